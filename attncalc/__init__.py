@@ -1,0 +1,59 @@
+"""attncalc: the mathematics of transformers, worked out step by step.
+
+Every calculation is a function that takes arrays and returns a Trace:
+
+    >>> import attncalc as ac
+    >>> t = ac.softmax([1, 2, 3])
+    >>> t.result.round(4)
+    array([0.09  , 0.2447, 0.6652])
+    >>> t["exponentials"].round(4)
+    array([0.1353, 0.3679, 1.    ])
+
+`t.steps` are the intermediate values with their formulas and reasons, `t.grad(upstream=…)` is the backward pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Calculation
+
+from attncalc.calculations import TABLE
+from attncalc.errors import (
+    AttncalcError,
+    DomainError,
+    ExpressionError,
+    InputError,
+    NoGradient,
+    NotExact,
+    OptionError,
+    ShapeError,
+)
+from attncalc.trace import Step, Trace
+
+__all__ = [
+    "AttncalcError",
+    "DomainError",
+    "ExpressionError",
+    "InputError",
+    "NoGradient",
+    "NotExact",
+    "OptionError",
+    "ShapeError",
+    "Step",
+    "Trace",
+]
+
+
+def __getattr__(name: str) -> Calculation:
+    """A calculation by its name, `log_softmax` for `log-softmax`; only its own module is imported."""
+    if name.replace("_", "-") not in TABLE:
+        raise AttributeError(f"attncalc has no calculation called {name!r}")
+    from attncalc.calculations import load as calculation
+
+    return calculation(name.replace("_", "-"))
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *(name.replace("-", "_") for name in TABLE)]

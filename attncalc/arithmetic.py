@@ -1,0 +1,114 @@
+"""One entry of a step, with its numbers in place: `0.8×0.7 + 0.2×0.3 + 0.1×0.2`.
+
+The primitives say how an entry is made from entries of their sources; this follows them until it meets steps,
+operands and numbers, whose values it writes down, with brackets where a reader needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attncalc.cells import At, Cell, Form, Literal, Pick
+from attncalc.graph import Node
+from attncalc.trace import Arithmetic, Entry
+
+Value = Callable[[Node, At], Any]
+"""(node, place) → the entry's value, for any node."""
+
+_INFIX = {"+": (" + ", 3), "−": (" − ", 3), "×": ("×", 2), "/": (" / ", 2)}
+_COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
+NEGATED = 4
+LONGEST = 8
+"""A sum of more terms is shortened in the middle: the rule is plain by then, and the line would not be read."""
+
+
+def entry(node: Node, at: At, value: Value) -> Arithmetic:
+    """The arithmetic of a step's entry; empty where the entry is only handed on from another step."""
+    expression = node.sources[0] if node.op == "step" else node
+    if _is_leaf(expression):
+        return ()
+    pieces, _ = _of_node(expression, at, value)
+    return _joined(pieces)
+
+
+def _is_leaf(node: Node) -> bool:
+    return node.op in ("step", "input")
+
+
+def _of_node(node: Node, at: At, value: Value) -> tuple[list[str | Entry], int]:
+    """The pieces of an entry's arithmetic, and how tightly they hold together."""
+    if _is_leaf(node):
+        return [Entry(value(node, at), brackets=False)], 0
+    cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
+    return _of_cell(node, cell, value)
+
+
+def _of_cell(node: Node, cell: Cell, value: Value) -> tuple[list[str | Entry], int]:
+    if isinstance(cell, Pick):
+        return _of_node(node.sources[cell.source], cell.at, value)
+    if isinstance(cell, Literal):
+        if isinstance(cell.value, str):
+            return [cell.value], 0
+        return [Entry(cell.value, brackets=False)], 0
+    parts = [_of_cell(node, part, value) for part in _shortened(cell)]
+    return _form(cell, parts)
+
+
+def _shortened(form: Form) -> Iterable[Cell]:
+    if form.sign != "+" or len(form.parts) <= LONGEST:
+        return form.parts
+    return (*form.parts[:3], Literal("…"), form.parts[-1])
+
+
+def _form(form: Form, parts: list[tuple[list[str | Entry], int]]) -> tuple[list[str | Entry], int]:
+    sign = form.sign
+    if sign in _INFIX:
+        mark, level = _INFIX[sign]
+        if len(parts) == 1:
+            return parts[0]
+        tighter = level - 1 if sign in ("−", "/") else level
+        pieces = _bracketed(parts[0], NEGATED if sign == "+" else level, first=True)
+        for part in parts[1:]:
+            pieces += [mark, *_bracketed(part, tighter)]
+        return pieces, level
+    if sign in _COMPARE:
+        left, right = parts
+        return [*left[0], _COMPARE[sign], *right[0]], 4
+    if sign == "neg":
+        return ["−", *_bracketed(parts[0], 1)], NEGATED
+    if sign == "√":
+        return ["√", *_bracketed(parts[0], 0, first=True)], 1
+    if sign == "^":
+        base, exponent = parts
+        power = "²" if exponent[0] == [Entry(2, brackets=False)] else None
+        raised = [power] if power else ["^", *_bracketed(exponent, 0)]
+        return [*_bracketed(base, 0), *raised], 1
+    if sign == "abs":
+        return ["|", *parts[0][0], "|"], 0
+    if sign == "exp":
+        return ["e^", *_bracketed(parts[0], 0)], 1
+    inside: list[str | Entry] = []
+    for part, _ in parts:
+        inside += [", ", *part] if inside else part
+    return [f"{sign}(", *inside, ")"], 0
+
+
+def _bracketed(part: tuple[list[str | Entry], int], level: int, *, first: bool = False) -> list[str | Entry]:
+    pieces, holds = part
+    if holds > level:
+        return ["(", *pieces, ")"]
+    if isinstance(pieces[0], Entry) and not first:
+        return [pieces[0]._replace(brackets=True), *pieces[1:]]
+    return list(pieces)
+
+
+def _joined(pieces: Iterable[str | Entry]) -> Arithmetic:
+    """Neighbouring words made one."""
+    result: list[str | Entry] = []
+    for piece in pieces:
+        if isinstance(piece, str) and result and isinstance(result[-1], str):
+            result[-1] += piece
+        else:
+            result.append(piece)
+    return tuple(result)

@@ -1,0 +1,122 @@
+"""Operands → named axes: which axis of each array is which, from its declaration and its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc import axes as ax
+from attncalc.axes import Axes
+from attncalc.calculation import Calculation, Operand, Shape
+from attncalc.errors import InputError, ShapeError
+from attncalc.graph import note
+from attncalc.text import either
+from attncalc.trace import Given
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The operands with their axes named; masks turned into true and false."""
+
+    inputs: Mapping[str, Given]
+    axes: Mapping[str, Axes]
+    labels: Mapping[str, tuple[str, ...]]  # axis name → labels
+    dropped: frozenset[str]  # the axes that a vector lacks that was given where rows were declared
+
+
+def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any]) -> Bound:
+    """Name every operand's axes, from the right; what stands in front of the declared ones is a batch, or heads."""
+    ready, dropped = {}, set()
+    for operand in calculation.operands:
+        if operand.name in inputs:
+            ready[operand.name], row = _as_declared(operand, inputs[operand.name], options)
+            dropped |= row
+    ranks = {name: g.value.ndim for name, g in ready.items()}
+    shapes = {o.name: _alternative(o, ranks[o.name]) for o in calculation.operands if o.name in ready}
+    declared = {name for shape in shapes.values() for name in _flat(shape)}
+    extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
+    leading = ax.leading_names(extra.values(), calculation.leading, declared)
+    known = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
+    inputs_, axes, labels = {}, {}, {}
+    for name, g in ready.items():
+        try:
+            found = ax.bind(g.value.shape, shapes[name], leading=leading, known=known)
+        except ShapeError as error:
+            raise error.within(name) from None
+        operand = next(o for o in calculation.operands if o.name == name)
+        read, found = _without_ones(g, found) if operand.broadcasts else (g, found)
+        inputs_[name], axes[name] = replace(read, axes=ax.names(found)), found
+        for position, words in read.labels.items():
+            labels.setdefault(found[position].name, words)
+    return Bound(inputs_, axes, labels, frozenset(dropped))
+
+
+def _flat(shape: Shape) -> list[str]:
+    return [name for part in shape for name in ([part] if isinstance(part, str) else part)]
+
+
+def _alternative(operand: Operand, rank: int) -> Shape:
+    """The declared shape that a value of this rank has: the same rank, else the largest, with axes in front."""
+    exact = [shape for shape in operand.shapes if len(shape) == rank]
+    if exact:
+        return exact[0]
+    largest = max(operand.shapes, key=len)
+    return largest[len(largest) - rank :] if operand.broadcasts and rank < len(largest) else largest
+
+
+def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tuple[Given, set[str]]:
+    """The operand with the rank that is declared at least: a vector stands for one row."""
+    if operand.kind == "mask":
+        g = _mask(operand, g, options.get(f"{operand.name}_kind"))
+    rank, least = g.value.ndim, min(len(shape) for shape in operand.shapes)
+    if operand.broadcasts or rank >= least:
+        return g, set()
+    if rank == 1 and least == 2 and isinstance(operand.shapes[0][0], str):
+        labels = {position + 1: words for position, words in g.labels.items()}
+        return replace(g, value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
+    wanted = either({0: "a number", 1: "a vector", 2: "a matrix"}.get(len(s), "an array") for s in operand.shapes)
+    found = {0: "a single number", 1: "a vector"}.get(rank, "an array")
+    raise ShapeError(f"{operand.name} is {found}, and {wanted} is needed ({_declared(operand)})")
+
+
+def _declared(operand: Operand) -> str:
+    """`n × d_k`, as the declaration has it."""
+    return " or ".join(
+        " × ".join(p if isinstance(p, str) else f"({' '.join(p)})" for p in shape) or "a number"
+        for shape in operand.shapes
+    )
+
+
+def _mask(operand: Operand, g: Given, kind: str | None) -> Given:
+    """A mask as true (may look) and false, or as numbers to add: by its kind, or by what its entries are."""
+    value = g.value
+    two_valued = value.dtype == bool or bool(np.isin(value, (0, 1)).all())
+    flag = f"--{operand.name}-kind".replace("_", "-")
+    if kind is None:
+        kind = "keep" if two_valued else "additive"
+        meaning = "1 or true: may look" if two_valued else "its numbers are added"
+        note(f"{operand.name} read as {kind} ({meaning}); {flag} says otherwise")
+    if kind == "additive":
+        return replace(g, value=value.astype(np.float64)) if value.dtype == bool else g
+    if not two_valued:
+        raise InputError(
+            f"{operand.name} is to {kind} what it marks, and has entries other than 0 and 1",
+            hint=f"{flag} additive adds its numbers to the scores",
+        )
+    keep = value.astype(bool)
+    return replace(g, value=keep if kind == "keep" else ~keep)
+
+
+def _without_ones(g: Given, axes: Axes) -> tuple[Given, Axes]:
+    """A broadcast operand without its axes of size 1: by names, what is not there serves every place."""
+    gone = [i for i, axis in enumerate(axes) if axis.size == 1]
+    kept = [i for i in range(len(axes)) if i not in gone]
+    labels = {kept.index(i): words for i, words in g.labels.items() if i in kept}
+    value = np.squeeze(g.value, axis=tuple(gone))
+    return replace(g, value=value, written=None, labels=labels), tuple(axes[i] for i in kept)

@@ -1,0 +1,200 @@
+"""A calculation's declaration: its operands, its options and the function that writes its graph.
+
+`@calculation(q="n d_k", …)` reads everything else from the function: the n-th keyword names the n-th parameter
+that is a Node, whose spelling (`Q`, `W_Q`) is the symbol in formulas; the other parameters are options, typed
+and explained by their annotations. Parameters behind the `*` are given by name only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from attncalc.graph import Node
+from attncalc.trace import Trace
+
+Kind = Literal["real", "logits", "mask", "integers", "tokens"]
+"""What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words."""
+
+Shape = tuple["str | tuple[str, ...]", ...]
+"""Axis names; a tuple among them is a composite axis: `"d_model (h d_k)"` is ("d_model", ("h", "d_k"))."""
+
+Remarks = Callable[[Trace], Iterable[str]]
+Check = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An array that a calculation takes."""
+
+    name: str  # the word on the command line, the JSON key, the library's parameter: "wq"
+    symbol: str  # how formulas speak of it: "W_Q"
+    shapes: tuple[Shape, ...]  # the declared axes; several when a vector or a matrix will do
+    required: bool
+    positional: bool
+    kind: Kind
+    broadcasts: bool  # read from the right: a mask [m] or [n, m] serves every head, and axes of size 1 are any size
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A scalar or a switch."""
+
+    name: str  # the library's parameter: "causal_align"; a dash on the command line
+    types: tuple[type, ...]  # bool, int, float, str, in the order in which a word is tried
+    choices: tuple[str, ...]  # the words that it may be, if it may be a word at all
+    many: bool  # a list of them: `--n 2,8,32`
+    default: Any
+    help: str
+
+    @property
+    def flag(self) -> str:
+        """How it is spelled on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """One definition, from which the command, the function, the steps and the backward pass come."""
+
+    name: str  # "log-softmax"
+    summary: str  # its one line
+    doc: str
+    operands: tuple[Operand, ...]
+    options: tuple[Option, ...]
+    function: Callable[..., Node | tuple[Node, ...]] = field(repr=False)
+    reference: str = ""
+    sizes: Mapping[str, str] = field(default_factory=dict)  # axis name → the option that gives its size
+    leading: tuple[str, ...] = ("b",)  # names of leading axes, the innermost first
+    check: Check | None = None  # raises DomainError for operands without an answer
+    remarks: Remarks | None = None  # warnings that depend on the values: a fully masked query
+    infinite: bool = False  # whether the result may be infinite (a divergence may)
+
+    def graph(self, *nodes: Node | None, **given: Any) -> Any:
+        """The calculation on nodes, as a part of a larger graph."""
+        return self.function(*nodes, **given)
+
+    def __call__(self, *operands: Any, **given: Any) -> Trace:
+        """The calculation on arrays: `attention(q, k, v, causal=True)`."""
+        from attncalc.problem import solve_call
+
+        return solve_call(self, operands, given)
+
+    def operand(self, name: str) -> Operand | None:
+        """The operand called `name`, if there is one."""
+        return next((o for o in self.operands if o.name == name), None)
+
+    def option(self, name: str) -> Option | None:
+        """The option called `name`, if there is one."""
+        return next((o for o in self.options if o.name == name), None)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Every option with its default."""
+        return {o.name: o.default for o in self.options}
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    text: str
+    kind: Kind = "real"
+    broadcasts: bool = False
+
+
+def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False) -> _Declared:
+    """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
+    return _Declared(axes, kind, broadcasts)
+
+
+def parse_shape(text: str) -> Shape:
+    """`"d_model (h d_k)"` → ("d_model", ("h", "d_k"))."""
+    return tuple(
+        tuple(word[1:-1].split()) if word.startswith("(") else word for word in re.findall(r"\([^)]*\)|\S+", text)
+    )
+
+
+def calculation(
+    *,
+    reference: str = "",
+    sizes: Mapping[str, str] | None = None,
+    leading: tuple[str, ...] = ("b",),
+    check: Check | None = None,
+    remarks: Remarks | None = None,
+    infinite: bool = False,
+    **shapes: str | _Declared,
+) -> Callable[[Callable[..., Any]], Calculation]:
+    """Declare a calculation; the keywords name its operands in the order of the function's Node parameters.
+
+    A shape is axis names apart by blanks (`""` a scalar), `|` between alternatives, brackets around a composite axis.
+    """
+
+    def declare(function: Callable[..., Any]) -> Calculation:
+        hints = typing.get_type_hints(function, include_extras=True)
+        parameters = inspect.signature(function).parameters.values()
+        arrays = [p for p in parameters if _is_node(_bare(hints[p.name])[0])]
+        assert len(arrays) == len(shapes), f"{function.__name__}: {len(arrays)} Node parameters, {len(shapes)} shapes"
+        doc = inspect.cleandoc(function.__doc__ or "")
+        return Calculation(
+            name=function.__name__.rstrip("_").replace("_", "-"),
+            summary=doc.partition("\n")[0],
+            doc=doc,
+            operands=tuple(_operand(p, n, s, hints) for p, (n, s) in zip(arrays, shapes.items(), strict=True)),
+            options=tuple(_option(p, hints) for p in parameters if p not in arrays),
+            function=function,
+            reference=reference,
+            sizes=sizes or {},
+            leading=leading,
+            check=check,
+            remarks=remarks,
+            infinite=infinite,
+        )
+
+    return declare
+
+
+def _bare(hint: Any) -> tuple[Any, str]:
+    """A hint without its Annotated text, and that text."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return hint.__origin__, hint.__metadata__[0]
+    return hint, ""
+
+
+def _is_node(hint: Any) -> bool:
+    return hint is Node or Node in typing.get_args(hint)
+
+
+def _operand(parameter: inspect.Parameter, name: str, declared: str | _Declared, hints: dict[str, Any]) -> Operand:
+    if isinstance(declared, str):
+        declared = _Declared(declared)
+    return Operand(
+        name=name,
+        symbol=parameter.name,
+        shapes=tuple(parse_shape(part) for part in declared.text.split("|")),
+        required=parameter.default is inspect.Parameter.empty,
+        positional=parameter.kind is not inspect.Parameter.KEYWORD_ONLY,
+        kind=declared.kind,
+        broadcasts=declared.broadcasts,
+        help=_bare(hints[parameter.name])[1],
+    )
+
+
+def _option(parameter: inspect.Parameter, hints: dict[str, Any]) -> Option:
+    hint, text = _bare(hints[parameter.name])
+    union = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    many = any(typing.get_origin(part) is tuple for part in union)
+    flat = [typing.get_args(part)[0] if typing.get_origin(part) is tuple else part for part in union]
+    choices = [word for part in flat if typing.get_origin(part) is Literal for word in typing.get_args(part)]
+    return Option(
+        name=parameter.name,
+        types=tuple(part for part in flat if part in (bool, int, float, str)),
+        choices=tuple(choices),
+        many=many,
+        default=parameter.default,
+        help=text,
+    )

@@ -1,0 +1,52 @@
+"""What attncalc can calculate: the literal table of names, from which only what is called is imported."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from attncalc.errors import OptionError
+from attncalc.text import near
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Calculation
+
+TABLE: dict[str, tuple[str, str]] = {
+    "dot": ("vectors", "Multiply two vectors entry by entry and add up the products."),
+    "outer": ("vectors", "Multiply every entry of one vector by every entry of another."),
+    "norm": ("vectors", "The length of a vector."),
+    "cosine": ("vectors", "How nearly two vectors point the same way, whatever their lengths."),
+    "euclidean": ("vectors", "The straight-line distance between two points."),
+    "manhattan": ("vectors", "The distance between two points along the axes."),
+    "chebyshev": ("vectors", "The largest difference between two points along any axis."),
+    "minkowski": ("vectors", "The family of distances that holds Manhattan (p = 1) and Euclid (p = 2)."),
+    "pairwise": ("similarity", "The similarity or the distance of every row of x to every row of y."),
+    "project": ("vectors", "The shadow of a vector on another vector or on a subspace."),
+    "mips": ("similarity", "Find the keys with the largest inner product with a query."),
+    "analogy": ("similarity", "Solve a − b + c by the nearest vector of a vocabulary."),
+    "matmul": ("matrices", "Multiply matrices: rows of the left with columns of the right."),
+    "softmax": ("probability", "Turn scores into shares that are positive and sum to 1."),
+    "log-softmax": ("probability", "The logarithms of the softmax, without leaving the safe range of numbers."),
+    "qkv": ("attention", "Project tokens to queries, keys and values."),
+    "attention": ("attention", "Each query mixes the values, weighted by how well its key fits."),
+    "multihead": ("attention", "Several attentions side by side, each on its own share of the columns."),
+}
+"""Name → (module, one line). A test holds it against the modules."""
+
+FAMILIES: dict[str, str] = {
+    "vectors": "Vectors and distances",
+    "similarity": "Vectors and distances",
+    "matrices": "Matrices",
+    "probability": "Probability",
+    "attention": "Attention",
+}
+"""Module → the heading under which its calculations are listed."""
+
+
+def load(name: str) -> Calculation:
+    """The calculation called `name`; only its module is imported."""
+    if name not in TABLE:
+        raise OptionError(f"there is no calculation called {name!r}", hint=near(name, TABLE))
+    module = importlib.import_module(f"attncalc.calculations.{TABLE[name][0]}")
+    found: Calculation = getattr(module, name.replace("-", "_"))
+    return found

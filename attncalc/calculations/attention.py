@@ -1,0 +1,374 @@
+"""Attention: projections, scaled dot-product attention with its masks and biases, several heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from attncalc.calculation import calculation, operand
+from attncalc.errors import OptionError, ShapeError
+from attncalc.graph import Node, as_node, constants, note, step
+from attncalc.ops import index, keep_where, merge, rename, repeat, softmax, split, sqrt, tanh
+from attncalc.text import both
+from attncalc.trace import Trace
+
+VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
+
+Tokens = Annotated[Node | None, "the tokens, one a row"]
+Context = Annotated[Node | None, "what keys and values are made from, where it is not x (encoder–decoder attention)"]
+Mask = Annotated[Node | None, "who may look at whom; broadcasts from the right"]
+Bias = Annotated[Node | None, "numbers that are added to the scores; broadcast from the right"]
+Causal = Annotated[bool, "a query sees itself and what comes before it"]
+CausalAlign = Annotated[
+    Literal["start", "end"], "start: query i sees keys 0…i; end: the last query sees every key (with fewer queries)"
+]
+MaskKind = Annotated[
+    Literal["keep", "drop", "additive"] | None,
+    "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
+]
+Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
+Window = Annotated[int | None, "a query sees so many keys: itself and those before it; without --causal, on each side"]
+Scale = Annotated[
+    float | Literal["default", "none"], "what scores are multiplied by; default is 1/√d_k, none leaves them"
+]
+Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C·tanh(score/C)"]
+MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
+KvHeads = Annotated[int | None, "how many key heads there are; consecutive query heads share one"]
+Heads = Annotated[int, "how many heads"]
+BiasQ = Annotated[Node | None, "the queries' bias"]
+BiasK = Annotated[Node | None, "the keys' bias"]
+BiasV = Annotated[Node | None, "the values' bias"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who may look at whom, and what is done to the scores: the options that every attention shares."""
+
+    causal: bool = False
+    causal_align: str = "start"
+    mask_kind: str | None = None
+    padding: tuple[int, ...] | None = None
+    window: int | None = None
+    scale: float | str = "default"
+    softcap: float | None = None
+    mask_before_scale: bool = False
+
+
+def weights_of(Q: Node, K: Node, M: Node | None, B: Node | None, rules: Rules) -> Node:
+    """Attention weights: how much of each key every query takes, in the order scale, cap, bias, mask, softmax."""
+    scores = step("scores", Q @ K.T, "compare every query with every key")
+    if rules.mask_before_scale:
+        scores = _masked(scores, M, rules)
+    if rules.scale == "default":
+        scores = step("scaled", scores / sqrt(Q.size("d_k")), "keep the variance near 1, whatever d_k is")
+    elif rules.scale != "none":
+        scores = step("scaled", scores * as_node(float(rules.scale)), "scaled by the number that was given")
+    if rules.softcap is not None:
+        if not rules.softcap > 0:
+            raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap}")
+        cap = rules.softcap
+        scores = step("capped", cap * tanh(scores / cap), "no score can run away: all stay between −C and C")
+    if B is not None:
+        scores = step("biased", scores + B, "what position or structure says, whatever the tokens are")
+    if not rules.mask_before_scale:
+        scores = _masked(scores, M, rules)
+    return step("weights", softmax(scores), "each query shares out 1 among the keys")
+
+
+def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
+    """The scores with −∞ where a query may not look: e^−∞ is 0."""
+    if M is not None and not M.args["boolean"]:
+        scores = scores + M
+    allowed = None
+    for rule in _rules(scores, M, rules):
+        allowed = rule if allowed is None else allowed & rule
+    if allowed is not None:
+        scores = keep_where(allowed, scores, -np.inf)
+    if allowed is None and M is None:
+        return scores
+    return step("masked", scores, "e^−∞ is 0: what may not be seen gets no weight")
+
+
+def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
+    """One condition for each reason why a query may or may not look at a key."""
+    n, m = scores.axes[-2:]
+    i, j = index("n", scores.axes[-2:], "i"), index("m", scores.axes[-2:], "j")
+    if rules.causal_align == "end":
+        i = i + (m.size - n.size) if m.size != n.size else i
+    if rules.causal:
+        if rules.causal_align == "start" and n.size != m.size:
+            note(
+                f"causal with n={n.size} queries and m={m.size} keys: query i sees keys 0…i; --causal-align end lets "
+                f"the last query see every key"
+            )
+        yield j <= i
+    if rules.window is not None:
+        if rules.window < 1:
+            raise OptionError(f"--window must be at least 1, and not {rules.window}")
+        yield i - j < rules.window
+        if not rules.causal:
+            yield j - i < rules.window
+    if rules.padding is not None:
+        yield _valid(scores, rules.padding)
+    if M is not None and M.args["boolean"]:
+        yield M
+
+
+def _valid(scores: Node, lengths: tuple[int, ...]) -> Node:
+    """Which keys are no padding: those before each batch entry's length."""
+    batch, m = scores.axes[:-2], scores.axes[-1]
+    wrong = [length for length in lengths if not 0 <= length <= m.size]
+    if wrong:
+        raise OptionError(f"--padding {wrong[0]} is not among 0…{m.size}: it is a number of keys, and m={m.size}")
+    if len(lengths) == 1:
+        return index("m", scores.axes[-1:], "j") < lengths[0]
+    if not batch or batch[0].size != len(lengths):
+        there = f"{batch[0].size}" if batch else "one"
+        raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
+    return index("m", (batch[0], m), "j") < constants(lengths, batch[0], "length")
+
+
+def _shared(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node]:
+    """Keys and values repeated for the query heads that share them, where there are fewer of them."""
+    head = next((axis for axis in Q.axes[:-2] if axis.name == "h"), None)
+    theirs = next((axis for axis in K.axes[:-2] if axis.name in ("h", "g")), None)
+    if kv_heads is not None and theirs is not None and theirs.size != kv_heads:
+        raise OptionError(f"--kv-heads says {kv_heads}, and the keys have {theirs.size}")
+    if head is None or theirs is None or (theirs.name == "h" and theirs.size == head.size):
+        return K, V
+    if head.size % theirs.size:
+        raise ShapeError(
+            f"{head.size} query heads cannot share {theirs.size} key heads equally: {head.size} is no multiple of it"
+        )
+    times = head.size // theirs.size
+    shared = []
+    for part in (K, V):
+        old = rename(part, "h", "g") if theirs.name == "h" else part
+        shared.append(rename(old, "g", "h") if times == 1 else repeat(old, "g", "h", times))
+    return shared[0], shared[1]
+
+
+def _fully_masked(trace: Trace) -> Iterator[str]:
+    """A warning for queries that may look at nothing."""
+    for step_ in trace.steps:
+        if step_.name == "masked" and step_.value is not None and step_.value.dtype.kind == "f":
+            empty = np.argwhere(np.isneginf(step_.value).all(axis=-1))
+            if len(empty):
+                shown = ", ".join(_place(step_.axes, at, step_.labels) for at in empty[:5].tolist())
+                more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+                yield (
+                    f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
+                    f"ONNX (a plain softmax would have no value)"
+                )
+
+
+def _place(axes: tuple[str, ...], at: list[int], labels: Mapping[str, tuple[str, ...]]) -> str:
+    """`h=1, query 0 (the)`."""
+    *batch, query = at
+    where = "".join(f"{name}={i}, " for name, i in zip(axes, batch, strict=False))
+    word = f" ({labels[axes[-2]][query]})" if axes[-2] in labels else ""
+    return f"{where}query {query}{word}"
+
+
+def projected(name: str, source: Node, W: Node, b: Node | None, why: str) -> Node:
+    """One projection, with its bias where there is one."""
+    return step(name, source @ W if b is None else source @ W + b, why)
+
+
+def project_qkv(
+    X: Node, context: Node | None, weights: Sequence[Node], biases: Sequence[Node | None], *, keys: str = "m"
+) -> tuple[Node, Node, Node]:
+    """Queries, keys and values of the tokens; keys and values of the context, where there is one.
+
+    `keys` names the axis of the tokens as keys: in self-attention they are the same tokens, n read as m.
+    """
+    source = context if context is not None else rename(X, "n", "m") if keys == "m" else X
+    return (
+        projected("q", X, weights[0], biases[0], "what each token is looking for"),
+        projected("k", source, weights[1], biases[1], "what each token can be found by"),
+        projected("v", source, weights[2], biases[2], "what each token hands over when it is found"),
+    )
+
+
+@calculation(
+    x="n d_model",
+    wq="d_model d_k",
+    wk="d_model d_k",
+    wv="d_model d_v",
+    bq="d_k",
+    bk="d_k",
+    bv="d_v",
+    context="m d_model",
+    reference=f"{VASWANI}, section 3.2",
+)
+def qkv(
+    X: Annotated[Node, "the tokens, one a row"],
+    W_Q: Annotated[Node, "the query projection"],
+    W_K: Annotated[Node, "the key projection"],
+    W_V: Annotated[Node, "the value projection"],
+    *,
+    b_Q: BiasQ = None,
+    b_K: BiasK = None,
+    b_V: BiasV = None,
+    context: Context = None,
+) -> tuple[Node, Node, Node]:
+    """Project tokens to queries, keys and values.
+
+    Q = X·W_Q, K = X·W_K, V = X·W_V; with a context, keys and values are made from it instead.
+    """
+    return project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V), keys="n")
+
+
+@calculation(
+    q="n d_k",
+    k="m d_k",
+    v="m d_v",
+    x="n d_model",
+    wq="d_model d_k",
+    wk="d_model d_k",
+    wv="d_model d_v",
+    context="m d_model",
+    mask=operand("n m", kind="mask", broadcasts=True),
+    bias=operand("n m", kind="logits", broadcasts=True),
+    leading=("h",),
+    remarks=_fully_masked,
+    reference=f"{VASWANI}, eq. 1",
+)
+def attention(
+    Q: Annotated[Node | None, "the queries, one a row"] = None,
+    K: Annotated[Node | None, "the keys, one a row"] = None,
+    V: Annotated[Node | None, "the values, one for each key"] = None,
+    *,
+    X: Tokens = None,
+    W_Q: Annotated[Node | None, "the query projection, with x"] = None,
+    W_K: Annotated[Node | None, "the key projection, with x"] = None,
+    W_V: Annotated[Node | None, "the value projection, with x"] = None,
+    context: Context = None,
+    M: Mask = None,
+    B: Bias = None,
+    causal: Causal = False,
+    causal_align: CausalAlign = "start",
+    mask_kind: MaskKind = None,
+    padding: Padding = None,
+    window: Window = None,
+    scale: Scale = "default",
+    softcap: Softcap = None,
+    kv_heads: KvHeads = None,
+    mask_before_scale: MaskFirst = False,
+) -> tuple[Node, Node]:
+    """Each query mixes the values, weighted by how well its key fits.
+
+    softmax(Q·Kᵀ/√d_k)·V, each row of the weights summing to 1. Leading axes are heads and batches of them; where
+    there are fewer key heads than query heads, consecutive query heads share one. A query with every key masked gets
+    the weights 0 and the output 0.
+    """
+    Q, K, V = _operands(Q, K, V, X, (W_Q, W_K, W_V), context)
+    K, V = _shared(K, V, Q, kv_heads)
+    rules = Rules(causal, causal_align, mask_kind, padding, window, scale, softcap, mask_before_scale)
+    weights = weights_of(Q, K, M, B, rules)
+    return step("output", weights @ V, "mix the values by those shares"), weights
+
+
+def _operands(
+    Q: Node | None,
+    K: Node | None,
+    V: Node | None,
+    X: Node | None,
+    weights: Sequence[Node | None],
+    context: Node | None,
+) -> tuple[Node, Node, Node]:
+    """Queries, keys and values: as given, projected from tokens, or all the same matrix."""
+    if X is not None:
+        if Q is not None or K is not None or V is not None:
+            raise OptionError("attention takes q, k and v, or x with wq, wk and wv, and not both")
+        W_Q, W_K, W_V = weights
+        if W_Q is None or W_K is None or W_V is None:
+            missing = [name for name, W in zip(("wq", "wk", "wv"), weights, strict=True) if W is None]
+            raise OptionError(f"attention from x needs wq, wk and wv, and {both(missing)} must still be given")
+        return project_qkv(X, context, (W_Q, W_K, W_V), (None, None, None))
+    unused = [n for n, node in zip(("wq", "wk", "wv", "context"), (*weights, context), strict=True) if node is not None]
+    if unused:
+        raise OptionError(f"{both(unused)} {'goes' if len(unused) == 1 else 'go'} with x, and there is no x")
+    if Q is None:
+        raise OptionError("attention needs q, k and v (or x with wq, wk and wv), and q must still be given")
+    if K is None and V is None:
+        note("only q was given, one matrix: keys = queries and values = keys")
+        K = V = rename(Q, "n", "m")
+        return Q, K, rename(V, "d_k", "d_v")
+    if K is None or V is None:
+        raise OptionError(f"attention needs q, k and v, and {'k' if K is None else 'v'} must still be given")
+    return Q, K, V
+
+
+@calculation(
+    x="n d_model",
+    wq="d_model (h d_k)",
+    wk="d_model (g d_k)",
+    wv="d_model (g d_v)",
+    wo="(h d_v) d_out",
+    bq="(h d_k)",
+    bk="(g d_k)",
+    bv="(g d_v)",
+    bo="d_out",
+    context="m d_model",
+    mask=operand("n m", kind="mask", broadcasts=True),
+    bias=operand("n m", kind="logits", broadcasts=True),
+    sizes={"h": "heads", "g": "kv_heads"},
+    remarks=_fully_masked,
+    reference=f"{VASWANI}, section 3.2.2; torch.nn.MultiheadAttention with its weights transposed",
+)
+def multihead(
+    X: Annotated[Node, "the tokens, one a row"],
+    W_Q: Annotated[Node, "the query projection, the heads' columns side by side"],
+    W_K: Annotated[Node, "the key projection"],
+    W_V: Annotated[Node, "the value projection"],
+    W_O: Annotated[Node, "the output projection"],
+    *,
+    b_Q: BiasQ = None,
+    b_K: BiasK = None,
+    b_V: BiasV = None,
+    b_O: Annotated[Node | None, "the output's bias"] = None,
+    context: Context = None,
+    M: Mask = None,
+    B: Bias = None,
+    heads: Heads = 1,
+    kv_heads: KvHeads = None,
+    causal: Causal = False,
+    causal_align: CausalAlign = "start",
+    mask_kind: MaskKind = None,
+    padding: Padding = None,
+    window: Window = None,
+    scale: Scale = "default",
+    softcap: Softcap = None,
+    mask_before_scale: MaskFirst = False,
+) -> tuple[Node, Node]:
+    """Several attentions side by side, each on its own share of the columns.
+
+    Concat(head₁, …, head_h)·W_O, where head i attends with the i-th block of columns of Q, K and V, and scales by
+    1/√d_k of its own width. With fewer key heads (grouped-query attention) consecutive query heads share one.
+    """
+    rules = Rules(causal, causal_align, mask_kind, padding, window, scale, softcap, mask_before_scale)
+    Q, K, V = project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V))
+    why = "a head takes its own block of neighbouring columns"
+    Q = step("q_heads", split(Q), why)
+    K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
+    K, V = _shared(K, V, Q, kv_heads)
+    weights = weights_of(Q, K, M, B, rules)
+    mixed = step("heads", weights @ V, "each head mixes its values by its own shares")
+    joined = step("concatenated", merge(mixed), "the heads' results stand side by side again")
+    output = step("output", joined @ W_O if b_O is None else joined @ W_O + b_O, "what the heads found is mixed")
+    note(_parameters([W_Q, W_K, W_V, W_O], [b_Q, b_K, b_V, b_O]))
+    return output, weights
+
+
+def _parameters(weights: Sequence[Node], biases: Sequence[Node | None]) -> str:
+    """How many numbers are learned, and that it is 4·d² where all projections are square."""
+    sizes = [int(np.prod([axis.size for axis in W.axes])) for W in weights]
+    d = weights[0].axes[0].size
+    square = all(size == d * d for size in sizes)
+    rule = f"4·d² = 4·{d}² = {sum(sizes)}" if square else f"{' + '.join(map(str, sizes))} = {sum(sizes)}"
+    bias = sum(b.axes[-1].size for b in biases if b is not None)
+    return f"parameters: {rule}" + (f", and {bias} in the biases" if bias else "")

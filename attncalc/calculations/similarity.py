@@ -1,0 +1,97 @@
+"""Search among vectors: all pairs, the best match for a query, analogies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from attncalc.calculation import calculation
+from attncalc.calculations.vectors import not_zero
+from attncalc.errors import OptionError
+from attncalc.graph import Node, step
+from attncalc.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
+from attncalc.ops import ranking as best
+
+Metric = Literal[
+    "cosine-similarity", "cosine", "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "dot"
+]
+
+
+@calculation(x="n d", y="m d")
+def pairwise(
+    x: Annotated[Node, "vectors, one a row"],
+    y: Annotated[Node | None, "vectors, one a row; x itself where none are given"] = None,
+    *,
+    metric: Annotated[Metric, "cosine is 1 − similarity, as in SciPy"] = "cosine-similarity",
+    p: Annotated[float, "the power of the minkowski metric"] = 3,
+) -> Node:
+    """The similarity or the distance of every row of x to every row of y."""
+    other = rename(x, "n", "m") if y is None else y
+    why = "row i and column j: x's vector i against y's vector j"
+    if metric == "dot":
+        return step("distances", x @ other.T, why)
+    if metric in ("cosine-similarity", "cosine"):
+        similarity = unit_rows(x) @ unit_rows(other).T
+        return step("distances", similarity if metric == "cosine-similarity" else 1 - similarity, why)
+    width = x.axes[-1:]
+    pairs = (*x.axes[:-1], other.axes[-2], *width)
+    difference = spread(x, pairs) - spread(other, pairs)
+    return step("distances", _distance(difference, metric, p), why)
+
+
+def unit_rows(x: Node) -> Node:
+    """Every row divided by its length."""
+    return x / root_of_sum(total(x**2), x, 2)
+
+
+def _distance(difference: Node, metric: str, p: float) -> Node:
+    if metric == "manhattan":
+        return total(absolute(difference))
+    if metric == "chebyshev":
+        return peak(absolute(difference))
+    if metric == "minkowski":
+        if not p > 0:
+            raise OptionError(f"--p must be greater than 0, and not {p}")
+        return root_of_sum(total(power(absolute(difference), p)), difference, p)
+    squares = total(difference**2)
+    return squares if metric == "sqeuclidean" else root_of_sum(squares, difference, 2)
+
+
+@calculation(q="d", keys="m d", reference="Shrivastava and Li 2014")
+def mips(
+    q: Annotated[Node, "the query"],
+    keys: Annotated[Node, "the keys, one a row"],
+    *,
+    top: Annotated[int, "how many of the best"] = 1,
+) -> tuple[Node, Node]:
+    """Find the keys with the largest inner product with a query.
+
+    Attention's scores are these inner products; its softmax then takes a share of every key instead of the best alone.
+    """
+    scores = step("scores", keys @ q, "one inner product a key: attention's scores before any scaling")
+    ranked = step("ranking", best(scores, top), "positions, best first; attention would weigh them all instead")
+    return ranked, scores
+
+
+@calculation(a="d", b="d", c="d", vocabulary="m d", check=not_zero("vocabulary"), reference="Mikolov et al. 2013")
+def analogy(
+    a: Annotated[Node, "king"],
+    b: Annotated[Node, "man, which is taken away"],
+    c: Annotated[Node, "woman, which is added"],
+    vocabulary: Annotated[Node, "the vectors to search, one a row"],
+    *,
+    top: Annotated[int, "how many of the nearest"] = 3,
+) -> tuple[Node, Node]:
+    """Solve a − b + c by the nearest vector of a vocabulary.
+
+    king − man + woman: the direction from man to king, walked from woman. The three inputs are left out of the ranking.
+    """
+    target = step("target", a - b + c, "the way from b to a, walked from c")
+    similarities = step("similarities", unit_rows(vocabulary) @ unit_rows(target), "nearness by direction, not length")
+    inputs = [_same_row(vocabulary, vector) for vector in (a, b, c)]
+    ranked = step("ranking", best(similarities, top, *inputs), "positions, best first, the three inputs left out")
+    return ranked, similarities
+
+
+def _same_row(rows: Node, vector: Node) -> Node:
+    """Which rows are the vector itself."""
+    return compare_equal(peak(absolute(rows - vector)), 0)

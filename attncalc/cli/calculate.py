@@ -1,0 +1,110 @@
+"""A calculation's command, generated from its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperOption
+
+from attncalc.calculations import load
+from attncalc.cli import common, output
+from attncalc.cli.command import Command, option
+from attncalc.cli.values import read_option, value_word
+from attncalc.text import either
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Calculation, Operand, Option, Shape
+    from attncalc.problem import Backward
+
+WIDEST = 30  # what an option takes is spelled out beside its name up to here, else in its help
+
+
+def calculation_command(name: str) -> Command:
+    """The command of a calculation: `attncalc NAME [OPERANDS] [OPTIONS]`."""
+    calculation = load(name)
+    return build(calculation, partial(_calculate, calculation), description(calculation))
+
+
+def _calculate(calculation: Calculation, words: Sequence[str], **given: Any) -> None:
+    carry_out(calculation, words, given)
+
+
+def build(calculation: Calculation, callback: Callable[..., None], summary: str, *further: TyperOption) -> Command:
+    """A command that takes what the calculation takes, and `further` options."""
+    own = [
+        *(_operand(each) for each in calculation.operands),
+        *(_option(each) for each in calculation.options),
+        *further,
+    ]
+    known = [*common.output_options(), *common.arithmetic_options(), *common.reading_options()]
+    operands = {f"-{each.name}" for each in calculation.operands}
+    options = {f"-{each.name}" for each in calculation.options}
+    return Command(
+        calculation.name,
+        callback,
+        [*own, *known],
+        summary=summary,
+        usage=usage(calculation),
+        ambiguous={o.opts[0]: o.opts[-1] for o in known if o.opts[0] in (operands if o.is_flag else options)},
+    )
+
+
+def carry_out(
+    calculation: Calculation, words: Sequence[str], given: common.Words, backward: Backward | None = None
+) -> None:
+    """Read the operands, calculate, and show the result."""
+    from attncalc.inputs import gather
+    from attncalc.problem import Problem
+
+    chosen = common.settings(given)
+    named = {o.name: given[o.name] for o in calculation.operands if given[o.name] is not None}
+    if backward and given["upstream"] is not None:
+        named["upstream"] = given["upstream"]
+    options = {o.name: read_option(o, given[o.name]) for o in calculation.options if given[o.name] is not None}
+    gathered = gather(calculation, words, named, options, common.reading(given))
+    for note in gathered.notes:
+        output.say("note", note)
+    files = [operand.source.partition("#")[0] for operand in gathered.inputs.values()]
+    problem = Problem(calculation, gathered.inputs, gathered.options, backward)
+    common.solve_and_show(problem, chosen, *files, given["data"] or "")
+
+
+def description(calculation: Calculation) -> str:
+    """What the calculation does, and where that is from."""
+    return f"{calculation.doc}\n\n{calculation.reference}" if calculation.reference else calculation.doc
+
+
+def usage(calculation: Calculation) -> str:
+    """The operands that come by position, those that may be left out in brackets: `q [k] [v]`."""
+    return " ".join(o.name if o.required else f"[{o.name}]" for o in calculation.operands if o.positional)
+
+
+def _operand(operand: Operand) -> TyperOption:
+    section = "Operands, by position or by name" if operand.positional else "Operands, by name"
+    shapes = either(_shape(shape) for shape in operand.shapes)
+    parts = [shapes if operand.required else f"{shapes}, optional", operand.help]
+    return option(operand.name, ": ".join(filter(None, parts)), value=operand.symbol, section=section)
+
+
+def _shape(shape: Shape) -> str:
+    """`[n, (h d_k)]`; a scalar has no axes."""
+    axes = (axis if isinstance(axis, str) else f"({' '.join(axis)})" for axis in shape)
+    return f"[{', '.join(axes)}]"
+
+
+def _option(declared: Option) -> TyperOption:
+    value, text = value_word(declared), declared.help
+    if len(value) > WIDEST:
+        value, text = "WORD", f"{text}: {either(declared.choices)}"
+    if declared.default is not None and not isinstance(declared.default, bool):
+        text = f"{text} ({_spelled(declared.default)})"
+    return option(declared.name, text.strip(), value=value, choices=declared.choices, section="Options")
+
+
+def _spelled(default: Any) -> str:
+    """A default as one would type it: `10000`, `1e-05`, `2,8,32`."""
+    if isinstance(default, tuple):
+        return ",".join(map(_spelled, default))
+    return str(int(default)) if isinstance(default, float) and default.is_integer() else str(default)

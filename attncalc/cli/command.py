@@ -1,0 +1,156 @@
+"""A command whose operands may begin with a minus, whose faults are one line and whose help is plain text."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperOption
+
+from attncalc.cli import output
+from attncalc.cli.words import sort_words
+
+Context = Any  # Typer keeps the types of its vendored Click to itself
+
+GENERAL = "General"
+
+
+class Command(TyperCommand):
+    """One command: its options in sections, and whatever else was written as its operands.
+
+    The callback receives the operands as `words`, and each option that was given under its own name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        callback: Callable[..., int | None],
+        options: Sequence[TyperOption],
+        *,
+        summary: str,
+        usage: str = "",
+        ambiguous: Mapping[str, str] | None = None,
+    ) -> None:
+        words = TyperArgument(param_decls=["words"], nargs=-1, hidden=True)
+        super().__init__(
+            name,
+            callback=callback,
+            params=[words, *options, help_option()],
+            help=summary,
+            add_help_option=False,
+            rich_markup_mode=None,
+        )
+        self.usage = usage
+        self.ambiguous = ambiguous or {}  # short options that are the name of an operand too: {"-q": "--quiet"}
+
+    @property
+    def options(self) -> list[TyperOption]:
+        """The options, the one for help included."""
+        return [param for param in self.params if isinstance(param, TyperOption)]
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Tell options from operands, so that what is handed on needs no telling any more."""
+        if not ctx.resilient_parsing:  # as it is while a shell completes a word
+            self._note_misreadings(args)
+            found, operands = sort_words(args, self.options, ctx.command_path)
+            args = [*found, "--", *operands]
+        return super().parse_args(ctx, args)
+
+    def _note_misreadings(self, args: list[str]) -> None:
+        """`-q q.json` is `--quiet` and an operand, but may have been meant as `--q q.json`."""
+        for short, long in self.ambiguous.items():
+            written = any(word.partition("=")[0] == "-" + short for word in args)
+            meant = any(word == short and following[:1] != "-" for word, following in pairwise(args))
+            if meant and not written:
+                output.say("note", f"{short} is read as {long}; for {short[1:]} write -{short}")
+
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+        """What follows the command's name in the first line of its help."""
+        return [self.usage, "[OPTIONS]"] if self.usage else ["[OPTIONS]"]
+
+    def get_help(self, ctx: Context) -> str:
+        """The help, as wide as the terminal allows."""
+        fit(ctx)
+        return super().get_help(ctx)
+
+    def format_options(self, ctx: Context, formatter: Any) -> None:
+        """The options, section by section."""
+        write_options(formatter, self.options)
+
+
+def option(
+    name: str,
+    help: str,
+    *,
+    value: str = "",
+    short: str = "",
+    section: str = GENERAL,
+    multiple: bool = False,
+    choices: Sequence[str] = (),
+) -> TyperOption:
+    """An option `--name VALUE`; a switch `--name/--no-name` where there is no value. Not given, it is None."""
+    long = "--" + name.replace("_", "-")
+    return TyperOption(
+        param_decls=[name, *([short] if short else []), long if value else f"{long}/--no-{long[2:]}"],
+        type=str if value else bool,
+        is_flag=not value,
+        metavar=value or None,
+        multiple=multiple,
+        help=help,
+        rich_help_panel=section,
+        autocompletion=(lambda ctx, args, incomplete: list(choices)) if choices else None,
+    )
+
+
+def switch(name: str, help: str, *, short: str = "", section: str = GENERAL) -> TyperOption:
+    """A switch that can only be turned on."""
+    decls = [name, *([short] if short else []), "--" + name.replace("_", "-")]
+    return TyperOption(param_decls=decls, type=bool, is_flag=True, help=help, rich_help_panel=section)
+
+
+def help_option() -> TyperOption:
+    """`-h`, `--help`: the help of whatever it follows, and no more."""
+
+    def show(ctx: Context, param: Any, wanted: bool | None) -> None:
+        if wanted and not ctx.resilient_parsing:
+            output.write_page(ctx.get_help() + "\n")
+            raise typer.Exit
+
+    return TyperOption(
+        param_decls=["help", "-h", "--help"],
+        type=bool,
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="show this page",
+        rich_help_panel=GENERAL,
+    )
+
+
+def fit(ctx: Context) -> None:
+    """Fit the help to the terminal; lines of more than a hundred characters are hard to read."""
+    ctx.terminal_width = max(min(shutil.get_terminal_size().columns, 100), 40)
+
+
+def write_options(formatter: Any, options: Sequence[TyperOption]) -> None:
+    """The options under the headings of their sections."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for each in options:
+        sections.setdefault(each.rich_help_panel or GENERAL, []).append((_spelling(each), each.help or ""))
+    for heading, rows in sections.items():
+        with formatter.section(heading):
+            write_rows(formatter, rows)
+
+
+def write_rows(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
+    """Words and what they mean, in two columns, of which the first takes a third at most."""
+    formatter.write_dl(rows, col_max=formatter.width // 3)
+
+
+def _spelling(option: TyperOption) -> str:
+    names = ", ".join(option.opts) + "".join(f" / {name}" for name in option.secondary_opts)
+    return f"{names} {option.metavar}" if option.metavar else names

@@ -1,0 +1,219 @@
+"""The options that every calculation has: what is shown and where, how files are read, how it is calculated."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperOption
+
+from attncalc.cli import output
+from attncalc.cli.command import option, switch
+from attncalc.errors import AttncalcError, OptionError
+from attncalc.render import BINARY, FORMATS, View
+from attncalc.text import either, near, quoted, visible
+
+if TYPE_CHECKING:
+    from attncalc.inputs import Reading
+    from attncalc.problem import Problem
+
+SUFFIXES = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".txt": "table",
+}
+WHEN = ("auto", "always", "never")
+DTYPES = ("float64", "float32")
+MOST_DIGITS = 50
+MOST_ROUNDING = 15  # float64 has no more
+
+Words = Mapping[str, Any]
+"""The options of a call as they were written: a word, or None where one was not given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a result goes, and in which format."""
+
+    path: Path | None  # None is standard output
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to calculate, and what to show of it."""
+
+    target: Target
+    view: View
+    dtype: str
+    round_to: int | None
+
+
+def output_options() -> list[TyperOption]:
+    """What is shown, and where."""
+    section = "Output"
+    return [
+        *target_options(tuple(FORMATS)),
+        switch("quiet", "the result alone, without the steps", short="-q", section=section),
+        option("get", "this step or output alone", value="NAME", section=section),
+        option("show", "these steps alone", value="NAME,NAME,…", multiple=True, section=section),
+        switch("all", "every row, column and step, however many", section=section),
+        option("digits", "decimals (4; in plain, json and csv all there are)", value="N", short="-d", section=section),
+        option("color", "whether to use colour (auto)", value="|".join(WHEN), choices=WHEN, section=section),
+    ]
+
+
+def target_options(formats: Sequence[str]) -> list[TyperOption]:
+    """`-f` and `-o`."""
+    section = "Output"
+    return [
+        option(
+            "format", f"{either(formats)} ({formats[0]})", value="FORMAT", short="-f", choices=formats, section=section
+        ),
+        option("output", "write it there, in the format of the suffix", value="FILE", short="-o", section=section),
+    ]
+
+
+def arithmetic_options() -> list[TyperOption]:
+    """How it is calculated."""
+    section = "Arithmetic"
+    return [
+        option("round", "as on paper: every step is rounded to N decimals", value="N", section=section),
+        option("dtype", "the floating-point type (float64)", value="|".join(DTYPES), choices=DTYPES, section=section),
+    ]
+
+
+def reading_options() -> list[TyperOption]:
+    """How files are read."""
+    section = "Reading"
+    return [
+        option("data", "a table: its row labels can be operands", value="FILE", section=section),
+        option(
+            "transpose",
+            "operands that are stored the other way",
+            value="NAME,NAME,…",
+            multiple=True,
+            section=section,
+        ),
+        option("delimiter", "what stands between the cells of a CSV file", value="MARK", section=section),
+        option("decimal", "the decimal mark of a CSV file", value="MARK", section=section),
+        option("header", "the first row of a CSV file is a header, or is not", section=section),
+        option("labels", "the first column of a CSV file is labels, or is not", section=section),
+    ]
+
+
+def names(words: Iterable[str]) -> tuple[str, ...]:
+    """`("q,k", "v")` → ("q", "k", "v")."""
+    return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+
+
+def choice(name: str, word: str | None, choices: Sequence[str]) -> str:
+    """One of a few words; the first where none was given."""
+    if word is None:
+        return choices[0]
+    if word not in choices:
+        raise OptionError(f"--{name} takes {either(choices)}, not {quoted(word)}", hint=near(word, choices))
+    return word
+
+
+def count(name: str, word: str | None, most: int) -> int | None:
+    """A whole number from 0 on."""
+    if word is None:
+        return None
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(most)) and int(word) <= most):
+        raise OptionError(f"--{name} takes a whole number from 0 to {most}, not {quoted(word)}")
+    return int(word)
+
+
+def target(words: Words, formats: Sequence[str]) -> Target:
+    """Where the result goes, or why it can't go there: told before anything is computed."""
+    form = choice("format", words["format"], formats)
+    if words["output"] in (None, "-"):
+        if form in BINARY and output.is_terminal(sys.stdout):
+            mend = f"write it to a file: -o result.{form}"
+            raise AttncalcError(f"{form} is binary, and standard output is a terminal", hint=mend)
+        return Target(None, form)
+    from attncalc.cli.files import refuse_unwritable
+
+    path = Path(words["output"])
+    if words["format"] is None:
+        form = _format_of(path, formats)
+    refuse_unwritable(path)
+    return Target(path, form)
+
+
+def _format_of(path: Path, formats: Sequence[str]) -> str:
+    known = [suffix for suffix, form in SUFFIXES.items() if form in formats]
+    suffix = path.suffix.lower()
+    if suffix not in known:
+        raise OptionError(
+            f"cannot tell the format of {visible(str(path), 80)} from its suffix",
+            hint=f"known are {', '.join(known)}; any other goes with -f FORMAT",
+        )
+    return SUFFIXES[suffix]
+
+
+def settings(words: Words) -> Settings:
+    """How to calculate and what to show, or which option is at fault: told before any file is read."""
+    where = target(words, tuple(FORMATS))
+    color = output.wants_color(choice("color", words["color"], WHEN))
+    view = View(
+        digits=count("digits", words["digits"], MOST_DIGITS),
+        show=names(words["show"]),
+        quiet=bool(words["quiet"]),
+        get=words["get"],
+        everything=bool(words["all"]),
+        width=output.width() if where.path is None else None,
+        color=color and where.path is None,
+        unicode=where.path is not None or output.carries_signs(sys.stdout),
+    )
+    rounding = count("round", words["round"], MOST_ROUNDING)
+    return Settings(where, view, choice("dtype", words["dtype"], DTYPES), rounding)
+
+
+def reading(words: Words) -> Reading:
+    """How the call's files are to be read."""
+    from attncalc.inputs import Reading
+
+    return Reading(
+        data=words["data"],
+        delimiter=words["delimiter"],
+        decimal=words["decimal"] or ".",
+        header=words["header"],
+        labels=words["labels"],
+        transpose=names(words["transpose"]),
+    )
+
+
+def solve_and_show(problem: Problem, chosen: Settings, *files: str) -> None:
+    """Calculate and show the result; `files` are what the call reads, which it must not write to."""
+    from attncalc.problem import solve
+    from attncalc.render import render
+
+    if chosen.target.path:
+        from attncalc.cli.files import refuse_unwritable
+
+        refuse_unwritable(chosen.target.path, files)
+    trace = solve(problem, dtype=chosen.dtype, round_to=chosen.round_to)
+    content = render(trace, chosen.target.format, chosen.view)
+    for warning in trace.warnings:
+        output.say("warning", warning)
+    deliver(content, chosen.target.path)
+
+
+def deliver(content: str | bytes, path: Path | None) -> None:
+    """Write a result where it goes: to a file, or to standard output."""
+    if path is None:
+        output.write(content)
+    else:
+        from attncalc.cli.files import write_file
+
+        write_file(path, content.encode() if isinstance(content, str) else content)

@@ -1,0 +1,53 @@
+"""`grad CALCULATION …`: the backward pass of any calculation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from attncalc.calculations import load
+from attncalc.cli import common
+from attncalc.cli.calculate import build, carry_out, description
+from attncalc.cli.command import Command, option, switch
+from attncalc.cli.groups import Calculations
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Calculation
+
+SECTION = "Backward pass"
+
+
+class Gradients(Calculations):
+    """`grad`, with a command for every calculation."""
+
+    def build(self, name: str) -> Command:
+        """The calculation's command, with the options of the backward pass."""
+        calculation = load(name)
+        return build(
+            calculation,
+            partial(_differentiate, calculation),
+            f"The backward pass of {name}. {description(calculation)}",
+            option("upstream", "∂L/∂result (ones: L is the sum of the result)", value="G", section=SECTION),
+            option(
+                "wrt",
+                "these gradients alone",
+                value="NAME,NAME,…",
+                multiple=True,
+                section=SECTION,
+            ),
+            switch("gradcheck", "central differences beside each gradient", section=SECTION),
+        )
+
+
+def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any) -> None:
+    from attncalc.problem import Backward
+
+    carry_out(calculation, words, given, Backward(common.names(given["wrt"]), bool(given["gradcheck"])))
+
+
+def command() -> Gradients:
+    """The group `grad`."""
+    return Gradients(
+        name="grad", help="The backward pass of a calculation: it takes what the calculation takes, and --upstream."
+    )

@@ -1,0 +1,46 @@
+"""`list`: every calculation with its one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attncalc.calculations import TABLE
+from attncalc.cli import common, output
+from attncalc.cli.command import Command
+from attncalc.cli.groups import families, family
+from attncalc.errors import OptionError
+from attncalc.text import quoted
+
+FORMATS = ("table", "plain", "json")
+
+
+def command() -> Command:
+    """The command `list`."""
+    options = common.target_options(FORMATS)
+    return Command("list", _list, options, summary="Lists every calculation with its one line.")
+
+
+def _list(words: Sequence[str], **given: Any) -> None:
+    if words:
+        mend = f"attncalc {words[0]} --help" if words[0] in TABLE else ""
+        raise OptionError(f"list takes no operands, and {quoted(words[0])} was given", hint=mend)
+    rows = [{"name": name, "family": family(name), "summary": line} for name, (_, line) in TABLE.items()]
+    show(families(), rows, common.target(given, FORMATS))
+
+
+def show(
+    sections: Mapping[str, Sequence[tuple[str, str]]], rows: Sequence[Mapping[str, str]], to: common.Target
+) -> None:
+    """Write names and what they mean: under headings, as lines of name and tab, or as JSON."""
+    if to.format == "json":
+        content = json.dumps(rows, indent=1) + "\n"
+    elif to.format == "plain":
+        content = "".join(f"{row['name']}\t{row['summary']}\n" for row in rows)
+    else:
+        wide = max(len(row["name"]) for row in rows)
+        blocks = ([heading, *(f"  {name:<{wide}}  {line}" for name, line in of)] for heading, of in sections.items())
+        content = "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    common.deliver(content if to.path else output.spell(content, sys.stdout), to.path)

@@ -1,0 +1,116 @@
+"""What leaves the program: results on standard output or in a file, everything else on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TextIO
+
+from attncalc.errors import AttncalcError
+from attncalc.text import visible
+
+SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or everything is spelled in ASCII
+
+
+def prepare_streams() -> None:
+    """Let both streams spell what their encoding lacks rather than fail on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # as it is when it was closed before we started
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
+
+
+def write_page(text: str) -> None:
+    """Write a page of our own words to standard output."""
+    write(spell(text, sys.stdout))
+
+
+def write(content: str | bytes) -> None:
+    """Write a result to standard output, whole and at once, or say why that failed."""
+    if sys.stdout is None:
+        raise AttncalcError("cannot write the result: standard output is closed")
+    try:
+        if isinstance(content, str):
+            sys.stdout.write(content)
+        else:
+            sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # nobody is reading any more: no fault of anybody's
+    except OSError as error:
+        discard_output()
+        raise AttncalcError(f"cannot write the result: {reason(error)}") from None
+
+
+def discard_output() -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not fail on it once more as it ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(kind: str, text: str) -> None:
+    """A line on standard error: `note: …`, `warning: …`, `Error: …`, `hint: …`."""
+    if sys.stderr is None:
+        return
+    with suppress(OSError):  # a reader who has closed standard error does not want to know
+        sys.stderr.write(spell(f"{kind}: {visible(text)}\n", sys.stderr))
+        sys.stderr.flush()
+
+
+def say_fault(fault: AttncalcError) -> None:
+    """What went wrong in one line, and the likely mend in another."""
+    say("Error", fault.message)
+    if fault.hint:
+        say("hint", fault.hint)
+
+
+def reason(error: OSError) -> str:
+    """The system's words for a failure, as a part of a sentence: `no space left on device`."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody is looking at the stream."""
+    return stream is not None and stream.isatty()
+
+
+def wants_color(choice: str) -> bool:
+    """Whether standard output takes colour: as asked, else by NO_COLOR, FORCE_COLOR, TERM=dumb and the terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int | None:
+    """How many columns standard output has: COLUMNS, else the terminal's; None (no limit) in a pipe."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns) > 0:
+        return int(columns)
+    if not is_terminal(sys.stdout):
+        return None
+    with suppress(OSError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    return None
+
+
+def carries_signs(stream: TextIO | None) -> bool:
+    """Whether the stream's encoding has the signs of formulas."""
+    try:
+        SIGNS.encode(getattr(stream, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def spell(text: str, stream: TextIO | None) -> str:
+    """The text as the stream can carry it."""
+    if text.isascii() or carries_signs(stream):
+        return text
+    from attncalc.glyphs import to_ascii
+
+    return to_ascii(text)

@@ -1,0 +1,35 @@
+"""`run DOCUMENT`: a problem or a saved result, evaluated again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attncalc.calculations import load
+from attncalc.cli import common
+from attncalc.cli.command import Command
+from attncalc.errors import OptionError
+
+
+def command() -> Command:
+    """The command `run`."""
+    return Command(
+        "run",
+        _run,
+        [*common.output_options(), *common.arithmetic_options()],
+        summary="Evaluates a problem or a saved result again, with any output option.",
+        usage="document",
+    )
+
+
+def _run(words: Sequence[str], **given: Any) -> None:
+    from attncalc.inputs import Reading, load_document
+    from attncalc.problem import Backward, Problem
+
+    chosen = common.settings(given)
+    if len(words) != 1:
+        raise OptionError(f"run takes one document, and {len(words)} were given", hint="attncalc run problem.json")
+    document = load_document(words[0], Reading())
+    backward, _, name = document.calculation.rpartition("grad ")
+    problem = Problem(load(name), document.inputs, document.options, Backward() if backward else None)
+    common.solve_and_show(problem, chosen, words[0])

@@ -1,0 +1,78 @@
+"""`sample [NAME]`: the sample inputs that come with the program, listed or written."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attncalc.cli import common, output
+from attncalc.cli.command import Command
+from attncalc.cli.listing import FORMATS, show
+from attncalc.errors import AttncalcError, OptionError
+from attncalc.text import either, near, quoted
+
+
+def command() -> Command:
+    """The command `sample`."""
+    return Command(
+        "sample",
+        _sample,
+        common.target_options(FORMATS),
+        summary="Lists the sample inputs that come with attncalc, or writes one exactly as it is.",
+        usage="[name]",
+    )
+
+
+def _sample(words: Sequence[str], **given: Any) -> None:
+    if len(words) > 1:
+        raise OptionError(f"sample writes one file, and {len(words)} were named")
+    if words:
+        _write(words[0], given)
+        return
+    lines = described()
+    rows = [{"name": name, "summary": line} for name, line in lines.items()]
+    show({"Samples": list(lines.items())}, rows, common.target(given, FORMATS))
+
+
+def _write(name: str, given: common.Words) -> None:
+    """The sample's own bytes, so that `-f` means nothing here."""
+    if given["format"] is not None:
+        raise OptionError("a sample is written as it is, and -f is for the list of samples")
+    content = find(name).read_bytes()
+    path = None if given["output"] in (None, "-") else Path(given["output"])
+    if path:
+        from attncalc.cli.files import refuse_unwritable
+
+        refuse_unwritable(path)
+    elif b"\0" in content and output.is_terminal(sys.stdout):
+        raise AttncalcError(
+            f"{name} is binary, and standard output is a terminal", hint=f"write it to a file: -o {name}"
+        )
+    common.deliver(content, path)
+
+
+def folder() -> Path:
+    """Where the samples are: inside the installed package, or at the top of a checkout."""
+    installed = Path(__file__).parents[1] / "samples"
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "samples"
+
+
+def described() -> dict[str, str]:
+    """File name → what it is, from the lines ``- `name`: …`` of the samples' README."""
+    text = (folder() / "README.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^- `([^`]+)`\W*((?:.|\n(?=[ \t]+\S))*)", text, re.MULTILINE)
+    return {name: " ".join(line.split()) for name, line in entries}
+
+
+def find(name: str) -> Path:
+    """The sample called `name`, whose suffix may be left out where that is clear."""
+    known = list(described())
+    found = [each for each in known if each == name] or [each for each in known if Path(each).stem == name]
+    if len(found) == 1:
+        return folder() / found[0]
+    if found:
+        raise OptionError(f"there are several samples called {quoted(name)}: {either(found)}")
+    raise OptionError(f"there is no sample {quoted(name)}", hint=near(name, known) or "attncalc sample lists them")

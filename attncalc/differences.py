@@ -1,0 +1,49 @@
+"""Central differences beside a gradient: the slope found by moving one entry at a time, without any calculus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node
+from attncalc.trace import Check
+
+Array = NDArray[Any]
+TOLERANCE = 1e-6
+"""How far the two may lie apart, relative to the largest of the gradient, of the loss, and of 1."""
+CHUNK = 4_000_000
+"""So many numbers at most are moved in one evaluation: the moved copies of an operand stand on a leading axis."""
+
+
+def compare(output: Node, name: str, gradient: Array, operands: Mapping[str, Array], upstream: Array) -> Check:
+    """Central differences of Σ upstream ⊙ output with respect to the operand called `name`, beside its gradient."""
+    numeric = central_differences(output, name, operands, upstream)
+    loss = np.abs(upstream * evaluate([output], operands)[output]).sum()
+    largest = float(np.max(np.abs(numeric - gradient), initial=0.0))
+    scale = max(1.0, float(loss), float(np.max(np.abs(gradient), initial=0.0)))
+    return Check(numeric, largest, bool(largest <= TOLERANCE * scale))
+
+
+def central_differences(output: Node, name: str, operands: Mapping[str, Array], upstream: Array) -> Array:
+    """(L(x + h) − L(x − h)) / 2h for every entry x of the operand, where L = Σ upstream ⊙ output."""
+    x = operands[name].astype(np.float64)
+    steps = np.cbrt(np.finfo(np.float64).eps) * np.maximum(np.abs(x), 1.0)
+    slopes = np.empty(x.size)
+    at_once = max(1, CHUNK // (x.size + upstream.size))
+    for start in range(0, x.size, at_once):
+        which = np.arange(start, min(start + at_once, x.size))
+        move = np.zeros((which.size, x.size))
+        move[np.arange(which.size), which] = steps.ravel()[which]
+        move = move.reshape(which.size, *x.shape)
+        up, down = (_losses(output, {**operands, name: x + sign * move}, upstream) for sign in (1, -1))
+        slopes[which] = (up - down) / (2 * steps.ravel()[which])
+    return slopes.reshape(x.shape)
+
+
+def _losses(output: Node, operands: Mapping[str, Array], upstream: Array) -> Array:
+    values = evaluate([output], operands, keep=lambda node: False)[output]
+    return np.asarray((values * upstream).reshape(values.shape[0], -1).sum(axis=1))

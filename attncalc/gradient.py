@@ -1,0 +1,71 @@
+"""Graph → graph: the backward pass, which names its own steps and is explained by the same machinery."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attncalc.errors import NoGradient
+from attncalc.graph import Node, gradient_step, walk
+from attncalc.notation import symbol
+from attncalc.ops import spread, total
+
+
+def gradients(output: Node, upstream: Node, wrt: Sequence[Node]) -> dict[Node, Node]:
+    """The gradient of the loss with respect to each node in `wrt`, given its gradient with respect to `output`.
+
+    Every step between them gets a gradient step of its own, made in the order of the chain rule. A node that the
+    output does not depend on gets none.
+    """
+    forward = walk(output)
+    needed = set(wrt)
+    for node in forward:
+        if any(source in needed for source in node.sources):
+            needed.add(node)
+    contributions: dict[Node, list[Node]] = {output: [upstream]}
+    reasons = {output: ["where the loss meets the result"]}
+    named = {node.sources[0]: node for node in forward if node.op == "step"}
+    found: dict[Node, Node] = {}
+    for node in reversed(forward):
+        if node not in needed or node not in contributions:
+            continue
+        parts = contributions.pop(node)
+        gradient = parts[0] if len(parts) == 1 else Node("add", *parts)
+        if node.op == "step" or node in wrt:
+            gradient = gradient_step(node, spread(gradient, node.axes), "; ".join(dict.fromkeys(reasons[node])))
+            if node in wrt:
+                found[node] = gradient
+        if not node.sources or node.op == "held":
+            continue
+        if node.row.vjp is None:
+            raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
+        if not (node.row.elementwise or node.op in _LENIENT):
+            gradient = spread(gradient, node.axes)
+        vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
+        for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
+            if part is not None and source in needed:
+                contributions.setdefault(source, []).append(_fit(part, source, node))
+                reasons.setdefault(source, []).extend(_because(node, i) or reasons[node])
+    return found
+
+
+_LENIENT = ("step", "sum", "mean", "softmax", "root_of_sum", "cosine_ratio", "angle")
+"""Primitives whose VJP takes a gradient that lacks axes, where it is the same all along them; formulas stay short."""
+
+
+def _because(node: Node, source: int) -> list[str]:
+    """Why the source gets the gradient that it gets; what only moves entries keeps the reason of what moved them."""
+    if node.op in ("rename", "transpose", "step"):
+        return []
+    because = node.row.because
+    return [because(node, source) if callable(because) else because]
+
+
+def _fit(gradient: Node, source: Node, node: Node) -> Node:
+    """A gradient summed over the axes that its source lacks."""
+    if node.row.elementwise:  # there, what is the same all along an axis still counts once for each place of it
+        lost = tuple(axis for axis in node.axes if axis.name not in {*source.names, *gradient.names})
+        gradient = spread(gradient, lost + gradient.axes)
+    for name in gradient.names:
+        if name not in source.names:
+            gradient = total(gradient, name)
+    return gradient

@@ -1,0 +1,259 @@
+"""The graph that a calculation is written in: Node, step, and the walks and rewrites over it.
+
+A node applies a primitive (a row of the table OPS, filled by attncalc.ops) to its sources. It knows its axes from the
+moment it is made, so that a wrong shape is refused where it arises, with the formula that could not be formed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from attncalc import axes as ax
+from attncalc.axes import Axes
+from attncalc.cells import Cell
+from attncalc.errors import ShapeError
+
+Number = int | float | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A primitive: everything that anybody needs to know of it, in one row.
+
+    Text and LaTeX are templates over the sources ({0}, {1}, …) and the arguments ({a[over]}), or functions of
+    (node, *sources' texts). `binds` says how tightly the result holds together (0 an atom, 1 a power, 2 a product,
+    3 a sum, 4 a comparison), `takes` up to what each source may come without brackets.
+    """
+
+    kernel: Callable[..., Any]  # (node, *values) → value; elementwise rows: (*aligned values) → value
+    axes: Callable[..., Axes]  # (args, *sources' axes) → axes
+    text: str | Callable[..., str]
+    latex: str | Callable[..., str]
+    cell: Callable[..., Cell]  # (node, at, look) → how one entry is made from entries of the sources
+    vjp: Callable[..., Sequence[Node | None]] | None = None  # (gradient, y, node, *sources) → one a source
+    because: str | Callable[[Node, int], str] = ""  # said beside the backward step; may depend on which source
+    body: Callable[..., Node] | None = None  # (node, *sources) → the definition in smaller primitives
+    binds: int = 0
+    takes: tuple[int, ...] = (9, 9, 9, 9)
+    elementwise: bool = False
+    mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
+    no_gradient: str = ""  # why there is none, for a row without a VJP
+
+
+OPS: dict[str, Op] = {}
+_serial = itertools.count()
+
+
+class Node:
+    """A value that has not been computed yet: a primitive, its sources, its arguments, its axes."""
+
+    __slots__ = ("args", "axes", "op", "serial", "sources")
+
+    def __init__(self, op: str, *sources: Node, axes: Axes | None = None, **args: Any) -> None:
+        self.op, self.sources, self.args, self.serial = op, sources, args, next(_serial)
+        if axes is not None:
+            self.axes = axes
+            return
+        try:
+            self.axes = OPS[op].axes(args, *(source.axes for source in sources))
+        except ShapeError as error:
+            raise _cannot_form(self, error) from None
+
+    @property
+    def row(self) -> Op:
+        """The primitive's row in the table."""
+        return OPS[self.op]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The axes' names, in order."""
+        return ax.names(self.axes)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """A step's (group, name)."""
+        return self.args["group"], self.args["name"]
+
+    def size(self, name: str) -> Node:
+        """An axis' size as a number in a formula: `sqrt(Q.size("d_k"))` is printed √d_k."""
+        return Node("size", axes=(), axis=ax.find(self.axes, name))
+
+    @property
+    def T(self) -> Node:  # noqa: N802  (the field's own name for it)
+        """The last two axes swapped; a transposed product is the product of the transposes, turned round."""
+        if self.op == "transpose":
+            return self.sources[0]
+        if self.op == "matmul" and all(len(source.axes) >= 2 for source in self.sources):
+            return self.sources[1].T @ self.sources[0].T
+        return Node("transpose", self)
+
+    def __matmul__(self, other: Node) -> Node:
+        return Node("matmul", self, other)
+
+    def __add__(self, other: Node | Number) -> Node:
+        return Node("add", self, as_node(other))
+
+    def __radd__(self, other: Number) -> Node:
+        return Node("add", as_node(other), self)
+
+    def __sub__(self, other: Node | Number) -> Node:
+        return Node("sub", self, as_node(other))
+
+    def __rsub__(self, other: Number) -> Node:
+        return Node("sub", as_node(other), self)
+
+    def __mul__(self, other: Node | Number) -> Node:
+        return Node("mul", self, as_node(other))
+
+    def __rmul__(self, other: Number) -> Node:
+        return Node("mul", as_node(other), self)
+
+    def __truediv__(self, other: Node | Number) -> Node:
+        return Node("div", self, as_node(other))
+
+    def __rtruediv__(self, other: Number) -> Node:
+        return Node("div", as_node(other), self)
+
+    def __neg__(self) -> Node:
+        return Node("neg", self)
+
+    def __pow__(self, exponent: Node | Number) -> Node:
+        return Node("pow", self, as_node(exponent))
+
+    def __le__(self, other: Node | Number) -> Node:
+        return Node("less_equal", self, as_node(other))
+
+    def __lt__(self, other: Node | Number) -> Node:
+        return Node("less", self, as_node(other))
+
+    def __and__(self, other: Node) -> Node:
+        return Node("and", self, other)
+
+    def __repr__(self) -> str:
+        from attncalc.notation import formula
+
+        return f"<{formula(self)}: {ax.describe(self.axes)}>"
+
+
+def as_node(value: Node | Number) -> Node:
+    """A node, or a number made into one."""
+    return value if isinstance(value, Node) else constant(value)
+
+
+def constant(value: Number, symbol: str = "") -> Node:
+    """A number in a formula; a named one (`π`) is printed by its name."""
+    return Node("constant", axes=(), value=value, symbol=symbol)
+
+
+def constants(values: Sequence[Number], axis: ax.Axis, symbol: str) -> Node:
+    """Numbers along an axis, spoken of by one name: the valid lengths of a batch."""
+    return Node("constants", axes=(axis,), values=tuple(values), symbol=symbol)
+
+
+def given(name: str, axes: Axes, symbol: str = "", *, boolean: bool = False) -> Node:
+    """An operand: `name` is its word at the edges, `symbol` what formulas call it."""
+    return Node("input", axes=axes, name=name, symbol=symbol or name, boolean=boolean)
+
+
+@dataclass(slots=True)
+class _Building:
+    groups: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+_building: ContextVar[_Building] = ContextVar("building")
+
+
+@contextmanager
+def building() -> Iterator[list[str]]:
+    """The frame in which one problem's graph is written; yields the notes that its author leaves."""
+    state = _Building()
+    token = _building.set(state)
+    try:
+        yield state.notes
+    finally:
+        _building.reset(token)
+
+
+def note(text: str) -> None:
+    """Tell the reader of a choice: `K was not given: keys = queries`."""
+    state = _building.get(None)
+    if state is not None and text not in state.notes:
+        state.notes.append(text)
+
+
+@contextmanager
+def group(name: str) -> Iterator[None]:
+    """Steps written inside belong to this part or turn: `with group("self-attention"):`; groups nest."""
+    state = _building.get()
+    state.groups.append(name)
+    try:
+        yield
+    finally:
+        state.groups.pop()
+
+
+def step(name: str, value: Node, why: str = "", *, symbol: str = "", shown: bool = True) -> Node:
+    """Give a value a name and a reason: an identity, at which formulas stop and which the backward pass names too."""
+    state = _building.get(None)
+    within = "/".join(state.groups) if state else ""
+    return Node("step", value, name=name, group=within, why=why, symbol=symbol or name, shown=shown, of=None)
+
+
+def output(name: str, value: Node, why: str = "", *, symbol: str = "") -> Node:
+    """A result that is not one of the steps: shown beside the result, asked for by its name."""
+    return step(name, value, why, symbol=symbol, shown=False)
+
+
+def gradient_step(of: Node, value: Node, why: str) -> Node:
+    """The step that holds the gradient of the loss with respect to a step or an operand."""
+    name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
+    return Node(
+        "step", value, name=f"grad_{name}", group=within, why=why, symbol=gradient_symbol(of), shown=True, of=name
+    )
+
+
+def gradient_symbol(of: Node) -> str:
+    """How formulas speak of the gradient of the loss with respect to a step or an operand."""
+    return f"∂L/∂{of.args['symbol']}"
+
+
+def walk(*roots: Node) -> list[Node]:
+    """Every node behind the roots, sources first, in the order of creation; it does not recurse."""
+    seen: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(node.sources)
+    return sorted(seen, key=lambda node: node.serial)
+
+
+def steps(*roots: Node) -> list[Node]:
+    """The named values behind the roots, in the order in which their author wrote them."""
+    return [node for node in walk(*roots) if node.op == "step"]
+
+
+def rewrite(roots: Sequence[Node], change: Callable[[Node], Node | None]) -> list[Node]:
+    """The graph built anew, where `change(node)` returns a replacement or None: expansion and mistakes are both this."""
+    new: dict[Node, Node] = {}
+    for node in walk(*roots):
+        sources = tuple(new[source] for source in node.sources)
+        copy = node if sources == node.sources else Node(node.op, *sources, **node.args)
+        new[node] = change(copy) or copy
+    return [new[root] for root in roots]
+
+
+def _cannot_form(node: Node, error: ShapeError) -> ShapeError:
+    from attncalc.notation import formula
+
+    node.axes = ()
+    facts = " but ".join(f"{formula(source)} is {ax.describe(source.axes)}" for source in node.sources)
+    return ShapeError(f"cannot form {formula(node)}: {facts}; {error.message}", hint=error.hint)

@@ -1,0 +1,202 @@
+"""Nested lists and stored arrays made into operands, with every fault named by the place of the entry that has it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attncalc.errors import InputError
+from attncalc.inputs.entries import BOOLEANS_HINT, check_finite, parse_entry, vanishes
+from attncalc.text import quoted, shape_text
+from attncalc.trace import Given
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from attncalc.calculation import Kind
+
+MAX_CELLS = 10**8
+MAX_DEPTH = 32  # of nested lists; NumPy itself ends at 64 axes
+
+Index = tuple[int, ...]
+Place = Callable[[Index], str]
+"""How an entry, or a row of them, is spoken of: (1, 0) → `q.json: q[1][0]` or `q.csv:2:1`; () is the whole."""
+
+
+def brackets(source: str, key: str = "") -> Place:
+    """Places in nested lists: (1, 0) → `q.json: q[1][0]`."""
+
+    def place(index: Index) -> str:
+        inside = key + "".join(f"[{i}]" for i in index)
+        return f"{source}: {inside}" if source and inside else source or inside
+
+    return place
+
+
+def flatten(tree: Any, place: Place) -> tuple[Sequence[Any], Index]:
+    """The entries of nested lists in order, and their shape; ragged, empty and too deep ones are refused."""
+    items: Sequence[Any] = [tree]
+    shape: Index = ()
+    while any(issubclass(kind, list | tuple) for kind in set(map(type, items))):
+        if len(shape) == MAX_DEPTH:
+            raise InputError(f"{place(())} is nested more than {MAX_DEPTH} deep")
+        _check_level(items, shape, place)
+        if not items[0]:
+            raise InputError(f"{place(_index(0, shape))} is empty")
+        shape = (*shape, len(items[0]))
+        if math.prod(shape) > MAX_CELLS:
+            raise InputError(f"{place(())} has more than {MAX_CELLS:,} entries")
+        items = list(chain.from_iterable(items))
+    return items, shape
+
+
+def build(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Given:
+    """An operand from its entries in order: numbers, numbers as text, true and false for a mask, words for tokens."""
+    if kind == "tokens":
+        return Given(_tokens(entries, shape, place))
+    types = set(map(type, entries))
+    if types <= {int, float}:
+        return _from_numbers(entries, shape, kind, place)
+    values: list[float] = []
+    for i, entry in enumerate(entries):
+        try:
+            values.append(_value(entry, kind))
+        except InputError as error:
+            raise error.within(place(_index(i, shape))) from None
+    truth = [isinstance(value, bool) for value in values]
+    if any(truth):
+        if not all(truth):
+            odd = place(_index(truth.index(not truth[0]), shape))
+            raise InputError(f"{odd}: a mask holds either true and false or numbers, not both")
+        return Given(np.array(values, dtype=bool).reshape(shape))
+    written = np.empty(len(values), dtype=object)
+    written[:] = [str(entry) if isinstance(entry, str) else repr(entry) for entry in entries]
+    lost = [text for text, value in zip(written, values, strict=True) if value == 0 and vanishes(text)]
+    return Given(
+        np.array(values, dtype=np.float64).reshape(shape),
+        written=written.reshape(shape),
+        note=f"{quoted(lost[0])} is too small for 64 bits and became 0" if lost else "",
+    )
+
+
+def from_array(value: NDArray[Any], kind: Kind, place: Place) -> Given:
+    """An operand from an array that was stored as one: its type, size and entries are checked, its type widened."""
+    if value.dtype.kind not in "fiub":
+        raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
+    if value.size == 0:
+        raise InputError(f"{place(())} is empty: its shape is {shape_text(value.shape)}")
+    if value.dtype.kind == "b":
+        if kind != "mask":
+            raise InputError(f"{place(())} holds true and false, not numbers", hint=BOOLEANS_HINT)
+        return Given(value.astype(bool))
+    if kind == "tokens" and value.dtype.kind in "iu":
+        return Given(value.astype(np.int64))
+    numbers = value.astype(np.float64)
+    _check_entries(numbers, kind, place)
+    return Given(numbers.astype(np.int64) if kind == "tokens" else numbers)
+
+
+def _check_level(items: Sequence[Any], shape: Index, place: Place) -> None:
+    """Raise unless all items are lists, and equally long."""
+    lists = [isinstance(item, list | tuple) for item in items]
+    if not all(lists):
+        odd = lists.index(not lists[0])
+        expected = f"a list of {len(items[0])}" if lists[0] else "a number"
+        raise InputError(f"{place(_index(odd, shape))} is {spoken(items[odd])} where {expected} is expected")
+    lengths = [len(item) for item in items]
+    if len(set(lengths)) > 1:
+        odd = next(i for i, length in enumerate(lengths) if length != lengths[0])
+        raise InputError(
+            f"{place(_index(odd, shape))} has {_entries(lengths[odd])} where the first has {lengths[0]}",
+            hint="the rows of an array are equally long",
+        )
+
+
+def _from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Given:
+    try:
+        value = np.array(entries, dtype=np.float64).reshape(shape)
+    except OverflowError:
+        odd = next(i for i, entry in enumerate(entries) if abs(entry) >= 2**1024)
+        raise InputError(f"{place(_index(odd, shape))}: a whole number above 1.8e308 is too large") from None
+    _check_entries(value, kind, place)
+    return Given(value)
+
+
+def _value(entry: Any, kind: Kind) -> float:
+    """One entry's value; raises the fact alone, without its place."""
+    if isinstance(entry, str):
+        return parse_entry(entry, kind)
+    if isinstance(entry, bool) and kind == "mask":
+        return entry
+    if isinstance(entry, bool):
+        raise InputError(f"{spoken(entry)} is not a number", hint=BOOLEANS_HINT)
+    if isinstance(entry, int | float):
+        return parse_entry(repr(entry), kind)
+    if entry is None:
+        raise InputError("null is not a number", hint="every entry must be a finite number")
+    if isinstance(entry, dict) and entry.keys() == {"re", "im"}:
+        raise InputError("a complex number is not read", hint="operands are real")
+    raise InputError(f"{spoken(entry)} is not a number")
+
+
+def _check_entries(value: NDArray[Any], kind: Kind, place: Place) -> None:
+    """Raise for an entry that is not finite, or not whole where whole numbers are wanted."""
+    odd = ~np.isfinite(value)
+    if odd.any():
+        for flat in np.flatnonzero(odd):
+            index = _index(int(flat), value.shape)
+            try:
+                check_finite(float(value[index]), kind)
+            except InputError as error:
+                raise error.within(place(index)) from None
+    if kind in ("integers", "tokens"):
+        broken = np.flatnonzero(value % 1)
+        if broken.size:
+            index = _index(int(broken[0]), value.shape)
+            raise InputError(f"{place(index)}: {value[index]} is not a whole number")
+
+
+def _tokens(entries: Sequence[Any], shape: Index, place: Place) -> NDArray[Any]:
+    """Ids as integers, words as text."""
+    from attncalc.inputs.literals import token
+
+    values = []
+    for i, entry in enumerate(entries):
+        try:
+            values.append(token(entry))
+        except InputError as error:
+            raise error.within(place(_index(i, shape))) from None
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64).reshape(shape)
+    words = np.empty(len(values), dtype=object)
+    words[:] = [str(value) for value in values]
+    return words.reshape(shape)
+
+
+def _index(flat: int, shape: Index) -> Index:
+    return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape else ()
+
+
+def _entries(number: int) -> str:
+    return "no entries" if number == 0 else "1 entry" if number == 1 else f"{number} entries"
+
+
+def spoken(item: Any) -> str:
+    """What stands in the place of a number, in words."""
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    if isinstance(item, str):
+        return quoted(item)
+    if item is None:
+        return "null"
+    if isinstance(item, dict):
+        return "an object"
+    if isinstance(item, list | tuple):
+        return "a list"
+    if isinstance(item, int | float):
+        return "a number"
+    return f"a {type(item).__name__}"

@@ -1,0 +1,196 @@
+"""Arrays stored as bytes: npy and npz, read without NumPy's own reader, and safetensors, read without a package.
+
+NumPy's reader allocates what a header claims and takes dtypes that are no numbers; here a header is matched against
+what NumPy writes, and its claim compared with the bytes that are there. Objects, which are pickles, are never opened.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.errors import InputError
+from attncalc.inputs.arrays import MAX_CELLS
+from attncalc.inputs.json_files import parse_json, plain
+from attncalc.text import quoted
+
+TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
+MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
+_MAX_HEADER = 2**16
+_MAX_TENSORS_HEADER = 10**8  # as in the format's own reader
+_DTYPES = re.compile(r"[<>|=](?:[fiu][1248]|b1)")
+_TENSORS = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
+    "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
+}  # fmt: skip
+
+Loaders = dict[str, Callable[[], NDArray[Any]]]
+"""The arrays of a file by name, each read when it is asked for."""
+
+
+def read_npy(data: bytes, source: str) -> NDArray[Any]:
+    """The array of an npy file."""
+    if data[:6] != b"\x93NUMPY" or len(data) < 10:
+        raise InputError(f"{source} is not an npy file", hint="numpy.save writes one")
+    version = data[6]
+    if version not in (1, 2, 3):
+        raise InputError(f"{source}: npy version {version} is not known")
+    start = 10 if version == 1 else 12
+    length = int.from_bytes(data[8:start], "little")
+    header = data[start : start + length]
+    if length > _MAX_HEADER or len(header) < length:
+        raise InputError(f"{source}: the header claims {length} bytes, and {len(data) - start} are there")
+    dtype, fortran, shape = _header(header.decode("latin-1"), source)
+    body = memoryview(data)[start + length :]
+    _check_size(len(body), shape, dtype.itemsize, source)
+    array = np.frombuffer(body, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+    return _checked_truth(array, source)
+
+
+def npz_members(data: bytes, source: str) -> Loaders:
+    """The arrays of an npz file, by name."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        members = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError, UnicodeError):
+        raise InputError(f"{source} is not an npz file", hint="numpy.savez writes one") from None
+    _refuse_other_archives([member.filename for member in members], source)
+    total = sum(member.file_size for member in members)
+    if total > MAX_MEMBERS_BYTES:
+        raise InputError(f"{source} unpacks to {total:,} bytes; {MAX_MEMBERS_BYTES:,} are the most that is read")
+    loaders: Loaders = {}
+    for member in members:
+        name = member.filename.removesuffix(".npy")
+        if name in loaders:
+            raise InputError(f"{source} holds two arrays called {quoted(name)}")
+        if name == member.filename:
+            raise InputError(f"{source} holds {quoted(name)}, which is not an array")
+        loaders[name] = _member(archive, member, f"{source}#{quoted(name)[1:-1]}")
+    return loaders
+
+
+def safetensors_members(open_file: Callable[[], BinaryIO], source: str) -> Loaders:
+    """The arrays of a safetensors file, by name: eight bytes of length, a JSON header, and the numbers end to end."""
+    with open_file() as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        length = int.from_bytes(file.read(8), "little")
+        if size < 8 or length > min(size - 8, _MAX_TENSORS_HEADER):
+            raise InputError(f"{source} is not a safetensors file: its header does not fit in its {size} bytes")
+        try:
+            text = file.read(length).decode()
+        except UnicodeDecodeError:
+            raise InputError(f"{source} is not a safetensors file: its header is not text") from None
+    header = plain(parse_json(text, f"{source}: header"), source)
+    if not isinstance(header, dict):
+        raise InputError(f"{source} is not a safetensors file: its header is not an object")
+    header.pop("__metadata__", None)
+    return {name: _tensor(open_file, entry, 8 + length, size, f"{source}#{quoted(name)[1:-1]}") for name, entry in header.items()}
+
+
+def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
+    """The dtype, order and shape that an npy header names; it is matched, never evaluated."""
+    match = {
+        key: re.search(rf"'{key}':\s*({pattern})\s*,?\s*", text)
+        for key, pattern in (("descr", r"'[^']*'|\[.*\]"), ("fortran_order", "True|False"), ("shape", r"\([\d\s,L]*\)"))
+    }
+    rest = text
+    for found in match.values():
+        if found is None:
+            raise InputError(f"{source}: the npy header is not one that NumPy writes")
+        rest = rest.replace(found.group(), "", 1)
+    descr, fortran, shape = (found.group(1) for found in match.values() if found)
+    if rest.strip() not in ("{}", "{ }"):
+        raise InputError(f"{source}: the npy header is not one that NumPy writes")
+    sizes = tuple(int(size) for size in re.findall(r"\d{1,18}", shape))
+    return _dtype(descr.strip("'"), source), fortran == "True", sizes
+
+
+def _dtype(name: str, source: str) -> np.dtype[Any]:
+    if name.endswith("O"):
+        raise InputError(
+            f"{source} holds Python objects, which are never opened, since that can run code",
+            hint="save numbers: numpy.save(path, array.astype(float))",
+        )
+    if name.startswith("[") or not _DTYPES.fullmatch(name) or name[1:] == "f1":
+        what = {"U": "text", "S": "text", "c": "complex numbers", "M": "dates", "m": "times"}.get(name[1:2])
+        raise InputError(f"{source} holds {what or 'records' if what or name[0] == '[' else quoted(name)}, not real numbers")
+    return np.dtype(name)
+
+
+def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str) -> None:
+    """Raise unless the bytes that are there are those that the header claims, before anything is allocated."""
+    if len(shape) > 32:
+        raise InputError(f"{source} has {len(shape)} axes; 32 are the most")
+    cells = math.prod(shape)
+    if cells > MAX_CELLS:
+        raise InputError(f"{source} claims {cells:,} entries; {MAX_CELLS:,} are the most that is read")
+    if cells * itemsize != present:
+        raise InputError(f"{source} claims {cells * itemsize:,} bytes of numbers, and {present:,} are there")
+
+
+def _checked_truth(array: NDArray[Any], source: str) -> NDArray[Any]:
+    """The array itself; raises for a boolean stored as something other than 0 and 1."""
+    if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+        raise InputError(f"{source} holds booleans that are neither 0 nor 1")
+    return array
+
+
+def _refuse_other_archives(names: list[str], source: str) -> None:
+    if any(name.endswith("data.pkl") for name in names):
+        raise InputError(f"{source} is a PyTorch file, which is never opened, since that can run code", hint=TORCH_HINT)
+    if "[Content_Types].xml" in names:
+        raise InputError(f"{source} is an Office document", hint="save the sheet as CSV")
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Callable[[], NDArray[Any]]:
+    def load() -> NDArray[Any]:
+        if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InputError(f"{source} is encrypted, or compressed in a way that numpy.savez does not use")
+        try:
+            data = archive.read(member)  # no more than file_size bytes, whose sum was checked
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError):
+            raise InputError(f"{source} is damaged: its bytes do not unpack to what was packed") from None
+        return read_npy(data, source)
+
+    return load
+
+
+def _tensor(
+    open_file: Callable[[], BinaryIO], entry: Any, start: int, size: int, source: str
+) -> Callable[[], NDArray[Any]]:
+    def load() -> NDArray[Any]:
+        dtype, shape, (begin, end) = _tensor_header(entry, source)
+        if not 0 <= begin <= end <= size - start:
+            raise InputError(f"{source} lies outside the file: bytes {begin} to {end} of {size - start}")
+        _check_size(end - begin, shape, np.dtype(_TENSORS[dtype]).itemsize, source)
+        with open_file() as file:
+            file.seek(start + begin)
+            array = np.frombuffer(file.read(end - begin), dtype=_TENSORS[dtype]).reshape(shape)
+        if dtype == "BF16":  # the upper half of a float32
+            return (array.astype(np.uint32) << 16).view(np.float32)
+        return _checked_truth(array, source)
+
+    return load
+
+
+def _tensor_header(entry: Any, source: str) -> tuple[str, tuple[int, ...], tuple[int, int]]:
+    """A tensor's dtype, shape and the bytes that hold it."""
+    if not isinstance(entry, dict):
+        raise InputError(f"{source}: the header does not describe an array")
+    dtype, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
+    lists = isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2
+    if not lists or not all(type(number) is int and number >= 0 for number in [*shape, *offsets]):
+        raise InputError(f"{source}: the header does not give a shape and two offsets")
+    if dtype not in _TENSORS:
+        raise InputError(f"{source} is stored as {quoted(str(dtype))}", hint=f"read are {', '.join(_TENSORS)}")
+    return dtype, tuple(shape), (offsets[0], offsets[1])

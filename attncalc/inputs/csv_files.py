@@ -1,0 +1,203 @@
+"""CSV: cells told apart by commas, semicolons, tabs or blanks; what is text in the first row and column is labels."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from attncalc.errors import InputError
+from attncalc.inputs.arrays import Index, build
+from attncalc.inputs.entries import is_number
+from attncalc.inputs.json_files import KEPT_DIGITS
+from attncalc.text import quoted, visible
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Kind
+    from attncalc.inputs.reading import Reading
+    from attncalc.trace import Given
+
+BLANKS = " "
+_DELIMITERS = "\t;,"  # in this order where several would do
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of one row, and the line of the file on which it begins."""
+
+    line: int
+    cells: list[str]
+
+
+def blocks(text: str) -> dict[str, str]:
+    """The tables of a file whose lines `@name` begin one each, by name; {} for a file that is one table.
+
+    Lines in front stay, emptied, so that the lines of errors are the file's.
+    """
+    if not re.match(r"\s*@", text):
+        return {}
+    found: dict[str, list[str]] = {}
+    name = ""
+    for number, line in enumerate(io.StringIO(text, newline=None)):
+        title = re.fullmatch(r'"?@([^,;\t"]+)"?[,;\t]*\s*', line)
+        if title:
+            name = title.group(1).strip()
+            found[name] = ["\n"] * (number + 1)
+        elif name:
+            found[name].append(line)
+    return {name: "".join(lines) for name, lines in found.items()}
+
+
+def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
+    """The numbers of a table, with the labels of its rows and columns; always of two axes."""
+    delimiter = reading.delimiter or _delimiter(text, reading.decimal)
+    rows = list(_rows(text, delimiter, source))
+    if not rows:
+        raise InputError(f"{source} is empty")
+    _check_lengths(rows, source)
+    commas = reading.decimal == "," or _decimal_commas(rows, delimiter, explicit=bool(reading.delimiter), source=source)
+    if commas:
+        rows = _with_points(rows, source)
+    row_labels, header = _labels(rows, kind, reading, source)
+    data = [row.cells[row_labels:] for row in rows[header:]]
+    if not data or not data[0]:
+        raise InputError(f"{source} has labels but no numbers")
+
+    def place(index: Index) -> str:
+        line = [rows[header + i].line for i in index[:1]]
+        return ":".join(map(str, [source, *line, *(i + row_labels + 1 for i in index[1:])]))
+
+    cells = [cell for row in data for cell in row]
+    given = build(_as_floats(text, cells), (len(data), len(data[0])), kind, place)
+    labels = {}
+    said = [given.note] if given.note else []
+    if header:
+        labels[1] = tuple(rows[0].cells[row_labels:])
+        said.append("first row read as column labels")
+    if row_labels:
+        labels[0] = tuple(row.cells[0] for row in rows[header:])
+        said.append("first column read as row labels")
+    if commas and reading.decimal != ",":
+        said.append("commas read as decimal marks")
+    return replace(given, labels=labels, note="; ".join(said))
+
+
+def _delimiter(text: str, decimal: str) -> str:
+    """What stands between the cells: what every line has, else what most lines have, else blanks."""
+    lines = [_QUOTED.sub("", line) for line in text[:KEPT_DIGITS].splitlines()[:100] if line.strip()]
+    having = {d: sum(d in line for line in lines) for d in _DELIMITERS if d != decimal}
+    most = max(having.values())
+    return next(d for d, number in having.items() if number == most) if most else BLANKS
+
+
+def _rows(text: str, delimiter: str, source: str) -> Iterator[Row]:
+    """The rows that are not blank, their cells without the blanks around them."""
+    if delimiter == BLANKS:
+        for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+            if cells := line.split():
+                yield Row(number, cells)
+        return
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
+    begun = 1
+    try:
+        for cells in reader:
+            stripped = [cell.strip() for cell in cells]
+            if any(stripped) or len(stripped) > 1:
+                yield Row(begun, stripped)
+            begun = reader.line_num + 1
+    except csv.Error as error:
+        what = "a cell is too long" if "limit" in str(error) else "a quote does not enclose a whole cell, or is not closed"
+        raise InputError(f"{source}:{begun}: {what}") from None
+
+
+def _check_lengths(rows: Sequence[Row], source: str) -> None:
+    first = rows[0]
+    for row in rows:
+        if len(row.cells) != len(first.cells):
+            comment = next((r.line for r in (first, row) if r.cells[0].startswith(("#", "%", "//"))), None)
+            hint = f"comments are not read: take out line {comment}" if comment else ""
+            if not hint and len(row.cells) == len(first.cells) + 1 and not row.cells[-1]:
+                hint = "take out the delimiter at the end of the line"
+            raise InputError(
+                f"{source}:{row.line}: has {_cells(len(row.cells))} where line {first.line} has {len(first.cells)}", hint=hint
+            )
+
+
+def _decimal_commas(rows: Sequence[Row], delimiter: str, *, explicit: bool, source: str) -> bool:
+    """Whether cells such as `1,5` hold decimal commas; a file that can be read in two ways is refused."""
+    if delimiter == ",":
+        return False
+    cells = [cell for row in rows for cell in row.cells]
+    with_comma = [cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)]
+    if not with_comma or any("." in cell and is_number(cell) for cell in cells):
+        return False
+    parts = [cell.split(",") for cell in cells]
+    lengths = {len(part) for part in parts}
+    if delimiter == ";" and not explicit and lengths == {2} and all(is_number(p) for part in parts for p in part):
+        first = rows[0]
+        raise InputError(
+            f"{source}:{first.line}: {quoted(';'.join(first.cells))} can be read in two ways: with decimal commas it "
+            f"begins with {visible(_with_point(first.cells[0]), 20)}, as a row with {visible(parts[0][0], 20)}",
+            hint="--decimal , for decimal commas; otherwise put each row on a line of its own",
+        )
+    return True
+
+
+def _with_points(rows: Sequence[Row], source: str) -> list[Row]:
+    """The rows with decimal points for decimal commas; a number that has a point already is refused."""
+    for row in rows:
+        for i, cell in enumerate(row.cells, start=1):
+            if "." in cell and is_number(cell):
+                raise InputError(
+                    f"{source}:{row.line}:{i}: {quoted(cell)} has a point among decimal commas",
+                    hint="write numbers without separators between thousands",
+                )
+    return [replace(row, cells=[_with_point(cell) for cell in row.cells]) for row in rows]
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> tuple[bool, bool]:
+    """Whether the first column labels the rows, and whether the first row labels the columns."""
+    column = [row.cells[0] for row in rows]
+    label = reading.labels if reading.labels is not None else _is_text(column, kind)
+    first = rows[0].cells[label:]
+    header = reading.header if reading.header is not None else _is_text(first, kind)
+    if not header and _is_text([cell for cell in first if not is_number(cell, kind)], kind):
+        number, cell = next((i, cell) for i, cell in enumerate(first, start=label + 1) if not is_number(cell, kind))
+        raise InputError(
+            f"{source}:{rows[0].line}:{number}: {quoted(cell)} is not a number",
+            hint="a header row has no number in it, a column of labels neither; --header and --labels overrule",
+        )
+    empty = [(rows[0].line, i) for i, cell in enumerate(first, start=label + 1) if header and not cell]
+    empty += [(row.line, 1) for row in rows[header:] if label and not row.cells[0]]
+    if empty:
+        line, cell = empty[0]
+        raise InputError(f"{source}:{line}:{cell}: is empty where a label is expected", hint="--no-header, --labels …")
+    return label, header
+
+
+def _is_text(cells: Sequence[str], kind: Kind) -> bool:
+    """Whether there is text in the cells, and no number."""
+    return any(cells) and not any(is_number(cell, kind) for cell in cells)
+
+
+def _as_floats(text: str, cells: list[str]) -> Sequence[str | float]:
+    """The cells of a large table as floats, where they are digits and nothing else; otherwise as they are."""
+    if len(text) > KEPT_DIGITS and re.fullmatch(r"[0-9eE+.-]*", "".join(cells)):
+        try:
+            return [float(cell) for cell in cells]
+        except ValueError:
+            return cells  # an entry that is empty or no number is found, and told, one by one
+    return cells
+
+
+def _cells(number: int) -> str:
+    return "1 cell" if number == 1 else f"{number} cells"

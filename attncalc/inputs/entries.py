@@ -1,0 +1,143 @@
+"""The entries of an array: the text of a number read by a small grammar, and what an operand's kind allows.
+
+    entry   = ["+" | "-"] factor {("*" | "/") factor}
+    factor  = decimal | "pi" | "sqrt(" decimal ["/" decimal] ")"
+    decimal = 12, 0.5, .5, 1e-3 …, in ASCII digits
+
+Nothing else is a number: `float` would also take `1_0`, `nan` and the digits of other scripts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from attncalc.errors import InputError
+from attncalc.text import quoted
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Kind
+
+BOOLEANS_HINT = "true and false stand in masks alone: write 1 and 0"
+
+_DECIMAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_FACTOR = rf"(?:{_DECIMAL}|pi|sqrt\({_DECIMAL}(?:/{_DECIMAL})?\))"
+_PLAIN = re.compile(rf"[+-]?{_DECIMAL}", re.ASCII)
+_PRODUCT = re.compile(rf"[+-]?{_FACTOR}(?:[*/]{_FACTOR})*", re.ASCII)
+_PARTS = re.compile(rf"([*/]?)({_FACTOR})", re.ASCII)
+_NOT_FINITE = ("nan", "inf", "infinity")
+_TRUTH = {"true": True, "false": False}
+
+
+class Digits(str):
+    """A number of a JSON file in the digits that stand there, told from text in quotes by its type."""
+
+    __slots__ = ()
+
+
+def parse_number(text: str) -> float:
+    """A finite number as a person writes it: `0.5`, `1e-3`, `1/3`, `sqrt(2)`, `1/sqrt(3)`, `-pi/2`."""
+    text = text.strip(" ")
+    if _PLAIN.fullmatch(text):
+        value = float(text)
+    elif _PRODUCT.fullmatch(text):
+        value = _product(text)
+    else:
+        raise InputError(_fault(text), hint=_mend(text))
+    if not math.isfinite(value):
+        raise InputError(f"{quoted(text)} is too large: 64-bit numbers end at 1.8e308")
+    return value
+
+
+def parse_entry(text: str, kind: Kind) -> float:
+    """An entry of an operand of this kind: a number; −∞ where it means masked; true and false in a mask."""
+    word = text.strip(" ").casefold()
+    if kind == "mask" and word in _TRUTH:
+        return _TRUTH[word]
+    if word in ("-inf", "-infinity"):
+        return check_finite(-math.inf, kind)
+    value = parse_number(text)
+    if kind == "integers" and not value.is_integer():
+        raise InputError(f"{quoted(text)} is not a whole number")
+    return value
+
+
+def check_finite(value: float, kind: Kind) -> float:
+    """The value itself; raises for one that is not finite, except −∞ in a mask, a bias or logits."""
+    if math.isfinite(value) or (value == -math.inf and kind in ("logits", "mask")):
+        return value
+    if value == -math.inf:
+        raise InputError("-inf is not a finite number", hint="only a mask, a bias or the logits of a softmax may hold it")
+    raise InputError(f"{value} is not a finite number", hint="every entry must be finite")
+
+
+def is_number(text: str, kind: Kind = "real") -> bool:
+    """Whether a text is meant as a number, finite or not: what tells data from headers and literals from names."""
+    text = text.strip(" ")
+    word = text.casefold()
+    return bool(
+        _PLAIN.fullmatch(text)
+        or word.lstrip("+-") in _NOT_FINITE
+        or _PRODUCT.fullmatch(text)
+        or (kind == "mask" and word in _TRUTH)
+    )
+
+
+def vanishes(text: str) -> bool:
+    """Whether the number written here is not 0, so that a value of 0 means it was too small for 64 bits."""
+    return re.search(r"[1-9]", re.split("[eE]", text, maxsplit=1)[0]) is not None
+
+
+def _product(text: str) -> float:
+    value = -1.0 if text.startswith("-") else 1.0
+    for operator, factor in _PARTS.findall(text.lstrip("+-")):
+        value = _quotient(value, _factor(factor), text) if operator == "/" else value * _factor(factor)
+    return value
+
+
+def _factor(text: str) -> float:
+    if text == "pi":
+        return math.pi
+    if not text.startswith("sqrt"):
+        return float(text)
+    above, _, below = text[5:-1].partition("/")
+    return math.sqrt(_quotient(float(above), float(below or "1"), text))
+
+
+def _quotient(above: float, below: float, text: str) -> float:
+    if below == 0:
+        raise InputError(f"{quoted(text)} divides by zero")
+    return above / below
+
+
+def _fault(text: str) -> str:
+    if not text:
+        return "there is no number"
+    finite = text.casefold().lstrip("+-") not in _NOT_FINITE
+    return f"{quoted(text)} is not a {'' if finite else 'finite '}number"
+
+
+_MENDS = (
+    ("", "every entry must be a number: write 0, or take out what stands too much"),
+    (r"[−–—‐‑‒].*", "the minus sign is another character: write an ASCII -"),  # noqa: RUF001  (the look-alikes are the point)
+    (r".*[√π∞].*", "write sqrt(2), pi, -inf"),
+    (r"[$€£¥].*|.*[$€£¥]", "leave out the currency sign"),
+    (r"[^\x00-\x7f]+", "digits are written 0 to 9"),
+    (r"[+-]?\d*,\d+", "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"),
+    (r"[+-]?\d[\d.,\s']*", "write a number without blanks or separators: 1000"),
+    (r"[+-]?\d[\d._]*", "write a number without underscores: 1000"),
+    (r"[+-]?[\d.]+\s*%", "write a percentage as a decimal: 0.5 for 50%"),
+    (r"[+-]?0[xXbBoO].*", "write the number in decimal digits"),
+    (r"[+-]?[\d.]+[dD][+-]?\d+", "write the exponent with an e: 1e3"),
+    (r"[+-]?[\d.]+[+-][\d.]*[ij]", "operands are real"),
+    (r"(?i:true|false)", BOOLEANS_HINT),
+    (r"(?i:[+-]?(nan|inf|infinity)|n/?a|none|null|-+|\?)", "every entry must be a finite number"),
+    (r"=.*", "save the values in place of the formulas"),
+    (r".*[*^(].*", "an entry is a number, 1/3, sqrt(2) or pi: give the result of a formula"),
+)
+
+
+def _mend(text: str) -> str:
+    """The likely mend of a text that is no number."""
+    return next((mend for pattern, mend in _MENDS if re.fullmatch(pattern, text[:200], re.ASCII | re.DOTALL)), "")

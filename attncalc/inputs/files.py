@@ -1,0 +1,125 @@
+"""Files opened with care: regular ones only, no larger than can be read, decoded, told apart by suffix or content."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import BinaryIO
+
+from attncalc.errors import InputError
+from attncalc.inputs.binary import TORCH_HINT
+from attncalc.text import visible
+
+MAX_BYTES = 512 * 2**20
+FORMATS = {
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
+    ".npy": "npy", ".npz": "npz", ".safetensors": "safetensors",
+}  # fmt: skip
+
+_TORCH = ("is a PyTorch file, which is never opened, since that can run code", TORCH_HINT)
+_PICKLE = ("is a pickle, which is never opened, since that can run code", "save the array: numpy.save(path, array)")
+_SHEET = ("is a spreadsheet", "save it as CSV")
+_PACKED = ("is compressed", "unpack it first")
+_OTHER = ("is in a format that is not read", f"read are {', '.join(FORMATS)}; numpy.save writes .npy")
+_REFUSED = {
+    **dict.fromkeys((".pt", ".pth", ".ckpt"), _TORCH),
+    **dict.fromkeys((".pkl", ".pickle", ".joblib"), _PICKLE),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), _SHEET),
+    **dict.fromkeys((".gz", ".bz2", ".xz", ".zip", ".zst"), _PACKED),
+    **dict.fromkeys((".mat", ".h5", ".hdf5", ".parquet", ".feather", ".gguf", ".onnx"), _OTHER),
+}
+_MAGIC = (
+    (rb"\x93NUMPY", "npy"),
+    (rb"PK\x03\x04|PK\x05\x06", "npz"),
+    (rb"\x80[\x02-\x05].", _PICKLE),
+    (rb"\x1f\x8b|BZh|\xfd7zXZ", _PACKED),
+    (rb"\xd0\xcf\x11\xe0", _SHEET),
+    (rb".{8}\{\"", "safetensors"),
+    (rb"(?:\xef\xbb\xbf)?\s*[\[{]", "json"),
+)
+
+
+def shown(path: str) -> str:
+    """A path as errors and results say it."""
+    return visible(path, 200)
+
+
+def exists(path: str) -> bool:
+    """Whether there is something of that name, which need not be a file."""
+    try:
+        os.stat(path)
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return False
+    return True
+
+
+def open_regular(path: str) -> BinaryIO:
+    """A regular file, open for reading; folders, pipes and devices are refused before they can hang the call."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        handle = os.open(path, flags)
+    except IsADirectoryError:
+        raise InputError(f"{shown(path)} is a folder", hint="name a file in it") from None
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise InputError(f"there is no file {shown(path)}") from None
+    except OSError as error:
+        raise InputError(f"cannot read {shown(path)}: {(error.strerror or 'it cannot be opened').lower()}") from None
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{shown(path)} is a folder", hint="name a file in it")
+    raise InputError(f"{shown(path)} is not a regular file", hint="give - and pipe it in")
+
+
+def read_file(path: str) -> bytes:
+    """The bytes of a regular file."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_BYTES:
+            raise InputError(f"{shown(path)} has {size:,} bytes; {MAX_BYTES:,} are the most that is read")
+        try:
+            return file.read(MAX_BYTES)
+        except OSError as error:
+            raise InputError(f"cannot read {shown(path)}: {(error.strerror or 'reading fails').lower()}") from None
+
+
+def format_by_suffix(path: str) -> str | None:
+    """The format that a path's suffix names, None where it names none; some are refused with the mend."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in _REFUSED:
+        what, mend = _REFUSED[suffix]
+        raise InputError(f"{shown(path)} {what}", hint=mend)
+    return FORMATS.get(suffix)
+
+
+def format_by_content(data: bytes, source: str) -> str:
+    """The format that the first bytes tell; what is nothing else is CSV."""
+    for pattern, form in _MAGIC:
+        if re.match(pattern, data, re.DOTALL):
+            if isinstance(form, tuple):
+                raise InputError(f"{source} {form[0]}", hint=form[1])
+            return form
+    return "csv"
+
+
+def decode(data: bytes, source: str) -> str:
+    """The text of a file: UTF-8 with or without a byte-order mark, UTF-16 with one."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        what = "UTF-16" if encoding == "utf-16" else "UTF-8"
+        raise InputError(
+            f"{source}:{line}: is not {what} text: byte {data[error.start]:#04x} at {error.start}",
+            hint="save it as UTF-8; arrays stored as bytes are .npy, .npz or .safetensors",
+        ) from None
+    if not text.strip():
+        raise InputError(f"{source} is empty")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"{source}:{line}: is not text: it holds a NUL", hint="save it as UTF-8")
+    return text

@@ -1,0 +1,174 @@
+"""JSON and JSON lines, read strictly: no duplicate keys, syntax errors in plain words, numbers with their digits."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from attncalc.errors import InputError
+from attncalc.inputs.entries import Digits
+from attncalc.text import quoted
+
+KEPT_DIGITS = 2**18  # characters of text up to which each number keeps the digits that it was written with
+
+
+def parse_json(text: str, source: str) -> Any:
+    """The value of a JSON text; in a text that is not large its numbers are `Digits`."""
+    if len(text) > KEPT_DIGITS:
+        try:
+            return _load(text, source)
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise  # else a whole number of thousands of digits: read as text, it is refused with its place
+    return _load(text, source, parse_int=Digits, parse_float=Digits, parse_constant=Digits)
+
+
+def parse_json_lines(text: str, source: str) -> Any:
+    """The rows of a JSON lines text: one array a line, or objects that each hold one array and perhaps its label."""
+    rows = [
+        (number, _parse_line(line, number, source))
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]
+    if len(rows) == 1:
+        return rows[0][1]
+    return _records(rows, source) if any(isinstance(row, dict) for _, row in rows) else [row for _, row in rows]
+
+
+def plain(tree: Any, source: str) -> Any:
+    """The value with its numbers as numbers: whole ones as int, the others as float."""
+    try:
+        return _plain(tree)
+    except RecursionError:
+        raise InputError(f"{source}: lists and objects are nested too deeply") from None
+
+
+def _plain(tree: Any) -> Any:
+    if isinstance(tree, Digits):
+        return int(tree) if re.fullmatch(r"-?[0-9]{1,18}", tree) else float(tree)
+    if isinstance(tree, dict):
+        return {key: _plain(value) for key, value in tree.items()}
+    return [_plain(value) for value in tree] if isinstance(tree, list) else tree
+
+
+def _load(text: str, source: str, **numbers: Any) -> Any:
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        known = dict(found)
+        if len(known) < len(found):
+            raise _duplicate(text, source)
+        return known
+
+    try:
+        return json.loads(text, object_pairs_hook=pairs, **numbers)
+    except json.JSONDecodeError as error:
+        raise _syntax(error, source) from None
+    except RecursionError:
+        raise InputError(f"{source}: lists and objects are nested too deeply") from None
+
+
+def _parse_line(line: str, number: int, source: str) -> Any:
+    try:
+        return parse_json(line, source)
+    except InputError as error:
+        moved = error.message.replace(f"{source}:1:", f"{source}:{number}:", 1)
+        raise InputError(moved, hint=error.hint) from None
+
+
+def _records(rows: list[tuple[int, Any]], source: str) -> dict[str, Any]:
+    """Objects with one array each, and perhaps one text that labels it, as an array with labels."""
+    arrays, labels = [], []
+    first: set[str] | None = None
+    for number, row in rows:
+        place = f"{source}:{number}"
+        if not isinstance(row, dict):
+            raise InputError(f"{place}: is no object, and other lines are", hint="each line holds a value of one kind")
+        if first is not None and row.keys() != first:
+            raise InputError(f"{place}: has other keys than the line before", hint="each line holds the same keys")
+        first = set(row)
+        held = [value for value in row.values() if isinstance(value, list | Digits | int | float)]
+        words = [value for value in row.values() if type(value) is str]
+        if len(held) != 1 or len(words) > 1:
+            raise InputError(f"{place}: is to hold one array, and one text as its label if wanted")
+        arrays.append(held[0])
+        labels += words
+    return {"rows": arrays, "labels": labels} if labels else {"rows": arrays}
+
+
+def _duplicate(text: str, source: str) -> InputError:
+    """The fault of a key that stands twice in one object, with its place."""
+    keys: list[set[str]] = []
+    for match in re.finditer(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]', text):
+        if match.group() == "{":
+            keys.append(set())
+        elif match.group() == "}":
+            keys.pop()
+        elif match.group(2):
+            key = json.loads(match.group(1), strict=False)
+            if key in keys[-1]:
+                return InputError(f"{_place(text, match.start(), source)}: the key {quoted(key)} stands twice in one object")
+            keys[-1].add(key)
+    raise AssertionError("the parser has seen a key twice, so that it is in the text")
+
+
+def _place(text: str, position: int, source: str) -> str:
+    line = text.count("\n", 0, position) + 1
+    return f"{source}:{line}:{position - text.rfind(chr(10), 0, position)}"
+
+
+_EXPECTED = {
+    "Expecting value": "a value is expected",
+    "Expecting property name": 'a key in double quotes, or "}", is expected',
+    "Expecting ':'": 'a ":" is expected',
+    "Expecting ','": "a comma or a closing bracket is expected",
+    "Illegal trailing comma": "a value is expected",
+    "Extra data": "the text should end",
+}
+
+
+def _syntax(error: json.JSONDecodeError, source: str) -> InputError:
+    """A syntax error in our words: what stands there, what is expected, and the likely mend."""
+    rest = error.doc[error.pos : error.pos + 80]
+    place = f"{source}:{error.lineno}:{error.colno}"
+    expected = next((words for start, words in _EXPECTED.items() if error.msg.startswith(start)), None)
+    if expected is None:  # inside a text in quotes
+        unclosed = "Unterminated" in error.msg
+        what = "is not closed" if unclosed else "holds a character that JSON writes with a backslash"
+        return InputError(f"{place}: a text in quotes {what}")
+    before = error.doc[: error.pos].rstrip()[-1:]
+    if not error.doc.strip():
+        return InputError(f"{source} is empty")
+    if not rest.strip():
+        return InputError(f"{place}: the text ends where {expected}", hint="a bracket is not closed, or the file was cut")
+    token = re.match(r"[\w.+-]+|.", rest, re.DOTALL)
+    assert token, "there is a character that is no blank"
+    hint = next((mend for pattern, mend in _MENDS if re.match(pattern, before + rest, re.ASCII | re.DOTALL)), "")
+    if error.msg.startswith("Illegal"):
+        hint = "take out that comma"
+    elif error.msg.startswith("Extra data") and not hint:
+        hint = "one value a line is read from a .jsonl file"
+    return InputError(f"{place}: {quoted(token.group())} stands where {expected}", hint=hint)
+
+
+# What is wrong, told by the character before the error and by what follows.
+_MENDS = (
+    (r",[]}]", "take out the comma before it"),
+    (r".?'", 'JSON has double quotes: "'),
+    (r".?(//|/\*|#)", "JSON has no comments: take it out"),
+    (r".?([Nn]a[Nn]|[+-]?inf|\+Inf|[+-]?INF|None\b)", "every entry must be a finite number"),
+    (r".?(True|False)\b", "JSON writes true and false"),
+    (r".?\.\d", "write a digit before the point: 0.5"),
+    (r".?\+[\d.]", "leave out the plus sign"),
+    (r".?[−–—‐‑‒]", "the minus sign is another character: write an ASCII -"),  # noqa: RUF001  (the look-alikes are the point)
+    (r".?[“”„«»‘’]", 'the quotes are typographic: write "'),  # noqa: RUF001  (the look-alikes are the point)
+    (r"0[xX]", "write the number in decimal digits"),
+    (r"0\d", "a number does not begin with 0"),
+    (r"\d,\d", "a comma is missing, or the decimal mark is not a point"),
+    (r"[\d\]][\d[]", "a comma is missing"),
+    (r"\d\.", "write a digit behind the point: 1.0"),
+    (r"\d;", "each row is a list of its own: [[1, 2], [3, 4]]"),
+    (r".?([/*]|sqrt|pi)", 'put the number in quotes: "1/3", "sqrt(2)"'),
+    (r".?[^\x00-\x7f]", "that character is not part of JSON: blanks and digits are ASCII"),
+    (r"\d[eEdD]", "the exponent is missing or not written as e3"),
+    (r".?[A-Za-z_]", "names and texts stand in double quotes"),
+)

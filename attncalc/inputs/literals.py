@@ -1,0 +1,85 @@
+"""Numeric text typed as an operand: `1,2,3`, `"1 2; 3 4"`, `[[1,2],[3,4]]`, `sqrt(2)`; and words as tokens."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from attncalc.errors import InputError
+from attncalc.inputs.arrays import Index, brackets, build, flatten
+from attncalc.inputs.entries import Digits, is_number
+from attncalc.text import quoted
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Kind
+    from attncalc.trace import Given
+
+
+def looks_numeric(text: str, kind: Kind = "real") -> bool:
+    """Whether a word is numeric text, which is a literal whatever files there are.
+
+    A bare `nan` or `inf` is not: it may be a name.
+    """
+    if text.lstrip().startswith("["):
+        return True
+    parts = re.split(r"[;,\s]+", text.strip("; ,\t\r\n"))
+    return all(is_number(part, kind) for part in parts) and not all(part.isalpha() and part != "pi" for part in parts)
+
+
+def read_literal(text: str, name: str, kind: Kind) -> Given:
+    """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
+    if text.lstrip().startswith("["):
+        place = brackets(name)
+        entries, shape = flatten(_nested(text, name), place)
+        return build(entries, shape, kind, place)
+    rows = [re.split(r"\s*,\s*|\s+", row.strip()) for row in re.split(r"[;\n]", text.strip())]
+    tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
+
+    def place(index: Index) -> str:
+        words = [*([] if len(rows) == 1 else ["row"]), "entry"]
+        return ": ".join([name, *filter(None, [", ".join(f"{w} {i + 1}" for w, i in zip(words, index, strict=False))])])
+
+    entries, shape = flatten(tree, place)
+    return build(entries, shape, kind, place)
+
+
+def is_table(text: str) -> bool:
+    """Whether a literal is laid out in rows by `;`, so that one row or one column of it may be a vector."""
+    return not text.lstrip().startswith("[")
+
+
+def read_tokens(text: str, name: str) -> Given:
+    """Ids, or words of a vocabulary, apart by blanks or commas."""
+    words = [word for word in re.split(r"[\s,]+", text) if word]
+    if not words:
+        raise InputError(f"{name}: there are no tokens", hint="give ids (1,2,3) or words of the vocabulary")
+    ids = all(re.fullmatch(r"[+-]?\d{1,18}", word, re.ASCII) for word in words)
+    return build([Digits(word) if ids else word for word in words], (len(words),), "tokens", brackets(name))
+
+
+def _nested(text: str, name: str) -> list[Any]:
+    """The lists of `[[1, 2], [1/3, sqrt(2)]]`, entries as text; blanks will do for commas, as NumPy prints them."""
+    root: list[Any] = []
+    stack = [root]
+    before = ""  # the token before
+    for match in re.finditer(r'\[|\]|,|"[^"]*"|[^\[\],\s"]+|"', text):
+        token = match.group()
+        if token == "," and before in ("", ",", "["):
+            raise InputError(f"{name}: there is no number before character {match.start() + 1} of {quoted(text)}")
+        if token == "]" and (before == "," or len(stack) == 1):
+            fault = "there is no number before the" if before == "," else "there is no [ for the"
+            raise InputError(f"{name}: {fault} ] at character {match.start() + 1} of {quoted(text)}")
+        if len(stack) == 1 and root:
+            raise InputError(f"{name}: the list ends before character {match.start() + 1} of {quoted(text)}")
+        if token == "[":
+            stack[-1].append([])
+            stack.append(stack[-1][-1])
+        elif token == "]":
+            stack.pop()
+        elif token != ",":
+            stack[-1].append(token.strip('"'))
+        before = token
+    if len(stack) > 1:
+        raise InputError(f"{name}: a bracket of {quoted(text)} is not closed", hint="add ]")
+    nested: list[Any] = root[0]
+    return nested

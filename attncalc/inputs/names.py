@@ -1,0 +1,61 @@
+"""Which name of a file means which operand: in any case, with or without underscores, by the usual synonyms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from attncalc.errors import InputError
+from attncalc.text import both, quoted
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "q": ("query", "queries"),
+    "k": ("key", "keys"),
+    "v": ("value", "values"),
+    "x": ("input", "inputs", "tokens"),
+    "wq": ("wquery", "weightq", "queryweight", "qproj", "toq"),
+    "wk": ("wkey", "weightk", "keyweight", "kproj", "tok"),
+    "wv": ("wvalue", "weightv", "valueweight", "vproj", "tov"),
+    "wo": ("wout", "woutput", "weighto", "outweight", "oproj", "outproj", "toout"),
+    "bq": ("biasq", "qbias", "qprojbias"),
+    "bk": ("biask", "kbias", "kprojbias"),
+    "bv": ("biasv", "vbias", "vprojbias"),
+    "bo": ("biaso", "obias", "oprojbias", "outprojbias"),
+    "gamma": ("gain", "weight"),
+    "beta": ("bias", "shift"),
+    "mask": ("attentionmask", "attnmask"),
+    "table": ("embedding", "embeddings"),
+    "vocabulary": ("vocab", "embeddings", "words"),
+    "tokens": ("ids", "inputids"),
+    "logits": ("scores",),
+    "probabilities": ("probability", "probs"),
+    "target": ("targets", "labels"),
+    "targets": ("target", "labels"),
+}
+
+
+def matching(operand: str, names: Iterable[str], source: str) -> str | None:
+    """The name in a file that means the operand, if there is one: as it is spelled, else nearly so, else a synonym."""
+    known = list(names)
+    if operand in known:
+        return operand
+    for wanted in ({_bare(operand)}, set(SYNONYMS.get(operand, ()))):
+        found = [name for name in known if _bare(name) in wanted]
+        if len(found) > 1:
+            raise InputError(
+                f"{source} holds {both(map(quoted, found))}, and each of them may be {operand}",
+                hint=f"name one: {source}#{found[0]}",
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def stored_by_torch(name: str) -> bool:
+    """Whether a name is that of a PyTorch layer's matrix, which is stored [out, in]."""
+    return name.endswith(".weight")
+
+
+def _bare(name: str) -> str:
+    """`W_Q` → "wq"; `q_proj.weight` → "qproj"."""
+    return re.sub(r"[^a-z0-9]", "", name.removesuffix(".weight").casefold())

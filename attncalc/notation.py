@@ -1,0 +1,94 @@
+"""Graph → text or LaTeX: how a formula is written, where brackets go, and the same formula with sizes in place."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from attncalc.graph import Node
+
+Style = Literal["text", "latex", "sizes"]
+
+_GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi"]
+_LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "φ"], strict=True))
+_ALONE = ("step", "input", "size", "index", "constant", "constants")
+DEEPEST = 12
+"""Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""
+
+
+def formula(node: Node, style: Style = "text") -> str:
+    """The node's own expression: a step's is that of the value it names, and speaks of other steps by their names."""
+    return _write(node.sources[0] if node.op == "step" else node, style, 0)
+
+
+def symbol(node: Node, style: Style = "text") -> str:
+    """How other formulas speak of a step, an operand, a size or a number."""
+    return _write(node, style, 0)
+
+
+def sizes(node: Node) -> str:
+    """The formula with sizes in place, `[2×3]·[3×2]`; empty where no operand has an axis or it says nothing new."""
+    text = formula(node, "sizes")
+    return text if "[" in text and text != formula(node) else ""
+
+
+def _write(node: Node, style: Style, depth: int) -> str:
+    if node.op in _ALONE:
+        return _alone(node, style)
+    if depth > DEEPEST:
+        return r"\ldots" if style == "latex" else "…"
+    row = node.row
+    inner = []
+    for i, source in enumerate(node.sources):
+        text = _write(source, style, depth + 1)
+        boxed = style == "latex" and node.op in ("div", "sqrt", "exp", "root_of_sum", "cosine_ratio")
+        if not boxed and _binds(source) > row.takes[min(i, len(row.takes) - 1)]:
+            text = rf"\left({text}\right)" if style == "latex" else f"({text})"
+        inner.append(text)
+    template = row.latex if style == "latex" else row.text
+    if callable(template):
+        return template(node, *inner)
+    return template.format(*inner, a=node.args)
+
+
+def _binds(node: Node) -> int:
+    if node.op in ("rename", "held"):  # invisible: what they show is their source
+        return _binds(node.sources[0])
+    if node.op == "constant" and not node.args["symbol"] and node.args["value"] < 0:
+        return 3
+    return node.row.binds
+
+
+def _alone(node: Node, style: Style) -> str:
+    row = node.row
+    if style == "sizes":
+        if node.op == "size":
+            return str(node.args["axis"].size)
+        if node.axes and node.op in ("step", "input"):
+            return f"[{'×'.join(str(axis.size) for axis in node.axes)}]"
+    template = row.latex if style == "latex" else row.text
+    text = template(node) if callable(template) else template.format(a=node.args)
+    if node.op == "constant":
+        return text
+    return _latex_name(text, node.op) if style == "latex" else pretty(text)
+
+
+def pretty(name: str) -> str:
+    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1."""
+    head, mark, tail = name.partition("_")
+    return _LETTERS.get(head.lower(), head) + mark + tail
+
+
+def _latex_name(name: str, op: str) -> str:
+    """A name as LaTeX shows it: words upright, letters slanted, what follows `_` below."""
+    if name.startswith("∂L/∂"):
+        return rf"\frac{{\partial L}}{{\partial {_latex_name(name[4:], op)}}}"
+    head, _, tail = name.partition("_")
+    if head.lower() in _LETTERS:
+        head = "\\" + head.lower()
+    elif op == "step" and len(name) > 2:
+        return rf"\text{{{re.sub('_', ' ', name)}}}"
+    elif len(head) > 1:
+        head = rf"\text{{{head}}}"
+    below = tail if len(tail) == 1 else rf"\text{{{tail}}}"
+    return f"{head}_{{{below}}}" if tail else head

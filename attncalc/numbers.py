@@ -1,0 +1,271 @@
+"""How a number is shown: digits, rounding as on paper, alignment on the point, infinities, exact forms.
+
+A table is shown with the fewest decimals that give every entry exactly, at most four (so that whole numbers are
+written as such), or with as many as were asked for. Entries that so many decimals would lose, or that are huge, are
+scientific; nothing is ever shown as -0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+DIGITS = 4
+HUGE = 1e9  # from here on, numbers that are not whole are scientific
+HUGE_WHOLE = 1e15  # up to here, float64 holds every whole number
+FAINT = 1e-3  # a table that holds nothing larger is scientific throughout
+EXACT_POWERS = 22  # 10**22 is the largest power of ten that float64 holds exactly
+
+NUMERAL = re.compile(r"(-?\d+)((?:\.\d+)?(?:e[+-]\d+)?)")
+FRACTION = re.compile(r"-?\d+/\d+")
+COMPLEX = re.compile(r"(.+)( [+-] )(.+i)")
+
+
+# Rounding
+
+
+def round_half_up(values: Array, decimals: int) -> Array:
+    """The values rounded as on paper: to so many decimals, halves away from zero.
+
+    What is a half is judged by the number as it is written: 2.675 gives 2.68, although the float64 of that name lies
+    a little below it. Zeros come out positive; infinities and NaN pass through, and so do whole numbers.
+    """
+    values = np.asarray(values)
+    if values.dtype.kind in "biu":
+        return values
+    if values.dtype.kind == "c":
+        rounded = np.empty_like(values)
+        rounded.real = round_half_up(values.real, decimals)
+        rounded.imag = round_half_up(values.imag, decimals)
+        return rounded
+    power = 10.0 ** min(decimals, EXACT_POWERS)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = np.abs(values).astype(np.float64) * power
+        whole = np.floor(scaled)
+        rest = scaled - whole
+        size = (whole + (rest >= 0.5)) / power
+        clear = np.abs(rest - 0.5) > 4 * np.finfo(values.dtype).eps * scaled
+    finite = np.isfinite(values)
+    result = np.where(finite, np.where(size == 0, 0.0, np.copysign(size, values)), values).astype(values.dtype)
+    doubtful = finite if decimals > EXACT_POWERS else finite & ~clear
+    if doubtful.any():
+        result[doubtful] = [_round_text(str(x), decimals) for x in values[doubtful]]
+    return result
+
+
+def _round_text(text: str, decimals: int) -> float:
+    from decimal import ROUND_HALF_UP, Context, Decimal  # for entries on the edge alone
+
+    number = Decimal(text)
+    unit = Decimal(1).scaleb(-decimals)
+    if -int(number.as_tuple().exponent) > decimals:
+        number = number.quantize(unit, context=Context(prec=800, rounding=ROUND_HALF_UP))
+    return float(number) or 0.0
+
+
+# One number, in full
+
+
+def shortest(number: Any) -> str:
+    """The fewest digits that bring the same number back: `0.1`, `32`, `1e-07`, `-inf`, `1.5+2i`, `true`."""
+    if isinstance(number, (bool, np.bool_)):
+        return str(bool(number)).lower()
+    if isinstance(number, (complex, np.complexfloating)):
+        imaginary = shortest(number.imag)
+        return f"{shortest(number.real)}{'' if imaginary.startswith('-') else '+'}{imaginary}i"
+    if isinstance(number, (float, np.floating)):
+        return str(number + 0.0).removesuffix(".0")  # + 0.0 makes −0 a 0
+    return str(number) if isinstance(number, (int, np.integer)) else exact_text(number)
+
+
+def widened(values: Array) -> Array:
+    """float16 and float32 as the float64 that is written with the same digits: 0.1 stays 0.1."""
+    return values.astype(str).astype(np.float64) if values.dtype in (np.float16, np.float32) else values
+
+
+# Numbers for reading
+
+
+def format_number(number: Any, digits: int | None = None) -> str:
+    """One number: `0.64` where that is all of it, `0.9785` where it was rounded; exactly `digits` decimals if given."""
+    return str(texts(np.asarray(number), digits).item())
+
+
+def format_column(values: Sequence[Any] | Array, digits: int | None = None) -> list[str]:
+    """The values of a column, one choice of decimals for all, aligned on the decimal point."""
+    return align(list(texts(np.asarray(values), digits).flat))
+
+
+def texts(values: Array, digits: int | None = None) -> Array:
+    """Every entry as text, an object array of the same shape, with one choice of decimals for the whole table."""
+    result = np.empty(values.shape, dtype=object)
+    result.ravel()[:] = _written(values.ravel(), digits)
+    return result
+
+
+def _written(values: Array, digits: int | None) -> list[str]:
+    kind = values.dtype.kind
+    if kind == "O":
+        return [_exact_entry(x, digits) for x in values]
+    if kind == "c":
+        form = _form(np.concatenate([values.real, values.imag]), digits)
+        signs = np.where(values.imag < 0, "-", "+")
+        parts = zip(_decimal(values.real, form), signs, _decimal(np.abs(values.imag), form), strict=True)
+        return [f"{real} {sign} {imaginary}i" for real, sign, imaginary in parts]
+    if kind == "f":
+        return _decimal(widened(values), _form(values, digits))
+    return [str(int(x)) for x in values]
+
+
+class _Form(NamedTuple):
+    """How the numbers of one table are written."""
+
+    decimals: int  # behind the point
+    mantissa: int  # the same for scientific numbers
+    trimmed: bool  # whether a mantissa that ends early is left so
+    faint: bool  # whether all of them are scientific
+    slack: float  # the relative difference that is arithmetic noise, not worth four decimals
+
+
+def _form(values: Array, digits: int | None) -> _Form:
+    slack = 16 * float(np.finfo(values.dtype).eps)
+    numbers = widened(values[np.isfinite(values)])
+    sizes = np.abs(numbers)
+
+    def ends_within(decimals: int) -> bool:
+        return bool(np.all(np.abs(round_half_up(numbers, decimals) - numbers) <= slack * sizes))
+
+    most = DIGITS if digits is None else digits
+    fewest = next(filter(ends_within, range(most + 1)), None)
+    faint = fewest is None and sizes.max() < min(FAINT, 10.0 ** (1 - most))
+    decimals = most if fewest is None or (fewest and digits is not None) else fewest
+    return _Form(decimals, max(most - 1, 0), digits is None, faint, slack)
+
+
+def _decimal(values: Array, form: _Form) -> list[str]:
+    """Finite float64 numbers of ordinary size with their decimals, the others each in its way."""
+    rounded = round_half_up(values, form.decimals)
+    huge = HUGE if form.decimals else HUGE_WHOLE
+    odd = ~(np.abs(values) < huge) | ((rounded == 0) & (values != 0)) | form.faint
+    result = [f"{x:.{form.decimals}f}" for x in rounded.tolist()]
+    for i in np.flatnonzero(odd):
+        result[i] = _scientific(float(values[i]), form)
+    return result
+
+
+def _scientific(x: float, form: _Form) -> str:
+    if not np.isfinite(x):
+        return "NaN" if np.isnan(x) else "−∞" if x < 0 else "∞"
+    if x == 0:
+        return "0"
+    fitting = (f"{x:.{places}e}" for places in range(form.mantissa)) if form.trimmed else ()
+    return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), f"{x:.{form.mantissa}e}")
+
+
+# Alignment
+
+
+def align(column: Sequence[str]) -> list[str]:
+    """The texts of a column padded to one width: numbers on their points, everything else to the right."""
+    parts = [_parts(text) for text in column]
+    left = _on_the_point([part[0] for part in parts])
+    right = _on_the_point([part[2] for part in parts])
+    middle = max((len(part[1]) for part in parts), default=0)
+    return [f"{a}{part[1]:{middle}}{b}" for a, part, b in zip(left, parts, right, strict=True)]
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """What is aligned by itself: `√3/3`, ` ≈ `, `0.5774`; `1.5`, ` + `, `2i`."""
+    for sign in (" ≈ ", " = "):
+        if sign in text:
+            return text.partition(sign)
+    found = COMPLEX.fullmatch(text)
+    return (found[1], found[2], found[3]) if found else (text, "", "")
+
+
+def _on_the_point(column: list[str]) -> list[str]:
+    numerals = [NUMERAL.match(text) for text in column]
+    heads = max((len(n[1]) for n in numerals if n), default=0)
+    tails = max((len(text) - len(n[1]) for text, n in zip(column, numerals, strict=True) if n), default=0)
+    points = [
+        f"{n[1]:>{heads}}{text[len(n[1]) :]:<{tails}}" if n else text for text, n in zip(column, numerals, strict=True)
+    ]
+    width = max(map(len, points), default=0)
+    return [text.rjust(width) for text in points]
+
+
+# Exact numbers
+
+
+def _exact_entry(entry: Any, digits: int | None) -> str:
+    """`√3/3 ≈ 0.5774`, `1/2 = 0.5`; letters and whole numbers by themselves."""
+    text = exact_text(entry)
+    try:
+        value = complex(entry)
+    except (TypeError, ValueError):  # it holds letters
+        return text
+    decimal = format_number(value if value.imag else value.real, digits)
+    if decimal == text:
+        return text
+    return f"{text} = {decimal}" if _is_fraction(text, decimal) else f"{text} ≈ {decimal}"
+
+
+def _is_fraction(text: str, decimal: str) -> bool:
+    """Whether both say the same number, as 1/2 and 0.5 do and 1/3 and 0.3333 do not."""
+    return bool(FRACTION.fullmatch(text) and NUMERAL.fullmatch(decimal)) and Fraction(text) == Fraction(decimal)
+
+
+def exact_text(entry: Any) -> str:
+    """A fraction, a surd or a formula of letters as one writes it: `1/(1 + e^(√3/3))`."""
+    if not hasattr(entry, "free_symbols"):  # a Python number
+        return str(entry)
+    if entry.is_infinite and entry.is_extended_real:
+        return "−∞" if entry.is_extended_negative else "∞"
+    return str(_printer().doprint(entry)).replace("**", "^").replace("*", "·")
+
+
+@cache
+def _printer() -> Any:
+    from sympy import Rational
+    from sympy.printing.precedence import PRECEDENCE
+    from sympy.printing.str import StrPrinter
+
+    class SurdPrinter(StrPrinter):  # type: ignore[misc]  # SymPy has no types
+        """SymPy's own text, with √ for square roots and e^x for exponentials."""
+
+        def _in_brackets(self, part: Any) -> str:
+            return str(self.parenthesize(part, PRECEDENCE["Pow"] + 1))
+
+        def _print_Pow(self, power: Any, rational: bool = False) -> str:  # noqa: N802  (SymPy's name for it)
+            if power.exp == Rational(1, 2):
+                return f"√{self._in_brackets(power.base)}"
+            if power.exp == Rational(-1, 2) and not rational:
+                return f"1/√{self._in_brackets(power.base)}"
+            return str(super()._print_Pow(power, rational=rational))
+
+        def _print_ExpBase(self, power: Any) -> str:  # noqa: N802  (SymPy's name for it)
+            return f"e^{self._in_brackets(power.args[0])}"
+
+        def _print_Exp1(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+            return "e"
+
+        def _print_ImaginaryUnit(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+            return "i"
+
+        def _print_log(self, logarithm: Any) -> str:
+            return f"ln({self._print(logarithm.args[0])})"
+
+        def _print_Pi(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+            return "π"
+
+    return SurdPrinter()

@@ -1,0 +1,34 @@
+"""Kernels that serve floats and exact numbers alike: an array of SymPy numbers is an object array, and no mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def either(numeric: Callable[..., Any], exact: str) -> Callable[..., Any]:
+    """A kernel that applies NumPy's function to floats, and SymPy's function of that name to objects."""
+
+    def kernel(*values: Array) -> Array:
+        if all(value.dtype != object for value in values):
+            return np.asarray(numeric(*values))
+        import sympy  # only where exact numbers are at work
+
+        return np.asarray(np.frompyfunc(getattr(sympy, exact), len(values), 1)(*values))
+
+    return kernel
+
+
+exp = either(np.exp, "exp")
+log = either(np.log, "log")
+sqrt = either(np.sqrt, "sqrt")
+
+
+def is_exact(*values: Array) -> bool:
+    """Whether any of the values holds exact numbers."""
+    return any(value.dtype == object for value in values)

@@ -1,0 +1,186 @@
+"""Primitives of linear algebra: products, transposes, outer products, linear systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attncalc.axes import Axes, Axis, align, names, together, unique, without
+from attncalc.cells import At, Form, Look, Pick, along, pick
+from attncalc.errors import DomainError, ShapeError
+from attncalc.graph import OPS, Node, Op
+from attncalc.ops.kernels import Array, is_exact
+
+
+class _Product(NamedTuple):
+    """How a product reads its factors: which axis is summed, which are rows and columns, which only accompany."""
+
+    inner: str
+    rows: Axes  # () where the left factor is a vector
+    columns: Axes  # () where the right factor is a vector
+    leads: Axes
+
+
+def _product(a: Axes, b: Axes) -> _Product:
+    if not a or not b:
+        raise ShapeError("a product of matrices needs vectors or matrices on both sides")
+    inner = a[-1]
+    against = b[-2] if len(b) > 1 else b[-1]
+    if inner.name != against.name or inner.size != against.size:
+        raise _clash(a, b, inner, against)
+    columns = b[-1:] if len(b) > 1 else ()
+    rows = a[-2:-1] if len(a) > 1 and a[-2].name not in names(b) else ()
+    leads = together(a[: len(a) - 1 - len(rows)], b[: len(b) - 1 - len(columns)])
+    return _Product(inner.name, rows, columns, leads)
+
+
+def _clash(a: Axes, b: Axes, inner: Axis, against: Axis) -> ShapeError:
+    left, right = "×".join(str(x.size) for x in a[-2:]), "×".join(str(x.size) for x in b[-2:])
+    if inner.name == against.name:
+        return ShapeError(f"the inner sizes must agree, (m×n)(n×p) → (m×p), and here they are ({left})({right})")
+    return ShapeError(f"the inner axes must be the same one, and {inner.name} is not {against.name}")
+
+
+def _matmul_axes(args: dict[str, Any], a: Axes, b: Axes) -> Axes:
+    product = _product(a, b)
+    return unique(product.leads + product.rows + product.columns)
+
+
+def _matmul(node: Node, a: Array, b: Array) -> Array:
+    left, right = (source.axes for source in node.sources)
+    product = _product(left, right)
+    inner = left[-1:]
+    a = align(a, left, product.leads + product.rows + inner) if product.rows else align(a, left, product.leads + inner)
+    b = align(b, right, product.leads + inner + product.columns)
+    if not product.rows:
+        a = a[..., None, :]
+    if not product.columns:
+        b = b[..., None]
+    value = np.matmul(a, b)
+    if not product.columns:
+        value = value[..., 0]
+    if not product.rows:
+        value = value[..., 0, :] if product.columns else value[..., 0]
+    return np.asarray(value)
+
+
+def _matmul_cell(node: Node, at: At, look: Look) -> Form:
+    inner = node.sources[0].axes[-1].name
+    pairs = zip(along(node, inner, at, 0), along(node, inner, at, 1), strict=True)
+    return Form("+", tuple(Form("×", pair) for pair in pairs))
+
+
+def _matmul_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> Sequence[Node]:
+    product = _product(a.axes, b.axes)
+    to_a = g @ b.T if product.columns else outer(g, b) if product.rows else g * b
+    if product.rows:
+        return [to_a, a.T @ g if product.columns else g @ a]
+    return [to_a, outer(a, g) if product.columns else g * a]
+
+
+def _swapped(args: dict[str, Any], a: Axes) -> Axes:
+    if len(a) < 2:
+        raise ShapeError("only a matrix can be transposed")
+    return (*a[:-2], a[-1], a[-2])
+
+
+def _outer_parts(a: Axes, b: Axes) -> tuple[Axes, Axes, Axes]:
+    shared = tuple(axis for axis in a if axis.name in names(b))
+    return shared, without(a, *names(shared)), without(b, *names(shared))
+
+
+def _outer_axes(args: dict[str, Any], a: Axes, b: Axes) -> Axes:
+    shared, left, right = _outer_parts(a, b)
+    together(shared, tuple(axis for axis in b if axis.name in names(shared)))
+    return shared + left + right
+
+
+def _outer(node: Node, a: Array, b: Array) -> Array:
+    (left, right), target = (source.axes for source in node.sources), node.axes
+    return np.asarray(align(a, left, target) * align(b, right, target))
+
+
+def _outer_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> Sequence[Node]:
+    if len(a.axes) == len(b.axes) == 1:
+        return [g @ b, a @ g]
+    return [g * b, g * a]
+
+
+def _solve_axes(args: dict[str, Any], matrix: Axes, b: Axes) -> Axes:
+    if len(matrix) < 2 or matrix[-1].size != matrix[-2].size or not b or matrix[-2] != b[-1]:
+        raise ShapeError("a square system and a right-hand side of the same length are needed")
+    together(matrix[:-2], b[:-1])
+    return (*max(matrix[:-2], b[:-1], key=len), matrix[-1])
+
+
+def _solve(node: Node, matrix: Array, b: Array) -> Array:
+    if is_exact(matrix, b):
+        import sympy  # only where exact numbers are at work
+
+        return np.asarray(sympy.Matrix(matrix).LUsolve(sympy.Matrix(b)).tolist(), dtype=object)[:, 0]
+    if (np.linalg.matrix_rank(matrix) < matrix.shape[-1]).any():
+        raise DomainError("the system has no single solution: its columns depend on one another")
+    wide = matrix.astype(np.float64)  # LAPACK's single precision is not worth its rounding in systems this small
+    return np.asarray(np.linalg.solve(wide, b[..., None].astype(np.float64))[..., 0].astype(b.dtype))
+
+
+OPS |= {
+    "matmul": Op(
+        _matmul,
+        _matmul_axes,
+        "{0}·{1}",
+        "{0} {1}",
+        _matmul_cell,
+        binds=2,
+        takes=(2, 1),
+        vjp=_matmul_vjp,
+        because="each factor of a product gets the gradient times the other factor, transposed",
+        mixes=lambda node: (node.sources[0].axes[-1].name,),
+    ),
+    "transpose": Op(
+        lambda node, a: np.swapaxes(a, -1, -2),
+        _swapped,
+        "{0}ᵀ",
+        r"{0}^\top",
+        lambda node, at, look: pick(node, 0, at),
+        binds=1,
+        takes=(0,),
+        vjp=lambda g, y, node, a: [g.T],
+        because="the gradient is transposed back",
+    ),
+    "outer": Op(
+        _outer,
+        _outer_axes,
+        "{0} ⊗ {1}",
+        r"{0} \otimes {1}",
+        lambda node, at, look: Form("×", (pick(node, 0, at), pick(node, 1, at))),
+        binds=2,
+        takes=(1, 1),
+        vjp=_outer_vjp,
+        because="each vector gets the gradient's products with the other vector, summed",
+    ),
+    "solve": Op(
+        _solve,
+        _solve_axes,
+        "{0}⁻¹·{1}",
+        "{0}^{{-1}} {1}",
+        lambda node, at, look: Form("solution", (Pick(1, {node.sources[1].names[-1]: at[node.names[-1]]}),)),
+        binds=2,
+        takes=(0, 1),
+        vjp=lambda g, y, node, a, b: [-outer(solve(a.T, g), y), solve(a.T, g)],
+        because="the transposed system carries the gradient back",
+        mixes=lambda node: node.names,
+    ),
+}
+
+
+def outer(a: Node, b: Node) -> Node:
+    """Every entry of a times every entry of b; axes that both have only accompany."""
+    return Node("outer", a, b)
+
+
+def solve(matrix: Node, b: Node) -> Node:
+    """The x for which matrix·x = b."""
+    return Node("solve", matrix, b)

@@ -1,0 +1,349 @@
+"""Primitives that run along an axis: sums, means, maxima, softmax, norms, rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from attncalc.axes import Axes, Axis, find, position, without
+from attncalc.cells import At, Cell, Form, Literal, Look, along, pick
+from attncalc.errors import ShapeError
+from attncalc.graph import OPS, Node, Number, Op
+from attncalc.ops import kernels
+from attncalc.ops.elementwise import arccos, exp, log, power, sqrt
+from attncalc.ops.kernels import Array, is_exact
+
+
+def _axis(node: Node, source: int = 0) -> int:
+    return position(node.sources[source].axes, node.args["over"])
+
+
+def _drop(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
+    return without(x, find(x, args["over"]).name)
+
+
+def _keep(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
+    find(x, args["over"])
+    return x
+
+
+def _subscript(node: Node) -> str:
+    """The axis, where it is not the last one: a formula shows what is not the rule."""
+    over = node.args["over"]
+    return "" if over == node.sources[0].names[-1] else f"_{over}"
+
+
+def _mixes(node: Node) -> tuple[str, ...]:
+    return (node.args["over"],)
+
+
+def _named(name: str, latex: str) -> dict[str, Any]:
+    return {
+        "text": lambda node, x, *rest: f"{name}{_subscript(node)}({x})",
+        "latex": lambda node, x, *rest: f"{latex}{{{_subscript(node)}}}({x})".replace("{}", ""),
+        "mixes": _mixes,
+    }
+
+
+def _sum_text(node: Node, x: str) -> str:
+    return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
+
+
+def _sum_cell(node: Node, at: At, look: Look) -> Cell:
+    return Form("+", along(node, node.args["over"], at))
+
+
+def _mean_cell(node: Node, at: At, look: Look) -> Cell:
+    return Form("/", (_sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size)))
+
+
+def _softmax(node: Node, x: Array) -> Array:
+    axis = _axis(node)
+    if is_exact(x):
+        exponentials = kernels.exp(x)
+    else:
+        top = np.max(x, axis=axis, keepdims=True)
+        exponentials = x - np.where(np.isfinite(top), top, 0)
+        np.exp(exponentials, out=exponentials)
+    sums = np.sum(exponentials, axis=axis, keepdims=True)
+    # A row that is −∞ throughout mixes nothing: its weights are 0, as in PyTorch's attention and ONNX's.
+    return np.asarray(exponentials / np.where(sums == 0, 1, sums))
+
+
+def _softmax_cell(node: Node, at: At, look: Look) -> Cell:
+    row = along(node, node.args["over"], at)
+    return Form("/", (Form("exp", (pick(node, 0, at),)), Form("+", tuple(Form("exp", (x,)) for x in row))))
+
+
+def _log_sum_exp(node: Node, x: Array) -> Array:
+    axis = _axis(node)
+    if is_exact(x):
+        return np.asarray(kernels.log(np.asarray(np.sum(kernels.exp(x), axis=axis))))
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    sums = np.sum(np.exp(x - top), axis=axis)
+    return np.asarray(np.log(sums) + np.squeeze(top, axis=axis))
+
+
+def _log_sum_exp_cell(node: Node, at: At, look: Look) -> Cell:
+    row = along(node, node.args["over"], at)
+    return Form("ln", (Form("+", tuple(Form("exp", (x,)) for x in row)),))
+
+
+def _first_maximum(node: Node, x: Array) -> Array:
+    axis = _axis(node)
+    result = np.zeros_like(x)
+    np.put_along_axis(result, np.argmax(x, axis=axis, keepdims=True), 1, axis=axis)
+    return result
+
+
+def _root(node: Node, total: Array, x: Array) -> Array:
+    p = node.args["p"]
+    if is_exact(total):
+        import sympy  # only where exact numbers are at work
+
+        exponent = 1 / sympy.nsimplify(p, rational=True)
+        return np.asarray(np.frompyfunc(lambda t: sympy.Pow(t, exponent), 1, 1)(total))
+    plain = np.sqrt(total) if p == 2 else total ** (1 / p)
+    limits = np.finfo(total.dtype)
+    size, axis = np.abs(x), _axis(node, 1)
+    top = np.max(size, axis=axis, keepdims=True)
+    safe = ((total > limits.tiny / limits.eps) & (total < limits.max)) | (np.squeeze(top, axis) == 0)
+    if safe.all():
+        return np.asarray(plain)
+    # The powers overflow or vanish though the norm does not: divide by the largest entry first.
+    unit = np.where(top == 0, 1, top)
+    scaled = np.sum((size / unit) ** p, axis=axis) ** (1 / p) * np.squeeze(unit, axis)
+    return np.where(safe, plain, scaled)
+
+
+def _root_text(node: Node, total: str, x: str) -> str:
+    p = node.args["p"]
+    if p == 2:
+        return f"√{total}"
+    shown = Fraction(p) if float(p).is_integer() else p
+    return f"{total}^(1/{shown})"
+
+
+def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[Node | None]:
+    p = node.args["p"]
+    return [g / (2 * y) if p == 2 else g / (p * power(y, p - 1)), None]
+
+
+def _root_cell(node: Node, at: At, look: Look) -> Cell:
+    p, total = node.args["p"], pick(node, 0, at)
+    return Form("√", (total,)) if p == 2 else Form("^", (total, Form("/", (Literal(1), Literal(p)))))
+
+
+def _unit(x: Array, axis: int) -> Array:
+    top = np.max(np.abs(x), axis=axis, keepdims=True)
+    scaled = x / np.where(top == 0, 1, top)
+    return np.asarray(scaled / np.sqrt(np.sum(scaled * scaled, axis=axis, keepdims=True)))
+
+
+def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
+    if is_exact(dot, norms):
+        return np.asarray(dot / norms)
+    limits = np.finfo(norms.dtype)
+    small, large = limits.tiny / limits.eps, limits.max * limits.eps
+    safe = (norms > small) & (norms < large) & (np.abs(dot) < large)
+    value = dot / norms
+    if not safe.all():
+        # The products overflow or vanish though the angle does not: go by vectors of unit length.
+        left, right = _unit(a, _axis(node, 2)), _unit(b, _axis(node, 3))
+        value = np.where(safe, value, np.sum(left * right, axis=-1))
+    return np.clip(value, -1, 1)
+
+
+def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
+    if is_exact(cosine):
+        import sympy  # only where exact numbers are at work
+
+        return np.asarray(np.frompyfunc(lambda c: sympy.acos(c) * 180 / sympy.pi, 1, 1)(cosine))
+    left, right = _unit(a, _axis(node, 1)), _unit(b, _axis(node, 2))
+    # arccos loses a small angle's digits; the half-angle's tangent keeps them.
+    apart, sum_ = np.linalg.norm(left - right, axis=-1), np.linalg.norm(left + right, axis=-1)
+    return np.asarray(np.degrees(2 * np.arctan2(apart, sum_)).astype(cosine.dtype))
+
+
+def _ranked(args: dict[str, Any], scores: Axes, *left_out: Axes) -> Axes:
+    if not 1 <= args["top"] <= scores[-1].size:
+        raise ShapeError(f"the best {args['top']} of {scores[-1].size} were asked for")
+    return (*scores[:-1], Axis("rank", args["top"]))
+
+
+def _ranking(node: Node, scores: Array, *left_out: Array) -> Array:
+    ordered = scores.astype(np.float64)
+    for mask in left_out:
+        ordered = np.where(mask, -np.inf, ordered)
+    return np.argsort(-ordered, axis=-1, kind="stable")[..., : node.args["top"]]
+
+
+OPS |= {
+    "sum": Op(
+        lambda node, x: np.asarray(np.sum(x, axis=_axis(node))),
+        _drop,
+        _sum_text,
+        lambda node, x: rf"\sum_{{{node.args['over']}}} {x}",
+        _sum_cell,
+        binds=2,
+        takes=(1,),
+        vjp=lambda g, y, node, x: [g],
+        because="every term of a sum gets the same gradient",
+        mixes=_mixes,
+    ),
+    "mean": Op(
+        lambda node, x: np.asarray(np.sum(x, axis=_axis(node)) / x.shape[_axis(node)]),
+        _drop,
+        cell=_mean_cell,
+        vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
+        because="every entry of a mean gets its equal share of the gradient",
+        body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
+        **_named("mean", r"\operatorname{mean}"),
+    ),
+    "peak": Op(
+        lambda node, x: np.asarray(np.max(x, axis=_axis(node))),
+        _drop,
+        cell=lambda node, at, look: Form("max", along(node, node.args["over"], at)),
+        vjp=lambda g, y, node, x: [g * first_maximum(x, node.args["over"])],
+        because="only the largest entry is felt (the first, where several are)",
+        **_named("max", r"\max"),
+    ),
+    "first_maximum": Op(
+        _first_maximum,
+        _keep,
+        cell=lambda node, at, look: Literal("1 at the first maximum, else 0"),
+        no_gradient="it is a choice",
+        **_named("largest", r"\operatorname{largest}"),
+    ),
+    "softmax": Op(
+        _softmax,
+        _keep,
+        cell=_softmax_cell,
+        vjp=lambda g, y, node, x: [y * (g - total(g * y, node.args["over"]))],
+        because="the shares of a row sum to 1: each is pulled against the row's weighted mean",
+        body=lambda node, x: exp(x) / total(exp(x), node.args["over"]),
+        **_named("softmax", r"\operatorname{softmax}"),
+    ),
+    "log_sum_exp": Op(
+        _log_sum_exp,
+        _drop,
+        cell=_log_sum_exp_cell,
+        vjp=lambda g, y, node, x: [g * softmax(x, node.args["over"])],
+        because="the slope of ln Σ exp is the softmax",
+        body=lambda node, x: log(total(exp(x), node.args["over"])),
+        **_named("logsumexp", r"\operatorname{logsumexp}"),
+    ),
+    "root_of_sum": Op(
+        _root,
+        lambda args, total, x: total,
+        _root_text,
+        lambda node, total, x: (
+            rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{node.args['p']}}}"
+        ),
+        _root_cell,
+        binds=1,
+        takes=(0, 9),
+        vjp=_root_vjp,
+        because=lambda node, source: (
+            "the slope of √x is 1/(2√x)" if node.args["p"] == 2 else "the slope of the p-th root y is 1/(p·y^(p−1))"
+        ),
+        body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
+    ),
+    "cosine_ratio": Op(
+        _cosine,
+        lambda args, dot, norms, a, b: dot,
+        "{0} / {1}",
+        r"\frac{{{0}}}{{{1}}}",
+        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
+        binds=2,
+        takes=(2, 1, 9, 9),
+        vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
+        because=OPS["div"].because,
+        body=lambda node, dot, norms, a, b: dot / norms,
+    ),
+    "angle": Op(
+        _angle,
+        lambda args, cosine, a, b: cosine,
+        "arccos({0}) · 180°/π",
+        r"\arccos({0}) \cdot 180^\circ / \pi",
+        lambda node, at, look: Form(
+            "/", (Form("×", (Form("arccos", (pick(node, 0, at),)), Literal(180))), Literal("π"))
+        ),
+        vjp=lambda g, y, node, cosine, a, b: [-(g * degrees(1) / sqrt(1 - cosine**2)), None, None],
+        because="the slope of arccos x is −1/√(1 − x²), and a radian is 180°/π",
+        body=lambda node, cosine, a, b: arccos(cosine) * degrees(1),
+        binds=2,
+    ),
+    "ranking": Op(
+        _ranking,
+        _ranked,
+        lambda node, scores, *left_out: f"largest {node.args['top']} of {scores}",
+        lambda node, scores, *left_out: rf"\operatorname{{top}}_{{{node.args['top']}}}({scores})",
+        lambda node, at, look: Literal("the position of the next largest entry"),
+        binds=4,
+        takes=(3, 9, 9, 9),
+        no_gradient="a ranking jumps where two entries change places",
+        mixes=lambda node: (node.sources[0].names[-1],),
+    ),
+}
+
+
+def degrees(value: Number) -> Node:
+    """An angle given in radians as a number of degrees."""
+    from attncalc.graph import constant
+
+    return constant(180 * value) / constant(float(np.pi), "π")
+
+
+def total(x: Node, over: str | None = None) -> Node:
+    """The sum along an axis (the last one)."""
+    return Node("sum", x, over=over or x.names[-1])
+
+
+def mean(x: Node, over: str | None = None) -> Node:
+    """The mean along an axis (the last one)."""
+    return Node("mean", x, over=over or x.names[-1])
+
+
+def peak(x: Node, over: str | None = None) -> Node:
+    """The largest entry along an axis (the last one)."""
+    return Node("peak", x, over=over or x.names[-1])
+
+
+def first_maximum(x: Node, over: str) -> Node:
+    """1 where the first of the largest entries along the axis stands, else 0."""
+    return Node("first_maximum", x, over=over)
+
+
+def softmax(x: Node, over: str | None = None) -> Node:
+    """Shares that sum to 1 along an axis (the last one): exp(x) / Σ exp(x)."""
+    return Node("softmax", x, over=over or x.names[-1])
+
+
+def log_sum_exp(x: Node, over: str | None = None) -> Node:
+    """ln Σ exp(x) along an axis (the last one)."""
+    return Node("log_sum_exp", x, over=over or x.names[-1])
+
+
+def root_of_sum(sums: Node, x: Node, p: Number, over: str | None = None) -> Node:
+    """The p-th root of Σ|x|^p, given that sum; it goes by x itself where the powers overflow or vanish."""
+    return Node("root_of_sum", sums, x, p=p, over=over or x.names[-1])
+
+
+def cosine_ratio(dot: Node, norms: Node, a: Node, b: Node, over: str | None = None) -> Node:
+    """a·b over ‖a‖·‖b‖, given both; it goes by the vectors themselves where the products overflow or vanish."""
+    return Node("cosine_ratio", dot, norms, a, b, over=over or a.names[-1])
+
+
+def angle_between(cosine: Node, a: Node, b: Node, over: str | None = None) -> Node:
+    """The angle in degrees between two vectors whose cosine is given."""
+    return Node("angle", cosine, a, b, over=over or a.names[-1])
+
+
+def ranking(scores: Node, top: int, *left_out: Node) -> Node:
+    """The positions (from 0) of the largest entries along the last axis, best first, but for those left out."""
+    return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])

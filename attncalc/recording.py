@@ -1,0 +1,132 @@
+"""Values → Steps: what a reader is shown of an evaluated graph, and what no reader may be shown unwarned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc import arithmetic, notation
+from attncalc.cells import At
+from attncalc.errors import DomainError
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node
+from attncalc.text import both
+from attncalc.trace import Arithmetic, Check, Step, Trace
+
+Array = NDArray[Any]
+
+
+def record(
+    node: Node,
+    values: Mapping[Node, Array],
+    operands: Mapping[str, Array],
+    labels: Mapping[str, tuple[str, ...]],
+    drift: float | None,
+    check: Check | None,
+) -> Step:
+    value, expression = values[node], node.sources[0]
+    return Step(
+        name=node.args["name"],
+        group=node.args["group"],
+        symbol=notation.symbol(node),
+        formula=notation.formula(node),
+        sizes=notation.sizes(node),
+        latex=notation.formula(node, "latex"),
+        axes=node.names,
+        shape=value.shape,
+        value=value,
+        why=node.args["why"],
+        labels={name: labels[name] for name in node.names if name in labels},
+        names=labels.get(expression.args["of"], ()) if expression.op == "ranking" else (),
+        gradient_of=node.args["of"],
+        check=check,
+        drift=drift,
+        arithmetic=partial(_arithmetic, node, values, operands),
+    )
+
+
+def _arithmetic(
+    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], at: tuple[int, ...]
+) -> Arithmetic:
+    """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
+    known = dict(values)
+
+    def look(source: Node, place: At) -> Any:
+        if source not in known:
+            known[source] = evaluate([source], operands, given=_named_values(values))[source]
+        return known[source][tuple(place[name] for name in source.names)]
+
+    return arithmetic.entry(node, dict(zip(node.names, at, strict=True)), look)
+
+
+def _named_values(values: Mapping[Node, Array]) -> dict[tuple[str, str], Array]:
+    return {node.key: value for node, value in values.items() if node.op == "step"}
+
+
+def drop(step: Step, dropped: frozenset[str]) -> Step:
+    """An output without the axis along which a vector stood for a row."""
+    gone = [i for i, name in enumerate(step.axes) if name in dropped]
+    if not gone or step.value is None:
+        return step
+    value = np.squeeze(step.value, axis=tuple(gone))
+    names = tuple(name for name in step.axes if name not in dropped)
+    shown = step.arithmetic
+
+    def at_row(at: tuple[int, ...]) -> Arithmetic:
+        rest = iter(at)
+        full = tuple(0 if i in gone else next(rest) for i in range(len(step.axes)))
+        return shown(full) if shown else ()
+
+    return replace(step, value=value, shape=value.shape, axes=names, arithmetic=at_row)
+
+
+def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
+    """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
+
+    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may).
+    """
+    masked = any(_floats(g.value) is not None and np.isneginf(g.value).any() for g in trace.inputs.values())
+    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and _wrong(v)]
+    for output in trace.outputs:
+        value = _floats(output.value)
+        if value is None or np.isfinite(value).all():
+            continue
+        if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not masked)):
+            raise DomainError(_overflow(broken[0] if broken else output))
+    if infinite or not broken:
+        return ()
+    them = "it" if len(broken) == 1 else "them"
+    return (f"{both(step.key for step in broken)} overflow; the result goes round {them}, and is right",)
+
+
+def _floats(value: Array | None) -> Array | None:
+    return value if value is not None and value.dtype.kind == "f" else None
+
+
+def _wrong(value: Array) -> bool:
+    return bool(np.isnan(value).any() or np.isposinf(value).any())
+
+
+def _overflow(step: Step) -> str:
+    assert step.value is not None
+    bad = np.argwhere(~np.isfinite(step.value) & ~np.isneginf(step.value))
+    if not len(bad):
+        bad = np.argwhere(~np.isfinite(step.value))
+    place = f"[{','.join(map(str, bad[0]))}]" if step.value.ndim else ""
+    entry = step.value[tuple(bad[0])]
+    if np.isnan(entry):
+        return f"{step.key}{place} = {step.formula} has no value there (0/0, ∞ − ∞ or the like)"
+    largest = np.finfo(step.value.dtype).max
+    return f"{step.key}{place} = {step.formula} overflows: it is beyond {largest:.2g}, the largest {step.value.dtype}"
+
+
+def farthest(rounded: Array, full: Array) -> float:
+    if full.dtype.kind != "f":
+        return 0.0
+    both_finite = np.isfinite(rounded) & np.isfinite(full)
+    return float(np.max(np.abs(rounded - full), initial=0.0, where=both_finite))

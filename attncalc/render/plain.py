@@ -1,0 +1,84 @@
+"""Lines without boxes, for listeners and pipes: formulas also in words, numbers in full, a matrix one row a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.glyphs import to_words
+from attncalc.numbers import shortest, texts, widened
+from attncalc.render.view import View, asked_for, beside, shown
+from attncalc.render.worked import in_the_step
+from attncalc.trace import Step, Trace
+
+Array = NDArray[Any]
+
+
+def page(trace: Trace, view: View) -> str:
+    """Each step as lines that can be read out, then its rows; with `quiet` or `get` the rows of one value alone."""
+    if view.bare:
+        return _lines(rows(asked_for(trace, view).value, view.digits), view)
+    blocks = [_head(trace)]
+    blocks += [_step(f"step {number}: {step.key}", step, view) for number, step in shown(trace, view)]
+    blocks += [_step(f"output: {step.key}", step, view) for step in beside(trace, view)]
+    if not view.show:
+        blocks.append([f"result: {trace.outputs[0].key}", *rows(trace.result, view.digits)])
+    return "\n".join("".join(f"{view.spell(line)}\n" for line in block) for block in blocks)
+
+
+def rows(value: Array, digits: int | None = None) -> Iterator[str]:
+    """A number; a vector or each row of a matrix on a line, blanks between; a blank line between matrices."""
+    entries = np.atleast_2d(_entries(value, digits))
+    for number, matrix in enumerate(entries.reshape(-1, *entries.shape[-2:])):
+        if number:
+            yield ""
+        yield from (" ".join(row) for row in matrix)
+
+
+def _entries(value: Array, digits: int | None) -> Array:
+    """Numbers in the letters that every reader of numbers takes, infinities too, and none with a blank inside."""
+    if digits is None:
+        written = [shortest(x) for x in widened(value).ravel().tolist()]
+    else:
+        written = [text.replace("−∞", "-inf").replace("∞", "inf").replace("NaN", "nan") for text in texts(value, digits).flat]
+    result = np.empty(value.shape, dtype=object)
+    result.ravel()[:] = [text.replace(" ", "") for text in written]
+    return result
+
+
+def _head(trace: Trace) -> list[str]:
+    lines = [trace.calculation, trace.summary]
+    for name, operand in trace.inputs.items():
+        source = f" from {operand.source}" if operand.source else ""
+        note = f", {operand.note}" if operand.note else ""
+        lines.append(f"{name}{source}: {_sizes(operand.axes, operand.value.shape)}{note}")
+    return lines
+
+
+def _step(title: str, step: Step, view: View) -> list[str]:
+    words = to_words(step.formula)
+    lines = [title, f"formula: {step.formula}"]
+    lines += [f"in words: {words}"] if words != step.formula else []
+    lines += [f"shape: {_sizes(step.axes, step.shape)}"] if step.shape else []
+    lines += [f"why: {step.why}"] if step.why else []
+    lines += [f"{axis}: {', '.join(labels)}" for axis, labels in step.labels.items()]
+    lines += [f"worked out: {arithmetic} = {value}" for arithmetic, value in in_the_step(step, view.digits)]
+    if step.check is not None:
+        verdict = "agree" if step.check.agrees else "DISAGREE"
+        lines.append(f"central differences {verdict}: largest difference {shortest(step.check.max_error)}")
+    if step.drift is not None:
+        lines.append(f"largest drift from full precision: {shortest(step.drift)}")
+    if step.value is None:
+        return [*lines, "too large to keep: --all keeps it"]
+    if step.names:
+        lines.append(f"stands for: {', '.join(step.names[int(i)] for i in step.value.ravel())}")
+    return [*lines, *rows(step.value, view.digits)]
+
+
+def _sizes(axes: tuple[str, ...], shape: tuple[int, ...]) -> str:
+    """`n 2 by m 3`."""
+    names = axes or ("",) * len(shape)
+    return " by ".join(f"{name} {size}".strip() for name, size in zip(names, shape, strict=True)) or "a single number"

@@ -1,0 +1,37 @@
+"""The arithmetic of an entry as text, with the numbers formatted: `0.8×0.7 + 0.2×0.3 + 0.1×0.2`."""
+
+from __future__ import annotations
+
+from attncalc.numbers import exact_text, format_number, texts
+from attncalc.trace import Arithmetic, Entry, Step
+
+MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
+
+
+def written(arithmetic: Arithmetic, digits: int | None = None) -> str:
+    """An arithmetic line as text."""
+    return "".join(piece if isinstance(piece, str) else _number(piece, digits) for piece in arithmetic)
+
+
+def _number(entry: Entry, digits: int | None) -> str:
+    exact = hasattr(entry.value, "free_symbols")
+    text = exact_text(entry.value) if exact else format_number(entry.value, digits)
+    loose = text.startswith(("-", "−")) or " " in text
+    return f"({text})" if entry.brackets and loose else text
+
+
+def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:
+    """(arithmetic, value) of each entry, for a scalar or a vector that is short enough to be worked out in its step."""
+    value = step.value
+    if step.arithmetic is None or value is None or value.ndim > 1 or value.size > MOST:
+        return []
+    indices = [()] if value.ndim == 0 else [(i,) for i in range(value.size)]
+    lines = [step.arithmetic(index) for index in indices]
+    if not all(map(_is_short, lines)):
+        return []
+    return [(written(line, digits), text) for line, text in zip(lines, texts(value, digits).flat, strict=True)]
+
+
+def _is_short(line: Arithmetic) -> bool:
+    words = [piece for piece in line if isinstance(piece, str)]
+    return bool(line) and sum(word.count(" + ") for word in words) < MOST and not any("…" in word for word in words)

@@ -1,0 +1,52 @@
+"""Words on their way to a reader: other people's text made harmless, near names, lists in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def visible(text: str, limit: int | None = None) -> str:
+    """The text with every character shown that would act rather than print: controls, escapes, bidirectional marks.
+
+    A newline becomes `\\n`, an escape `\\x1b`, a right-to-left override `\\u202e`, so that the text stays on its
+    line and sends nothing to a terminal. With a limit, text of more characters than that is cut and ends in `…`.
+    """
+    if limit is not None and len(text) > limit:
+        text = text[: limit - 1] + "…"  # before escaping, so that no escape is cut in two
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def quoted(text: str) -> str:
+    """User text as an error says it: made visible, cut to some eighty characters, in double quotes."""
+    return f'"{visible(text, 80)}"'
+
+
+def near(word: str, known: Iterable[str], prefix: str = "") -> str:
+    """`did you mean causal or scale?`: the names nearest to a word that was missed, or "" if there is none near."""
+    import difflib  # here, where a name was not found, and not at start-up
+
+    spelled = {name.casefold(): name for name in known}
+    found = difflib.get_close_matches(word.casefold(), spelled, n=3, cutoff=0.6)
+    return f"did you mean {either(prefix + visible(spelled[name], 80) for name in found)}?" if found else ""
+
+
+def both(words: Iterable[str]) -> str:
+    """`q, k and v`."""
+    return _joined(words, "and")
+
+
+def either(words: Iterable[str]) -> str:
+    """`q, k or v`."""
+    return _joined(words, "or")
+
+
+def _joined(words: Iterable[str], last: str) -> str:
+    *first, final = words
+    return f"{', '.join(first)} {last} {final}" if first else final
+
+
+def shape_text(shape: Iterable[int]) -> str:
+    """`2 × 3`; a shape without axes is `a single number`."""
+    return " × ".join(map(str, shape)) or "a single number"

@@ -1,0 +1,169 @@
+"""Step and Trace: the frozen record of a computation that every renderer reads.
+
+A renderer never computes: whatever a page, a table or a document shows is in here, or is asked of a step's
+`arithmetic`, which reads the same graph that gave the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from attncalc.errors import AttncalcError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Labels = Mapping[str, tuple[str, ...]]
+
+
+class Entry(NamedTuple):
+    """A number inside an arithmetic line, told from the text around it so that a renderer can format it."""
+
+    value: Any
+    brackets: bool  # a negative number here needs brackets: 2×(−1)
+
+
+Arithmetic = tuple["str | Entry", ...]
+"""One entry worked out with its numbers in place: `("", Entry(1), "×", Entry(0), " + ", …)`; its value is the entry's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """An operand as it was given."""
+
+    value: Array
+    source: str = ""  # as said back to the reader: "q.json", "q.json#k", "standard input", "" for a Python value
+    labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # axis position from 0 → labels
+    written: Array | None = None  # the entries' text as it was written ("0.360"), same shape; None when unknown
+    axes: tuple[str, ...] = ()  # names, once the calculation has bound them
+    note: str = ""  # what the reader should know of how it was read: "first column read as labels"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """Central differences beside a gradient."""
+
+    numeric: Array
+    max_error: float
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One named intermediate value, with its formula, its reason and the way to its arithmetic."""
+
+    name: str  # "scores", "grad_scores": unique within its group
+    group: str  # "" at the top; "encoder 1/self-attention" nested by "/"
+    symbol: str  # how other formulas speak of it: "scores", "∂L/∂scores"
+    formula: str  # "Q·Kᵀ"
+    sizes: str  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" where that says nothing
+    latex: str
+    axes: tuple[str, ...]  # ("n", "m"); () for a scalar
+    shape: tuple[int, ...]
+    value: Array | None  # None when only the summary was kept
+    why: str
+    labels: Labels = field(default_factory=dict)  # axis name → its labels, for the axes that have them
+    names: tuple[str, ...] = ()  # what integer entries stand for (labels of the axis they point into)
+    summary: Mapping[str, Any] | None = None  # shape, min, max, corner … of a value that was not kept
+    gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
+    check: Check | None = None
+    drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
+    arithmetic: Callable[[tuple[int, ...]], Arithmetic] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def key(self) -> str:
+        """The name by which the step is asked for: `GROUP/NAME`, or the bare name at the top."""
+        return f"{self.group}/{self.name}" if self.group else self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A calculation that has been carried out: operands, options, every step, and the result.
+
+    `t.result` is the first output, `t["weights"]` a step or an output by its name (`t["group/name"]` where
+    several parts have a step of that name).
+    """
+
+    calculation: str  # "attention", "grad attention"
+    summary: str  # the calculation's one line
+    inputs: Mapping[str, Given]
+    options: Mapping[str, Any]  # all of them, defaults included
+    steps: tuple[Step, ...]  # in the order in which they are shown
+    outputs: tuple[Step, ...]  # the first is the result; an output need not be one of the steps
+    notes: tuple[str, ...] = ()  # conventions chosen, how operands were read
+    warnings: tuple[str, ...] = ()
+    problem: Any = field(default=None, repr=False)  # what was computed, for computing it again another way
+
+    @property
+    def result(self) -> Array:
+        """The first output's value."""
+        value = self.outputs[0].value
+        assert value is not None, "outputs are always kept"
+        return value
+
+    def find(self, name: str) -> Step:
+        """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has)."""
+        known = list(dict.fromkeys([*self.steps, *self.outputs]))
+        found = [s for s in known if s.key == name] or [s for s in known if s.name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise AttncalcError(f"{name} stands in several groups: {', '.join(s.key for s in found)}")
+        import difflib  # here, where a name was not found, and not at start-up
+
+        near = difflib.get_close_matches(name, [s.key for s in known], n=3)
+        raise AttncalcError(
+            f"{self.calculation} has no step or output called {name!r}",
+            hint=f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(s.key for s in known)}",
+        )
+
+    def __getitem__(self, name: str) -> Array:
+        step = self.find(name)
+        if step.value is None:
+            raise AttncalcError(f"{name} was too large to keep: only its summary is here")
+        return step.value
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (s.key, s.name) for s in (*self.steps, *self.outputs))
+
+    def __iter__(self) -> Iterator[str]:
+        return (s.key for s in self.steps)
+
+    def grad(self, upstream: Any = None, *, wrt: Iterable[str] = (), gradcheck: bool = False) -> Trace:
+        """The backward pass: the gradient of the loss with respect to every operand, step by step.
+
+        `upstream` is the gradient of the loss with respect to the result (ones where it is not given: the loss is the
+        sum), `wrt` names the operands that are wanted, `gradcheck` puts central differences beside each gradient.
+        """
+        from attncalc.problem import backward  # a record is made by what it calls here, so not at the top
+
+        return backward(self.problem, upstream, tuple(wrt), gradcheck=gradcheck)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document as a dictionary: problem, steps, outputs and result."""
+        from attncalc.render import document
+
+        return document(self)
+
+    def __str__(self) -> str:
+        from attncalc.render import plain_page
+
+        return plain_page(self)
+
+    def _repr_html_(self) -> str:
+        from attncalc.render import notebook
+
+        return notebook.html(self)
+
+    def _repr_markdown_(self) -> str:
+        from attncalc.render import notebook
+
+        return notebook.markdown(self)
+
+    def _repr_latex_(self) -> str:
+        from attncalc.render import notebook
+
+        return notebook.latex(self)

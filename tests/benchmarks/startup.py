@@ -1,0 +1,101 @@
+"""Start-up: what a small calculation costs beside importing what it stands on, in paired runs.
+
+    python tests/benchmarks/startup.py            the installed command against its floors
+    python tests/benchmarks/startup.py --typer    a minimal Typer command under each version of Typer
+
+Each round runs every candidate once, one after the other, so that a busy machine slows all of them alike; what is
+reported is the median time and the median over the rounds of the ratio to the same round's first candidate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+TYPER_VERSIONS = ("0.25", "0.26", "0.27", "0.28", "0.29")
+
+MINIMAL_COMMAND = """
+import numpy, typer
+app = typer.Typer()
+
+@app.command()
+def main(operand: str, digits: int = 4) -> None:
+    typer.echo(operand)
+
+app(["1,2,3"])
+"""
+
+Candidates = dict[str, list[str]]
+
+
+def seconds(command: list[str]) -> float:
+    """How long one run of `command` takes, from start to exit."""
+    start = time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def measure(candidates: Candidates, rounds: int) -> dict[str, list[float]]:
+    """The times of every candidate, round by round; a first round, which only warms the caches, is not counted."""
+    times: dict[str, list[float]] = {name: [] for name in candidates}
+    for number in range(rounds + 1):
+        for name, command in candidates.items():
+            elapsed = seconds(command)
+            if number > 0:
+                times[name].append(elapsed)
+    return times
+
+
+def report(times: dict[str, list[float]]) -> None:
+    """A line a candidate: its median in milliseconds, and its ratio to the first."""
+    floor = next(iter(times.values()))
+    for name, values in times.items():
+        ratio = statistics.median(mine / first for mine, first in zip(values, floor, strict=True))
+        print(f"{name:<44} {statistics.median(values) * 1e3:6.0f} ms   {ratio:5.2f} ×")
+
+
+def installed_command() -> list[str]:
+    """The console script beside this interpreter."""
+    return [str(Path(sys.executable).with_name("attncalc"))]
+
+
+def against_floors(rounds: int) -> None:
+    """The command with JSON and with a table, each against the imports that it cannot do without."""
+    small = [*installed_command(), "cosine", "1,2,3", "4,5,6"]
+    for imports, output in (("numpy, typer", "json"), ("numpy, typer, rich.table, rich.console", "table")):
+        floor = [sys.executable, "-c", f"import {imports}"]
+        report(measure({f"import {imports}": floor, f"attncalc cosine -f {output}": [*small, "-f", output]}, rounds))
+        print()
+
+
+def across_typers(rounds: int) -> None:
+    """A minimal command in a fresh environment for each version of Typer, against the first version."""
+    with tempfile.TemporaryDirectory() as folder:
+        candidates: Candidates = {}
+        for version in TYPER_VERSIONS:
+            home = Path(folder, version)
+            venv.create(home, with_pip=True)
+            python = str(home / ("Scripts" if os.name == "nt" else "bin") / "python")
+            subprocess.run([python, "-m", "pip", "install", "-q", "numpy", "rich", f"typer~={version}.0"], check=True)
+            candidates[f"typer {version}"] = [python, "-c", MINIMAL_COMMAND]
+        report(measure({"typer 0.28": candidates.pop("typer 0.28"), **candidates}, rounds))
+
+
+def main() -> None:
+    """Measure what the arguments ask for."""
+    arguments = argparse.ArgumentParser(description="Measure start-up in paired runs.")
+    arguments.add_argument("--rounds", type=int, default=31)
+    arguments.add_argument("--typer", action="store_true", help="compare versions of Typer instead")
+    chosen = arguments.parse_args()
+    (across_typers if chosen.typer else against_floors)(chosen.rounds)
+
+
+if __name__ == "__main__":
+    main()

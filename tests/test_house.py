@@ -1,0 +1,134 @@
+"""The house: which part may import which, what code never does, and what lies at the top of the repository."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "attncalc"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+FLOOR = {"errors", "text"}
+LANGUAGE = {"axes", "graph", "ops", "notation", "gradient", "expression", "cells"}
+INTERPRETERS = {"plan", "evaluate", "differences", "cost", "blocks", "fused"}
+RECORD = {"trace", "numbers"}
+
+# Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
+MAY_IMPORT = {
+    "errors": set[str](),
+    "text": set[str](),
+    **dict.fromkeys(LANGUAGE, FLOOR | LANGUAGE),
+    **dict.fromkeys(INTERPRETERS, FLOOR | LANGUAGE | INTERPRETERS),
+    "calculations": FLOOR | LANGUAGE | {"calculation", "calculations", "trace"},
+    "numbers": FLOOR,
+    "render": FLOOR | RECORD | {"render"},
+}
+
+HEAVY = {"sympy", "mpmath", "matplotlib", "pydantic", "click"}
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "lambdify", "genfromtxt"}
+FORBIDDEN_IMPORTS = {"pickle", "marshal", "shelve", "code", "runpy"}
+
+TOP = {
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "attncalc",
+    "docs",
+    "pyproject.toml",
+    "samples",
+    "tests",
+    "uv.lock",
+}
+MADE_BY_TOOLS = {"build", "dist", "htmlcov", "venv"}
+
+
+def parse(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"), str(module))
+
+
+def part(module: Path) -> str:
+    """The package or module directly under attncalc/ that a file belongs to."""
+    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(nodes: Iterator[ast.AST]) -> set[str]:
+    """Dotted names that are imported: `attncalc.ops.linear`, `numpy`."""
+    found = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: imports are written in full"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def parts_imported(module: Path) -> set[str]:
+    """The parts of attncalc that a file imports, wherever in it."""
+    names = (name.split(".") for name in imported(ast.walk(parse(module))))
+    return {name[1] for name in names if name[0] == "attncalc"}
+
+
+def at_start(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """The statements that run when a module is imported: not those in functions or under TYPE_CHECKING."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.unparse(statement.test):
+            continue
+        yield statement
+        for inner in ("body", "orelse", "handlers", "finalbody"):
+            yield from at_start(getattr(statement, inner, []))
+
+
+def names(modules: list[Path]) -> list[str]:
+    return [str(module.relative_to(PACKAGE)) for module in modules]
+
+
+def test_every_layer_is_there() -> None:
+    """A renamed module would otherwise leave its rule behind."""
+    assert {part(module) for module in MODULES} >= MAY_IMPORT.keys() - {"expression"}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=names(MODULES))
+class TestEachModule:
+    def test_imports_only_what_stands_below_it(self, module: Path) -> None:
+        if (allowed := MAY_IMPORT.get(part(module))) is not None:
+            assert parts_imported(module) <= allowed
+
+    def test_leaves_the_command_line_alone(self, module: Path) -> None:
+        if part(module) not in ("cli", "__main__"):
+            assert "cli" not in parts_imported(module)
+
+    def test_loads_nothing_heavy_when_imported(self, module: Path) -> None:
+        assert not HEAVY & {name.partition(".")[0] for name in imported(at_start(parse(module).body))}
+
+    def test_runs_no_text_and_unpickles_nothing(self, module: Path) -> None:
+        tree = parse(module)
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        called = {ast.unparse(call.func) for call in calls}
+        assert not {name for name in called if name.rpartition(".")[2] in FORBIDDEN_CALLS} - {"re.compile"}
+        assert "allow_pickle" not in {k.arg for c in calls for k in c.keywords if ast.unparse(k.value) != "False"}
+        assert not FORBIDDEN_IMPORTS & {name.partition(".")[0] for name in imported(ast.walk(tree))}
+
+    def test_says_what_it_is(self, module: Path) -> None:
+        said = (ast.get_docstring(parse(module)) or "").partition("\n\n")[0]
+        assert re.search(r"[.:]$", said), "a module's docstring opens with a sentence"
+
+
+def test_the_top_level_holds_only_what_a_reader_expects() -> None:
+    there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    assert {name for name in there if not name.endswith(".egg-info")} - MADE_BY_TOOLS <= TOP
+
+
+def test_every_sample_has_its_line() -> None:
+    said = set(re.findall(r"^- `([^`]+)`", (ROOT / "samples/README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert said == {path.name for path in (ROOT / "samples").iterdir()} - {"README.md"}
