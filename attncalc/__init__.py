@@ -14,7 +14,7 @@ Every calculation is a function that takes arrays and returns a Trace:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation

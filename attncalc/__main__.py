@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ def main() -> NoReturn:
 def run() -> int:
     """Run the command line: its exit status."""
     try:
+        gc.set_threshold(100_000)  # starting makes many objects and next to no garbage: look for it less often
         signal.signal(signal.SIGTERM, _terminate)
         from attncalc.cli import app, output
 

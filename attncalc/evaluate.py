@@ -92,6 +92,9 @@ def _value(
         return number(node.args["value"], dtype)
     if node.op == "constants":
         return np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype)
+    if node.op == "identity":
+        shape = tuple(axis.size for axis in node.axes)
+        return np.eye(int(np.prod(shape[: len(shape) // 2])), dtype=dtype).reshape(shape)
     if node.op == "size":
         return number(node.args["axis"].size, dtype)
     if node.op == "index":

@@ -10,12 +10,15 @@ from attncalc.notation import symbol
 from attncalc.ops import spread, total
 
 
-def gradients(output: Node, upstream: Node, wrt: Sequence[Node]) -> dict[Node, Node]:
+def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L") -> dict[Node, Node]:
     """The gradient of the loss with respect to each node in `wrt`, given its gradient with respect to `output`.
 
     Every step between them gets a gradient step of its own, made in the order of the chain rule. A node that the
-    output does not depend on gets none.
+    output does not depend on gets none. `of` is what is differentiated, by the name that formulas give it. Axes that
+    the upstream gradient has beside the output's (one gradient for each entry of the output: a Jacobian) stay in front.
     """
+    front = tuple(axis for axis in upstream.axes if axis.name not in output.names)
+    own = {axis.name for axis in front}
     forward = walk(output)
     needed = set(wrt)
     for node in forward:
@@ -31,7 +34,8 @@ def gradients(output: Node, upstream: Node, wrt: Sequence[Node]) -> dict[Node, N
         parts = contributions.pop(node)
         gradient = parts[0] if len(parts) == 1 else Node("add", *parts)
         if node.op == "step" or node in wrt:
-            gradient = gradient_step(node, spread(gradient, node.axes), "; ".join(dict.fromkeys(reasons[node])))
+            why = "; ".join(dict.fromkeys(reasons[node]))
+            gradient = gradient_step(node, spread(gradient, front + node.axes), why, of)
             if node in wrt:
                 found[node] = gradient
         if not node.sources or node.op == "held":
@@ -39,11 +43,11 @@ def gradients(output: Node, upstream: Node, wrt: Sequence[Node]) -> dict[Node, N
         if node.row.vjp is None:
             raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
         if not (node.row.elementwise or node.op in _LENIENT):
-            gradient = spread(gradient, node.axes)
+            gradient = spread(gradient, front + node.axes)
         vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
             if part is not None and source in needed:
-                contributions.setdefault(source, []).append(_fit(part, source, node))
+                contributions.setdefault(source, []).append(_fit(part, source, node, own))
                 reasons.setdefault(source, []).extend(_because(node, i) or reasons[node])
     return found
 
@@ -60,12 +64,12 @@ def _because(node: Node, source: int) -> list[str]:
     return [because(node, source) if callable(because) else because]
 
 
-def _fit(gradient: Node, source: Node, node: Node) -> Node:
-    """A gradient summed over the axes that its source lacks."""
+def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:
+    """A gradient summed over the axes that its source lacks, but for its own."""
     if node.row.elementwise:  # there, what is the same all along an axis still counts once for each place of it
         lost = tuple(axis for axis in node.axes if axis.name not in {*source.names, *gradient.names})
         gradient = spread(gradient, lost + gradient.axes)
     for name in gradient.names:
-        if name not in source.names:
+        if name not in source.names and name not in own:
             gradient = total(gradient, name)
     return gradient

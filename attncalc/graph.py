@@ -156,27 +156,35 @@ def constants(values: Sequence[Number], axis: ax.Axis, symbol: str) -> Node:
     return Node("constants", axes=(axis,), values=tuple(values), symbol=symbol)
 
 
+def identity(axes: Axes) -> Node:
+    """1 where an entry meets itself, else 0: the axes, and in front of them a copy of each, `n'` for `n`."""
+    return Node("identity", axes=(*(axis._replace(name=f"{axis.name}'") for axis in axes), *axes), symbol="δ")
+
+
 def given(name: str, axes: Axes, symbol: str = "", *, boolean: bool = False) -> Node:
     """An operand: `name` is its word at the edges, `symbol` what formulas call it."""
     return Node("input", axes=axes, name=name, symbol=symbol or name, boolean=boolean)
 
 
 @dataclass(slots=True)
-class _Building:
+class Building:
+    """What is said while a graph is written, beside the graph: the part one is in, notes, labels of axes."""
+
     groups: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-_building: ContextVar[_Building] = ContextVar("building")
+_building: ContextVar[Building] = ContextVar("building")
 
 
 @contextmanager
-def building() -> Iterator[list[str]]:
-    """The frame in which one problem's graph is written; yields the notes that its author leaves."""
-    state = _Building()
+def building() -> Iterator[Building]:
+    """The frame in which one problem's graph is written; yields what its author says beside it."""
+    state = Building()
     token = _building.set(state)
     try:
-        yield state.notes
+        yield state
     finally:
         _building.reset(token)
 
@@ -186,6 +194,13 @@ def note(text: str) -> None:
     state = _building.get(None)
     if state is not None and text not in state.notes:
         state.notes.append(text)
+
+
+def label(axis: str, words: Sequence[str]) -> None:
+    """Name the places of an axis that the author made: the parts of a count, the columns of a report."""
+    state = _building.get(None)
+    if state is not None:
+        state.labels[axis] = tuple(words)
 
 
 @contextmanager
@@ -211,17 +226,17 @@ def output(name: str, value: Node, why: str = "", *, symbol: str = "") -> Node:
     return step(name, value, why, symbol=symbol, shown=False)
 
 
-def gradient_step(of: Node, value: Node, why: str) -> Node:
+def gradient_step(of: Node, value: Node, why: str, loss: str = "L") -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand."""
     name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
     return Node(
-        "step", value, name=f"grad_{name}", group=within, why=why, symbol=gradient_symbol(of), shown=True, of=name
+        "step", value, name=f"grad_{name}", group=within, why=why, symbol=gradient_symbol(of, loss), shown=True, of=name
     )
 
 
-def gradient_symbol(of: Node) -> str:
+def gradient_symbol(of: Node, loss: str = "L") -> str:
     """How formulas speak of the gradient of the loss with respect to a step or an operand."""
-    return f"∂L/∂{of.args['symbol']}"
+    return f"∂{loss}/∂{of.args['symbol']}"
 
 
 def walk(*roots: Node) -> list[Node]:
@@ -242,7 +257,7 @@ def steps(*roots: Node) -> list[Node]:
 
 
 def rewrite(roots: Sequence[Node], change: Callable[[Node], Node | None]) -> list[Node]:
-    """The graph built anew, where `change(node)` returns a replacement or None: expansion and mistakes are both this."""
+    """The graph built anew where `change(node)` returns a replacement: expansion and mistakes are both this."""
     new: dict[Node, Node] = {}
     for node in walk(*roots):
         sources = tuple(new[source] for source in node.sources)

@@ -11,7 +11,7 @@ Style = Literal["text", "latex", "sizes"]
 
 _GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi"]
 _LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "φ"], strict=True))
-_ALONE = ("step", "input", "size", "index", "constant", "constants")
+_ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
 DEEPEST = 12
 """Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""
 
@@ -81,8 +81,9 @@ def pretty(name: str) -> str:
 
 def _latex_name(name: str, op: str) -> str:
     """A name as LaTeX shows it: words upright, letters slanted, what follows `_` below."""
-    if name.startswith("∂L/∂"):
-        return rf"\frac{{\partial L}}{{\partial {_latex_name(name[4:], op)}}}"
+    if name.startswith("∂"):
+        above, _, below = name[1:].partition("/∂")
+        return rf"\frac{{\partial {_latex_name(above, op)}}}{{\partial {_latex_name(below, op)}}}"
     head, _, tail = name.partition("_")
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()

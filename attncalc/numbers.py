@@ -77,7 +77,7 @@ def _round_text(text: str, decimals: int) -> float:
 
 
 def shortest(number: Any) -> str:
-    """The fewest digits that bring the same number back: `0.1`, `32`, `1e-07`, `-inf`, `1.5+2i`, `true`."""
+    """The fewest digits that bring the same number back: `0.1`, `32`, `-inf`, `1.5+2i`, `sqrt(3)/3`, `true`."""
     if isinstance(number, (bool, np.bool_)):
         return str(bool(number)).lower()
     if isinstance(number, (complex, np.complexfloating)):
@@ -85,7 +85,7 @@ def shortest(number: Any) -> str:
         return f"{shortest(number.real)}{'' if imaginary.startswith('-') else '+'}{imaginary}i"
     if isinstance(number, (float, np.floating)):
         return str(number + 0.0).removesuffix(".0")  # + 0.0 makes −0 a 0
-    return str(number) if isinstance(number, (int, np.integer)) else exact_text(number)
+    return {"oo": "inf", "-oo": "-inf"}.get(text := str(number), text)  # SymPy's ∞
 
 
 def widened(values: Array) -> Array:
@@ -164,12 +164,14 @@ def _decimal(values: Array, form: _Form) -> list[str]:
 
 
 def _scientific(x: float, form: _Form) -> str:
+    """`6.988e-04`; among larger numbers two digits say how faint one is: `1.2e-07`."""
     if not np.isfinite(x):
         return "NaN" if np.isnan(x) else "−∞" if x < 0 else "∞"
     if x == 0:
         return "0"
-    fitting = (f"{x:.{places}e}" for places in range(form.mantissa)) if form.trimmed else ()
-    return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), f"{x:.{form.mantissa}e}")
+    most = form.mantissa if form.faint or abs(x) > 1 else min(form.mantissa, 1)
+    fitting = (f"{x:.{places}e}" for places in range(most)) if form.trimmed else ()
+    return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), f"{x:.{most}e}")
 
 
 # Alignment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +19,7 @@ from attncalc.differences import compare
 from attncalc.errors import DomainError, OptionError, ShapeError
 from attncalc.evaluate import evaluate, exactly
 from attncalc.gradient import gradients
-from attncalc.graph import Node, as_node, building, given, gradient_step, gradient_symbol, steps, walk
+from attncalc.graph import Node, as_node, building, given, gradient_step, gradient_symbol, identity, steps, walk
 from attncalc.numbers import round_half_up
 from attncalc.ops import spread
 from attncalc.options import checked
@@ -36,6 +37,7 @@ class Backward:
 
     wrt: tuple[str, ...] = ()
     gradcheck: bool = False
+    jacobian: bool = False  # one gradient for each entry of the result, instead of one of their sum
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class Problem:
 
     @property
     def name(self) -> str:
-        """`attention`, or `grad attention` for its backward pass."""
-        return f"grad {self.calculation.name}" if self.backward else self.calculation.name
+        """`attention`, or `grad attention` for its backward pass, `jacobian attention` for its Jacobian."""
+        if self.backward is None:
+            return self.calculation.name
+        return f"{'jacobian' if self.backward.jacobian else 'grad'} {self.calculation.name}"
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class Written:
     bound: Bound
     inputs: Mapping[str, Given]
     notes: tuple[str, ...]
+    named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -73,7 +78,7 @@ class Written:
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Each axis' labels; an axis read under a second name keeps them."""
-        labels = dict(self.bound.labels)
+        labels = {**self.bound.labels, **self.named}
         for node in walk(*self.roots):
             if node.op == "rename" and node.args["old"] in labels:
                 labels.setdefault(node.args["new"], labels[node.args["old"]])
@@ -142,7 +147,9 @@ def solve(problem: Problem, *, dtype: str = "float64", round_to: int | None = No
         full = values
         values = evaluate(written.roots, written.values, dtype=dtype, after_step=partial(_round, decimals=round_to))
         drift = {node: farthest(values[node], full[node]) for node in named}
-    checks = _gradchecks(written) if problem.backward and problem.backward.gradcheck else {}
+    checks = (
+        _gradchecks(written) if problem.backward and problem.backward.gradcheck and UPSTREAM in written.values else {}
+    )
     labels = written.labels
     recorded = {node: record(node, values, written.values, labels, drift.get(node), checks.get(node)) for node in named}
     trace = Trace(
@@ -173,7 +180,7 @@ def write(problem: Problem, *, dtype: str = "float64") -> Written:
 
 def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any], dtype: str) -> Written:
     calculation = problem.calculation
-    with building() as notes:
+    with building() as said:
         bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
         nodes = {
             o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=bound.inputs[o.name].value.dtype == bool)
@@ -187,19 +194,57 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         values = {name: g.value for name, g in bound.inputs.items()}
         read = dict(bound.inputs)
         result = outputs[0]
-        if problem.backward:
+        if problem.backward and problem.backward.jacobian:
+            outputs = _jacobian(problem.backward, calculation, result, nodes)
+        elif problem.backward:
             read[UPSTREAM] = _upstream(inputs.get(UPSTREAM), result, bound.dropped)
             values[UPSTREAM] = read[UPSTREAM].value
             outputs = _backward(problem.backward, calculation, result, nodes)
     kind = _kind(values, dtype)
     arrays = {name: _as_kind(value, kind) for name, value in values.items()}
-    return Written(outputs, result, nodes, arrays, bound, read, tuple(notes))
+    return Written(outputs, result, nodes, arrays, bound, read, tuple(said.notes), said.labels)
 
 
 def _backward(
     backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
 ) -> tuple[Node, ...]:
     """The gradient of every operand that is asked for and can have one."""
+    wrt = _differentiable(backward, calculation, nodes)
+    upstream = given(UPSTREAM, result.axes)
+    found = gradients(result, upstream, wrt)
+    return tuple(
+        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
+        for node in wrt
+    )
+
+
+def _jacobian(
+    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
+) -> tuple[Node, ...]:
+    """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
+    wrt = _differentiable(backward, calculation, nodes)
+    for node in wrt:
+        entries = _count(result.axes) * _count(node.axes)
+        if entries > LARGEST_JACOBIAN:
+            raise ShapeError(
+                f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
+                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, and the limit is "
+                f"{LARGEST_JACOBIAN:,}",
+                hint="grad gives the product of an upstream gradient with it, at any size",
+            )
+    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result))
+    return tuple(found[node] for node in wrt if node in found)
+
+
+LARGEST_JACOBIAN = 1_000_000
+
+
+def _count(axes: ax.Axes) -> int:
+    return math.prod(axis.size for axis in axes)
+
+
+def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
+    """The operands that are asked for (none named: all), if they can have a gradient."""
     smooth = [o.name for o in calculation.operands if o.name in nodes and o.kind in ("real", "logits")]
     for name in backward.wrt:
         if name not in smooth:
@@ -207,13 +252,7 @@ def _backward(
                 f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",
                 hint=near(name, smooth),
             )
-    wrt = [nodes[name] for name in (backward.wrt or smooth)]
-    upstream = given(UPSTREAM, result.axes)
-    found = gradients(result, upstream, wrt)
-    return tuple(
-        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
-        for node in wrt
-    )
+    return [nodes[name] for name in (backward.wrt or smooth)]
 
 
 def _upstream(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
@@ -245,7 +284,7 @@ def _gradchecks(written: Written) -> dict[Node, Check]:
 
 def _flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
     """A note where the default upstream meets a result whose rows have a constant sum, so that the gradient is 0."""
-    if problem.backward is None or UPSTREAM in problem.inputs or not written.result.axes:
+    if problem.backward is None or problem.backward.jacobian or UPSTREAM in problem.inputs or not written.result.axes:
         return ()
     result = values[written.result]
     sums = np.sum(result, axis=-1)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc import arithmetic, notation
+from attncalc.cancellation import left_over
 from attncalc.cells import At
 from attncalc.errors import DomainError
 from attncalc.evaluate import evaluate
@@ -29,6 +30,7 @@ def record(
     drift: float | None,
     check: Check | None,
 ) -> Step:
+    """The record of a named node: its formula in every form, its value, and the ways to its arithmetic."""
     value, expression = values[node], node.sources[0]
     return Step(
         name=node.args["name"],
@@ -47,6 +49,7 @@ def record(
         check=check,
         drift=drift,
         arithmetic=partial(_arithmetic, node, values, operands),
+        left_over=partial(left_over, node, values, operands),
     )
 
 
@@ -82,7 +85,11 @@ def drop(step: Step, dropped: frozenset[str]) -> Step:
         full = tuple(0 if i in gone else next(rest) for i in range(len(step.axes)))
         return shown(full) if shown else ()
 
-    return replace(step, value=value, shape=value.shape, axes=names, arithmetic=at_row)
+    def at_rows() -> Array | None:
+        found = step.left_over() if step.left_over else None
+        return None if found is None else np.squeeze(found, axis=tuple(gone))
+
+    return replace(step, value=value, shape=value.shape, axes=names, arithmetic=at_row, left_over=at_rows)
 
 
 def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
@@ -126,6 +133,7 @@ def _overflow(step: Step) -> str:
 
 
 def farthest(rounded: Array, full: Array) -> float:
+    """The largest distance between two values, wherever both are finite."""
     if full.dtype.kind != "f":
         return 0.0
     both_finite = np.isfinite(rounded) & np.isfinite(full)

@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 
 Arithmetic = tuple["str | Entry", ...]
-"""One entry worked out with its numbers in place: `("", Entry(1), "×", Entry(0), " + ", …)`; its value is the entry's."""
+"""One entry worked out with its numbers in place: `(Entry(1), "×", Entry(0), " + ", …)`; its value is the entry's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,9 @@ class Step:
     gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
     check: Check | None = None
     drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
-    arithmetic: Callable[[tuple[int, ...]], Arithmetic] | None = field(default=None, repr=False, compare=False)
+    arithmetic: Callable[[tuple[int, ...]], Arithmetic] | None = field(default=None, repr=False)
+    left_over: Callable[[], Array | None] | None = field(default=None, repr=False)
+    """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
 
     @property
     def key(self) -> str:

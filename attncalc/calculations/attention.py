@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from attncalc.calculation import calculation, operand
+from attncalc.calculations.masking import (
+    Causal,
+    CausalAlign,
+    MaskFirst,
+    MaskKind,
+    Padding,
+    Rules,
+    Scale,
+    Softcap,
+    Window,
+    fully_masked,
+    weights_of,
+)
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, as_node, constants, note, step
-from attncalc.ops import index, keep_where, merge, rename, repeat, softmax, split, sqrt, tanh
+from attncalc.graph import Node, note, step
+from attncalc.ops import merge, rename, repeat, split
 from attncalc.text import both
-from attncalc.trace import Trace
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
@@ -21,114 +32,11 @@ Tokens = Annotated[Node | None, "the tokens, one a row"]
 Context = Annotated[Node | None, "what keys and values are made from, where it is not x (encoder–decoder attention)"]
 Mask = Annotated[Node | None, "who may look at whom; broadcasts from the right"]
 Bias = Annotated[Node | None, "numbers that are added to the scores; broadcast from the right"]
-Causal = Annotated[bool, "a query sees itself and what comes before it"]
-CausalAlign = Annotated[
-    Literal["start", "end"], "start: query i sees keys 0…i; end: the last query sees every key (with fewer queries)"
-]
-MaskKind = Annotated[
-    Literal["keep", "drop", "additive"] | None,
-    "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
-]
-Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
-Window = Annotated[int | None, "a query sees so many keys: itself and those before it; without --causal, on each side"]
-Scale = Annotated[
-    float | Literal["default", "none"], "what scores are multiplied by; default is 1/√d_k, none leaves them"
-]
-Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C·tanh(score/C)"]
-MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
 KvHeads = Annotated[int | None, "how many key heads there are; consecutive query heads share one"]
 Heads = Annotated[int, "how many heads"]
 BiasQ = Annotated[Node | None, "the queries' bias"]
 BiasK = Annotated[Node | None, "the keys' bias"]
 BiasV = Annotated[Node | None, "the values' bias"]
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Who may look at whom, and what is done to the scores: the options that every attention shares."""
-
-    causal: bool = False
-    causal_align: str = "start"
-    mask_kind: str | None = None
-    padding: tuple[int, ...] | None = None
-    window: int | None = None
-    scale: float | str = "default"
-    softcap: float | None = None
-    mask_before_scale: bool = False
-
-
-def weights_of(Q: Node, K: Node, M: Node | None, B: Node | None, rules: Rules) -> Node:
-    """Attention weights: how much of each key every query takes, in the order scale, cap, bias, mask, softmax."""
-    scores = step("scores", Q @ K.T, "compare every query with every key")
-    if rules.mask_before_scale:
-        scores = _masked(scores, M, rules)
-    if rules.scale == "default":
-        scores = step("scaled", scores / sqrt(Q.size("d_k")), "keep the variance near 1, whatever d_k is")
-    elif rules.scale != "none":
-        scores = step("scaled", scores * as_node(float(rules.scale)), "scaled by the number that was given")
-    if rules.softcap is not None:
-        if not rules.softcap > 0:
-            raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap}")
-        cap = rules.softcap
-        scores = step("capped", cap * tanh(scores / cap), "no score can run away: all stay between −C and C")
-    if B is not None:
-        scores = step("biased", scores + B, "what position or structure says, whatever the tokens are")
-    if not rules.mask_before_scale:
-        scores = _masked(scores, M, rules)
-    return step("weights", softmax(scores), "each query shares out 1 among the keys")
-
-
-def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
-    """The scores with −∞ where a query may not look: e^−∞ is 0."""
-    if M is not None and not M.args["boolean"]:
-        scores = scores + M
-    allowed = None
-    for rule in _rules(scores, M, rules):
-        allowed = rule if allowed is None else allowed & rule
-    if allowed is not None:
-        scores = keep_where(allowed, scores, -np.inf)
-    if allowed is None and M is None:
-        return scores
-    return step("masked", scores, "e^−∞ is 0: what may not be seen gets no weight")
-
-
-def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
-    """One condition for each reason why a query may or may not look at a key."""
-    n, m = scores.axes[-2:]
-    i, j = index("n", scores.axes[-2:], "i"), index("m", scores.axes[-2:], "j")
-    if rules.causal_align == "end":
-        i = i + (m.size - n.size) if m.size != n.size else i
-    if rules.causal:
-        if rules.causal_align == "start" and n.size != m.size:
-            note(
-                f"causal with n={n.size} queries and m={m.size} keys: query i sees keys 0…i; --causal-align end lets "
-                f"the last query see every key"
-            )
-        yield j <= i
-    if rules.window is not None:
-        if rules.window < 1:
-            raise OptionError(f"--window must be at least 1, and not {rules.window}")
-        yield i - j < rules.window
-        if not rules.causal:
-            yield j - i < rules.window
-    if rules.padding is not None:
-        yield _valid(scores, rules.padding)
-    if M is not None and M.args["boolean"]:
-        yield M
-
-
-def _valid(scores: Node, lengths: tuple[int, ...]) -> Node:
-    """Which keys are no padding: those before each batch entry's length."""
-    batch, m = scores.axes[:-2], scores.axes[-1]
-    wrong = [length for length in lengths if not 0 <= length <= m.size]
-    if wrong:
-        raise OptionError(f"--padding {wrong[0]} is not among 0…{m.size}: it is a number of keys, and m={m.size}")
-    if len(lengths) == 1:
-        return index("m", scores.axes[-1:], "j") < lengths[0]
-    if not batch or batch[0].size != len(lengths):
-        there = f"{batch[0].size}" if batch else "one"
-        raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
-    return index("m", (batch[0], m), "j") < constants(lengths, batch[0], "length")
 
 
 def _shared(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node]:
@@ -149,28 +57,6 @@ def _shared(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node
         old = rename(part, "h", "g") if theirs.name == "h" else part
         shared.append(rename(old, "g", "h") if times == 1 else repeat(old, "g", "h", times))
     return shared[0], shared[1]
-
-
-def _fully_masked(trace: Trace) -> Iterator[str]:
-    """A warning for queries that may look at nothing."""
-    for step_ in trace.steps:
-        if step_.name == "masked" and step_.value is not None and step_.value.dtype.kind == "f":
-            empty = np.argwhere(np.isneginf(step_.value).all(axis=-1))
-            if len(empty):
-                shown = ", ".join(_place(step_.axes, at, step_.labels) for at in empty[:5].tolist())
-                more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
-                yield (
-                    f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
-                    f"ONNX (a plain softmax would have no value)"
-                )
-
-
-def _place(axes: tuple[str, ...], at: list[int], labels: Mapping[str, tuple[str, ...]]) -> str:
-    """`h=1, query 0 (the)`."""
-    *batch, query = at
-    where = "".join(f"{name}={i}, " for name, i in zip(axes, batch, strict=False))
-    word = f" ({labels[axes[-2]][query]})" if axes[-2] in labels else ""
-    return f"{where}query {query}{word}"
 
 
 def projected(name: str, source: Node, W: Node, b: Node | None, why: str) -> Node:
@@ -234,7 +120,7 @@ def qkv(
     mask=operand("n m", kind="mask", broadcasts=True),
     bias=operand("n m", kind="logits", broadcasts=True),
     leading=("h",),
-    remarks=_fully_masked,
+    remarks=fully_masked,
     reference=f"{VASWANI}, eq. 1",
 )
 def attention(
@@ -251,7 +137,7 @@ def attention(
     B: Bias = None,
     causal: Causal = False,
     causal_align: CausalAlign = "start",
-    mask_kind: MaskKind = None,
+    mask_kind: MaskKind = None,  # binding reads it: the mask arrives as true and false, or as numbers
     padding: Padding = None,
     window: Window = None,
     scale: Scale = "default",
@@ -267,7 +153,7 @@ def attention(
     """
     Q, K, V = _operands(Q, K, V, X, (W_Q, W_K, W_V), context)
     K, V = _shared(K, V, Q, kv_heads)
-    rules = Rules(causal, causal_align, mask_kind, padding, window, scale, softcap, mask_before_scale)
+    rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
     return step("output", weights @ V, "mix the values by those shares"), weights
 
@@ -317,7 +203,7 @@ def _operands(
     mask=operand("n m", kind="mask", broadcasts=True),
     bias=operand("n m", kind="logits", broadcasts=True),
     sizes={"h": "heads", "g": "kv_heads"},
-    remarks=_fully_masked,
+    remarks=fully_masked,
     reference=f"{VASWANI}, section 3.2.2; torch.nn.MultiheadAttention with its weights transposed",
 )
 def multihead(
@@ -350,7 +236,7 @@ def multihead(
     Concat(head₁, …, head_h)·W_O, where head i attends with the i-th block of columns of Q, K and V, and scales by
     1/√d_k of its own width. With fewer key heads (grouped-query attention) consecutive query heads share one.
     """
-    rules = Rules(causal, causal_align, mask_kind, padding, window, scale, softcap, mask_before_scale)
+    rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     Q, K, V = project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V))
     why = "a head takes its own block of neighbouring columns"
     Q = step("q_heads", split(Q), why)

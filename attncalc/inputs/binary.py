@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import MAX_CELLS
+from attncalc.inputs.files import TORCH_HINT
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.text import quoted
 
-TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
 MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
 _MAX_HEADER = 2**16
 _MAX_TENSORS_HEADER = 10**8  # as in the format's own reader

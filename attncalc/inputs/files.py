@@ -8,15 +8,17 @@ import stat
 from typing import BinaryIO
 
 from attncalc.errors import InputError
-from attncalc.inputs.binary import TORCH_HINT
+from attncalc.inputs.arrays import MAX_CELLS
 from attncalc.text import visible
 
-MAX_BYTES = 512 * 2**20
+MAX_TEXT = 512 * 2**20  # bytes
+MAX_ARRAYS = 2**20 + 8 * MAX_CELLS  # bytes
 FORMATS = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
     ".npy": "npy", ".npz": "npz", ".safetensors": "safetensors",
 }  # fmt: skip
 
+TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
 _TORCH = ("is a PyTorch file, which is never opened, since that can run code", TORCH_HINT)
 _PICKLE = ("is a pickle, which is never opened, since that can run code", "save the array: numpy.save(path, array)")
 _SHEET = ("is a spreadsheet", "save it as CSV")
@@ -36,6 +38,7 @@ _MAGIC = (
     (rb"\x1f\x8b|BZh|\xfd7zXZ", _PACKED),
     (rb"\xd0\xcf\x11\xe0", _SHEET),
     (rb".{8}\{\"", "safetensors"),
+    (rb"(?:\xef\xbb\xbf)?\s*[\[{][^\n]*[\]}][ \r\t]*\n\s*[\[{]", "jsonl"),
     (rb"(?:\xef\xbb\xbf)?\s*[\[{]", "json"),
 )
 
@@ -74,16 +77,25 @@ def open_regular(path: str) -> BinaryIO:
     raise InputError(f"{shown(path)} is not a regular file", hint="give - and pipe it in")
 
 
-def read_file(path: str) -> bytes:
-    """The bytes of a regular file."""
+def read_file(path: str, most: int = MAX_TEXT) -> bytes:
+    """The bytes of a regular file that has no more than `most`."""
     with open_regular(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > MAX_BYTES:
-            raise InputError(f"{shown(path)} has {size:,} bytes; {MAX_BYTES:,} are the most that is read")
-        try:
-            return file.read(MAX_BYTES)
-        except OSError as error:
-            raise InputError(f"cannot read {shown(path)}: {(error.strerror or 'reading fails').lower()}") from None
+        return read_all(file, shown(path), most)
+
+
+def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:
+    """What is left in an open file or a pipe, if it is no more than `most` bytes."""
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        while chunk := file.read(2**20):
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > most:
+                raise InputError(f"{source} has more than {most:,} bytes, the most that is read")
+    except OSError as error:
+        raise InputError(f"cannot read {source}: {(error.strerror or 'reading fails').lower()}") from None
+    return b"".join(chunks)
 
 
 def format_by_suffix(path: str) -> str | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from attncalc.errors import InputError
-from attncalc.text import both, quoted
+from attncalc.text import both, near, quoted, visible
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "q": ("query", "queries"),
     "k": ("key", "keys"),
     "v": ("value", "values"),
-    "x": ("input", "inputs", "tokens"),
+    "x": ("input", "inputs"),
     "wq": ("wquery", "weightq", "queryweight", "qproj", "toq"),
     "wk": ("wkey", "weightk", "keyweight", "kproj", "tok"),
     "wv": ("wvalue", "weightv", "valueweight", "vproj", "tov"),
@@ -29,8 +29,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "tokens": ("ids", "inputids"),
     "logits": ("scores",),
     "probabilities": ("probability", "probs"),
-    "target": ("targets", "labels"),
-    "targets": ("target", "labels"),
+    "target": ("targets",),
+    "targets": ("target",),
 }
 
 
@@ -59,3 +59,37 @@ def stored_by_torch(name: str) -> bool:
 def _bare(name: str) -> str:
     """`W_Q` → "wq"; `q_proj.weight` → "qproj"."""
     return re.sub(r"[^a-z0-9]", "", name.removesuffix(".weight").casefold())
+
+
+def choose(name: str | None, operand: str, names: Sequence[str], source: str) -> str:
+    """One of a file's arrays: the one of that name, else the one that means the operand, else the only one."""
+    if name is not None:
+        found = [known for known in names if known == name] or [k for k in names if k.casefold() == name.casefold()]
+        if len(found) != 1:
+            raise missing(name, names, source)
+        return found[0]
+    own = matching(operand, names, source)
+    if own is not None:
+        return own
+    if len(names) != 1:
+        raise several(names, operand, source)
+    return names[0]
+
+
+def missing(name: str, names: Sequence[str], source: str) -> InputError:
+    """The error for a name that a file does not hold."""
+    return InputError(f"{source} holds no {quoted(name)}", hint=near(name, names, f"{source}#") or f"it holds {_listed(names)}")
+
+
+def several(names: Sequence[str], operand: str, source: str) -> InputError:
+    """The error for a file with several arrays, none of which is meant for the operand."""
+    if not names:
+        return InputError(f"{source} holds no array")
+    return InputError(
+        f"{source} holds several arrays, none called {operand}: {_listed(names)}",
+        hint=f"name one: {source}#{visible(names[0], 40)}",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(visible(name, 40) for name in names[:12]) + (", …" if len(names) > 12 else "")

@@ -109,7 +109,7 @@ def _spread(node: Node, x: Array) -> Array:
 
 def _spread_text(node: Node, x: str) -> str:
     new = [name for name in node.names if name not in node.sources[0].names]
-    return f"{x} for every {', '.join(new)}"
+    return f"{x} for every {', '.join(new)}" if new else x
 
 
 def _words(template: str, latex: str, **more: Any) -> dict[str, Any]:

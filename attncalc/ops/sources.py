@@ -47,6 +47,13 @@ OPS |= {
         "{a[symbol]}",
         lambda node, at, look: Literal(node.args["values"][at[node.names[0]]]),
     ),
+    "identity": Op(
+        _given_value,
+        _given_axes,
+        "{a[symbol]}",
+        r"\delta",
+        lambda node, at, look: Literal(int(all(at[name] == at[name.removesuffix("'")] for name in node.names))),
+    ),
     "size": Op(
         _given_value,
         _given_axes,

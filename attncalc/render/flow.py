@@ -10,7 +10,7 @@ from rich.text import Text
 
 from attncalc.render.view import View
 
-WORD = re.compile(r"\S+\s*|\s+")
+WORD = re.compile(r"(?:[-+−=/→] )?\S+\s*|\s+")  # a line of arithmetic is broken before its sign
 PIECE = re.compile(r"[^×·,()|]+[×·,()|]*|[×·,()|]+")  # where a word without blanks may be broken: never in a number
 
 

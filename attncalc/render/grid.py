@@ -29,7 +29,7 @@ ALWAYS_WHOLE = 12  # columns: what a student writes out by hand is shown whole o
 LEAST_HIDDEN = 3  # a gap takes a line itself
 LONGEST_LABEL = 16
 
-GAP = "…"
+GAP, BAR, BETWEEN = "…", " │ ", "  "
 FAINT = "dim"  # indices, lines and gaps: no weaker than that, since a reader must see them on any background
 
 
@@ -73,29 +73,24 @@ class _Page(NamedTuple):
 class _Column(NamedTuple):
     header: str
     cells: list[str]
+    width: int
     gap: bool = False  # whether it stands for columns that are left out
-
-    @property
-    def width(self) -> int:
-        return max(cell_len(self.header), *map(len, self.cells))
 
 
 @dataclass(frozen=True, slots=True)
 class _Matrix:
-    """A matrix as text: the corner, a label for each row, and the columns."""
+    """A matrix as text: a label for each row, and the columns."""
 
     corner: str
     labels: list[str]
     columns: list[_Column]
-
-    @property
-    def margin(self) -> int:
-        """The width of the labels and the line beside them."""
-        return max(map(cell_len, [self.corner, *self.labels])) + len(" │ ")
+    margin: int  # the width of the labels
+    label_style: str
+    header_style: str
 
     def width(self, columns: Sequence[_Column]) -> int:
         """The width of the matrix, were these its columns."""
-        return self.margin + sum(column.width for column in columns) + 2 * (len(columns) - 1)
+        return self.margin + len(BAR) + sum(column.width for column in columns) + len(BETWEEN) * (len(columns) - 1)
 
 
 def _tables(value: Array, page: _Page) -> Iterator[Text]:
@@ -121,12 +116,15 @@ def _table(entries: Array, rows: list[int], columns: list[int], page: _Page) -> 
     step, view = page.step, page.view
     row_axis, column_axis = ("", "", *step.axes)[-2:]
     is_row = len(step.shape) == 1
+    corner = view.spell(column_axis if is_row else f"{row_axis} ╲ {column_axis}")
+    labels = [""] if is_row else [page.label(row_axis, i) for i in rows]
     matrix = _Matrix(
-        corner=view.spell(column_axis if is_row else f"{row_axis} ╲ {column_axis}"),
-        labels=[""] if is_row else [page.label(row_axis, i) for i in rows],
-        columns=[
-            _Column(page.label(column_axis, j), align(list(cells))) for j, cells in zip(columns, entries.T, strict=True)
-        ],
+        corner,
+        labels,
+        [_column(page.label(column_axis, j), align(list(cells))) for j, cells in zip(columns, entries.T, strict=True)],
+        margin=max(map(cell_len, [corner, *labels])),
+        label_style="" if row_axis in step.labels else FAINT,
+        header_style="" if column_axis in step.labels else FAINT,
     )
     hidden_rows = 0 if is_row else step.shape[-2] - len(rows)
     hidden_columns = step.shape[-1] - len(columns)
@@ -143,6 +141,10 @@ def _table(entries: Array, rows: list[int], columns: list[int], page: _Page) -> 
         yield from _drawn(matrix, fitting, hidden_rows, page)
     if hidden_columns or hidden_rows:
         yield _left_out([(hidden_columns, "column"), (hidden_rows, "row")], view)
+
+
+def _column(header: str, cells: list[str], *, gap: bool = False) -> _Column:
+    return _Column(header, cells, max(cell_len(header), *map(cell_len, cells)), gap)
 
 
 def _ends(count: int, most: int, view: View) -> list[int]:
@@ -167,15 +169,15 @@ def _heading(index: Sequence[Any], page: _Page) -> Text:
     return Text(", ".join(places), "bold")
 
 
-def _blocks(matrix: _Matrix, page: _Page) -> Iterator[list[_Column]]:
-    """All the columns, in groups that each fit the page."""
-    block: list[_Column] = []
-    for column in matrix.columns:
-        if block and not page.holds(matrix.width([*block, column])):
-            yield block
-            block = []
-        block.append(column)
-    yield block
+def _blocks(matrix: _Matrix, page: _Page) -> list[list[_Column]]:
+    """All the columns, in as few groups as fit the page, of about the same size."""
+    columns = matrix.columns
+    for count in range(1, len(columns) + 1):
+        size = -(-len(columns) // count)
+        blocks = [columns[start : start + size] for start in range(0, len(columns), size)]
+        if all(page.holds(matrix.width(block)) for block in blocks):
+            return blocks
+    return [[column] for column in columns]
 
 
 def _fitting(matrix: _Matrix, hidden: int, page: _Page) -> list[_Column]:
@@ -184,7 +186,7 @@ def _fitting(matrix: _Matrix, hidden: int, page: _Page) -> list[_Column]:
     if not hidden and page.holds(matrix.width(matrix.columns)):
         return matrix.columns
     sign = page.view.spell(GAP)
-    gap = _Column(sign, [sign] * len(last.cells), gap=True)
+    gap = _column(sign, [sign] * len(last.cells), gap=True)
     while first and not page.holds(matrix.width([*first, gap, last])):
         first.pop()
     return [*first, gap, last] if first else [matrix.columns[0]]
@@ -192,25 +194,26 @@ def _fitting(matrix: _Matrix, hidden: int, page: _Page) -> list[_Column]:
 
 def _drawn(matrix: _Matrix, columns: list[_Column], hidden_rows: int, page: _Page) -> Iterator[Text]:
     spell = page.view.spell
-    margin = matrix.margin - len(" │ ")
-    bar = spell(" │ ")
+    gaps = [spell(GAP)] * len(columns)
+    rule = "─" * (matrix.margin + 1) + "┼" + "─" * (matrix.width(columns) - matrix.margin - 2)
+    yield _line(
+        matrix, columns, (matrix.corner, FAINT), ([column.header for column in columns], matrix.header_style), page
+    )
+    yield Text(spell(rule), FAINT)
+    for number, label in enumerate(matrix.labels):
+        if hidden_rows and number == len(matrix.labels) - 1:
+            yield _line(matrix, columns, (spell(GAP), FAINT), (gaps, FAINT), page)
+        cells = [column.cells[number] for column in columns]
+        yield _line(matrix, columns, (label, matrix.label_style), (cells, page.style), page)
 
-    def line(label: str, cells: Iterable[str], style: str) -> Text:
-        text = Text(" " * (margin - cell_len(label)) + label + bar, FAINT)
-        for number, (cell, column) in enumerate(zip(cells, columns, strict=True)):
-            gap = "  " if number else ""
-            text.append(gap + " " * (column.width - cell_len(cell)) + cell, style)
-        return text
 
-    yield line(matrix.corner, [column.header for column in columns], FAINT)
-    across = matrix.width(columns) - matrix.margin
-    yield Text(spell("─" * (margin + 1) + "┼" + "─" * (across + 1)), FAINT)
-    rows = [
-        line(label, cells, page.style) for label, *cells in zip(matrix.labels, *(c.cells for c in columns), strict=True)
-    ]
-    if hidden_rows:
-        rows.insert(-1, line(spell(GAP), [spell(GAP)] * len(columns), FAINT))
-    yield from rows
+def _line(
+    matrix: _Matrix, columns: list[_Column], label: tuple[str, str], cells: tuple[list[str], str], page: _Page
+) -> Text:
+    """A label and its cells, each with a style, everything set to the right."""
+    padded = [" " * (column.width - cell_len(cell)) + cell for cell, column in zip(cells[0], columns, strict=True)]
+    line = Text(" " * (matrix.margin - cell_len(label[0])))
+    return line.append(*label).append(page.view.spell(BAR), FAINT).append(BETWEEN.join(padded), cells[1])
 
 
 def _list(entries: Array, rows: list[int], columns: list[int], page: _Page) -> Iterator[Text]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.glyphs import to_words
 from attncalc.numbers import shortest, texts, widened
-from attncalc.render.view import View, asked_for, beside, shown
+from attncalc.render.glyphs import to_words
+from attncalc.render.view import View, asked_for, beside, shown, value_of
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Step, Trace
 
@@ -20,30 +20,36 @@ Array = NDArray[Any]
 def page(trace: Trace, view: View) -> str:
     """Each step as lines that can be read out, then its rows; with `quiet` or `get` the rows of one value alone."""
     if view.bare:
-        return _lines(rows(asked_for(trace, view).value, view.digits), view)
+        return _lines(rows(value_of(asked_for(trace, view)), view.digits), view)
     blocks = [_head(trace)]
     blocks += [_step(f"step {number}: {step.key}", step, view) for number, step in shown(trace, view)]
     blocks += [_step(f"output: {step.key}", step, view) for step in beside(trace, view)]
     if not view.show:
         blocks.append([f"result: {trace.outputs[0].key}", *rows(trace.result, view.digits)])
-    return "\n".join("".join(f"{view.spell(line)}\n" for line in block) for block in blocks)
+    return "\n".join(_lines(block, view) for block in blocks)
+
+
+def _lines(lines: Iterable[str], view: View) -> str:
+    return "".join(f"{view.spell(line)}\n" for line in lines)
 
 
 def rows(value: Array, digits: int | None = None) -> Iterator[str]:
     """A number; a vector or each row of a matrix on a line, blanks between; a blank line between matrices."""
-    entries = np.atleast_2d(_entries(value, digits))
-    for number, matrix in enumerate(entries.reshape(-1, *entries.shape[-2:])):
+    written = np.atleast_2d(entries(value, digits))
+    for number, matrix in enumerate(written.reshape(-1, *written.shape[-2:])):
         if number:
             yield ""
         yield from (" ".join(row) for row in matrix)
 
 
-def _entries(value: Array, digits: int | None) -> Array:
+def entries(value: Array, digits: int | None) -> Array:
     """Numbers in the letters that every reader of numbers takes, infinities too, and none with a blank inside."""
     if digits is None:
         written = [shortest(x) for x in widened(value).ravel().tolist()]
     else:
-        written = [text.replace("−∞", "-inf").replace("∞", "inf").replace("NaN", "nan") for text in texts(value, digits).flat]
+        written = [
+            text.replace("−∞", "-inf").replace("∞", "inf").replace("NaN", "nan") for text in texts(value, digits).flat
+        ]
     result = np.empty(value.shape, dtype=object)
     result.ravel()[:] = [text.replace(" ", "") for text in written]
     return result

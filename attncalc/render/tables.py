@@ -56,11 +56,10 @@ def _head(trace: Trace, view: View) -> Iterator[Text]:
         yield Text()
     for name, operand in trace.inputs.items():
         yield from flow(_operand(name, operand, view), view.columns, indent=2, hang=4)
-    options = ", ".join(
-        f"{name} = {_option(value)}" for name, value in trace.options.items() if value not in (None, False)
-    )
-    if options:
-        yield from flow(Text(view.spell(options)), view.columns, indent=2, hang=4)
+    usual = trace.problem.calculation.defaults if trace.problem else {}
+    chosen = [f"{name} = {_option(value)}" for name, value in trace.options.items() if value != usual.get(name)]
+    if chosen:
+        yield from flow(Text(view.spell(", ".join(chosen))), view.columns, indent=2, hang=4)
 
 
 def _operand(name: str, operand: Given, view: View) -> Text:
@@ -69,7 +68,7 @@ def _operand(name: str, operand: Given, view: View) -> Text:
     sizes = " × ".join(
         f"{axis}={size}" if axis else str(size) for axis, size in zip(axes, operand.value.shape, strict=True)
     )
-    line = Text(view.spell(name), "bold")
+    line = Text().append(view.spell(name), "bold")
     line.append(view.spell(f" ← {operand.source}" if operand.source else ""))
     line.append(view.spell(f", {sizes}" if sizes else ""))
     values = _inline(operand)
@@ -118,10 +117,10 @@ def _part(group: str, view: View) -> Iterator[Text]:
 def _step(number: int | None, step: Step, trace: Trace, view: View, style: str = "") -> Iterator[Text]:
     """A step's line, its reason, its arithmetic where that is short, and its value."""
     margin = _margin(trace)
-    start = Text(f"{number or '':>{margin - 2}}  ", FAINT).append(view.spell(step.name), ACCENT)
+    start = Text().append(f"{number or '':>{margin - 2}}  ", FAINT).append(view.spell(step.name), ACCENT)
     yield from chain(start, [Text(view.spell(link)) for link in _links(step)], view.columns)
     if step.why:
-        yield from flow(Text(view.spell(step.why), REASON), view.columns, indent=margin, hang=2)
+        yield from flow(Text(view.spell(step.why), REASON), view.columns, indent=margin)
     worked = in_the_step(step, view.digits)
     if step.value is not None and step.value.ndim == 0:
         arithmetic, value = worked[0] if worked else ("", format_number(step.value[()], view.digits))
@@ -144,8 +143,9 @@ def _links(step: Step) -> Iterator[str]:
         yield f"= {step.formula}"
     if step.sizes:
         yield f"= {step.sizes}"
-    if step.shape:
-        yield f"→ [{'×'.join(map(str, step.shape))}]"
+    shape = f"[{'×'.join(map(str, step.shape))}]"
+    if step.shape and step.sizes != shape:
+        yield f"→ {shape}"
 
 
 def _worked_out(place: str, arithmetic: str, value: str, view: View, *, indent: int, style: str = "") -> Iterator[Text]:
@@ -157,17 +157,19 @@ def _worked_out(place: str, arithmetic: str, value: str, view: View, *, indent: 
 
 
 def _findings(step: Step, margin: int, view: View) -> Iterator[Text]:
-    """What a check or rounding at each step has shown."""
+    """What a check, and rounding at each step, have shown."""
+    lines = []
     if step.check is not None:
-        difference = f"largest difference {format_number(step.check.max_error)}"
-        if step.check.agrees:
-            line = Text(view.spell(f"central differences agree: {difference}"), REASON)
-        else:
-            line = Text(view.spell(f"CENTRAL DIFFERENCES DISAGREE: {difference}"), ALARM)
-        yield from flow(line, view.columns, indent=margin, hang=2)
+        verdict, style = ("agree", REASON) if step.check.agrees else ("DISAGREE", ALARM)
+        difference = format_number(step.check.max_error)
+        lines.append(Text(f"central differences {verdict}: largest difference {difference}", style))
     if step.drift is not None:
-        drift = f"largest drift from full precision: {format_number(step.drift)}"
-        yield from flow(Text(view.spell(drift), REASON), view.columns, indent=margin, hang=2)
+        drift = f"largest drift from full precision: {format_number(step.drift)}" if step.drift else "no drift so far"
+        lines.append(Text(drift, REASON))
+    if lines:
+        yield Text()
+    for line in lines:
+        yield from flow(line, view.columns, indent=margin, hang=2)
 
 
 # The result
@@ -198,7 +200,7 @@ def _results(trace: Trace, numbered: Numbered, last: Numbered, view: View) -> It
 def _again(number: int, result: Step, trace: Trace, view: View) -> Iterator[Text]:
     """A result that was a step, by its name and number."""
     margin = _margin(trace)
-    title = Text(view.spell(f"{result.key}"), ACCENT).append(view.spell(f", step {number}"))
+    title = Text().append(view.spell(result.key), ACCENT).append(f", step {number}")
     yield from flow(title, view.columns, indent=margin, hang=2)
     yield Text()
     yield from grid(result, view, indent=margin, style=RESULT)

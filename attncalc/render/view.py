@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from attncalc.errors import AttncalcError
-from attncalc.glyphs import to_ascii
+from attncalc.render.glyphs import to_ascii
 from attncalc.text import visible
 from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.trace import Array
 
 NARROWEST = 40
 
@@ -43,15 +47,14 @@ class View:
 
 def asked_for(trace: Trace, view: View) -> Step:
     """The one step or output whose value `get` or `quiet` asks for."""
-    step = trace.outputs[0] if view.get is None else trace.find(view.get)
-    return kept(trace, step)
+    return trace.outputs[0] if view.get is None else trace.find(view.get)
 
 
-def kept(trace: Trace, step: Step) -> Step:
-    """The step, if its value was kept."""
+def value_of(step: Step) -> Array:
+    """The step's value, if it was kept."""
     if step.value is None:
-        raise AttncalcError(f"{step.key} of {trace.calculation} was too large to keep", hint="--all keeps every step")
-    return step
+        raise AttncalcError(f"{step.key} was too large to keep", hint="--all keeps every step")
+    return step.value
 
 
 def shown(trace: Trace, view: View) -> list[tuple[int, Step]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.numbers import exact_text, format_number, texts
+from attncalc.numbers import exact_text, format_number
 from attncalc.trace import Arithmetic, Entry, Step
 
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
@@ -29,9 +29,11 @@ def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:
     lines = [step.arithmetic(index) for index in indices]
     if not all(map(_is_short, lines)):
         return []
-    return [(written(line, digits), text) for line, text in zip(lines, texts(value, digits).flat, strict=True)]
+    numbers = [format_number(x, digits) for x in value.ravel()]
+    return [(written(line, digits), number) for line, number in zip(lines, numbers, strict=True)]
 
 
 def _is_short(line: Arithmetic) -> bool:
+    """Whether there are numbers to work with, and no more of them than one writes on paper."""
     words = [piece for piece in line if isinstance(piece, str)]
-    return bool(line) and sum(word.count(" + ") for word in words) < MOST and not any("…" in word for word in words)
+    return len(words) < len(line) and sum(word.count(" + ") for word in words) < MOST and "…" not in "".join(words)

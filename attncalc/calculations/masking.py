@@ -1,0 +1,139 @@
+"""From scores to weights: scale, cap, bias, mask and softmax, the same for every attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from attncalc.errors import OptionError, ShapeError
+from attncalc.graph import Node, as_node, constants, note, step
+from attncalc.ops import index, keep_where, softmax, sqrt, tanh
+from attncalc.trace import Trace
+
+Causal = Annotated[bool, "a query sees itself and what comes before it"]
+CausalAlign = Annotated[
+    Literal["start", "end"], "start: query i sees keys 0…i; end: the last query sees every key (with fewer queries)"
+]
+MaskKind = Annotated[
+    Literal["keep", "drop", "additive"] | None,
+    "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
+]
+Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
+Window = Annotated[int | None, "a query sees so many keys: itself and those before it; without --causal, on each side"]
+Scale = Annotated[
+    float | Literal["default", "none"], "what scores are multiplied by; default is 1/√d_k, none leaves them"
+]
+Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C·tanh(score/C)"]
+MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who may look at whom, and what is done to the scores: the options that every attention shares."""
+
+    causal: bool = False
+    causal_align: str = "start"
+    padding: tuple[int, ...] | None = None
+    window: int | None = None
+    scale: float | str = "default"
+    softcap: float | None = None
+    mask_before_scale: bool = False
+
+
+def weights_of(Q: Node, K: Node, M: Node | None, B: Node | None, rules: Rules) -> Node:
+    """Attention weights: how much of each key every query takes, in the order scale, cap, bias, mask, softmax."""
+    scores = step("scores", Q @ K.T, "compare every query with every key")
+    if rules.mask_before_scale:
+        scores = _masked(scores, M, rules)
+    if rules.scale == "default":
+        scores = step("scaled", scores / sqrt(Q.size("d_k")), "keep the variance near 1, whatever d_k is")
+    elif rules.scale != "none":
+        scores = step("scaled", scores * as_node(float(rules.scale)), "scaled by the number that was given")
+    if rules.softcap is not None:
+        if not rules.softcap > 0:
+            raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap}")
+        cap = rules.softcap
+        scores = step("capped", cap * tanh(scores / cap), "no score can run away: all stay between −C and C")
+    if B is not None:
+        scores = step("biased", scores + B, "what position or structure says, whatever the tokens are")
+    if not rules.mask_before_scale:
+        scores = _masked(scores, M, rules)
+    return step("weights", softmax(scores), "each query shares out 1 among the keys")
+
+
+def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
+    """The scores with −∞ where a query may not look: e^−∞ is 0."""
+    if M is not None and not M.args["boolean"]:
+        scores = scores + M
+    allowed = None
+    for rule in _rules(scores, M, rules):
+        allowed = rule if allowed is None else allowed & rule
+    if allowed is not None:
+        scores = keep_where(allowed, scores, -np.inf)
+    if allowed is None and M is None:
+        return scores
+    return step("masked", scores, "e^−∞ is 0: what may not be seen gets no weight")
+
+
+def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
+    """One condition for each reason why a query may or may not look at a key."""
+    n, m = scores.axes[-2:]
+    i, j = index("n", scores.axes[-2:], "i"), index("m", scores.axes[-2:], "j")
+    if rules.causal_align == "end":
+        i = i + (m.size - n.size) if m.size != n.size else i
+    if rules.causal:
+        if rules.causal_align == "start" and n.size != m.size:
+            note(
+                f"causal with n={n.size} queries and m={m.size} keys: query i sees keys 0…i; --causal-align end lets "
+                f"the last query see every key"
+            )
+        yield j <= i
+    if rules.window is not None:
+        if rules.window < 1:
+            raise OptionError(f"--window must be at least 1, and not {rules.window}")
+        yield i - j < rules.window
+        if not rules.causal:
+            yield j - i < rules.window
+    if rules.padding is not None:
+        yield _valid(scores, rules.padding)
+    if M is not None and M.args["boolean"]:
+        yield M
+
+
+def _valid(scores: Node, lengths: tuple[int, ...]) -> Node:
+    """Which keys are no padding: those before each batch entry's length."""
+    batch, m = scores.axes[:-2], scores.axes[-1]
+    wrong = [length for length in lengths if not 0 <= length <= m.size]
+    if wrong:
+        raise OptionError(f"--padding {wrong[0]} is not among 0…{m.size}: it is a number of keys, and m={m.size}")
+    if len(lengths) == 1:
+        return index("m", scores.axes[-1:], "j") < lengths[0]
+    if not batch or batch[0].size != len(lengths):
+        there = f"{batch[0].size}" if batch else "one"
+        raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
+    return index("m", (batch[0], m), "j") < constants(lengths, batch[0], "length")
+
+
+def fully_masked(trace: Trace) -> Iterator[str]:
+    """A warning for queries that may look at nothing."""
+    for step_ in trace.steps:
+        if step_.name == "masked" and step_.value is not None and step_.value.dtype.kind == "f":
+            empty = np.argwhere(np.isneginf(step_.value).all(axis=-1))
+            if len(empty):
+                shown = ", ".join(_place(step_.axes, at, step_.labels) for at in empty[:5].tolist())
+                more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+                yield (
+                    f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
+                    f"ONNX (a plain softmax would have no value)"
+                )
+
+
+def _place(axes: tuple[str, ...], at: list[int], labels: Mapping[str, tuple[str, ...]]) -> str:
+    """`h=1, query 0 (the)`."""
+    *batch, query = at
+    where = "".join(f"{name}={i}, " for name, i in zip(axes, batch, strict=False))
+    word = f" ({labels[axes[-2]][query]})" if axes[-2] in labels else ""
+    return f"{where}query {query}{word}"

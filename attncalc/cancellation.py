@@ -1,0 +1,52 @@
+"""Which entries are nothing but what rounding left over where the terms of a sum cancel: 1.1e-16 in place of 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.axes import align
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node
+
+Array = NDArray[Any]
+
+MARGIN = 16
+"""So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
+SUSPICIOUS = 1e-9
+"""Entries this small beside the largest one are looked into; others cannot be left-overs worth the trouble."""
+
+_ADDS = ("add", "sub")
+_CARRIES = ("matmul", "sum", "mean", "transpose", "rename", "split", "merge", "repeat", "gather", "spread", "neg")
+
+
+def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
+    """True where a step's entry is left over from terms that cancel; None where no entry is."""
+    value = values[step]
+    if value.dtype.kind != "f":
+        return None
+    size = np.abs(value)
+    largest = np.max(size, initial=0.0, where=np.isfinite(size))
+    if not ((size > 0) & (size < SUSPICIOUS * max(largest, SUSPICIOUS))).any() and largest >= SUSPICIOUS:
+        return None
+    terms = _terms(step.sources[0], values, operands)
+    found = (size > 0) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
+    return found if found.any() else None
+
+
+def _terms(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
+    """The sizes of the terms that an entry is the sum of, added up without their signs."""
+    if node.op == "step":
+        return np.abs(values[node])
+    if node.op in (*_ADDS, *_CARRIES, "mul"):
+        inner = [_terms(source, values, operands) for source in node.sources]
+        if not node.row.elementwise:
+            return np.asarray(node.row.kernel(node, *inner))
+        laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
+        return np.asarray(reduce(np.multiply if node.op == "mul" else np.add, laid))
+    known = {step.key: value for step, value in values.items() if step.op == "step"}
+    return np.abs(evaluate([node], operands, given=known)[node])

@@ -1,0 +1,70 @@
+"""Files that hold arrays as bytes or as tables, told the same things as a JSON file: its names, and one array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from attncalc.inputs.arrays import brackets, from_array
+from attncalc.inputs.csv_files import blocks, read_table
+from attncalc.inputs.literals import read_tokens
+from attncalc.inputs.moves import labelled_row
+from attncalc.inputs.names import choose
+from attncalc.text import visible
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Operand
+    from attncalc.inputs.binary import Loaders
+    from attncalc.inputs.objects import JsonFile
+    from attncalc.inputs.reading import Reading
+    from attncalc.trace import Given
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayFile:
+    """An npy file, whose array has no name, or the named arrays of an npz or safetensors file."""
+
+    source: str
+    loaders: Loaders
+    table = False  # every axis was stored
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its arrays."""
+        return tuple(name for name in self.loaders if name)
+
+    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:  # noqa: ARG002 — bytes are laid out in one way
+        """The array of that name, or the one that is meant for the operand."""
+        chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
+        source = f"{self.source}#{visible(chosen)}" if chosen else self.source
+        return replace(from_array(self.loaders[chosen](), operand.kind, brackets(source)), source=source)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """Rows and cells, or several such tables under lines `@name`; for tokens, words."""
+
+    source: str
+    text: str
+    table = True  # rows and cells say nothing of vectors and matrices
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its tables, where it has several."""
+        return tuple(blocks(self.text))
+
+    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
+        """The table, the one of that name or meant for the operand, or the row of that label."""
+        if operand.kind == "tokens":
+            return replace(read_tokens(self.text, self.source), source=self.source)
+        tables = blocks(self.text)
+        if not tables:
+            given = replace(read_table(self.text, self.source, operand.kind, reading), source=self.source)
+            return labelled_row(given, name) if name else given
+        chosen = choose(name, operand.name, list(tables), self.source)
+        given = read_table(tables[chosen], self.source, operand.kind, reading)
+        return replace(given, source=f"{self.source}#{visible(chosen)}")
+
+
+if TYPE_CHECKING:
+    Contents = JsonFile | ArrayFile | TextFile

@@ -1,0 +1,64 @@
+"""Labels written beside an array in a JSON object: `"labels": ["the", "cat"]` for its rows, or `{axis: [...]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from attncalc.errors import InputError
+from attncalc.inputs.names import matching
+from attncalc.text import quoted
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Operand
+    from attncalc.trace import Given
+
+_TOKEN_AXES = ("n", "m", "N", "T", "V")  # along which tokens or samples lie, where several operands share one list
+
+
+def with_labels(given: Given, labels: Any, operand: Operand, place: str, *, alone: bool, axes: Sequence[str] = ()) -> Given:
+    """The operand with the labels that stand beside it; `axes` names its axes where the file does.
+
+    A list labels the rows. Where it stands beside several operands (it is not alone), it labels those that have so
+    many rows of tokens.
+    """
+    if labels is None:
+        return given
+    names = _axis_names(operand, given.value.ndim, axes)
+    if isinstance(labels, dict):
+        own = matching(operand.name, labels, place)
+        if own is not None and isinstance(labels[own], list | dict):
+            return with_labels(given, labels[own], operand, f"{place}/{own}", alone=True, axes=axes)
+        found = {names.index(name): _words(words, f"{place}/{name}") for name, words in labels.items() if name in names}
+    elif isinstance(labels, list):
+        rows = max(given.value.ndim - 2, 0)
+        if not given.value.ndim or not (alone or (names[rows] in _TOKEN_AXES and len(labels) == given.value.shape[rows])):
+            return given
+        found = {rows: _words(labels, place)}
+    else:
+        raise InputError(f"{place}: labels are a list, or an object of axes and lists")
+    for axis, words in found.items():
+        if len(words) != given.value.shape[axis]:
+            raise InputError(f"{place}: there are {len(words)} labels for {given.value.shape[axis]} entries")
+    return replace(given, labels=found)
+
+
+def _axis_names(operand: Operand, ndim: int, axes: Sequence[str]) -> list[str]:
+    """A name for each axis of the array, "" where there is none."""
+    if not axes:
+        shape = next((s for s in operand.shapes if len(s) == ndim), max(operand.shapes, key=len, default=()))
+        axes = [name if isinstance(name, str) else f"({' '.join(name)})" for name in shape]
+    known = list(axes)[-ndim:] if ndim else []
+    return [""] * (ndim - len(known)) + known
+
+
+def _words(words: Any, place: str) -> tuple[str, ...]:
+    if not isinstance(words, list):
+        raise InputError(f"{place}: labels are a list of texts")
+    for i, word in enumerate(words):
+        if not isinstance(word, str | int | float) or isinstance(word, bool):
+            raise InputError(f"{place}[{i}]: a label is a text")
+        if any("\ud800" <= character <= "\udfff" for character in str(word)):
+            raise InputError(f"{place}[{i}]: {quoted(str(word))} holds half a character")
+    return tuple(str(word) for word in words)

@@ -1,0 +1,109 @@
+"""How the files of one call are read, and what has been read: a file is opened once, standard input only once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from attncalc.errors import InputError, OptionError
+from attncalc.inputs import files
+from attncalc.text import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+    from attncalc.inputs.contents import Contents
+
+STDIN = "standard input"
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of one call are read; `notes` collects what their reader should be told."""
+
+    delimiter: str | None = None  # None: told by the content
+    decimal: str = "."
+    header: bool | None = None  # None: told by the content
+    labels: bool | None = None
+    transpose: Collection[str] = frozenset()  # the operands that are stored the other way
+    data: str | None = None  # the table whose row labels may be operands
+    notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    opened: dict[str, Contents] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and len(self.delimiter) != 1:
+            if self.delimiter not in _DELIMITERS:
+                raise OptionError(
+                    f"--delimiter is one character, not {quoted(self.delimiter)}", hint=f"or {', '.join(_DELIMITERS)}"
+                )
+            object.__setattr__(self, "delimiter", _DELIMITERS[self.delimiter])
+        if self.delimiter in ('"', "\n", "\r"):
+            raise OptionError("--delimiter cannot be a quote or a line end")
+        if self.decimal not in (".", ","):
+            raise OptionError(f"--decimal is . or , and not {quoted(self.decimal)}")
+        if self.decimal == self.delimiter:
+            raise OptionError(f"--delimiter and --decimal are both {quoted(self.decimal)}")
+
+    def tell(self, note: str) -> None:
+        """Keep a note for the reader, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def file(self, path: str) -> Contents:
+        """What a file holds."""
+        if path not in self.opened:
+            self.opened[path] = _open_file(path)
+        return self.opened[path]
+
+    def standard_input(self) -> Contents:
+        """What standard input holds; a person at a terminal is told that it is read."""
+        if STDIN not in self.opened:
+            if sys.stdin is None:
+                raise InputError("there is no standard input")
+            if sys.stdin.isatty():
+                print("reading standard input; Ctrl-D ends it (Ctrl-Z and Enter on Windows)", file=sys.stderr, flush=True)
+            data = files.read_all(sys.stdin.buffer, STDIN)
+            if not data:
+                raise InputError(f"{STDIN} is empty")
+            self.opened[STDIN] = _contents(data, STDIN, files.format_by_content(data, STDIN), lambda: BytesIO(data))
+        return self.opened[STDIN]
+
+
+def _open_file(path: str) -> Contents:
+    source = files.shown(path)
+    form = files.format_by_suffix(path)
+    opener = partial(files.open_regular, path)
+    if form == "safetensors":  # such a file may be larger than memory: only what is asked for is read
+        return _contents(b"", source, form, opener)
+    data = files.read_file(path, files.MAX_ARRAYS if form in ("npy", "npz") else files.MAX_TEXT)
+    if not data:
+        raise InputError(f"{source} is empty")
+    return _contents(data, source, form or files.format_by_content(data, source), opener)
+
+
+def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO]) -> Contents:
+    """What bytes of a known format hold."""
+    if form in ("npy", "npz", "safetensors"):
+        from attncalc.inputs import binary
+        from attncalc.inputs.contents import ArrayFile
+
+        if form == "npy":
+            return ArrayFile(source, {"": partial(binary.read_npy, data, source)})
+        if form == "npz":
+            return ArrayFile(source, binary.npz_members(data, source))
+        return ArrayFile(source, binary.safetensors_members(opener, source))
+    text = files.decode(data, source)
+    if form == "csv":
+        from attncalc.inputs.contents import TextFile
+
+        return TextFile(source, text)
+    from attncalc.inputs.json_files import parse_json, parse_json_lines
+    from attncalc.inputs.objects import JsonFile
+
+    return JsonFile(source, (parse_json if form == "json" else parse_json_lines)(text, source))

@@ -1,0 +1,193 @@
+"""What a word means: standard input, a file, numbers, a row label or a name without its suffix, in that order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from attncalc.errors import InputError
+from attncalc.inputs.entries import is_number
+from attncalc.inputs.files import FORMATS, exists, shown
+from attncalc.inputs.literals import looks_numeric, read_literal, read_tokens
+from attncalc.inputs.moves import fit, indexed, labelled_row, transposed
+from attncalc.inputs.names import stored_by_torch
+from attncalc.text import both, near, quoted, visible
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Operand
+    from attncalc.inputs.contents import Contents
+    from attncalc.inputs.reading import Reading
+    from attncalc.trace import Given
+
+_LEFT_OUT = (".json", ".csv", ".tsv", ".npy")  # suffixes that a name may lack, in the working directory
+
+Tables = Mapping[str, "Given"]
+"""The tables whose row labels may be operands, by what they are called: `words.csv`, `vocabulary`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An array in a file: by name or path, or the one that is meant for its operand."""
+
+    contents: Contents
+    name: str | None = None
+    index: tuple[int, ...] = ()
+
+
+def find(word: str, operand: Operand, reading: Reading) -> Found | None:
+    """The file that a word means, if it means one; numbers, tokens and row labels are none."""
+    if word == "-":
+        return Found(reading.standard_input())
+    if word.startswith("-#"):
+        return _picked(reading.standard_input(), word[2:])
+    path = _marked(word)
+    if path is not None:
+        found = Found(reading.file(path)) if exists(path) else _inside(path, reading)
+        if found is None:
+            raise InputError(f"there is no file {shown(path)}", hint=_near_files(path))
+        return found
+    if operand.kind == "tokens" or looks_numeric(word, operand.kind):
+        return None
+    paths = _paths(word)
+    return Found(reading.file(paths[0])) if paths else _inside(word, reading)
+
+
+def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> Given:
+    """The operand that a word of the command line means."""
+    if word.startswith("-") and word[1:2] in ("", "#") or _marked(word) is not None:
+        found = find(word, operand, reading)
+        assert found, "the word names a file, or that was an error"
+        return read_found(found, operand, reading)
+    if operand.kind == "tokens":
+        return read_tokens(word, operand.name)
+    if looks_numeric(word, operand.kind):
+        if exists(word):
+            reading.tell(f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}")
+        given = read_literal(word, operand.name, operand.kind)
+        return _shaped(given, operand, reading, table=not word.lstrip().startswith("["))
+    meanings = {f"the file {shown(path)}": path for path in _paths(word)}
+    labelled = {f"a row of {name}": table for name, table in tables.items() if word in table.labels.get(0, ())}
+    if len(meanings) + len(labelled) > 1:
+        raise InputError(
+            f"{operand.name}: {quoted(word)} is both {both([*meanings, *labelled])}",
+            hint=_unambiguous(word, [*meanings.values()], [*labelled.values()]),
+        )
+    for table in labelled.values():
+        return _shaped(labelled_row(table, word), operand, reading, table=False)
+    found = find(word, operand, reading)
+    if found is None:
+        raise _miss(word, operand, tables)
+    return read_found(found, operand, reading)
+
+
+def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
+    """The operand that an array in a file is."""
+    given = found.contents.array(found.name, operand, reading)
+    if found.index:
+        given = indexed(given, found.index)
+    name = given.source.rpartition("#")[2]
+    if stored_by_torch(name) and operand.name not in reading.transpose and given.value.ndim == 2:
+        reading.tell(f"{operand.name}: PyTorch stores {name} as [out, in]; --transpose {operand.name} turns it")
+    return _shaped(given, operand, reading, table=found.contents.table)
+
+
+def read_label(word: str, operand: Operand, reading: Reading, tables: Tables, place: str) -> Given:
+    """The row that a word inside a file means: there a word is a row label, and never a file."""
+    for table in tables.values():
+        if word in table.labels.get(0, ()):
+            return _shaped(labelled_row(table, word), operand, reading, table=False)
+    known = [label for table in tables.values() for label in table.labels.get(0, ())]
+    what = f"{quoted(word)} is no number" + (" and no row label" if known else "")
+    raise InputError(f"{place}: {what}", hint=near(word, known))
+
+
+def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
+    if operand.name in reading.transpose:
+        given = transposed(given, operand.name)
+    return fit(given, operand, table=table)
+
+
+def _marked(word: str) -> str | None:
+    """The path of `@PATH` or `path:PATH`."""
+    return next((word[len(mark) :] for mark in ("@", "path:") if word.startswith(mark) and len(word) > len(mark)), None)
+
+
+def _paths(word: str) -> list[str]:
+    """The files that a word may name: itself, or with a suffix that was left out."""
+    there = [word] if os.path.isfile(word) or exists(word) and not os.path.isdir(word) else []
+    if os.path.dirname(word) or "\0" in word:
+        return there
+    return there + [word + suffix for suffix in _LEFT_OUT if os.path.isfile(word + suffix)]
+
+
+def _inside(word: str, reading: Reading) -> Found | None:
+    """What `FILE#name` picks, if there is such a file."""
+    for match in re.finditer("#", word):
+        paths = _paths(word[: match.start()])
+        if len(paths) > 1:
+            raise InputError(f"{quoted(word)} may be in {both(map(shown, paths))}", hint="give the suffix")
+        if paths:
+            return _picked(reading.file(paths[0]), word[match.end() :])
+    return None
+
+
+def _picked(contents: Contents, name: str) -> Found:
+    """`weights[2][0]` in a file; a name that ends in brackets itself is taken as it is."""
+    match = re.fullmatch(r"(.*?)((?:\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\])*)", name, re.DOTALL | re.ASCII)
+    if match is None or name in contents.names:
+        return Found(contents, name or None)
+    index = tuple(int(number) for number in re.findall(r"[+-]?\d+", match.group(2)))
+    return Found(contents, match.group(1) or None, index)
+
+
+def _unambiguous(word: str, paths: Sequence[str], tables: Sequence[Given]) -> str:
+    ways = [f"@{shown(path)}" for path in paths] + [f"{table.source}#{visible(word)}" for table in tables]
+    return f"write {' or '.join(ways)}"
+
+
+def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
+    """The error for a word that means nothing, with what it may have been meant for."""
+    parts = [part for part in re.split(r"[;,\s]+", word) if part]
+    if len(parts) > 1 and any(is_number(part, operand.kind) for part in parts) and "#" not in word:
+        return _fault_of_literal(word, operand)
+    if word.casefold() in ("nan", "inf", "infinity"):
+        return _fault_of_literal(word, operand)
+    if not word.strip():
+        return InputError(f"{operand.name}: the word is empty", hint="1,2,3 is a vector, q.json a file, - standard input")
+    if word.startswith(("http://", "https://")):
+        return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
+    base = word.partition("#")[0]
+    suffix = os.path.splitext(base)[1].lower()
+    if os.path.isdir(base):
+        return InputError(f"{shown(base)} is a folder", hint="name a file in it")
+    if os.path.dirname(base) or suffix in FORMATS:
+        return InputError(f"there is no file {shown(base)}", hint=_near_files(base))
+    labels = [label for table in tables.values() for label in table.labels.get(0, ())]
+    kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
+    hint = near(word, [*labels, *_files_beside(base), *(os.path.splitext(name)[0] for name in _files_beside(base))])
+    return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
+
+
+def _fault_of_literal(word: str, operand: Operand) -> InputError:
+    try:
+        read_literal(word, operand.name, operand.kind)
+    except InputError as error:
+        return error
+    raise AssertionError("a word that is no literal does not read as one")
+
+
+def _near_files(path: str) -> str:
+    return near(os.path.basename(path), _files_beside(path), os.path.join(os.path.dirname(path), ""))
+
+
+def _files_beside(path: str) -> list[str]:
+    """The names of the files in the folder of a path, a thousand at most."""
+    try:
+        with os.scandir(os.path.dirname(path) or ".") as entries:
+            return [entry.name for entry in islice(entries, 1000) if entry.is_file()]
+    except (OSError, ValueError):
+        return []

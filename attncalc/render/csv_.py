@@ -1,0 +1,63 @@
+"""Comma-separated values: the result with its labels, or with `everything` each step as a block of a sheet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from attncalc.render.glyphs import to_ascii
+from attncalc.render.plain import entries
+from attncalc.render.view import View, asked_for, beside, shown, value_of
+from attncalc.text import visible
+from attncalc.trace import Step, Trace
+
+Row = list[str]
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def page(trace: Trace, view: View) -> str:
+    """The result, or what `get` names; with `everything` every step and output under a line `@name`."""
+    if view.everything and not view.bare:
+        steps = [step for _, step in shown(trace, view)]
+        rows = [row for step in (*steps, *beside(trace, view)) for row in _block(step, view)]
+    else:
+        rows = list(_labelled(asked_for(trace, view), view))
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue() if view.unicode else to_ascii(text.getvalue())
+
+
+def _block(step: Step, view: View) -> Iterator[Row]:
+    yield [f"@{step.key}"]
+    yield from _rows(value_of(step), view)
+
+
+def _rows(value: Any, view: View) -> Iterator[Row]:
+    """A row a line; the matrices of a stack stand apart by an empty line."""
+    texts = np.atleast_2d(entries(value, view.digits))
+    for number, matrix in enumerate(texts.reshape(-1, *texts.shape[-2:])):
+        if number:
+            yield []
+        yield from matrix.tolist()
+
+
+def _labelled(step: Step, view: View) -> Iterator[Row]:
+    """The value, with a first row and a first column of labels where its axes have them."""
+    rows = _rows(value_of(step), view)
+    below, across = (None, None, *(step.labels.get(axis) for axis in step.axes))[-2:]
+    if len(step.shape) > 2:
+        below, across = None, None
+    if across:
+        yield [*([""] if below else []), *map(_label, across)]
+    for number, row in enumerate(rows):
+        yield [*([_label(below[number])] if below else []), *row]
+
+
+def _label(text: str) -> str:
+    """User text that neither a terminal nor a spreadsheet acts on."""
+    return visible(f"'{text}" if text.startswith(FORMULA_STARTS) else text)

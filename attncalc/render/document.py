@@ -1,0 +1,149 @@
+"""The JSON document: the problem, the key and the saved result at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.numbers import round_half_up, shortest, widened
+from attncalc.render.view import View, asked_for, shown, value_of
+from attncalc.trace import Given, Step, Trace
+
+Array = NDArray[Any]
+
+VERSION = 1
+LARGE = 10_000  # entries from which on a step tells its summary instead of its value
+CORNER = 4
+
+
+def page(trace: Trace, view: View) -> str:
+    """The document as text, a step a line; with `quiet` or `get` the value alone."""
+    if view.bare:
+        return _text(encode(value_of(asked_for(trace, view)), view.digits), view) + "\n"
+    whole = document(trace, view)
+    parts = [f"{json.dumps(key)}: {_part(value, view)}" for key, value in whole.items()]
+    return "{" + ",\n ".join(parts) + "}\n"
+
+
+def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
+    """The document as what JSON is made of: dictionaries, lists, texts, numbers."""
+    view = view or View()
+    result: dict[str, Any] = {
+        "attncalc": VERSION,
+        "calculation": trace.calculation,
+        "inputs": {name: encode(operand.value) for name, operand in trace.inputs.items()},
+        "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
+        "options": {name: encode(value) for name, value in trace.options.items()},
+        "steps": [_step(step, view) for _, step in shown(trace, view)],
+        "outputs": {step.key: encode(step.value, view.digits) for step in trace.outputs},
+        "result": encode(trace.result, view.digits),
+    }
+    return {key: value for key, value in result.items() if key != "labels" or value}
+
+
+def encode(value: Any, digits: int | None = None) -> Any:
+    """Numbers as JSON has them; what it has no number for as text: `"-Infinity"`, `"sqrt(3)/3"`."""
+    if isinstance(value, np.ndarray):
+        return _array(value, digits)
+    if isinstance(value, (list, tuple)):
+        return [encode(item, digits) for item in value]
+    if isinstance(value, (np.generic, float, complex)):
+        return _array(np.asarray(value), digits)
+    return value if value is None or isinstance(value, (str, int)) else _exact(value)
+
+
+def _array(value: Array, digits: int | None) -> Any:
+    kind = value.dtype.kind
+    if kind == "O":
+        return _map(_exact, value)
+    if kind not in "fc":
+        return value.tolist()
+    numbers = widened(value if digits is None else round_half_up(value, digits))
+    if kind == "f" and np.isfinite(numbers).all():
+        return numbers.tolist()
+    return _map(_odd, numbers)
+
+
+def _exact(number: Any) -> Any:
+    """A number of SymPy's: whole ones as they are, the others as text that is read again."""
+    if getattr(number, "is_infinite", False):
+        return _odd(float(number))
+    text = shortest(number)
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _map(function: Any, value: Array) -> Any:
+    return np.frompyfunc(function, 1, 1)(value.astype(object)).tolist() if value.ndim else function(value.item())
+
+
+def _odd(number: Any) -> Any:
+    """A number that may be complex or not finite."""
+    if isinstance(number, complex):
+        return {"re": _odd(number.real), "im": _odd(number.imag)}
+    if np.isfinite(number):
+        return number
+    return "NaN" if np.isnan(number) else "-Infinity" if number < 0 else "Infinity"
+
+
+def _labels(operand: Given) -> dict[str, list[str]]:
+    axes = operand.axes or tuple(map(str, range(operand.value.ndim)))
+    return {axes[position]: list(labels) for position, labels in operand.labels.items()}
+
+
+def _step(step: Step, view: View) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": step.name}
+    if step.group:
+        entry["group"] = step.group
+    if step.gradient_of is not None:
+        entry["gradient_of"] = step.gradient_of
+    entry |= {"formula": step.formula, "latex": step.latex, "axes": list(step.axes), "shape": list(step.shape)}
+    if step.labels:
+        entry["labels"] = {axis: list(labels) for axis, labels in step.labels.items()}
+    if step.value is None or (step.value.size > LARGE and not view.everything):
+        entry["summary"] = _summary(step, view)
+    else:
+        entry["value"] = encode(step.value, view.digits)
+        if step.names:
+            entry["names"] = _map(lambda index: step.names[index], step.value.astype(int))
+    entry["why"] = step.why
+    if step.check is not None:
+        entry["check"] = {"agrees": step.check.agrees, "max_error": encode(step.check.max_error)}
+    if step.drift is not None:
+        entry["drift"] = encode(step.drift)
+    return entry
+
+
+def _summary(step: Step, view: View) -> dict[str, Any]:
+    """The recorded summary of a value that was not kept; else its range and its corner."""
+    value = step.value
+    if value is None or value.dtype.kind == "O":
+        return {name: encode(fact, view.digits) for name, fact in (step.summary or {}).items()}
+    first = value[(0,) * max(value.ndim - 2, 0)]
+    facts = {"corner": first[:CORNER, :CORNER] if first.ndim == 2 else first[:CORNER]}
+    if value.dtype.kind != "c":
+        facts = {"min": value.min(), "max": value.max()} | facts
+    return {name: encode(fact, view.digits) for name, fact in facts.items()}
+
+
+# Text
+
+
+def _part(value: Any, view: View) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return "[\n  " + ",\n  ".join(_text(item, view) for item in value) + "]"
+    return _text(value, view)
+
+
+def _text(value: Any, view: View) -> str:
+    """Compact JSON in which no character acts on a terminal."""
+    text = json.dumps(value, ensure_ascii=not view.unicode, allow_nan=False)
+    return text if text.isprintable() else re.sub(r"[^ -~]", _harmless, text)
+
+
+def _harmless(character: re.Match[str]) -> str:
+    return character[0] if character[0].isprintable() else json.dumps(character[0])[1:-1]
