@@ -6,14 +6,18 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
-# The shell's words for how a program ended: 128 and the number of the signal.
+from attncalc.text import visible
+
+BUG = 70
+NO_MEMORY = 2
+# A program that a signal ends leaves 128 and the signal's number, as a shell would say it.
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
-PIPE_CLOSED = 141  # 128 + SIGPIPE, which not every system has
-BUG = 70
+PIPE_CLOSED = 128 + 13  # SIGPIPE, which not every system has
 
 
 def main() -> NoReturn:
@@ -29,19 +33,18 @@ def run() -> int:
         from attncalc.cli import app, output
 
         output.prepare_streams()
-        try:
-            status: int = app(standalone_mode=False)
-            return status
-        except BrokenPipeError:
-            output.discard_output()
-            return PIPE_CLOSED
-        except MemoryError:
-            output.say("Error", "there is not enough memory for this calculation")
-            return 2
-        except Exception as error:  # noqa: BLE001 — whatever it is, it is our fault and must not look like an answer
-            return _own_fault(error)
+        status: int = app(standalone_mode=False)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        return PIPE_CLOSED
+    except MemoryError:
+        _say("Error: there is not enough memory for this calculation")
+        return NO_MEMORY
+    except Exception as error:  # noqa: BLE001 — whatever it is, it is our fault and must not look like an answer
+        _say_bug(error)
+        return BUG
+    return status
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -49,16 +52,19 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     sys.exit(TERMINATED)
 
 
-def _own_fault(error: Exception) -> int:
-    from attncalc.cli import output
-
+def _say_bug(error: Exception) -> None:
     if os.environ.get("ATTNCALC_DEBUG"):
         import traceback
 
         traceback.print_exception(error)
-    output.say("Error", f"this is a bug in attncalc, not in your call: {type(error).__name__}: {error}")
-    output.say("hint", "please report it with the call and, from ATTNCALC_DEBUG=1, the traceback")
-    return BUG
+    _say(f"Error: this is a bug in attncalc, not in your call: {type(error).__name__}: {visible(str(error), 200)}")
+    _say("hint: please report it with the call, and the traceback that ATTNCALC_DEBUG=1 shows")
+
+
+def _say(line: str) -> None:
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(line + "\n")
 
 
 if __name__ == "__main__":

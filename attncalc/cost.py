@@ -14,7 +14,10 @@ from attncalc.axes import Axes
 from attncalc.graph import Node, walk
 
 FREE = frozenset(
-    "input constant constants size index identity step rename transpose split merge repeat spread held where".split()
+    (
+        *("concat", "constant", "constants", "held", "identity", "index", "input", "merge", "rename", "repeat", "size"),
+        *("slice", "split", "spread", "step", "transpose", "where"),
+    )
 )
 """Primitives that move, name or choose entries, and compute none."""
 

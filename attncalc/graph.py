@@ -173,6 +173,7 @@ class Building:
     groups: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    asides: list[Node] = field(default_factory=list)
 
 
 _building: ContextVar[Building] = ContextVar("building")
@@ -237,6 +238,13 @@ def gradient_step(of: Node, value: Node, why: str, loss: str = "L") -> Node:
 def gradient_symbol(of: Node, loss: str = "L") -> str:
     """How formulas speak of the gradient of the loss with respect to a step or an operand."""
     return f"∂{loss}/∂{of.args['symbol']}"
+
+
+def aside(name: str, value: Node, why: str = "") -> Node:
+    """A step that is shown although the result does not go through it: bytes that are cached, a check."""
+    node = step(name, value, why)
+    _building.get().asides.append(node)
+    return node
 
 
 def walk(*roots: Node) -> list[Node]:

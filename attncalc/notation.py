@@ -18,12 +18,14 @@ DEEPEST = 12
 
 def formula(node: Node, style: Style = "text") -> str:
     """The node's own expression: a step's is that of the value it names, and speaks of other steps by their names."""
-    return _write(node.sources[0] if node.op == "step" else node, style, 0)
+    if node.op == "step":
+        return _write(node.sources[0], style, 0, node.args["group"])
+    return _write(node, style, 0, "")
 
 
 def symbol(node: Node, style: Style = "text") -> str:
     """How other formulas speak of a step, an operand, a size or a number."""
-    return _write(node, style, 0)
+    return _write(node, style, 0, node.args["group"] if node.op == "step" else "")
 
 
 def sizes(node: Node) -> str:
@@ -32,15 +34,15 @@ def sizes(node: Node) -> str:
     return text if "[" in text and text != formula(node) else ""
 
 
-def _write(node: Node, style: Style, depth: int) -> str:
+def _write(node: Node, style: Style, depth: int, home: str) -> str:
     if node.op in _ALONE:
-        return _alone(node, style)
+        return _alone(node, style) + (_elsewhere(node, style, home) if node.op == "step" else "")
     if depth > DEEPEST:
         return r"\ldots" if style == "latex" else "…"
     row = node.row
     inner = []
     for i, source in enumerate(node.sources):
-        text = _write(source, style, depth + 1)
+        text = _write(source, style, depth + 1, home)
         boxed = style == "latex" and node.op in ("div", "sqrt", "exp", "root_of_sum", "cosine_ratio")
         if not boxed and _binds(source) > row.takes[min(i, len(row.takes) - 1)]:
             text = rf"\left({text}\right)" if style == "latex" else f"({text})"
@@ -57,6 +59,17 @@ def _binds(node: Node) -> int:
     if node.op == "constant" and not node.args["symbol"] and node.args["value"] < 0:
         return 3
     return node.row.binds
+
+
+def _elsewhere(step: Node, style: Style, home: str) -> str:
+    """Which part a step belongs to, where it is another one than the formula's own: `maximum[block 1]`."""
+    group = step.args["group"]
+    if group == home or not group or style == "sizes":
+        return ""
+    theirs, ours = group.split("/"), home.split("/")
+    while len(theirs) > 1 and ours and theirs[0] == ours[0]:
+        theirs, ours = theirs[1:], ours[1:]
+    return rf"_{{\text{{{'/'.join(theirs)}}}}}" if style == "latex" else f"[{'/'.join(theirs)}]"
 
 
 def _alone(node: Node, style: Style) -> str:

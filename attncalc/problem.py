@@ -69,11 +69,12 @@ class Written:
     inputs: Mapping[str, Given]
     notes: tuple[str, ...]
     named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
+    asides: tuple[Node, ...]  # steps that are shown although the result does not go through them
 
     @property
     def roots(self) -> tuple[Node, ...]:
         """What must be evaluated: a backward pass shows the forward steps too, needed or not."""
-        return (self.result, *self.outputs)
+        return (self.result, *self.outputs, *self.asides)
 
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
@@ -192,7 +193,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         made = calculation.graph(**{o.symbol: nodes.get(o.name) for o in calculation.operands}, **options)
         outputs = made if isinstance(made, tuple) else (made,)
         values = {name: g.value for name, g in bound.inputs.items()}
-        read = dict(bound.inputs)
+        read = {name: _named(g, nodes[name]) for name, g in bound.inputs.items()}
         result = outputs[0]
         if problem.backward and problem.backward.jacobian:
             outputs = _jacobian(problem.backward, calculation, result, nodes)
@@ -202,7 +203,12 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
             outputs = _backward(problem.backward, calculation, result, nodes)
     kind = _kind(values, dtype)
     arrays = {name: _as_kind(value, kind) for name, value in values.items()}
-    return Written(outputs, result, nodes, arrays, bound, read, tuple(said.notes), said.labels)
+    return Written(outputs, result, nodes, arrays, bound, read, tuple(said.notes), said.labels, tuple(said.asides))
+
+
+def _named(g: Given, node: Node) -> Given:
+    """The operand with the symbol by which formulas speak of it."""
+    return replace(g, symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
 
 
 def _backward(
@@ -291,11 +297,8 @@ def _flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> t
     size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
     if result.shape[-1] < 2 or result.dtype == object or size > 1e-9 or not np.allclose(sums, sums.flat[0]):
         return ()
-    total = notation.symbol(written.result)
-    return (
-        f"each row of {total} sums to {sums.flat[0]:.4g}, whatever the operands are, and upstream is all ones (the loss "
-        f"is that sum): so every gradient is 0; give --upstream",
-    )
+    rows = f"each row of {notation.symbol(written.result)} sums to {sums.flat[0]:.4g}, whatever the operands are"
+    return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
 
 
 def _must_be_there(problem: Problem) -> None:

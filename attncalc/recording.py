@@ -36,6 +36,7 @@ def record(
         name=node.args["name"],
         group=node.args["group"],
         symbol=notation.symbol(node),
+        symbol_latex=notation.symbol(node, "latex"),
         formula=notation.formula(node),
         sizes=notation.sizes(node),
         latex=notation.formula(node, "latex"),

@@ -39,6 +39,8 @@ class Given:
     labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # axis position from 0 → labels
     written: Array | None = None  # the entries' text as it was written ("0.360"), same shape; None when unknown
     axes: tuple[str, ...] = ()  # names, once the calculation has bound them
+    symbol: str = ""  # how formulas speak of it, once it is bound: "W_Q"
+    symbol_latex: str = ""
     note: str = ""  # what the reader should know of how it was read: "first column read as labels"
 
 
@@ -66,6 +68,7 @@ class Step:
     value: Array | None  # None when only the summary was kept
     why: str
     labels: Labels = field(default_factory=dict)  # axis name → its labels, for the axes that have them
+    symbol_latex: str = ""
     names: tuple[str, ...] = ()  # what integer entries stand for (labels of the axis they point into)
     summary: Mapping[str, Any] | None = None  # shape, min, max, corner … of a value that was not kept
     gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
@@ -149,6 +152,12 @@ class Trace:
         from attncalc.render import document
 
         return document(self)
+
+    def to_latex(self, *, standalone: bool = False) -> str:
+        """The steps and the result as LaTeX to put into a document, or as a document by itself; amsmath is needed."""
+        from attncalc.render import View, latex
+
+        return latex.page(self, View(standalone=standalone))
 
     def __str__(self) -> str:
         from attncalc.render import plain_page

@@ -30,6 +30,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "qkv": ("attention", "Project tokens to queries, keys and values."),
     "attention": ("attention", "Each query mixes the values, weighted by how well its key fits."),
     "multihead": ("attention", "Several attentions side by side, each on its own share of the columns."),
+    "kv-cache": ("pieces", "Causal attention one token at a time, with the keys and values of the past kept."),
+    "flash": ("pieces", "Attention one block of keys at a time, without ever holding a whole row of scores."),
 }
 """Name → (module, one line). A test holds it against the modules."""
 
@@ -39,6 +41,7 @@ FAMILIES: dict[str, str] = {
     "matrices": "Matrices",
     "probability": "Probability",
     "attention": "Attention",
+    "pieces": "Attention",
 }
 """Module → the heading under which its calculations are listed."""
 

@@ -48,10 +48,10 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | None, rules: Rules) -
     scores = step("scores", Q @ K.T, "compare every query with every key")
     if rules.mask_before_scale:
         scores = _masked(scores, M, rules)
-    if rules.scale == "default":
-        scores = step("scaled", scores / sqrt(Q.size("d_k")), "keep the variance near 1, whatever d_k is")
-    elif rules.scale != "none":
-        scores = step("scaled", scores * as_node(float(rules.scale)), "scaled by the number that was given")
+    if rules.scale != "none":
+        default = rules.scale == "default"
+        why = "keep the variance near 1, whatever d_k is" if default else "scaled by the number that was given"
+        scores = step("scaled", scaled(Q, scores, rules.scale), why)
     if rules.softcap is not None:
         if not rules.softcap > 0:
             raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap}")
@@ -62,6 +62,13 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | None, rules: Rules) -
     if not rules.mask_before_scale:
         scores = _masked(scores, M, rules)
     return step("weights", softmax(scores), "each query shares out 1 among the keys")
+
+
+def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
+    """The scores by 1/√d_k, by the number that was given, or as they are."""
+    if scale == "none":
+        return scores
+    return scores / sqrt(Q.size("d_k")) if scale == "default" else scores * as_node(float(scale))
 
 
 def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:

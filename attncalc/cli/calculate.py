@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperOption
 
 from attncalc.calculations import load
-from attncalc.cli import common, output
+from attncalc.cli import common
 from attncalc.cli.command import Command, option
 from attncalc.cli.values import read_option, value_word
 from attncalc.text import either
@@ -63,12 +63,10 @@ def carry_out(
     if backward and given["upstream"] is not None:
         named["upstream"] = given["upstream"]
     options = {o.name: read_option(o, given[o.name]) for o in calculation.options if given[o.name] is not None}
-    gathered = gather(calculation, words, named, options, common.reading(given))
-    for note in gathered.notes:
-        output.say("note", note)
-    files = [operand.source.partition("#")[0] for operand in gathered.inputs.values()]
+    reading = common.reading(given)
+    gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
     problem = Problem(calculation, gathered.inputs, gathered.options, backward)
-    common.solve_and_show(problem, chosen, *files, given["data"] or "")
+    common.solve_and_show(problem, chosen, reading)
 
 
 def description(calculation: Calculation) -> str:
@@ -98,13 +96,15 @@ def _option(declared: Option) -> TyperOption:
     value, text = value_word(declared), declared.help
     if len(value) > WIDEST:
         value, text = "WORD", f"{text}: {either(declared.choices)}"
-    if declared.default is not None and not isinstance(declared.default, bool):
+    if declared.default is not None and declared.default is not False:
         text = f"{text} ({_spelled(declared.default)})"
     return option(declared.name, text.strip(), value=value, choices=declared.choices, section="Options")
 
 
 def _spelled(default: Any) -> str:
-    """A default as one would type it: `10000`, `1e-05`, `2,8,32`."""
+    """A default as one would type it: `10000`, `1e-05`, `2,8,32`; a switch is `on`."""
+    if default is True:
+        return "on"
     if isinstance(default, tuple):
         return ",".join(map(_spelled, default))
     return str(int(default)) if isinstance(default, float) and default.is_integer() else str(default)

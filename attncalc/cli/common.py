@@ -193,17 +193,21 @@ def reading(words: Words) -> Reading:
     )
 
 
-def solve_and_show(problem: Problem, chosen: Settings, *files: str) -> None:
-    """Calculate and show the result; `files` are what the call reads, which it must not write to."""
+def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
+    """Calculate and show the result; what has been read is not written to."""
     from attncalc.problem import solve
     from attncalc.render import render
 
     if chosen.target.path:
         from attncalc.cli.files import refuse_unwritable
 
-        refuse_unwritable(chosen.target.path, files)
+        refuse_unwritable(chosen.target.path, read.opened)
+    for note in read.notes:
+        output.say("note", note)
     trace = solve(problem, dtype=chosen.dtype, round_to=chosen.round_to)
     content = render(trace, chosen.target.format, chosen.view)
+    for note in trace.notes:
+        output.say("note", note)
     for warning in trace.warnings:
         output.say("warning", warning)
     deliver(content, chosen.target.path)

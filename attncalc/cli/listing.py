@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,19 @@ def show(
     elif to.format == "plain":
         content = "".join(f"{row['name']}\t{row['summary']}\n" for row in rows)
     else:
-        wide = max(len(row["name"]) for row in rows)
-        blocks = ([heading, *(f"  {name:<{wide}}  {line}" for name, line in of)] for heading, of in sections.items())
-        content = "\n\n".join("\n".join(block) for block in blocks) + "\n"
+        content = _page(sections, output.width() if to.path is None else None)
     common.deliver(content if to.path else output.spell(content, sys.stdout), to.path)
+
+
+def _page(sections: Mapping[str, Sequence[tuple[str, str]]], width: int | None) -> str:
+    """Names and what they mean in two columns, under headings."""
+    wide = max(len(name) for rows in sections.values() for name, _ in rows)
+    indent = " " * (wide + 4)
+    lines: list[str] = []
+    for heading, rows in sections.items():
+        lines += [*([""] if lines else []), heading]
+        for name, line in rows:
+            whole = f"  {name:<{wide}}  {line}"
+            narrow = width is not None and width > len(indent) + 10
+            lines.append(textwrap.fill(whole, width, subsequent_indent=indent) if width and narrow else whole)
+    return "\n".join(lines) + "\n"

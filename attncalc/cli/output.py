@@ -35,15 +35,15 @@ def write(content: str | bytes) -> None:
         else:
             sys.stdout.buffer.write(content)
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise  # nobody is reading any more: no fault of anybody's
     except OSError as error:
-        discard_output()
+        _discard_output()
+        if isinstance(error, BrokenPipeError):
+            raise  # nobody reads on, which is nobody's fault
         raise AttncalcError(f"cannot write the result: {reason(error)}") from None
 
 
-def discard_output() -> None:
-    """Send what is still buffered nowhere, so that the interpreter does not fail on it once more as it ends."""
+def _discard_output() -> None:
+    """Let what is still buffered go nowhere, or the interpreter would try to write it once more as it ends."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -111,6 +111,6 @@ def spell(text: str, stream: TextIO | None) -> str:
     """The text as the stream can carry it."""
     if text.isascii() or carries_signs(stream):
         return text
-    from attncalc.glyphs import to_ascii
+    from attncalc.render.glyphs import to_ascii
 
     return to_ascii(text)

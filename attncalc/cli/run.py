@@ -10,6 +10,8 @@ from attncalc.cli import common
 from attncalc.cli.command import Command
 from attncalc.errors import OptionError
 
+GRAD = "grad "  # what a saved backward pass puts before its calculation's name
+
 
 def command() -> Command:
     """The command `run`."""
@@ -29,7 +31,9 @@ def _run(words: Sequence[str], **given: Any) -> None:
     chosen = common.settings(given)
     if len(words) != 1:
         raise OptionError(f"run takes one document, and {len(words)} were given", hint="attncalc run problem.json")
-    document = load_document(words[0], Reading())
-    backward, _, name = document.calculation.rpartition("grad ")
-    problem = Problem(load(name), document.inputs, document.options, Backward() if backward else None)
-    common.solve_and_show(problem, chosen, words[0])
+    reading = Reading()
+    document = load_document(words[0], reading)
+    name = document.calculation.removeprefix(GRAD)
+    backward = None if name == document.calculation else Backward()
+    problem = Problem(load(name), document.inputs, document.options, backward)
+    common.solve_and_show(problem, chosen, reading)

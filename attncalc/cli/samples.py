@@ -32,9 +32,9 @@ def _sample(words: Sequence[str], **given: Any) -> None:
     if words:
         _write(words[0], given)
         return
-    lines = described()
-    rows = [{"name": name, "summary": line} for name, line in lines.items()]
-    show({"Samples": list(lines.items())}, rows, common.target(given, FORMATS))
+    sections = {heading: list(entries.items()) for heading, entries in described().items()}
+    rows = [{"name": name, "summary": line} for entries in sections.values() for name, line in entries]
+    show(sections, rows, common.target(given, FORMATS))
 
 
 def _write(name: str, given: common.Words) -> None:
@@ -60,16 +60,20 @@ def folder() -> Path:
     return installed if installed.is_dir() else Path(__file__).parents[2] / "samples"
 
 
-def described() -> dict[str, str]:
-    """File name → what it is, from the lines ``- `name`: …`` of the samples' README."""
+def described() -> dict[str, dict[str, str]]:
+    """Heading → file name → what it is, from the lines ``- `name`: …`` of the samples' README."""
     text = (folder() / "README.md").read_text(encoding="utf-8")
-    entries = re.findall(r"^- `([^`]+)`\W*((?:.|\n(?=[ \t]+\S))*)", text, re.MULTILINE)
-    return {name: " ".join(line.split()) for name, line in entries}
+    found: dict[str, dict[str, str]] = {}
+    for block in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading, _, lines = block.partition("\n")
+        entries = re.findall(r"^- `([^`]+)`: ((?:.|\n(?=[ \t]+\S))*)", lines, re.MULTILINE)
+        found[heading.strip()] = {name: " ".join(line.split()) for name, line in entries}
+    return found
 
 
 def find(name: str) -> Path:
     """The sample called `name`, whose suffix may be left out where that is clear."""
-    known = list(described())
+    known = [name for entries in described().values() for name in entries]
     found = [each for each in known if each == name] or [each for each in known if Path(each).stem == name]
     if len(found) == 1:
         return folder() / found[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -162,18 +163,15 @@ def _check_entries(value: NDArray[Any], kind: Kind, place: Place) -> None:
 
 def _tokens(entries: Sequence[Any], shape: Index, place: Place) -> NDArray[Any]:
     """Ids as integers, words as text."""
-    from attncalc.inputs.literals import token
-
-    values = []
     for i, entry in enumerate(entries):
-        try:
-            values.append(token(entry))
-        except InputError as error:
-            raise error.within(place(_index(i, shape))) from None
-    if all(isinstance(value, int) for value in values):
-        return np.array(values, dtype=np.int64).reshape(shape)
-    words = np.empty(len(values), dtype=object)
-    words[:] = [str(value) for value in values]
+        text = type(entry) is str
+        if not text and not re.fullmatch(r"-?[0-9]{1,18}", str(entry)):
+            fact = f"{spoken(entry)} is neither an id nor a word"
+            raise InputError(f"{place(_index(i, shape))}: {fact}", hint="ids are whole numbers, from 0")
+    if not any(type(entry) is str for entry in entries):
+        return np.array([int(entry) for entry in entries], dtype=np.int64).reshape(shape)
+    words = np.empty(len(entries), dtype=object)
+    words[:] = [str(entry) for entry in entries]
     return words.reshape(shape)
 
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import MAX_CELLS
 from attncalc.inputs.files import TORCH_HINT
-from attncalc.inputs.json_files import parse_json, plain
+from attncalc.inputs.json_files import parse_json
+from attncalc.inputs.objects import plain
 from attncalc.text import quoted
 
 MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
@@ -94,7 +95,10 @@ def safetensors_members(open_file: Callable[[], BinaryIO], source: str) -> Loade
     if not isinstance(header, dict):
         raise InputError(f"{source} is not a safetensors file: its header is not an object")
     header.pop("__metadata__", None)
-    return {name: _tensor(open_file, entry, 8 + length, size, f"{source}#{quoted(name)[1:-1]}") for name, entry in header.items()}
+    return {
+        name: _tensor(open_file, entry, 8 + length, size, f"{source}#{quoted(name)[1:-1]}")
+        for name, entry in header.items()
+    }
 
 
 def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
@@ -123,7 +127,9 @@ def _dtype(name: str, source: str) -> np.dtype[Any]:
         )
     if name.startswith("[") or not _DTYPES.fullmatch(name) or name[1:] == "f1":
         what = {"U": "text", "S": "text", "c": "complex numbers", "M": "dates", "m": "times"}.get(name[1:2])
-        raise InputError(f"{source} holds {what or 'records' if what or name[0] == '[' else quoted(name)}, not real numbers")
+        raise InputError(
+            f"{source} holds {what or 'records' if what or name[0] == '[' else quoted(name)}, not real numbers"
+        )
     return np.dtype(name)
 
 
@@ -187,10 +193,14 @@ def _tensor_header(entry: Any, source: str) -> tuple[str, tuple[int, ...], tuple
     """A tensor's dtype, shape and the bytes that hold it."""
     if not isinstance(entry, dict):
         raise InputError(f"{source}: the header does not describe an array")
-    dtype, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
-    lists = isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2
-    if not lists or not all(type(number) is int and number >= 0 for number in [*shape, *offsets]):
-        raise InputError(f"{source}: the header does not give a shape and two offsets")
+    dtype: Any = entry.get("dtype")
+    shape: Any = entry.get("shape")
+    offsets: Any = entry.get("data_offsets")
+    for numbers in (shape, offsets):
+        if not isinstance(numbers, list) or not all(type(number) is int and number >= 0 for number in numbers):
+            raise InputError(f"{source}: the header does not give a shape and two offsets")
+    if len(offsets) != 2:
+        raise InputError(f"{source}: the header gives {len(offsets)} offsets, not two")
     if dtype not in _TENSORS:
         raise InputError(f"{source} is stored as {quoted(str(dtype))}", hint=f"read are {', '.join(_TENSORS)}")
     return dtype, tuple(shape), (offsets[0], offsets[1])

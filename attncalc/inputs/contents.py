@@ -33,7 +33,7 @@ class ArrayFile:
         """The names of its arrays."""
         return tuple(name for name in self.loaders if name)
 
-    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:  # noqa: ARG002 — bytes are laid out in one way
+    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The array of that name, or the one that is meant for the operand."""
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
         source = f"{self.source}#{visible(chosen)}" if chosen else self.source

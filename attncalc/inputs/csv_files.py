@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, build
-from attncalc.inputs.entries import is_number
-from attncalc.inputs.json_files import KEPT_DIGITS
+from attncalc.inputs.entries import KEPT_DIGITS, is_number
 from attncalc.text import quoted, visible
 
 if TYPE_CHECKING:
@@ -111,7 +110,9 @@ def _rows(text: str, delimiter: str, source: str) -> Iterator[Row]:
                 yield Row(begun, stripped)
             begun = reader.line_num + 1
     except csv.Error as error:
-        what = "a cell is too long" if "limit" in str(error) else "a quote does not enclose a whole cell, or is not closed"
+        what = (
+            "a cell is too long" if "limit" in str(error) else "a quote does not enclose a whole cell, or is not closed"
+        )
         raise InputError(f"{source}:{begun}: {what}") from None
 
 
@@ -124,7 +125,8 @@ def _check_lengths(rows: Sequence[Row], source: str) -> None:
             if not hint and len(row.cells) == len(first.cells) + 1 and not row.cells[-1]:
                 hint = "take out the delimiter at the end of the line"
             raise InputError(
-                f"{source}:{row.line}: has {_cells(len(row.cells))} where line {first.line} has {len(first.cells)}", hint=hint
+                f"{source}:{row.line}: has {_cells(len(row.cells))} where line {first.line} has {len(first.cells)}",
+                hint=hint,
             )
 
 
@@ -179,8 +181,8 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
     empty = [(rows[0].line, i) for i, cell in enumerate(first, start=label + 1) if header and not cell]
     empty += [(row.line, 1) for row in rows[header:] if label and not row.cells[0]]
     if empty:
-        line, cell = empty[0]
-        raise InputError(f"{source}:{line}:{cell}: is empty where a label is expected", hint="--no-header, --labels …")
+        place = ":".join(map(str, (source, *empty[0])))
+        raise InputError(f"{place}: is empty where a label is expected", hint="--no-header, --labels …")
     return label, header
 
 

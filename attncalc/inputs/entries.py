@@ -26,7 +26,8 @@ _FACTOR = rf"(?:{_DECIMAL}|pi|sqrt\({_DECIMAL}(?:/{_DECIMAL})?\))"
 _PLAIN = re.compile(rf"[+-]?{_DECIMAL}", re.ASCII)
 _PRODUCT = re.compile(rf"[+-]?{_FACTOR}(?:[*/]{_FACTOR})*", re.ASCII)
 _PARTS = re.compile(rf"([*/]?)({_FACTOR})", re.ASCII)
-_NOT_FINITE = ("nan", "inf", "infinity")
+KEPT_DIGITS = 2**18  # characters of text up to which each number keeps the digits that it was written with
+NOT_FINITE = ("nan", "inf", "infinity")
 _TRUTH = {"true": True, "false": False}
 
 
@@ -68,7 +69,9 @@ def check_finite(value: float, kind: Kind) -> float:
     if math.isfinite(value) or (value == -math.inf and kind in ("logits", "mask")):
         return value
     if value == -math.inf:
-        raise InputError("-inf is not a finite number", hint="only a mask, a bias or the logits of a softmax may hold it")
+        raise InputError(
+            "-inf is not a finite number", hint="only a mask, a bias or the logits of a softmax may hold it"
+        )
     raise InputError(f"{value} is not a finite number", hint="every entry must be finite")
 
 
@@ -78,7 +81,7 @@ def is_number(text: str, kind: Kind = "real") -> bool:
     word = text.casefold()
     return bool(
         _PLAIN.fullmatch(text)
-        or word.lstrip("+-") in _NOT_FINITE
+        or word.lstrip("+-") in NOT_FINITE
         or _PRODUCT.fullmatch(text)
         or (kind == "mask" and word in _TRUTH)
     )
@@ -114,13 +117,13 @@ def _quotient(above: float, below: float, text: str) -> float:
 def _fault(text: str) -> str:
     if not text:
         return "there is no number"
-    finite = text.casefold().lstrip("+-") not in _NOT_FINITE
+    finite = text.casefold().lstrip("+-") not in NOT_FINITE
     return f"{quoted(text)} is not a {'' if finite else 'finite '}number"
 
 
 _MENDS = (
     ("", "every entry must be a number: write 0, or take out what stands too much"),
-    (r"[−–—‐‑‒].*", "the minus sign is another character: write an ASCII -"),  # noqa: RUF001  (the look-alikes are the point)
+    (r"[−–—‐‑‒].*", "the minus sign is another character: write an ASCII -"),
     (r".*[√π∞].*", "write sqrt(2), pi, -inf"),
     (r"[$€£¥].*|.*[$€£¥]", "leave out the currency sign"),
     (r"[^\x00-\x7f]+", "digits are written 0 to 9"),

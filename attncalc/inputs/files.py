@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from pathlib import Path
 from typing import BinaryIO
 
 from attncalc.errors import InputError
@@ -51,7 +52,7 @@ def shown(path: str) -> str:
 def exists(path: str) -> bool:
     """Whether there is something of that name, which need not be a file."""
     try:
-        os.stat(path)
+        Path(path).stat()
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return False
     return True
@@ -100,7 +101,7 @@ def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:
 
 def format_by_suffix(path: str) -> str | None:
     """The format that a path's suffix names, None where it names none; some are refused with the mend."""
-    suffix = os.path.splitext(path)[1].lower()
+    suffix = Path(path).suffix.lower()
     if suffix in _REFUSED:
         what, mend = _REFUSED[suffix]
         raise InputError(f"{shown(path)} {what}", hint=mend)

@@ -7,10 +7,8 @@ import re
 from typing import Any
 
 from attncalc.errors import InputError
-from attncalc.inputs.entries import Digits
+from attncalc.inputs.entries import KEPT_DIGITS, Digits
 from attncalc.text import quoted
-
-KEPT_DIGITS = 2**18  # characters of text up to which each number keeps the digits that it was written with
 
 
 def parse_json(text: str, source: str) -> Any:
@@ -34,22 +32,6 @@ def parse_json_lines(text: str, source: str) -> Any:
     if len(rows) == 1:
         return rows[0][1]
     return _records(rows, source) if any(isinstance(row, dict) for _, row in rows) else [row for _, row in rows]
-
-
-def plain(tree: Any, source: str) -> Any:
-    """The value with its numbers as numbers: whole ones as int, the others as float."""
-    try:
-        return _plain(tree)
-    except RecursionError:
-        raise InputError(f"{source}: lists and objects are nested too deeply") from None
-
-
-def _plain(tree: Any) -> Any:
-    if isinstance(tree, Digits):
-        return int(tree) if re.fullmatch(r"-?[0-9]{1,18}", tree) else float(tree)
-    if isinstance(tree, dict):
-        return {key: _plain(value) for key, value in tree.items()}
-    return [_plain(value) for value in tree] if isinstance(tree, list) else tree
 
 
 def _load(text: str, source: str, **numbers: Any) -> Any:
@@ -106,7 +88,9 @@ def _duplicate(text: str, source: str) -> InputError:
         elif match.group(2):
             key = json.loads(match.group(1), strict=False)
             if key in keys[-1]:
-                return InputError(f"{_place(text, match.start(), source)}: the key {quoted(key)} stands twice in one object")
+                return InputError(
+                    f"{_place(text, match.start(), source)}: the key {quoted(key)} stands twice in one object"
+                )
             keys[-1].add(key)
     raise AssertionError("the parser has seen a key twice, so that it is in the text")
 
@@ -139,7 +123,9 @@ def _syntax(error: json.JSONDecodeError, source: str) -> InputError:
     if not error.doc.strip():
         return InputError(f"{source} is empty")
     if not rest.strip():
-        return InputError(f"{place}: the text ends where {expected}", hint="a bracket is not closed, or the file was cut")
+        return InputError(
+            f"{place}: the text ends where {expected}", hint="a bracket is not closed, or the file was cut"
+        )
     token = re.match(r"[\w.+-]+|.", rest, re.DOTALL)
     assert token, "there is a character that is no blank"
     hint = next((mend for pattern, mend in _MENDS if re.match(pattern, before + rest, re.ASCII | re.DOTALL)), "")
@@ -159,8 +145,8 @@ _MENDS = (
     (r".?(True|False)\b", "JSON writes true and false"),
     (r".?\.\d", "write a digit before the point: 0.5"),
     (r".?\+[\d.]", "leave out the plus sign"),
-    (r".?[−–—‐‑‒]", "the minus sign is another character: write an ASCII -"),  # noqa: RUF001  (the look-alikes are the point)
-    (r".?[“”„«»‘’]", 'the quotes are typographic: write "'),  # noqa: RUF001  (the look-alikes are the point)
+    (r".?[−–—‐‑‒]", "the minus sign is another character: write an ASCII -"),
+    (r".?[“”„«»‘’]", 'the quotes are typographic: write "'),
     (r"0[xX]", "write the number in decimal digits"),
     (r"0\d", "a number does not begin with 0"),
     (r"\d,\d", "a comma is missing, or the decimal mark is not a point"),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 _TOKEN_AXES = ("n", "m", "N", "T", "V")  # along which tokens or samples lie, where several operands share one list
 
 
-def with_labels(given: Given, labels: Any, operand: Operand, place: str, *, alone: bool, axes: Sequence[str] = ()) -> Given:
+def with_labels(
+    given: Given, labels: Any, operand: Operand, place: str, *, alone: bool, axes: Sequence[str] = ()
+) -> Given:
     """The operand with the labels that stand beside it; `axes` names its axes where the file does.
 
     A list labels the rows. Where it stands beside several operands (it is not alone), it labels those that have so
@@ -33,7 +35,9 @@ def with_labels(given: Given, labels: Any, operand: Operand, place: str, *, alon
         found = {names.index(name): _words(words, f"{place}/{name}") for name, words in labels.items() if name in names}
     elif isinstance(labels, list):
         rows = max(given.value.ndim - 2, 0)
-        if not given.value.ndim or not (alone or (names[rows] in _TOKEN_AXES and len(labels) == given.value.shape[rows])):
+        if not given.value.ndim or not (
+            alone or (names[rows] in _TOKEN_AXES and len(labels) == given.value.shape[rows])
+        ):
             return given
         found = {rows: _words(labels, place)}
     else:

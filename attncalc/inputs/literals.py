@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from attncalc.errors import InputError
-from attncalc.inputs.arrays import Index, brackets, build, flatten
-from attncalc.inputs.entries import Digits, is_number
+from attncalc.inputs.arrays import Index, Place, brackets, build, flatten
+from attncalc.inputs.entries import NOT_FINITE, Digits, is_number
 from attncalc.text import quoted
 
 if TYPE_CHECKING:
@@ -18,34 +18,27 @@ if TYPE_CHECKING:
 def looks_numeric(text: str, kind: Kind = "real") -> bool:
     """Whether a word is numeric text, which is a literal whatever files there are.
 
-    A bare `nan` or `inf` is not: it may be a name.
+    `nan` and `inf` alone are not, nor is `[CLS]`: they may be names.
     """
+    parts = [part for part in re.split(r"[\[\];,\s]+", text) if part]
     if text.lstrip().startswith("["):
-        return True
-    parts = re.split(r"[;,\s]+", text.strip("; ,\t\r\n"))
-    return all(is_number(part, kind) for part in parts) and not all(part.isalpha() and part != "pi" for part in parts)
+        return not parts or any(is_number(part, kind) for part in parts)
+    return all(is_number(part, kind) for part in parts) and any(part.casefold() not in NOT_FINITE for part in parts)
 
 
 def read_literal(text: str, name: str, kind: Kind) -> Given:
     """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
     if text.lstrip().startswith("["):
-        place = brackets(name)
-        entries, shape = flatten(_nested(text, name), place)
-        return build(entries, shape, kind, place)
+        return _built(_nested(text, name), kind, brackets(name))
     rows = [re.split(r"\s*,\s*|\s+", row.strip()) for row in re.split(r"[;\n]", text.strip())]
     tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
 
     def place(index: Index) -> str:
-        words = [*([] if len(rows) == 1 else ["row"]), "entry"]
-        return ": ".join([name, *filter(None, [", ".join(f"{w} {i + 1}" for w, i in zip(words, index, strict=False))])])
+        words = ("row", "entry") if len(rows) > 1 else ("entry",)
+        counted = [f"{word} {i + 1}" for word, i in zip(words, index, strict=False)]
+        return f"{name}: {', '.join(counted)}" if counted else name
 
-    entries, shape = flatten(tree, place)
-    return build(entries, shape, kind, place)
-
-
-def is_table(text: str) -> bool:
-    """Whether a literal is laid out in rows by `;`, so that one row or one column of it may be a vector."""
-    return not text.lstrip().startswith("[")
+    return _built(tree, kind, place)
 
 
 def read_tokens(text: str, name: str) -> Given:
@@ -53,8 +46,13 @@ def read_tokens(text: str, name: str) -> Given:
     words = [word for word in re.split(r"[\s,]+", text) if word]
     if not words:
         raise InputError(f"{name}: there are no tokens", hint="give ids (1,2,3) or words of the vocabulary")
-    ids = all(re.fullmatch(r"[+-]?\d{1,18}", word, re.ASCII) for word in words)
+    ids = all(re.fullmatch(r"-?\d{1,18}", word, re.ASCII) for word in words)
     return build([Digits(word) if ids else word for word in words], (len(words),), "tokens", brackets(name))
+
+
+def _built(tree: Any, kind: Kind, place: Place) -> Given:
+    entries, shape = flatten(tree, place)
+    return build(entries, shape, kind, place)
 
 
 def _nested(text: str, name: str) -> list[Any]:

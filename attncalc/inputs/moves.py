@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,20 +18,30 @@ if TYPE_CHECKING:
     from attncalc.calculation import Operand
     from attncalc.trace import Given
 
+
 def fit(given: Given, operand: Operand, *, table: bool) -> Given:
     """The operand with the rank that is declared, where its layout leaves it open.
 
     A table (rows and cells, without brackets) of one row or one column is a vector where a vector is declared; a single
-    number is a vector of one entry where nothing less is declared. Other ranks are left as they are.
+    number is a vector of one entry where nothing less is declared. A vector where rows are declared stays one, and
+    stands for a row, which is said. Other ranks are left as they are.
     """
     ranks = {len(shape) for shape in operand.shapes}
     value = given.value
-    if table and value.ndim == 2 and 1 in ranks and 1 in value.shape and not (operand.broadcasts and value.shape[0] > 1):
+    if (
+        table
+        and value.ndim == 2
+        and 1 in ranks
+        and 1 in value.shape
+        and not (operand.broadcasts and value.shape[0] > 1)
+    ):
         row = value.shape[0] == 1
         note = "" if value.size == 1 else f"its one {'row' if row else 'column'} read as a vector"
         return noted(_moved(given, lambda array: array[0] if row else array[:, 0], {int(row): 0}), note)
     if value.ndim == 0 and 1 in ranks and 0 not in ranks:
         return noted(_moved(given, lambda array: array.reshape(1), {}), "a single number read as a vector of one entry")
+    if value.ndim == 1 and min(ranks, default=1) == 2 and not operand.broadcasts:
+        return noted(given, "a vector read as one row")
     return given
 
 
@@ -50,7 +61,7 @@ def indexed(given: Given, index: Sequence[int]) -> Given:
         if not -size <= i < size:
             there = f"its leading axis has {size}, from 0 to {size - 1}" if size else "it is a single number"
             raise InputError(f"{given.source}: there is no entry [{i}]: {there}")
-        given = _moved(given, lambda array, i=i: array[i], {axis: axis - 1 for axis in range(1, given.value.ndim)})
+        given = _moved(given, partial(_entry, i), {axis: axis - 1 for axis in range(1, given.value.ndim)})
     return replace(given, source=given.source + "".join(f"[{i}]" for i in index))
 
 
@@ -64,13 +75,17 @@ def labelled_row(given: Given, label: str) -> Given:
         known = near(label, labels) or (f"the labels are {', '.join(map(visible, labels[:10]))}" if labels else "")
         what = "has no row labels" if not labels else f"has no row labelled {quoted(label)}"
         raise InputError(f"{given.source} {what}", hint=known or "--labels reads the first column as row labels")
-    row = _moved(given, lambda array: array[found[0]], {axis: axis - 1 for axis in range(1, given.value.ndim)})
+    row = _moved(given, partial(_entry, found[0]), {axis: axis - 1 for axis in range(1, given.value.ndim)})
     return replace(row, source=f"{given.source}#{visible(label)}", note="")
 
 
 def noted(given: Given, note: str) -> Given:
     """The operand with one more thing said of how it was read."""
     return replace(given, note="; ".join(filter(None, (given.note, note))))
+
+
+def _entry(i: int, array: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(array[i], dtype=array.dtype)
 
 
 def _moved(given: Given, move: Callable[[NDArray[Any]], NDArray[Any]], axes: Mapping[int, int]) -> Given:

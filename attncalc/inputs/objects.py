@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import brackets, build, flatten, spoken
-from attncalc.inputs.entries import is_number
+from attncalc.inputs.entries import Digits, is_number
 from attncalc.inputs.labels import with_labels
 from attncalc.inputs.literals import read_tokens
 from attncalc.inputs.moves import labelled_row, noted
@@ -60,7 +61,7 @@ class JsonFile:
         value = self.tree.get(name) if isinstance(self.tree, dict) and name else None
         return value if isinstance(value, str) and not is_number(value) else None
 
-    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:  # noqa: ARG002 — JSON is laid out in one way
+    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The array of that name or path, or the one that is meant for the operand."""
         if not isinstance(self.tree, dict):
             given = self._built(Entry("", self.tree, self.labels), operand)
@@ -77,7 +78,7 @@ class JsonFile:
     def _built(self, entry: Entry, operand: Operand) -> Given:
         """The operand that an entry is."""
         path = self.under + entry.path
-        source = f"{self.source}#{visible(path)}" if path else self.source
+        source = f"{self.source}#{visible(entry.path)}" if entry.path else self.source
         value = entry.value
         if isinstance(value, dict):
             return self._inside(entry, operand)
@@ -98,7 +99,9 @@ class JsonFile:
         prefix = f"{entry.path}/" if entry.path else ""
         if len(arrays) == 1:
             return self._built(Entry(prefix + arrays[0], tree[arrays[0]], labels), operand)
-        flat = all(isinstance(value, list) and not any(isinstance(v, list | dict) for v in value) for value in tree.values())
+        flat = all(
+            isinstance(value, list) and not any(isinstance(v, list | dict) for v in value) for value in tree.values()
+        )
         if arrays and flat and any(len(shape) != 1 for shape in (*operand.shapes, ())):
             rows = self._built(Entry(entry.path, list(tree.values()), list(tree)), operand)
             return noted(rows, "keys read as row labels")
@@ -143,6 +146,22 @@ class JsonFile:
         value = self.tree["result"] if "result" in self.tree else outputs[first]
         step = next((e for e in self._entries() if e.path == f"steps/{first}"), None)
         return Entry("result", value, *((step.labels, step.axes) if step else (None, ())))
+
+
+def plain(tree: Any, source: str) -> Any:
+    """The value with its numbers as numbers: whole ones as int, the others as float."""
+    try:
+        return _plain(tree)
+    except RecursionError:
+        raise InputError(f"{source}: lists and objects are nested too deeply") from None
+
+
+def _plain(tree: Any) -> Any:
+    if isinstance(tree, Digits):
+        return int(tree) if re.fullmatch(r"-?[0-9]{1,18}", tree) else float(tree)
+    if isinstance(tree, dict):
+        return {key: _plain(value) for key, value in tree.items()}
+    return [_plain(value) for value in tree] if isinstance(tree, list) else tree
 
 
 def _may_be_array(value: Any) -> bool:

@@ -67,7 +67,7 @@ class Reading:
             if sys.stdin is None:
                 raise InputError("there is no standard input")
             if sys.stdin.isatty():
-                print("reading standard input; Ctrl-D ends it (Ctrl-Z and Enter on Windows)", file=sys.stderr, flush=True)
+                sys.stderr.write("reading standard input; Ctrl-D ends it (on Windows Ctrl-Z and Enter)\n")
             data = files.read_all(sys.stdin.buffer, STDIN)
             if not data:
                 raise InputError(f"{STDIN} is empty")

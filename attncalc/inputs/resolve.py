@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attncalc.calculation import Operand
 from attncalc.errors import InputError
 from attncalc.inputs.entries import is_number
 from attncalc.inputs.files import FORMATS, exists, shown
 from attncalc.inputs.literals import looks_numeric, read_literal, read_tokens
 from attncalc.inputs.moves import fit, indexed, labelled_row, transposed
 from attncalc.inputs.names import stored_by_torch
+from attncalc.inputs.objects import JsonFile
 from attncalc.text import both, near, quoted, visible
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Operand
     from attncalc.inputs.contents import Contents
     from attncalc.inputs.reading import Reading
     from attncalc.trace import Given
 
+TABLE = Operand(
+    name="data",
+    symbol="data",
+    shapes=(("m", "d"),),
+    required=True,
+    positional=False,
+    kind="real",
+    broadcasts=False,
+    help="the table whose row labels may be operands",
+)
+_LABELLED = ("vocabulary", "table", "keys")  # operands whose row labels may be other operands
 _LEFT_OUT = (".json", ".csv", ".tsv", ".npy")  # suffixes that a name may lack, in the working directory
 
 Tables = Mapping[str, "Given"]
@@ -58,7 +70,7 @@ def find(word: str, operand: Operand, reading: Reading) -> Found | None:
 
 def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> Given:
     """The operand that a word of the command line means."""
-    if word.startswith("-") and word[1:2] in ("", "#") or _marked(word) is not None:
+    if word == "-" or word.startswith("-#") or _marked(word) is not None:
         found = find(word, operand, reading)
         assert found, "the word names a file, or that was an error"
         return read_found(found, operand, reading)
@@ -66,7 +78,9 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
         return read_tokens(word, operand.name)
     if looks_numeric(word, operand.kind):
         if exists(word):
-            reading.tell(f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}")
+            reading.tell(
+                f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}"
+            )
         given = read_literal(word, operand.name, operand.kind)
         return _shaped(given, operand, reading, table=not word.lstrip().startswith("["))
     meanings = {f"the file {shown(path)}": path for path in _paths(word)}
@@ -95,14 +109,47 @@ def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
     return _shaped(given, operand, reading, table=found.contents.table)
 
 
-def read_label(word: str, operand: Operand, reading: Reading, tables: Tables, place: str) -> Given:
-    """The row that a word inside a file means: there a word is a row label, and never a file."""
+def read_operands(
+    operands: Sequence[Operand], words: Mapping[str, str], files: Mapping[str, Found], reading: Reading
+) -> dict[str, Given]:
+    """Each operand from its word, else from the file that holds it; tables first, since their labels may be words."""
+    piped = [name for name, word in words.items() if word == "-"]
+    if len(piped) > 1 and not reading.standard_input().names:
+        raise InputError(
+            f"standard input holds one array, and {both(piped)} are both to be read from it",
+            hint=f'pipe in an object: {{"{piped[0]}": [...], "{piped[1]}": [...]}}',
+        )
+    inputs: dict[str, Given] = {}
+    tables: dict[str, Given] = {}
+    if reading.data is not None:
+        data = read_word(reading.data, TABLE, reading, {})
+        if 0 not in data.labels:
+            raise InputError(
+                f"{data.source or '--data'} has no row labels", hint="--labels takes the first column as labels"
+            )
+        tables[data.source] = data
+    for operand in sorted(operands, key=lambda operand: operand.name not in _LABELLED):
+        if operand.name in words:
+            inputs[operand.name] = read_word(words[operand.name], operand, reading, tables)
+        elif operand.name in files:
+            inputs[operand.name] = _read_held(files[operand.name], operand, reading, tables)
+        if operand.name in _LABELLED and operand.name in inputs and inputs[operand.name].labels.get(0):
+            tables[operand.name] = inputs[operand.name]
+    return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}
+
+
+def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) -> Given:
+    """An operand of a file with several; a word in it is a row label, and never a file."""
+    contents = found.contents
+    word = contents.word(found.name) if isinstance(contents, JsonFile) and operand.kind != "tokens" else None
+    if word is None:
+        return read_found(found, operand, reading)
     for table in tables.values():
         if word in table.labels.get(0, ()):
             return _shaped(labelled_row(table, word), operand, reading, table=False)
     known = [label for table in tables.values() for label in table.labels.get(0, ())]
-    what = f"{quoted(word)} is no number" + (" and no row label" if known else "")
-    raise InputError(f"{place}: {what}", hint=near(word, known))
+    what = "neither a number nor a row label" if known else "not a number"
+    raise InputError(f"{contents.source}: {found.name} is {quoted(word)}, {what}", hint=near(word, known))
 
 
 def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
@@ -118,10 +165,10 @@ def _marked(word: str) -> str | None:
 
 def _paths(word: str) -> list[str]:
     """The files that a word may name: itself, or with a suffix that was left out."""
-    there = [word] if os.path.isfile(word) or exists(word) and not os.path.isdir(word) else []
-    if os.path.dirname(word) or "\0" in word:
+    there = [word] if exists(word) and not Path(word).is_dir() else []
+    if not word or Path(word).name != word:
         return there
-    return there + [word + suffix for suffix in _LEFT_OUT if os.path.isfile(word + suffix)]
+    return there + [word + suffix for suffix in _LEFT_OUT if Path(word + suffix).is_file()]
 
 
 def _inside(word: str, reading: Reading) -> Found | None:
@@ -157,18 +204,20 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     if word.casefold() in ("nan", "inf", "infinity"):
         return _fault_of_literal(word, operand)
     if not word.strip():
-        return InputError(f"{operand.name}: the word is empty", hint="1,2,3 is a vector, q.json a file, - standard input")
+        return InputError(
+            f"{operand.name}: the word is empty", hint="1,2,3 is a vector, q.json a file, - standard input"
+        )
     if word.startswith(("http://", "https://")):
         return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
     base = word.partition("#")[0]
-    suffix = os.path.splitext(base)[1].lower()
-    if os.path.isdir(base):
+    if Path(base).is_dir():
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
-    if os.path.dirname(base) or suffix in FORMATS:
+    if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
         return InputError(f"there is no file {shown(base)}", hint=_near_files(base))
     labels = [label for table in tables.values() for label in table.labels.get(0, ())]
     kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
-    hint = near(word, [*labels, *_files_beside(base), *(os.path.splitext(name)[0] for name in _files_beside(base))])
+    files = _files_beside(base)
+    hint = near(word, [*labels, *files, *(Path(name).stem for name in files)])
     return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
 
 
@@ -181,13 +230,12 @@ def _fault_of_literal(word: str, operand: Operand) -> InputError:
 
 
 def _near_files(path: str) -> str:
-    return near(os.path.basename(path), _files_beside(path), os.path.join(os.path.dirname(path), ""))
+    return near(Path(path).name, _files_beside(path), path.removesuffix(Path(path).name))
 
 
 def _files_beside(path: str) -> list[str]:
     """The names of the files in the folder of a path, a thousand at most."""
     try:
-        with os.scandir(os.path.dirname(path) or ".") as entries:
-            return [entry.name for entry in islice(entries, 1000) if entry.is_file()]
+        return [entry.name for entry in islice(Path(path).parent.iterdir(), 1000) if entry.is_file()]
     except (OSError, ValueError):
         return []

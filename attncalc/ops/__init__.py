@@ -19,7 +19,7 @@ from attncalc.ops.elementwise import (
     tanh,
 )
 from attncalc.ops.linear import outer, solve
-from attncalc.ops.rearrange import index, merge, rename, repeat, split, spread
+from attncalc.ops.rearrange import concat, index, merge, part_of, rename, repeat, split, spread
 from attncalc.ops.reduce import (
     angle_between,
     cosine_ratio,
@@ -38,6 +38,7 @@ __all__ = [
     "angle_between",
     "arccos",
     "compare_equal",
+    "concat",
     "cos",
     "cosine_ratio",
     "exp",
@@ -52,6 +53,7 @@ __all__ = [
     "mean",
     "merge",
     "outer",
+    "part_of",
     "peak",
     "power",
     "ranking",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from attncalc.axes import Axes, Axis, align, composite, find, names, position, unique
+from attncalc.axes import Axes, Axis, align, composite, find, names, position, unique, without
 from attncalc.cells import At, Cell, Form, Look, Pick, moved
 from attncalc.errors import ShapeError
-from attncalc.graph import OPS, Node, Op
+from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops.kernels import Array
 
 
@@ -93,6 +94,91 @@ def _gather_cell(node: Node, at: At, look: Look) -> Cell:
     return Form("+", tuple(Pick(0, {**rest, old: at[new] * times + i}) for i in range(times)))
 
 
+def _sliced(args: dict[str, Any], x: Axes) -> Axes:
+    start, stop, size = args["start"], args["stop"], find(x, args["over"]).size
+    if not 0 <= start < stop <= size:
+        raise ShapeError(f"there are no places {start}…{stop - 1} on an axis of {size}")
+    return tuple(axis._replace(size=stop - start) if axis.name == args["over"] else axis for axis in x)
+
+
+def _slice(node: Node, x: Array) -> Array:
+    places = [slice(None)] * -position(node.sources[0].axes, node.args["over"])
+    places[0] = slice(node.args["start"], node.args["stop"])
+    return x[(..., *places)]
+
+
+def _slice_text(node: Node, x: str) -> str:
+    first, last = node.args["start"], node.args["stop"] - 1
+    where = f"{first}" if first == last else f"{first}…{last}"
+    return f"{x}[{node.args['over']}={where}]"
+
+
+def _slice_latex(node: Node, x: str) -> str:
+    first, last = node.args["start"], node.args["stop"] - 1
+    where = f"{first}" if first == last else rf"{first} \ldots {last}"
+    return f"{{{x}}}_{{{node.args['over']}={where}}}"
+
+
+def _slice_cell(node: Node, at: At, look: Look) -> Cell:
+    over = node.args["over"]
+    return Pick(0, {**at, over: at[over] + node.args["start"]})
+
+
+def _slice_vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
+    over, start, stop = node.args["over"], node.args["start"], node.args["stop"]
+    parts = [_zeros(g, over, start), g, _zeros(g, over, find(x.axes, over).size - stop)]
+    return [concat([part for part in parts if part is not None], over)]
+
+
+def _zeros(x: Node, over: str, size: int) -> Node | None:
+    """Zeros of the shape of x, but for the size of one axis."""
+    axes = tuple(axis._replace(size=size) if axis.name == over else axis for axis in x.axes)
+    return spread(as_node(0), axes) if size else None
+
+
+def _joined(args: dict[str, Any], *parts: Axes) -> Axes:
+    over = args["over"]
+    rest = without(parts[0], over)
+    for part in parts[1:]:
+        if without(part, over) != rest:
+            raise ShapeError(f"but for {over} they must have the same axes, in the same order")
+    size = sum(find(part, over).size for part in parts)
+    return tuple(axis._replace(size=size) if axis.name == over else axis for axis in parts[0])
+
+
+def _concat(node: Node, *parts: Array) -> Array:
+    return np.concatenate(parts, axis=position(node.axes, node.args["over"]))
+
+
+def _concat_text(node: Node, *parts: str) -> str:
+    shown = parts if len(parts) <= 4 else (parts[0], "…", parts[-1])
+    return f"[{'; '.join(shown)}]"
+
+
+def _concat_latex(node: Node, *parts: str) -> str:
+    shown = parts if len(parts) <= 4 else (parts[0], r"\ldots", parts[-1])
+    return rf"\left[{'; '.join(shown)}\right]"
+
+
+def _concat_cell(node: Node, at: At, look: Look) -> Cell:
+    over, place = node.args["over"], at[node.args["over"]]
+    for i, source in enumerate(node.sources):
+        size = find(source.axes, over).size
+        if place < size:
+            return Pick(i, {**at, over: place})
+        place -= size
+    raise AssertionError("a place beyond the last part")
+
+
+def _concat_vjp(g: Node, y: Node, node: Node, *parts: Node) -> list[Node]:
+    over, start, result = node.args["over"], 0, []
+    for part in parts:
+        size = find(part.axes, over).size
+        result.append(part_of(g, over, start, start + size))
+        start += size
+    return result
+
+
 def _spread_axes(args: dict[str, Any], x: Axes) -> Axes:
     for axis in x:
         if axis not in args["to"]:
@@ -158,6 +244,25 @@ OPS |= {
         because="every head of a group gets the group's gradient",
         **_words("{0} summed by groups of {a[times]}", r"\operatorname{{groupsum}}_{{{a[times]}}}({0})"),
     ),
+    "slice": Op(
+        _slice,
+        _sliced,
+        _slice_text,
+        _slice_latex,
+        _slice_cell,
+        takes=(0,),
+        vjp=_slice_vjp,
+        because="only the places that were taken are felt",
+    ),
+    "concat": Op(
+        _concat,
+        _joined,
+        _concat_text,
+        _concat_latex,
+        _concat_cell,
+        vjp=_concat_vjp,
+        because="each part gets its own places of the gradient",
+    ),
     "spread": Op(
         _spread,
         _spread_axes,
@@ -190,6 +295,17 @@ def merge(x: Node) -> Node:
 def repeat(x: Node, old: str, new: str, times: int) -> Node:
     """Each entry of an axis `times` times in a row: key heads that consecutive query heads share."""
     return Node("repeat", x, old=old, new=new, times=times)
+
+
+def part_of(x: Node, over: str, start: int, stop: int) -> Node:
+    """The places from `start` up to, not including, `stop` along an axis."""
+    whole = start == 0 and stop == find(x.axes, over).size
+    return x if whole else Node("slice", x, over=over, start=start, stop=stop)
+
+
+def concat(parts: Sequence[Node], over: str) -> Node:
+    """The parts one after the other along an axis."""
+    return parts[0] if len(parts) == 1 else Node("concat", *parts, over=over)
 
 
 def spread(x: Node, axes: Axes) -> Node:

@@ -166,7 +166,9 @@ def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
     left, right = _unit(a, _axis(node, 1)), _unit(b, _axis(node, 2))
     # arccos loses a small angle's digits; the half-angle's tangent keeps them.
     apart, sum_ = np.linalg.norm(left - right, axis=-1), np.linalg.norm(left + right, axis=-1)
-    return np.asarray(np.degrees(2 * np.arctan2(apart, sum_)).astype(cosine.dtype))
+    angle = 2 * np.arctan2(apart, sum_)
+    same = np.abs(np.cos(angle) - cosine) <= np.sqrt(np.finfo(cosine.dtype).eps)  # not so for one rounded by hand
+    return np.asarray(np.degrees(np.where(same, angle, np.arccos(np.clip(cosine, -1, 1)))).astype(cosine.dtype))
 
 
 def _ranked(args: dict[str, Any], scores: Axes, *left_out: Axes) -> Axes:

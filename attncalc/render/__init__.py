@@ -14,6 +14,9 @@ FORMATS: dict[str, str] = {
     "plain": "plain:page",
     "json": "document:page",
     "csv": "csv_:page",
+    "markdown": "markdown:page",
+    "latex": "latex:page",
+    "html": "html:page",
     "npy": "binary:npy",
     "npz": "binary:npz",
 }

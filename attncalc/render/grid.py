@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from attncalc.numbers import align, texts
+from attncalc.numbers import align, format_number, texts
 from attncalc.render.flow import flow
 from attncalc.render.view import View
 from attncalc.trace import Step
@@ -35,17 +35,8 @@ FAINT = "dim"  # indices, lines and gaps: no weaker than that, since a reader mu
 
 def grid(step: Step, view: View, *, indent: int = 0, style: str = "") -> list[Text]:
     """The step's value as lines that begin `indent` columns from the margin; `style` is that of its numbers."""
-    value = step.value
-    if value is None:
-        lines: Iterable[Text] = _summary(step, view)
-    elif value.ndim == 0:
-        lines = [Text(view.spell(_entries(step, value, view).item()), style)]
-    elif value.size == 0:
-        lines = [Text(view.spell(f"no entries: {'×'.join(map(str, value.shape))}"), FAINT)]
-    else:
-        width = None if view.columns is None else view.columns - indent
-        lines = _tables(value if value.ndim > 1 else value[np.newaxis], _Page(step, view, width, style))
-    return [Text(" " * indent).append_text(line) if line else line for line in lines]
+    page = _Page(step, view, None if view.columns is None else view.columns - indent, style)
+    return [Text(" " * indent).append_text(line) if line else line for line in _value(page)]
 
 
 class _Page(NamedTuple):
@@ -93,6 +84,20 @@ class _Matrix:
         return self.margin + len(BAR) + sum(column.width for column in columns) + len(BETWEEN) * (len(columns) - 1)
 
 
+def _value(page: _Page) -> Iterator[Text]:
+    step, view = page.step, page.view
+    value = step.value
+    if value is None:
+        facts = {name: fact for name, fact in (step.summary or {}).items() if np.ndim(fact) == 0}
+        words = "".join(f", {name} {format_number(fact, view.digits)}" for name, fact in facts.items())
+        return flow(Text(view.spell(f"too large to keep{words} (--all keeps it)"), FAINT), page.width, hang=2)
+    if value.size == 0:
+        return iter([Text(view.spell(f"no entries: {'×'.join(map(str, value.shape))}"), FAINT)])
+    if value.ndim == 0:
+        return flow(Text(_entries(step, value, view).item(), page.style), page.width, hang=2)
+    return _tables(value if value.ndim > 1 else value[np.newaxis], page)
+
+
 def _tables(value: Array, page: _Page) -> Iterator[Text]:
     """The last two axes as a table; for each index of the axes in front of them one, under a heading."""
     view, leading = page.view, value.shape[:-2]
@@ -104,10 +109,10 @@ def _tables(value: Array, page: _Page) -> Iterator[Text]:
         if number and leading:
             yield Text()
         if number > previous + 1:
-            yield _left_out([(number - previous - 1, "table")], view)
+            yield from _left_out([(number - previous - 1, "table")], page)
             yield Text()
         if leading:
-            yield _heading(np.unravel_index(number, leading), page)
+            yield from _heading(np.unravel_index(number, leading), page)
         previous = number
         yield from _table(entries, rows, columns, page)
 
@@ -140,7 +145,7 @@ def _table(entries: Array, rows: list[int], columns: list[int], page: _Page) -> 
         hidden_columns = step.shape[-1] - sum(not column.gap for column in fitting)
         yield from _drawn(matrix, fitting, hidden_rows, page)
     if hidden_columns or hidden_rows:
-        yield _left_out([(hidden_columns, "column"), (hidden_rows, "row")], view)
+        yield from _left_out([(hidden_columns, "column"), (hidden_rows, "row")], page)
 
 
 def _column(header: str, cells: list[str], *, gap: bool = False) -> _Column:
@@ -163,10 +168,10 @@ def _entries(step: Step, chosen: Array, view: View) -> Array:
     return result.reshape(chosen.shape)
 
 
-def _heading(index: Sequence[Any], page: _Page) -> Text:
+def _heading(index: Sequence[Any], page: _Page) -> Iterator[Text]:
     """`b = 1, h = 0`."""
     places = (f"{axis} = {page.label(axis, int(i))}" for axis, i in zip(page.step.axes, index, strict=False))
-    return Text(", ".join(places), "bold")
+    return flow(Text(", ".join(places), "bold"), page.width)
 
 
 def _blocks(matrix: _Matrix, page: _Page) -> list[list[_Column]]:
@@ -224,14 +229,7 @@ def _list(entries: Array, rows: list[int], columns: list[int], page: _Page) -> I
         yield from flow(Text.assemble((f"{place}  ", FAINT), (entry, page.style)), page.width, hang=4)
 
 
-def _left_out(hidden: Iterable[tuple[int, str]], view: View) -> Text:
+def _left_out(hidden: Iterable[tuple[int, str]], page: _Page) -> Iterator[Text]:
     """`… 22 more columns and 3 more rows (--all shows them)`."""
     parts = [f"{count} more {thing}{'s' * (count > 1)}" for count, thing in hidden if count]
-    return Text(view.spell(f"{GAP} {' and '.join(parts)} (--all shows them)"), FAINT)
-
-
-def _summary(step: Step, view: View) -> Iterator[Text]:
-    """What is known of a value that was not kept."""
-    facts = {name: value for name, value in (step.summary or {}).items() if np.ndim(value) == 0}
-    words = "".join(f", {name} {texts(np.asarray(value), view.digits).item()}" for name, value in facts.items())
-    yield Text(view.spell(f"too large to keep{words} (--all keeps it)"), FAINT)
+    return flow(Text(page.view.spell(f"{GAP} {' and '.join(parts)} (--all shows them)"), FAINT), page.width, hang=2)

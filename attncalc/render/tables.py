@@ -21,7 +21,7 @@ RESULT = "bold"
 
 Numbered = list[tuple[int, Step]]
 
-MOST_INLINE = 12  # entries of an operand that are repeated in its line
+LONGEST_INLINE = 40  # characters of an operand that is repeated in its line
 SHORTEST_RULE, LONGEST_RULE = 40, 80
 
 
@@ -34,8 +34,9 @@ def page(trace: Trace, view: View) -> str:
 def _page(trace: Trace, view: View) -> Iterator[Text]:
     numbered = shown(trace, view)
     last = _last(trace, numbered)
-    middle = [*_head(trace, view), *_steps(numbered[: len(numbered) - len(last)], trace, view)]
-    results = list(_results(trace, numbered, last, view))
+    margin = len(str(len(trace.steps))) + 2  # names begin to the right of the steps' numbers
+    middle = [*_head(trace, view), *_steps(numbered[: len(numbered) - len(last)], margin, view)]
+    results = list(_results(trace, numbered, last, margin, view))[1:]
     yield from middle
     if results:
         longest = max(line.cell_len for line in (*middle, *results))
@@ -82,11 +83,12 @@ def _operand(name: str, operand: Given, view: View) -> Text:
 def _inline(operand: Given) -> str:
     """A small operand as one would type it: `1 0 1; 0 1 1`."""
     value = operand.value
-    if value.size > MOST_INLINE or value.ndim > 2:
+    if value.size > LONGEST_INLINE or value.ndim > 2:
         return ""
     rows = value.reshape(-1, value.shape[-1] if value.ndim else 1)
     written = operand.written.reshape(rows.shape) if operand.written is not None else texts(rows)
-    return "; ".join(" ".join(map(str, row)) for row in written)
+    line = "; ".join(" ".join(map(str, row)) for row in written)
+    return line if len(line) <= LONGEST_INLINE else ""
 
 
 def _option(value: Any) -> str:
@@ -98,25 +100,27 @@ def _option(value: Any) -> str:
 # Steps
 
 
-def _steps(numbered: Numbered, trace: Trace, view: View, style: str = "") -> Iterator[Text]:
+def _steps(numbered: Numbered, margin: int, view: View, style: str = "") -> Iterator[Text]:
     part = ""
     for number, step in numbered:
         yield Text()
         if step.group != part:
             part = step.group
             yield from _part(part, view)
-        yield from _step(number, step, trace, view, style)
+        yield from _step(number, step, margin, view, style)
 
 
 def _part(group: str, view: View) -> Iterator[Text]:
     if group:
-        yield Text.assemble((view.spell("── "), FAINT), (view.spell(group), "bold"), (view.spell(" ──"), FAINT))
+        sides = view.spell("──")
+        yield from flow(
+            Text.assemble((f"{sides} ", FAINT), (view.spell(group), "bold"), (f" {sides}", FAINT)), view.columns
+        )
         yield Text()
 
 
-def _step(number: int | None, step: Step, trace: Trace, view: View, style: str = "") -> Iterator[Text]:
+def _step(number: int | None, step: Step, margin: int, view: View, style: str = "") -> Iterator[Text]:
     """A step's line, its reason, its arithmetic where that is short, and its value."""
-    margin = _margin(trace)
     start = Text().append(f"{number or '':>{margin - 2}}  ", FAINT).append(view.spell(step.name), ACCENT)
     yield from chain(start, [Text(view.spell(link)) for link in _links(step)], view.columns)
     if step.why:
@@ -184,28 +188,18 @@ def _last(trace: Trace, numbered: Numbered) -> Numbered:
     return [(number, outputs[step.key]) for number, step in last] if all(s.key in outputs for _, s in last) else []
 
 
-def _results(trace: Trace, numbered: Numbered, last: Numbered, view: View) -> Iterator[Text]:
+def _results(trace: Trace, numbered: Numbered, last: Numbered, margin: int, view: View) -> Iterator[Text]:
     """The last steps; or the result once more, if it stands further up; then the outputs that are no steps."""
-    lines = [*_steps(last, trace, view, RESULT)]
     result = trace.outputs[0]
-    if not last:
-        for number, step in numbered:
-            if step.key == result.key:
-                lines += [Text(), *_again(number, result, trace, view)]
+    yield from _steps(last, margin, view, RESULT)
+    for number, step in numbered:
+        if step.key == result.key and not last:
+            yield Text()
+            yield from flow(
+                Text().append(view.spell(result.key), ACCENT).append(f", step {number}"), view.columns, indent=margin
+            )
+            yield Text()
+            yield from grid(result, view, indent=margin, style=RESULT)
     for output in beside(trace, view):
-        lines += [Text(), *_step(None, output, trace, view, RESULT)]
-    yield from lines[1:]
-
-
-def _again(number: int, result: Step, trace: Trace, view: View) -> Iterator[Text]:
-    """A result that was a step, by its name and number."""
-    margin = _margin(trace)
-    title = Text().append(view.spell(result.key), ACCENT).append(f", step {number}")
-    yield from flow(title, view.columns, indent=margin, hang=2)
-    yield Text()
-    yield from grid(result, view, indent=margin, style=RESULT)
-
-
-def _margin(trace: Trace) -> int:
-    """Where names begin: to the right of the steps' numbers."""
-    return len(str(len(trace.steps))) + 2
+        yield Text()
+        yield from _step(None, output, margin, view, RESULT)

@@ -27,6 +27,7 @@ class View:
     everything: bool = False  # nothing left out, however large
     width: int | None = None  # columns of the page; None: as wide as its content
     color: bool = False
+    standalone: bool = False  # LaTeX as a document by itself
     unicode: bool = True  # whether the page can carry √ and ᵀ; ASCII forms otherwise
 
     @property

@@ -1,0 +1,116 @@
+"""Attention in pieces: one token at a time beside a cache of keys and values, or one block of keys at a time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from attncalc.calculation import calculation
+from attncalc.calculations.masking import Causal, Scale, scaled
+from attncalc.errors import OptionError
+from attncalc.graph import Node, aside, group, output, step
+from attncalc.ops import absolute, concat, exp, held, index, keep_where, maximum, part_of, peak, rename, softmax, total
+
+Queries = Annotated[Node, "the queries, one a row"]
+Keys = Annotated[Node, "the keys, one a row"]
+Values = Annotated[Node, "the values, one for each key"]
+
+
+@calculation(q="n d_k", k="n d_k", v="n d_v", leading=("h",), reference="Shazeer 2019, section 2.4.1")
+def kv_cache(
+    Q: Queries,
+    K: Keys,
+    V: Values,
+    *,
+    scale: Scale = "default",
+    bytes: Annotated[int, "how many bytes a cached number takes: 2 in float16, 4 in float32"] = 2,
+) -> tuple[Node, Node]:
+    """Causal attention one token at a time, with the keys and values of the past kept.
+
+    Each token brings one query, one key and one value; it looks at the keys that are cached, its own among them. The
+    rows are those of causal attention (`largest_difference` says how exactly), at the price of the bytes that the
+    cache takes: 2·d for every token, head and layer where d_k = d_v = d.
+    """
+    rows = []
+    for t in range(Q.axes[-2].size):
+        with group(f"token {t + 1}"):
+            query = part_of(Q, "n", t, t + 1)
+            keys, values = (rename(part_of(kept, "n", 0, t + 1), "n", "m") for kept in (K, V))
+            scores = step("scores", query @ keys.T, "the new query against every key so far: one row, not a triangle")
+            weights = step("weights", softmax(scaled(query, scores, scale)), "shares among the past and itself")
+            rows.append(step("output", weights @ values, "what the past hands over to this token"))
+            width = K.size("d_k") + V.size("d_v")
+            aside("cached_bytes", bytes * (keys.size("m") * width), "keys and values are kept, queries are used once")
+    whole = step("output", concat(rows, "n"), "the same rows as causal attention gives all at once")
+    apart = absolute(whole - _causal(Q, rename(K, "n", "m"), rename(V, "n", "m"), scale))
+    for _ in apart.axes:
+        apart = peak(apart)
+    return whole, output("largest_difference", apart, "from causal attention over all tokens at once")
+
+
+def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
+    """Causal attention all at once, without steps."""
+    scores = Q @ K.T
+    i, j = (index(name, scores.axes[-2:], symbol) for name, symbol in (("n", "i"), ("m", "j")))
+    return softmax(keep_where(j <= i, scaled(Q, scores, scale), -np.inf)) @ V
+
+
+@calculation(
+    q="n d_k",
+    k="m d_k",
+    v="m d_v",
+    leading=("h",),
+    reference="Dao et al. 2022, FlashAttention, section 3.1; Milakov and Gimelshein 2018",
+)
+def flash(
+    Q: Queries,
+    K: Keys,
+    V: Values,
+    *,
+    block: Annotated[int, "how many keys are looked at together"] = 2,
+    causal: Causal = False,
+    scale: Scale = "default",
+) -> Node:
+    """Attention one block of keys at a time, without ever holding a whole row of scores.
+
+    Each query keeps three things: the largest score so far, the sum of exponentials measured from it, and the values
+    mixed by these. A larger maximum shrinks what was there before by e^(old − new). The output is attention's own.
+    """
+    if block < 1:
+        raise OptionError(f"--block must be at least 1, and not {block}")
+    size = K.axes[-2].size
+    carried: tuple[Node, Node, Node] | None = None
+    for number, start in enumerate(range(0, size, block), start=1):
+        with group(f"block {number}"):
+            keys, values = (part_of(whole, "m", start, min(start + block, size)) for whole in (K, V))
+            scores = step("scores", _block_scores(Q, keys, start, causal, scale), "this block's keys alone")
+            carried = _carry(scores, values, carried)
+    assert carried is not None, "an axis holds at least one key"
+    _, sums, mixed = carried
+    return step("output", mixed / sums, "one division at the end, instead of one for every weight")
+
+
+def _carry(scores: Node, values: Node, before: tuple[Node, Node, Node] | None) -> tuple[Node, Node, Node]:
+    """The running maximum, sum and mixture after one more block."""
+    whys = (
+        "the largest score so far, from which exponentials are measured",
+        "what was summed before shrinks as the maximum grows",
+        "the values mixed so far, not yet divided",
+    )
+    top = peak(scores) if before is None else maximum(before[0], peak(scores))
+    top = step("maximum", top, whys[0])
+    shares = exp(scores - held(top))
+    sums, mixed = total(shares), shares @ values
+    if before is not None:
+        shrunk = exp(held(before[0]) - held(top))
+        sums, mixed = shrunk * before[1] + sums, shrunk * before[2] + mixed
+    return top, step("sum", sums, whys[1]), step("accumulator", mixed, whys[2])
+
+
+def _block_scores(Q: Node, keys: Node, start: int, causal: bool, scale: float | str) -> Node:
+    scores = scaled(Q, Q @ keys.T, scale)
+    if not causal:
+        return scores
+    i, j = (index(name, scores.axes[-2:], symbol) for name, symbol in (("n", "i"), ("m", "j")))
+    return keep_where(j + start <= i if start else j <= i, scores, -np.inf)

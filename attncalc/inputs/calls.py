@@ -1,0 +1,211 @@
+"""The operands and options of one call, from the words of the command line and what their files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from attncalc.errors import InputError, OptionError
+from attncalc.inputs.documents import BACKWARD, UPSTREAM, document_inputs, document_options, option_value
+from attncalc.inputs.literals import looks_numeric
+from attncalc.inputs.names import matching
+from attncalc.inputs.objects import JsonFile, plain
+from attncalc.inputs.resolve import TABLE, Found, find, read_operands
+from attncalc.text import both, near, quoted
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Calculation, Operand
+    from attncalc.inputs.contents import Contents
+    from attncalc.inputs.reading import Reading
+    from attncalc.trace import Given
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What one call has been given."""
+
+    inputs: dict[str, Given]  # in the order of the calculation's operands
+    options: dict[str, Any]  # those that were given, in a file or on the command line
+    notes: tuple[str, ...]  # what the reader should know of how all this was read
+
+
+@dataclass
+class _Call:
+    """One call while its words are told apart: which operand each word is for, and what their files supply beside."""
+
+    calculation: Calculation
+    operands: list[Operand]
+    reading: Reading
+    backward: bool
+    words: dict[str, str] = field(default_factory=dict)
+    files: dict[str, Found] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    unfilled: set[str] = field(default_factory=set)  # positional operands without a word
+    by_position: int = 0  # words for positional operands
+    by_name: int = 0  # words behind a name
+
+
+def gather(
+    calculation: Calculation,
+    positional: Sequence[str],
+    named: Mapping[str, str],
+    options: Mapping[str, Any],
+    reading: Reading,
+    *,
+    backward: bool = False,
+) -> Gathered:
+    """The operands of one call: `positional` words in the order of the operands, `named` ones, and what files supply.
+
+    A file that holds several operands by name supplies those without a word of their own, and its options; what is
+    given on the command line wins. With `backward` the operand `upstream` may be given too, and a saved backward pass
+    may be the problem. Operands that are missing are not this function's concern.
+    """
+    backward = backward or UPSTREAM.name in named
+    operands = [*calculation.operands, UPSTREAM] if backward else [*calculation.operands]
+    call = _Call(calculation, operands, reading, backward)
+    _assign(call, positional, named)
+    _check_transposed(call)
+    inputs = read_operands(operands, call.words, call.files, reading)
+    return Gathered(inputs, call.options | dict(options), tuple(reading.notes))
+
+
+def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) -> None:
+    """Find the operand that each word is for; files that hold several may fill the places of others."""
+    names = {operand.name: operand for operand in call.operands}
+    places = [operand for operand in call.operands if operand.positional and operand.name not in named]
+    if len(positional) > len(places):
+        raise _surplus(call, positional, places)
+    call.unfilled = {operand.name for operand in places[len(positional) :]}
+    call.by_position = len(positional) + sum(name in names and names[name].positional for name in named)
+    call.by_name = len(named)
+    for name, word in named.items():
+        if name in names:
+            call.words[name] = word
+            _supply(call, names[name], word)
+        elif name == "weights":
+            _supply_weights(call, word)
+        else:
+            raise OptionError(f"{call.calculation.name} has no operand {quoted(name)}", hint=near(name, names))
+    for i, word in enumerate(positional):
+        free = [o for o in places if o.name not in call.words and o.name not in call.files]
+        operand = free[0] if free else places[i]
+        if operand.name in call.words:
+            raise _surplus(call, positional, places)
+        call.words[operand.name] = word
+        _supply(call, operand, word)
+
+
+def _supply(call: _Call, operand: Operand, word: str) -> None:
+    """Take from the file that a word names what it holds for other operands, and its options."""
+    found = find(word, operand, call.reading)
+    if found is None or found.name is not None or found.index:
+        return
+    contents = found.contents
+    if isinstance(contents, JsonFile) and contents.is_document:
+        _supply_problem(call, operand, contents)
+        return
+    held = _held(call, contents)
+    if operand.name not in held:
+        if len(held) < 2 or set(contents.names) - set(held.values()) - _option_names(call):
+            return  # its keys are something else: the words of a vocabulary
+        del call.words[operand.name]
+    elif len(held) > 1:
+        _tell_unread(call, contents, held)
+    _fill(call, {name: Found(contents, key) for name, key in held.items() if name != operand.name})
+    call.options = _flat_options(call, contents) | call.options
+
+
+def _supply_problem(call: _Call, operand: Operand, contents: JsonFile) -> None:
+    """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
+
+    It is the problem if it is of the calculation that is called, and either the only operand or the holder of one that
+    no word fills.
+    """
+    name = call.calculation.name
+    if contents.tree["calculation"] not in [name, *(prefix + name for prefix in BACKWARD if call.backward)]:
+        return
+    inputs = document_inputs(contents, call.operands, contents.tree["calculation"])
+    only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
+    if only or (operand.positional and call.unfilled & inputs.keys()):
+        del call.words[operand.name]
+        _fill(call, inputs)
+        call.options = document_options(contents, call.calculation) | call.options
+
+
+def _supply_weights(call: _Call, word: str) -> None:
+    """Take every operand that a file of weights holds."""
+    found = find(word, TABLE, call.reading)
+    held = _held(call, found.contents) if found else {}
+    if not found or not held:
+        raise InputError(f"--weights {quoted(word)} is no file that holds operands of {call.calculation.name} by name")
+    _tell_unread(call, found.contents, held)
+    _fill(call, {name: Found(found.contents, key) for name, key in held.items()})
+
+
+def _fill(call: _Call, files: Mapping[str, Found]) -> None:
+    call.files = dict(files) | call.files
+
+
+def _held(call: _Call, contents: Contents) -> dict[str, str]:
+    """The operands that a file holds by name, and those names."""
+    held: dict[str, str] = {}
+    for operand in call.operands:
+        key = matching(operand.name, contents.names, contents.source)
+        if key is not None and key not in held.values():
+            held[operand.name] = key
+    return held
+
+
+def _option_names(call: _Call) -> set[str]:
+    return {option.name for option in call.calculation.options}
+
+
+def _flat_options(call: _Call, contents: Contents) -> dict[str, Any]:
+    """The options that an object holds, under `options` or beside its operands."""
+    if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
+        return {}
+    beside = {
+        option.name: option_value(
+            option, plain(contents.tree[option.name], contents.source), f"{contents.source}: {option.name}"
+        )
+        for option in call.calculation.options
+        if option.name in contents.tree and not call.calculation.operand(option.name)
+    }
+    return beside | document_options(contents, call.calculation)
+
+
+def _tell_unread(call: _Call, contents: Contents, held: Mapping[str, str]) -> None:
+    """Note the names of a file with several operands that are none of the call's."""
+    known = {*held.values(), *_option_names(call)}
+    unread = [name for name in contents.names if name not in known]
+    if unread:
+        mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
+        names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
+        call.reading.tell(
+            f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
+            f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
+        )
+
+
+def _check_transposed(call: _Call) -> None:
+    names = [operand.name for operand in call.operands]
+    for name in call.reading.transpose:
+        if name not in names:
+            raise OptionError(
+                f"--transpose {quoted(name)}: {call.calculation.name} has no such operand", hint=near(name, names)
+            )
+        if name not in call.words and name not in call.files:
+            raise OptionError(f"--transpose {name}: {name} is not given")
+
+
+def _surplus(call: _Call, positional: Sequence[str], places: Sequence[Operand]) -> InputError:
+    """The error for more words than operands; a shell may have split them."""
+    names = both(operand.name for operand in places) if places else "none by position"
+    many = len(positional)
+    numeric = sum(looks_numeric(word) for word in positional)
+    return InputError(
+        f"{call.calculation.name} takes {len(places)} {'operand' if len(places) == 1 else 'operands'} ({names}), "
+        f"and {many} {'word was' if many == 1 else 'words were'} given",
+        hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
+    )

@@ -1,0 +1,147 @@
+"""Problems and saved results: the calculation that a document names, its operands, its options, every name checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from attncalc.calculation import Operand
+from attncalc.errors import InputError
+from attncalc.inputs.arrays import spoken
+from attncalc.inputs.entries import parse_number
+from attncalc.inputs.names import matching
+from attncalc.inputs.objects import JsonFile, plain
+from attncalc.inputs.resolve import TABLE, Found, find, read_operands
+from attncalc.text import near, quoted
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Calculation, Option
+    from attncalc.inputs.reading import Reading
+    from attncalc.trace import Given
+
+UPSTREAM = Operand(
+    name="upstream",
+    symbol="G",
+    shapes=(),
+    required=False,
+    positional=False,
+    kind="real",
+    broadcasts=False,
+    help="the gradient of the loss with respect to the result",
+)
+BACKWARD = ("grad ", "jacobian ")  # what stands before a calculation's name where its derivative is meant
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Document:
+    """A problem or a saved result."""
+
+    calculation: str  # "attention", "grad attention"
+    inputs: dict[str, Given]
+    options: dict[str, Any]  # those that it gives
+    document: dict[str, Any]  # the whole, as it was read
+
+
+def load_document(word: str, reading: Reading) -> Document:
+    """The problem or saved result that a word names: a file, or `-`."""
+    found = find(word, TABLE, reading)
+    if found is None:
+        raise InputError(f"there is no document {quoted(word)}", hint="attncalc run problem.json")
+    contents = found.contents
+    if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
+        raise InputError(
+            f"{contents.source} is not a document", hint="a document is a JSON object with its calculation"
+        )
+    name = _calculation(contents)
+    base = _base(name)
+    from attncalc.calculations import TABLE as KNOWN
+    from attncalc.calculations import load
+
+    if base not in KNOWN:
+        raise InputError(f"{contents.source}: there is no calculation {quoted(name)}", hint=near(base, KNOWN))
+    calculation = load(base)
+    operands = [*calculation.operands, UPSTREAM] if name != base else [*calculation.operands]
+    inputs = read_operands(operands, {}, document_inputs(contents, operands, name), reading)
+    return Document(name, inputs, document_options(contents, calculation), plain(contents.tree, contents.source))
+
+
+def document_inputs(contents: JsonFile, operands: Sequence[Operand], called: str) -> dict[str, Found]:
+    """Where in a document each operand is; a name that is no operand's is an error."""
+    inputs = contents.tree.get("inputs", {})
+    if not isinstance(inputs, dict):
+        raise InputError(f"{contents.source}: inputs is {spoken(inputs)}, not an object of operands")
+    inner = JsonFile(contents.source, inputs, "inputs/", inputs.get("labels", contents.tree.get("labels")))
+    names = [operand.name for operand in operands]
+    found: dict[str, Found] = {}
+    for key, value in inputs.items():
+        if key == "labels" or value is None:
+            continue
+        if key == "weights" and "weights" not in names and isinstance(value, dict):
+            weights = JsonFile(contents.source, value, "inputs/weights/", value.get("labels"))
+            found |= {name: Found(weights, k) for k in weights.names if (name := _operand(k, names, contents, called))}
+        elif name := _operand(key, names, contents, called):
+            if name in found:
+                raise InputError(f"{contents.source}: inputs hold {name} twice, once as {quoted(key)}")
+            found[name] = Found(inner, key)
+    return found
+
+
+def document_options(contents: JsonFile, calculation: Calculation) -> dict[str, Any]:
+    """The options of a document; a name that is no option's is an error."""
+    options = contents.tree.get("options", {})
+    if not isinstance(options, dict):
+        raise InputError(f"{contents.source}: options is {spoken(options)}, not an object")
+    found = {}
+    for key, value in options.items():
+        option = calculation.option(key.replace("-", "_"))
+        if option is None:
+            known = [option.name for option in calculation.options]
+            raise InputError(
+                f"{contents.source}: {calculation.name} has no option {quoted(key)}",
+                hint=near(key, known) or f"it has {', '.join(known) or 'none'}",
+            )
+        found[option.name] = option_value(option, plain(value, contents.source), f"{contents.source}: options/{key}")
+    return found
+
+
+def option_value(option: Option, value: Any, place: str) -> Any:
+    """An option as a file gives it: `"1/sqrt(3)"` is a number where one is wanted, a list a tuple."""
+    if isinstance(value, list):
+        return tuple(option_value(option, item, place) for item in value)
+    if isinstance(value, str) and value not in option.choices and float in option.types and str not in option.types:
+        try:
+            return parse_number(value)
+        except InputError as error:
+            raise error.within(place) from None
+    return value
+
+
+def _calculation(contents: JsonFile) -> str:
+    """The calculation that a document names."""
+    name, version = contents.tree.get("calculation"), contents.tree.get("attncalc", _VERSION)
+    if plain(version, contents.source) != _VERSION:
+        raise InputError(
+            f"{contents.source}: the document is of version {quoted(str(version))}, and {_VERSION} is read"
+        )
+    if not isinstance(name, str):
+        raise InputError(
+            f"{contents.source} does not name its calculation", hint='it has a key like "calculation": "attention"'
+        )
+    return name
+
+
+def _base(name: str) -> str:
+    return next((name.removeprefix(prefix) for prefix in BACKWARD if name.startswith(prefix)), name)
+
+
+def _operand(key: str, names: Sequence[str], contents: JsonFile, called: str) -> str:
+    """The operand that a key of a document means."""
+    for name in [key] if key in names else names:
+        if matching(name, [key], contents.source):
+            return name
+    raise InputError(
+        f"{contents.source}: {called} has no operand {quoted(key)}",
+        hint=near(key, names) or f"it has {', '.join(names)}",
+    )

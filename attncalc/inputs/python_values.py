@@ -1,0 +1,155 @@
+"""Arrays from Python: lists, NumPy, torch and JAX by the array protocols, data frames with labels, exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attncalc.errors import InputError
+from attncalc.inputs.arrays import Index, brackets, build, flatten, from_array
+from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
+from attncalc.text import quoted
+from attncalc.trace import Given
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from attncalc.calculation import Operand
+
+
+def to_given(value: Any, operand: Operand) -> Given:
+    """A Python value as an operand; its entries are checked as those of a file are, and copied.
+
+    Object arrays of SymPy numbers or symbols, Fractions or Decimals keep their exact entries; text is read as numbers.
+    """
+    if isinstance(value, Given):
+        return value
+    name = operand.name
+    if isinstance(value, str):
+        if operand.kind == "tokens":
+            from attncalc.inputs.literals import read_tokens
+
+            return read_tokens(value, name)
+        raise InputError(f"{name} is the text {quoted(value)}, not an array", hint="numpy.load and the like read files")
+    _refuse_held_tensor(value, name)
+    labels = _frame_labels(value)
+    if isinstance(value, list | tuple):
+        given = _from_lists(value, operand)
+    else:
+        given = _from_array(_as_array(value, name), operand)
+    return replace(given, labels=labels) if labels else given
+
+
+def _refuse_held_tensor(value: Any, name: str) -> None:
+    """Raise for a tensor that NumPy cannot see: one that records gradients, or lies on another device."""
+    if getattr(value, "requires_grad", False) is True:
+        raise InputError(f"{name} is a tensor that requires a gradient", hint=f"give {name}.detach().cpu()")
+    device = getattr(value, "device", None)
+    where = getattr(device, "type", None)  # torch's; other libraries' devices convert by themselves
+    if isinstance(where, str) and where not in ("cpu", "meta"):
+        raise InputError(f"{name} is a tensor on {quoted(str(device))[1:-1]}", hint=f"give {name}.detach().cpu()")
+
+
+def _frame_labels(value: Any) -> dict[int, tuple[str, ...]]:
+    """The labels of a data frame or a series, where they are text; a default index of numbers is none."""
+    if not hasattr(value, "to_numpy"):
+        return {}
+    found = {}
+    for axis, labels in enumerate((getattr(value, "index", None), getattr(value, "columns", None))):
+        words = list(labels) if labels is not None and not callable(labels) else []
+        if words and all(isinstance(word, str) for word in words):
+            found[axis] = tuple(words)
+    return found
+
+
+def _as_array(value: Any, name: str) -> NDArray[Any]:
+    """What NumPy sees in a value."""
+    if isinstance(value, set | frozenset | dict):
+        raise InputError(f"{name} is a {type(value).__name__}, which has no order of entries", hint="give nested lists")
+    if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
+        raise InputError(f"{name} is a masked array with masked entries", hint="give numbers, and the mask by itself")
+    try:
+        if hasattr(value, "to_numpy"):
+            array = np.asarray(value.to_numpy())
+        elif hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            array = np.from_dlpack(value)
+        else:
+            array = np.asarray(value)
+    except Exception as error:  # whatever a foreign array raises is told as what could not be read
+        first = str(error).partition("\n")[0]
+        raise InputError(f"{name}: NumPy cannot read this {type(value).__name__}: {quoted(first)}") from error
+    if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
+        return array.astype(np.float32)
+    if array.dtype == object and array.ndim == 0 and not isinstance(array[()], _EXACT):
+        raise InputError(f"{name} is a {type(value).__name__}, not an array")
+    return array
+
+
+_EXACT = (Real, Decimal)
+
+
+def _from_array(array: NDArray[Any], operand: Operand) -> Given:
+    place = brackets(operand.name)
+    if array.dtype.kind in "OUST":
+        return _from_entries(array.ravel().tolist(), array.shape, operand)
+    return from_array(array, operand.kind, place)
+
+
+def _from_lists(value: Sequence[Any], operand: Operand) -> Given:
+    entries, shape = flatten(_opened(value, operand.name), brackets(operand.name))
+    return _from_entries(entries, shape, operand)
+
+
+def _opened(value: Any, name: str) -> Any:
+    """Nested lists in which every array is a list as well."""
+    if isinstance(value, list | tuple):
+        return [_opened(item, name) for item in value] if any(map(_holds, value)) else value
+    _refuse_held_tensor(value, name)
+    return np.asarray(value).tolist() if _holds(value) else value
+
+
+def _holds(item: Any) -> bool:
+    return isinstance(item, list | tuple) or (hasattr(item, "__array__") and not isinstance(item, np.generic))
+
+
+def _from_entries(entries: Sequence[Any], shape: Index, operand: Operand) -> Given:
+    """An operand from Python numbers, which stay exact where they are."""
+    place = brackets(operand.name)
+    if 0 in shape:
+        raise InputError(f"{operand.name} is empty")
+    values = [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]
+    if operand.kind == "tokens" or not any(_is_exact(value) for value in values):
+        return build(values, shape, operand.kind, place)
+    exact = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        at = place(tuple(int(j) for j in np.unravel_index(i, shape))) if shape else place(())
+        exact[i] = _exact(value, operand, at)
+    return Given(exact.reshape(shape))
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether a number is exact, or a symbol: not a float, not an int, which any array may hold."""
+    return isinstance(value, Fraction | Decimal) or hasattr(value, "free_symbols")
+
+
+def _exact(value: Any, operand: Operand, at: str) -> Any:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        raise InputError(
+            f"{at} is {value!r}, among exact numbers", hint=BOOLEANS_HINT if isinstance(value, bool) else ""
+        )
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise InputError(f"{at}: {value} is not a finite number")
+        return Fraction(value)
+    if isinstance(value, float):
+        check_finite(value, operand.kind)
+        return Fraction(repr(value))
+    if isinstance(value, Integral | Fraction) or getattr(value, "is_extended_real", None) is not False:
+        return value
+    raise InputError(f"{at} is {type(value).__name__}, not a real number")

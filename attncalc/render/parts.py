@@ -1,0 +1,116 @@
+"""What every written page says of a trace: its operands, its options, its findings, and where its result begins."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attncalc.numbers import format_number, shortest, texts
+from attncalc.render.view import View, beside, shown
+from attncalc.trace import Given, Step, Trace
+
+MOST_INLINE = 12  # entries of an operand that are repeated in a line
+
+
+class Item(NamedTuple):
+    """A step on its way to a page."""
+
+    number: int | None  # None for an output that is no step
+    step: Step
+    again: bool = False  # it stands further up with its formula
+
+
+class Division(NamedTuple):
+    """A page's two parts."""
+
+    steps: list[Item]
+    result: list[Item]
+
+
+def divided(trace: Trace, view: View) -> Division:
+    """The steps up to the result, and the result with the outputs.
+
+    Where a step that is no output follows the result, all steps stand in the first part, and the result again.
+    """
+    outputs = {output.key: output for output in trace.outputs}
+    result = trace.outputs[0]
+    items = [Item(number, step) for number, step in shown(trace, view)]
+    others = [Item(None, step) for step in beside(trace, view)]
+    keys = [item.step.key for item in items]
+    if result.key not in keys:
+        return Division(items, others)
+    first = keys.index(result.key)
+    if all(key in outputs for key in keys[first:]):
+        return Division(items[:first], [item._replace(step=outputs[item.step.key]) for item in items[first:]] + others)
+    return Division(items, [items[first]._replace(step=result, again=True), *others])
+
+
+def operand_steps(trace: Trace) -> dict[str, Step]:
+    """The operands by their names, each as something that can be shown."""
+    return {name: _as_step(name, operand) for name, operand in trace.inputs.items()}
+
+
+def _as_step(name: str, operand: Given) -> Step:
+    axes = operand.axes or tuple(map(str, range(operand.value.ndim)))
+    return Step(
+        name=name,
+        group="",
+        symbol=operand.symbol or name,
+        formula="",
+        sizes="",
+        latex="",
+        axes=axes,
+        shape=operand.value.shape,
+        value=operand.value,
+        why="",
+        labels={axes[position]: labels for position, labels in operand.labels.items()},
+    )
+
+
+def sizes(step: Step) -> str:
+    """`n=2 × d_k=3`."""
+    return " × ".join(
+        str(size) if axis.isdigit() else f"{axis}={size}" for axis, size in zip(step.axes, step.shape, strict=True)
+    )
+
+
+def inline(operand: Given) -> str:
+    """A small operand as one would type it: `1 0 1; 0 1 1`; "" for a larger one."""
+    value = operand.value
+    if value.size > MOST_INLINE or value.ndim > 2:
+        return ""
+    rows = value.reshape(-1, value.shape[-1] if value.ndim else 1)
+    written = texts(rows) if operand.written is None else operand.written.reshape(rows.shape)
+    return "; ".join(" ".join(map(str, row)) for row in written)
+
+
+def options(trace: Trace) -> list[str]:
+    """`causal = true`, `scale = none`: the options that are set."""
+    return [f"{name} = {_option(value)}" for name, value in trace.options.items() if value not in (None, False)]
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_option, value))
+    return value if isinstance(value, str) else shortest(value)
+
+
+def findings(step: Step) -> list[str]:
+    """What a check, or rounding at each step, has shown."""
+    found = []
+    if step.check is not None:
+        verdict = "agree" if step.check.agrees else "DISAGREE"
+        found.append(f"central differences {verdict}: largest difference {format_number(step.check.max_error)}")
+    if step.drift is not None:
+        found.append(f"largest drift from full precision: {format_number(step.drift)}")
+    return found
+
+
+def summary(step: Step, view: View) -> str:
+    """What is known of a value that was not kept, or that has no entries."""
+    if step.value is not None:
+        return f"no entries: {'×'.join(map(str, step.shape))}"
+    facts = {name: value for name, value in (step.summary or {}).items() if np.ndim(value) == 0}
+    words = "".join(f", {name} {texts(np.asarray(value), view.digits).item()}" for name, value in facts.items())
+    return f"too large to keep{words} (--all keeps it)"

@@ -1,0 +1,100 @@
+"""A value as tables of text: its last two axes make a table, the axes in front of them a stack; large ones by their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attncalc.numbers import texts
+from attncalc.render.view import View
+from attncalc.text import visible
+from attncalc.trace import Array, Step
+
+GAP = "…"
+LEAST_HIDDEN = 3  # a gap takes a line itself
+
+
+class Limits(NamedTuple):
+    """How much of a value is shown; with the view's `everything`, all of it."""
+
+    rows: int = 24
+    columns: int = 40
+    tables: int = 8
+
+
+class Table(NamedTuple):
+    """One matrix: which indices of its rows and columns are shown, and their entries as text."""
+
+    at: tuple[int, ...]  # its place along the axes in front
+    rows: tuple[int | None, ...]  # None is a gap; a vector is one row
+    columns: tuple[int | None, ...]
+    entries: tuple[tuple[str, ...], ...]  # a gap's are "…"
+
+
+class Window(NamedTuple):
+    """The tables of a value that are shown, and in words what is not."""
+
+    tables: tuple[Table, ...]
+    left_out: str = ""  # "22 more columns and 3 more rows"
+
+
+def window(step: Step, view: View, limits: Limits) -> Window:
+    """As much of the step's value as the limits let be shown; a single number is a table of one entry."""
+    value = step.value
+    if value is None or value.size == 0:
+        return Window(())
+    stack = value.reshape(prod(value.shape[:-2]), *((1, 1) + value.shape)[-2:])
+    shown = [_ends(size, most, view) for size, most in zip(stack.shape, (limits.tables, *limits[:2]), strict=True)]
+    written = _entries(step, stack[np.ix_(*shown)], view)
+    numbers, rows, columns = shown
+    found = []
+    for number, entries in zip(numbers, written, strict=True):
+        at = tuple(int(i) for i in np.unravel_index(number, value.shape[:-2]))
+        table = [[*line] for line in entries.tolist()]
+        if len(columns) < stack.shape[2]:
+            for line in table:
+                line.insert(-1, GAP)
+        if len(rows) < stack.shape[1]:
+            table.insert(-1, [GAP] * len(table[0]))
+        found.append(
+            Table(at, _with_gap(rows, stack.shape[1]), _with_gap(columns, stack.shape[2]), tuple(map(tuple, table)))
+        )
+    missing = [stack.shape[i] - len(shown[i]) for i in (2, 1, 0)]
+    return Window(tuple(found), _left_out(zip(missing, ("column", "row", "table"), strict=True)))
+
+
+def _ends(size: int, most: int, view: View) -> list[int]:
+    """The indices that are shown of an axis: all of them, or the first ones and the last."""
+    return list(range(size)) if view.everything or size <= most else [*range(most - LEAST_HIDDEN), size - 1]
+
+
+def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
+    return tuple(indices) if len(indices) == size else (*indices[:-1], None, indices[-1])
+
+
+def _entries(step: Step, chosen: Array, view: View) -> Array:
+    """The entries as text; those that stand for something by its name, `queen (4)`."""
+    if not step.names:
+        return texts(chosen, view.digits)
+    result = np.empty(chosen.shape, dtype=object)
+    result.ravel()[:] = [f"{visible(step.names[int(i)])} ({int(i)})" for i in chosen.ravel()]
+    return result
+
+
+def _left_out(hidden: Any) -> str:
+    parts = [f"{count} more {thing}{'s' * (count > 1)}" for count, thing in hidden if count]
+    return " and ".join(parts)
+
+
+def label(step: Step, axis: str, index: int) -> str:
+    """The label of an index along an axis, or the index itself."""
+    labels = step.labels.get(axis)
+    return visible(labels[index]) if labels else str(index)
+
+
+def heading(step: Step, table: Table) -> str:
+    """Which matrix of a stack it is: `b = 1, h = 0`."""
+    return ", ".join(f"{axis} = {label(step, axis, i)}" for axis, i in zip(step.axes, table.at, strict=False))

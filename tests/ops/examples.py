@@ -1,0 +1,243 @@
+"""Examples of every primitive: small graphs that end in it, with operands for which it has a value and a slope.
+
+A new row in OPS needs an entry here; everything that tests/ops/test_primitives.py asks is then asked of it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.axes import Axes, Axis, composite
+from attncalc.graph import Node, constant, constants, given, identity, step
+from attncalc.ops import (
+    absolute,
+    angle_between,
+    arccos,
+    compare_equal,
+    cos,
+    cosine_ratio,
+    exp,
+    first_maximum,
+    held,
+    index,
+    keep_where,
+    log,
+    log_sum_exp,
+    logical_not,
+    maximum,
+    mean,
+    merge,
+    outer,
+    peak,
+    ranking,
+    rename,
+    repeat,
+    root_of_sum,
+    sign,
+    sin,
+    softmax,
+    solve,
+    split,
+    spread,
+    sqrt,
+    tanh,
+    total,
+)
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A graph over operands such as `n=3 d=4`, or `n=3 (h=2 d=2): positive`; nothing before the colon is a number.
+
+    `inexact` says why exact numbers are not expected to give what floats give.
+    """
+
+    build: Callable[..., Node]
+    operands: tuple[str, ...]
+    inexact: str = ""
+
+    def __str__(self) -> str:
+        return " & ".join(self.operands) or "no operands"
+
+    def graph(self, lead: Mapping[int, Axis] | None = None) -> tuple[Node, list[Node]]:
+        """The primitive's node and its operands, the numbered ones with a leading axis more."""
+        nodes = []
+        for i, operand in enumerate(self.operands):
+            axes, entries = self.read(operand)
+            front = (lead[i],) if lead and i in lead else ()
+            nodes.append(given("xyzuvw"[i], front + axes, boolean=entries == "flags"))
+        return self.build(*nodes), nodes
+
+    def values(self, nodes: list[Node], seed: int = 0) -> dict[str, Array]:
+        """Entries for the operands: distinct from one another and from 0, so that no two change places nearby."""
+        rng = np.random.default_rng(seed)
+        pool = iter(rng.permutation(np.arange(1, 200)) / 64)
+        entries = [self.read(operand)[1] for operand in self.operands]
+        return {node.args["name"]: _drawn(node, kind, pool, rng) for node, kind in zip(nodes, entries, strict=True)}
+
+    @staticmethod
+    def read(operand: str) -> tuple[Axes, str]:
+        """`n=3 (h=2 d=2): positive` → its axes, and what entries it has."""
+        declared, _, entries = operand.partition(":")
+        axes: list[Axis] = []
+        parts: list[Axis] = []
+        inside = False
+        for word in declared.split():
+            inside = inside or word.startswith("(")
+            name, size = word.strip("()").split("=")
+            (parts if inside else axes).append(Axis(name, int(size)))
+            if word.endswith(")"):
+                axes.append(composite(*parts))
+                inside = False
+        return tuple(axes), entries.strip() or "real"
+
+
+def _drawn(node: Node, entries: str, pool: Iterator[float], rng: np.random.Generator) -> Array:
+    shape = tuple(axis.size for axis in node.axes)
+    if entries == "flags":
+        return rng.random(shape) < 0.5
+    sizes = np.array([next(pool) for _ in range(int(np.prod(shape)))]).reshape(shape)
+    if entries == "positive":
+        return sizes
+    signed = sizes * rng.choice([-1, 1], shape)
+    return signed / 4 if entries == "unit" else signed
+
+
+def example(build: Callable[..., Node], *operands: str, inexact: str = "") -> Example:
+    return Example(build, operands, inexact)
+
+
+def cosine_of(a: Node, b: Node) -> Node:
+    return cosine_ratio(total(a * b), root_of_sum(total(a**2), a, 2) * root_of_sum(total(b**2), b, 2), a, b)
+
+
+N, M = Axis("n", 3), Axis("m", 4)
+
+EXAMPLES: dict[str, tuple[Example, ...]] = {
+    # without sources
+    "input": (example(lambda x: x, "n=3 m=4"),),
+    "constant": (example(lambda: constant(3)), example(lambda: constant(0.25)), example(lambda: constant(2.5, "C"))),
+    "constants": (example(lambda: constants((1, 2.5, 4), N, "length")),),
+    "identity": (example(lambda: identity((N,))), example(lambda: identity((Axis("b", 2), N)))),
+    "size": (example(lambda x: x.size("d"), "n=3 d=4"),),
+    "index": (
+        example(lambda: index("m", (M,), "j")),
+        example(lambda: index("n", (N, M), "i")),
+        example(lambda: index("m", (N, M), "j")),
+    ),
+    "step": (example(lambda x: step("scores", x, "compare"), "n=3 m=4"),),
+    # linear
+    "matmul": (
+        example(lambda x, y: x @ y, "n=2 d=3", "d=3 m=4"),
+        example(lambda x, y: x @ y, "n=2 d=3", "d=3"),
+        example(lambda x, y: x @ y, "d=3", "d=3 m=4"),
+        example(lambda x, y: x @ y, "d=3", "d=3"),
+        example(lambda x, y: x @ y, "b=2 h=2 n=2 d=3", "b=2 h=2 d=3 m=2"),
+        example(lambda x, y: x @ y, "h=2 n=2 d=3", "d=3 m=4"),
+        example(lambda x, y: x @ y, "n=2 d=3", "h=2 d=3 m=4"),
+        example(lambda x, y: x @ y, "h=2 d=3", "h=2 d=3 m=4"),
+        example(lambda x, y: x @ y, "h=2 n=4 d=3", "h=2 d=3"),
+        example(lambda x, y: x @ y, "d=3", "h=2 d=3 m=4"),
+    ),
+    "transpose": (example(lambda x: x.T, "n=2 d=3"), example(lambda x: x.T, "h=2 n=2 d=3")),
+    "outer": (
+        example(outer, "n=2", "m=3"),
+        example(outer, "b=2 n=2", "b=2 m=3"),
+        example(outer, "n=2", "b=2 m=3"),
+        example(outer, "n=2 k=2", "m=3"),
+    ),
+    "solve": (
+        example(solve, "k=3 j=3", "k=3"),
+        example(solve, "b=2 k=3 j=3", "b=2 k=3"),
+        example(solve, "k=3 j=3", "b=2 k=3"),
+        example(solve, "b=2 k=3 j=3", "k=3"),
+    ),
+    # elementwise
+    "add": (
+        example(lambda x, y: x + y, "n=3 m=4", "n=3 m=4"),
+        example(lambda x, y: x + y, "n=3 m=4", "m=4"),
+        example(lambda x, y: x + y, "n=3", "n=3 m=4"),
+        example(lambda x, y: x + y, "m=4 n=3", "n=3 m=4"),
+        example(lambda x, y, z: Node("add", x, y, z), "n=3", "n=3", "n=3"),
+    ),
+    "sub": (example(lambda x, y: x - y, "n=3 m=4", "m=4"), example(lambda x: 1 - x, "n=3")),
+    "neg": (example(lambda x: -x, "n=3"),),
+    "mul": (example(lambda x, y: x * y, "n=3 m=4", "n=3"), example(lambda x: 3 * x, "n=3")),
+    "div": (example(lambda x, y: x / y, "n=3 m=4", "n=3"), example(lambda x: 1 / x, "n=3")),
+    "pow": (
+        example(lambda x: x**2, "n=3 m=4"),
+        example(lambda x: x**3, "n=3"),
+        example(lambda x: x**-1, "n=3"),
+        example(lambda x: x**1.5, "n=3: positive"),
+        example(lambda x, y: x**y, "n=3: positive", "n=3"),
+    ),
+    "exp": (example(exp, "n=3 m=4"),),
+    "log": (example(log, "n=3 m=4: positive"),),
+    "sqrt": (example(sqrt, "n=3 m=4: positive"),),
+    "abs": (example(absolute, "n=3 m=4"),),
+    "sign": (example(sign, "n=3 m=4"),),
+    "tanh": (example(tanh, "n=3 m=4"),),
+    "sin": (example(sin, "n=3 m=4"),),
+    "cos": (example(cos, "n=3 m=4"),),
+    "arccos": (example(arccos, "n=3 m=4: unit"),),
+    "maximum": (
+        example(maximum, "n=3 m=4", "n=3 m=4"),
+        example(maximum, "n=3 m=4", "m=4"),
+        example(lambda x: maximum(x, 0), "n=5"),
+    ),
+    "where": (
+        example(keep_where, "n=3 m=4: flags", "n=3 m=4", "n=3 m=4"),
+        example(keep_where, "n=3 m=4: flags", "n=3 m=4", "m=4"),
+        example(lambda x, y: keep_where(x, y, -np.inf), "n=3 m=4: flags", "n=3 m=4"),
+    ),
+    "held": (example(held, "n=3 m=4", inexact="held numbers only shift, and exact ones need no shift: 0"),),
+    "less_equal": (example(lambda x, y: x <= y, "n=3 m=4", "m=4"),),
+    "less": (example(lambda x, y: x < y, "n=3 m=4", "m=4"),),
+    "equal": (example(compare_equal, "n=3 m=4", "m=4"), example(lambda x: compare_equal(x, x), "n=3")),
+    "and": (example(lambda x, y: x & y, "n=3 m=4: flags", "n=3 m=4: flags"),),
+    "not": (example(logical_not, "n=3 m=4: flags"),),
+    # along an axis
+    "sum": (
+        example(total, "n=3 m=4"),
+        example(lambda x: total(x, "n"), "n=3 m=4"),
+        example(lambda x: total(x, "n"), "b=2 n=3 m=2"),
+    ),
+    "mean": (example(mean, "n=3 m=4"), example(lambda x: mean(x, "n"), "n=3 m=4")),
+    "peak": (example(peak, "n=3 m=4"), example(lambda x: peak(x, "n"), "n=3 m=4")),
+    "first_maximum": (
+        example(lambda x: first_maximum(x, "m"), "n=3 m=4"),
+        example(lambda x: first_maximum(x, "n"), "n=3 m=4"),
+    ),
+    "softmax": (example(softmax, "n=3 m=4"), example(lambda x: softmax(x, "n"), "n=3 m=2")),
+    "log_sum_exp": (example(log_sum_exp, "n=3 m=4"), example(lambda x: log_sum_exp(x, "n"), "n=3 m=2")),
+    "root_of_sum": (
+        example(lambda x: root_of_sum(total(x**2), x, 2), "n=3 m=4"),
+        example(lambda x: root_of_sum(total(x**2, "n"), x, 2, "n"), "n=3 m=2"),
+        example(lambda x: root_of_sum(total(x**3), x, 3), "n=3 m=4: positive"),
+        example(lambda x: root_of_sum(total(x**1.5), x, 1.5), "m=4: positive"),
+    ),
+    "cosine_ratio": (example(cosine_of, "n=4", "n=4"), example(cosine_of, "b=2 n=3", "b=2 n=3")),
+    "angle": (example(lambda x, y: angle_between(cosine_of(x, y), x, y), "n=4", "n=4"),),
+    "ranking": (
+        example(lambda x: ranking(x, 3), "n=3 m=5"),
+        example(lambda x, y: ranking(x, 2, y), "m=7", "m=7: flags"),
+    ),
+    # moving
+    "rename": (example(lambda x: rename(x, "n", "m"), "n=3 d=2"),),
+    "split": (example(split, "n=3 (h=2 d=2)"), example(split, "b=2 n=3 (h=2 d=3)")),
+    "merge": (example(merge, "h=2 n=3 d=2"), example(merge, "b=2 h=3 n=2 d=2")),
+    "repeat": (example(lambda x: repeat(x, "g", "h", 3), "g=2 m=3 d=2"),),
+    "gather": (example(lambda x: Node("gather", x, old="h", new="g", times=3), "h=6 m=2 d=2"),),
+    "spread": (
+        example(lambda x: spread(x, (*x.axes, M)), "n=3"),
+        example(lambda x: spread(x, (M, *x.axes)), "n=3"),
+        example(lambda x: spread(x, (M, *reversed(x.axes))), "n=3 d=2"),
+    ),
+}

@@ -1,0 +1,101 @@
+"""Traces made by hand: what renderers are given, without the machinery that computes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attncalc.trace import Arithmetic, Entry, Given, Step, Trace
+
+
+class Make:
+    """Builds steps and traces with whatever a test does not say left empty."""
+
+    @staticmethod
+    def step(name: str, value: Any, axes: str = "", formula: str = "", **more: Any) -> Step:
+        """A step; its axes are words apart by blanks."""
+        array = np.asarray(value)
+        return Step(
+            name=name,
+            formula=formula,
+            axes=tuple(axes.split()),
+            shape=array.shape,
+            value=array,
+            **{"group": "", "symbol": name, "sizes": "", "latex": "", "why": ""} | more,
+        )
+
+    @staticmethod
+    def trace(*steps: Step, outputs: tuple[Step, ...] = (), **more: Any) -> Trace:
+        """A trace whose result is its last step, unless outputs are given."""
+        usual = {"calculation": "demo", "summary": "A demonstration.", "inputs": {}, "options": {}}
+        return Trace(steps=steps, outputs=outputs or steps[-1:], **usual | more)
+
+    @staticmethod
+    def entry(value: Any, *, brackets: bool = False) -> Entry:
+        """A number in an arithmetic line."""
+        return Entry(value, brackets)
+
+
+@pytest.fixture(scope="session")
+def make() -> type[Make]:
+    """The builder."""
+    return Make
+
+
+def _products(a: np.ndarray, b: np.ndarray) -> Arithmetic:
+    pieces: list[str | Entry] = []
+    for x, y in zip(a.tolist(), b.tolist(), strict=True):
+        pieces += [*([" + "] if pieces else []), Entry(x, brackets=bool(pieces)), "×", Entry(y, brackets=True)]
+    return tuple(pieces)
+
+
+@pytest.fixture(scope="session")
+def dot(make: type[Make]) -> Trace:
+    """Two vectors of three, with the arithmetic of every entry."""
+    a, b = np.array([0.8, 0.2, -0.1]), np.array([0.7, 0.3, -0.2])
+    why = {"products": "each entry of a meets its partner in b", "dot": "one number says how far they agree"}
+    products = make.step(
+        "products", a * b, "n", "a ⊙ b", sizes="[3] ⊙ [3]", why=why["products"],
+        arithmetic=lambda at: (Entry(a[at], brackets=False), "×", Entry(b[at], brackets=True)),
+    )  # fmt: skip
+    total = make.step("dot", a @ b, "", "a·b", sizes="[3]·[3]", why=why["dot"], arithmetic=lambda at: _products(a, b))
+    inputs = {"a": Given(a, "words.csv#cat", axes=("n",)), "b": Given(b, axes=("n",))}
+    return make.trace(products, total, calculation="dot", summary="The inner product.", inputs=inputs)
+
+
+@pytest.fixture(scope="session")
+def attention(make: type[Make]) -> Trace:
+    """Two queries, two keys, the second key hidden from the first query; the tokens have labels."""
+    labels = {"n": ("the", "cat"), "m": ("the", "cat")}
+    scores, masked = np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[1 / 3, -np.inf], [1 / 3, 1 / 3]])
+    weights, output = np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[2.0, 0.0, 1.0], [1.5, 0.5, 0.5]])
+    q = Given(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), "q.json", axes=("n", "d_k"), labels={0: ("the", "cat")})
+    steps = (
+        make.step("scores", scores, "n m", "Q·Kᵀ", sizes="[2×3]·[2×3]ᵀ", labels=labels, why="compare all with all"),
+        make.step("masked", masked, "n m", "scores where j ≤ i, else −∞", labels=labels),
+        make.step("weights", weights, "n m", "softmax(masked)", labels=labels, latex=r"\mathrm{softmax}"),
+        make.step("output", output, "n d_v", "weights·V", labels={"n": ("the", "cat")}, why="mix the values"),
+    )
+    return make.trace(
+        *steps,
+        outputs=(steps[3], steps[2]),
+        calculation="attention",
+        summary="Each query mixes the values.",
+        inputs={"q": q},
+        options={"causal": True},
+    )
+
+
+@pytest.fixture(scope="session")
+def grouped(make: type[Make]) -> Trace:
+    """Parts with steps of the same name, a checked gradient, and an output that is no step."""
+    stack = np.arange(6.0).reshape(2, 1, 3) / 8
+    output = make.step("angle", 11.9, formula="arccos(cosine)")
+    steps = (
+        make.step("q", [[1.0, 2.0]], "n d", "x·W_Q", symbol="Q", group="encoder 1/self-attention"),
+        make.step("weights", stack, "h n m", "softmax(q)", group="encoder 1/self-attention", drift=0.0012),
+        make.step("weights", stack + 1, "h n m", "softmax(q)", group="encoder 2/self-attention", drift=0.0),
+    )
+    return make.trace(*steps, outputs=(steps[1], output))

@@ -1,0 +1,61 @@
+"""npy and npz: what NumPy reads back, in the same bytes every time."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+from attncalc.errors import AttncalcError
+from attncalc.render import BINARY, View, render
+from attncalc.trace import Trace
+
+
+def loaded(trace: Trace, format: str, **view: Any) -> Any:
+    content = render(trace, format, View(**view))
+    assert isinstance(content, bytes)
+    assert format in BINARY
+    return np.load(BytesIO(content))
+
+
+def test_npy_is_the_result(attention: Trace) -> None:
+    assert loaded(attention, "npy").tolist() == attention.result.tolist()
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [(dict(get="products"), [0.8 * 0.7, 0.2 * 0.3, 0.1 * 0.2]), (dict(get="products", digits=1), [0.6, 0.1, 0.0])],
+    ids=["get", "digits"],
+)
+def test_npy_of_a_step(dot: Trace, view: dict[str, Any], expected: list[float]) -> None:
+    assert loaded(dot, "npy", **view).tolist() == expected
+
+
+def test_npz_is_every_step_and_output_by_its_name(grouped: Trace) -> None:
+    archive = loaded(grouped, "npz")
+    assert list(archive) == [*grouped, "angle"]
+    assert archive["encoder 1/self-attention/weights"].tolist() == grouped.result.tolist()
+
+
+def test_npz_of_one_value(grouped: Trace) -> None:
+    assert list(loaded(grouped, "npz", get="angle")) == ["angle"]
+
+
+def test_a_step_may_have_any_name(make: Any) -> None:
+    assert list(loaded(make.trace(make.step("file", 1.0)), "npz")) == ["file"]
+
+
+@pytest.mark.parametrize("format", sorted(BINARY))
+def test_the_same_numbers_are_the_same_bytes(grouped: Trace, format: str) -> None:
+    assert render(grouped, format) == render(grouped, format)
+
+
+@pytest.mark.parametrize("format", sorted(BINARY))
+def test_exact_numbers_are_refused_with_the_way_round(make: Any, format: str) -> None:
+    trace = make.trace(make.step("x", np.array([sympy.sqrt(2)], dtype=object)))
+    with pytest.raises(AttncalcError, match="x is exact") as fault:
+        render(trace, format)
+    assert "json" in fault.value.hint

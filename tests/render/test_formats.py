@@ -1,0 +1,42 @@
+"""The table of formats: each loads only what it needs, and each ends as its kind should."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from attncalc.render import BINARY, FORMATS, render
+from attncalc.trace import Trace
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_a_function_with_a_sentence_about_it(format: str) -> None:
+    module, _, name = FORMATS[format].partition(":")
+    assert getattr(import_module(f"attncalc.render.{module}"), name).__doc__
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", ["dot", "attention", "grouped"])
+def test_text_ends_in_a_newline_and_binary_is_bytes(name: str, format: str, request: pytest.FixtureRequest) -> None:
+    page = render(request.getfixturevalue(name), format)
+    assert isinstance(page, bytes) == (format in BINARY)
+    assert isinstance(page, bytes) or page.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("format", "unneeded"),
+    [
+        ("json", ("rich", "sympy", "csv", "zipfile")),
+        ("plain", ("rich", "sympy")),
+        ("csv", ("rich", "sympy")),
+        ("table", ("sympy", "rich.console", "rich.markdown")),
+    ],
+)
+def test_a_format_imports_no_more_than_it_needs(format: str, unneeded: tuple[str, ...]) -> None:
+    module = FORMATS[format].partition(":")[0]
+    program = f"import sys, attncalc.render.{module}; print([name for name in {unneeded!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,43 @@
+"""Formulas in ASCII and in words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncalc.render.glyphs import to_ascii, to_words
+
+SPELLED = [
+    ("Q·Kᵀ", "Q*K^T", "Q times K transposed"),
+    ("scores / √d_k", "scores / sqrt(d_k)", "scores divided by the square root of d_k"),
+    ("√(variance + ε)", "sqrt(variance + epsilon)", "the square root of (variance + ε)"),
+    ("γ ⊙ x + β", "gamma .* x + beta", "γ times entry by entry x + β"),
+    ("∂L/∂scores·K", "dL/dscores*K", "the gradient at scores times K"),
+    ("‖a‖·‖b‖", "||a||*||b||", "the norm of a times the norm of b"),
+    ("|a − b|", "|a - b|", "the absolute value of a minus b"),
+    ("Σ(x)", "sum(x)", "the sum of (x)"),
+    ("x²", "x^2", "x squared"),
+    ("2⁻⁸", "2^-8", "2⁻⁸"),
+    ("else −∞", "else -inf", "else minus infinity"),
+    ("scores where j ≤ i", "scores where j <= i", "scores where j is at most i"),
+    ("n ╲ m", "n \\ m", "n ╲ m"),
+    ("softmax(masked)", "softmax(masked)", "softmax(masked)"),
+    ("café", "caf\\xe9", "café"),
+]
+
+
+@pytest.mark.parametrize(("formula", "ascii_form", "words"), SPELLED, ids=[row[1] for row in SPELLED])
+def test_a_formula_in_ascii_and_in_words(formula: str, ascii_form: str, words: str) -> None:
+    assert to_ascii(formula) == ascii_form
+    assert to_words(formula) == words
+
+
+@given(st.text())
+def test_ascii_holds_nothing_else(text: str) -> None:
+    assert to_ascii(text).isascii()
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_stays_as_it_is(text: str) -> None:
+    assert to_ascii(text) == text

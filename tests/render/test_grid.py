@@ -1,0 +1,263 @@
+"""Values as tables: every number whole at any width, windows that say what they leave out, labels that stay inert."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from rich.cells import cell_len
+
+from attncalc.numbers import texts
+from attncalc.render.grid import grid
+from attncalc.render.view import View
+from attncalc.trace import Step
+
+numbers = st.one_of(
+    st.floats(-1e4, 1e4),
+    st.integers(-(10**6), 10**6).map(float),
+    st.sampled_from([0.0, -0.0, 1e-9, 1e300, -np.inf, np.inf, np.nan]),
+)
+
+
+def step(value: Any, axes: str = "", **more: Any) -> Step:
+    array = np.asarray(value)
+    names = tuple(axes.split()) or tuple("bhnm"[-array.ndim :] if array.ndim else "")
+    return Step("s", "", "s", "", "", "", names, array.shape, array, "", **more)
+
+
+def drawn(value: Any, axes: str = "", *, width: int | None = None, all_of_it: bool = False, **more: Any) -> list[str]:
+    view = View(width=width, everything=all_of_it, digits=more.pop("digits", None), unicode=more.pop("unicode", True))
+    return [line.plain for line in grid(step(value, axes, **more), view, indent=3)]
+
+
+def page(text: str) -> list[str]:
+    """The lines of an expected page, indented by three as `drawn` does."""
+    return [f"   {line}".rstrip() if line else "" for line in text.strip("\n").split("\n")]
+
+
+def cells(lines: list[str]) -> Counter[str]:
+    """The words to the right of the bar, headers and rules left out."""
+    rows = [line for line in lines if " │ " in line]
+    body = [line.partition(" │ ")[2].split() for line in rows if "╲" not in line and not line.strip().startswith("m │")]
+    return Counter(word for row in body for word in row)
+
+
+MATRICES = [
+    (
+        "whole numbers",
+        dict(value=[[1.0, 2.0], [-10.0, 0.0]]),
+        """
+n ╲ m │   0  1
+──────┼───────
+    0 │   1  2
+    1 │ -10  0
+""",
+    ),
+    (
+        "a row has no label",
+        dict(value=[0.5774, -1.0], axes="d_k"),
+        """
+d_k │      0        1
+────┼────────────────
+    │ 0.5774  -1.0000
+""",
+    ),
+    (
+        "masked, with labels",
+        dict(value=[[1 / 3, -np.inf]], labels={"n": ("the",), "m": ("a long label", "猫")}),
+        """
+n ╲ m │ a long label  猫
+──────┼─────────────────
+  the │       0.3333  −∞
+""",
+    ),
+    (
+        "a stack",
+        dict(value=[[[1, 2]], [[3, 4]]], labels={"h": ("first", "second")}),
+        """
+h = first
+n ╲ m │ 0  1
+──────┼─────
+    0 │ 1  2
+
+h = second
+n ╲ m │ 0  1
+──────┼─────
+    0 │ 3  4
+""",
+    ),
+    (
+        "a batch of heads",
+        dict(value=np.ones((1, 1, 1, 1))),
+        """
+b = 0, h = 0
+n ╲ m │ 0
+──────┼──
+    0 │ 1
+""",
+    ),
+    (
+        "entries that stand for labels",
+        dict(value=[1, 0], axes="rank", names=("king", "queen")),
+        """
+rank │         0         1
+─────┼────────────────────
+     │ queen (1)  king (0)
+""",
+    ),
+    (
+        "in ASCII",
+        dict(value=[[0.5, -np.inf]], labels={"m": ("café", "猫")}, unicode=False),
+        """
+n \\ m | caf\\xe9  \\u732b
+------+----------------
+    0 |     0.5    -inf
+""",
+    ),
+    (
+        "twelve columns are shown whole, in blocks",
+        dict(value=[np.arange(1000.0, 1012.0)], width=40),
+        """
+n ╲ m │    0     1     2     3
+──────┼───────────────────────
+    0 │ 1000  1001  1002  1003
+
+n ╲ m │    4     5     6     7
+──────┼───────────────────────
+    0 │ 1004  1005  1006  1007
+
+n ╲ m │    8     9    10    11
+──────┼───────────────────────
+    0 │ 1008  1009  1010  1011
+""",
+    ),
+    (
+        "thirty columns are windowed",
+        dict(value=[np.arange(1000.0, 1030.0)], width=40),
+        """
+n ╲ m │    0     1     2  …    29
+──────┼──────────────────────────
+    0 │ 1000  1001  1002  …  1029
+… 26 more columns (--all shows them)
+""",
+    ),
+    (
+        "exact numbers beside their decimals",
+        dict(value=np.array([[sympy.sqrt(3) / 3, sympy.Integer(1)]], dtype=object)),
+        """
+n ╲ m │             0  1
+──────┼─────────────────
+    0 │ √3/3 ≈ 0.5774  1
+""",
+    ),
+    (
+        "entries wider than the page are told in a list",
+        dict(value=np.array([sum(sympy.symbols("alpha beta gamma delta epsilon zeta"))]), axes="n", width=40),
+        """
+[0]  alpha + beta + delta + epsilon
+    + gamma + zeta
+""",
+    ),
+    ("nothing", dict(value=np.ones((0, 3))), "no entries: 0×3"),
+    ("a number", dict(value=0.97849719), "0.9785"),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), [row[1:] for row in MATRICES], ids=[row[0] for row in MATRICES])
+def test_a_value_as_a_table(given: dict[str, Any], expected: str) -> None:
+    assert [line.rstrip() for line in drawn(**given)] == page(expected)
+
+
+def test_a_tall_value_shows_its_beginning_and_its_end() -> None:
+    lines = drawn(np.arange(60.0).reshape(30, 2))
+    assert [line.split()[0] for line in lines[2:-1]] == [*map(str, range(21)), "…", "29"]
+    assert lines[-1] == "   … 8 more rows (--all shows them)"
+
+
+def test_many_tables_show_their_beginning_and_their_end() -> None:
+    lines = drawn(np.arange(12.0).reshape(12, 1, 1))
+    assert [line.strip() for line in lines if "=" in line] == [f"h = {h}" for h in (0, 1, 2, 3, 4, 11)]
+    assert "   … 6 more tables (--all shows them)" in lines
+
+
+def test_a_value_that_was_not_kept_tells_its_summary() -> None:
+    left = Step(
+        "s", "", "s", "", "", "", ("n", "m"), (9, 9), None, "", summary={"min": -1.5, "corner": np.ones((2, 2))}
+    )
+    assert [line.plain for line in grid(left, View())] == ["too large to keep, min -1.5 (--all keeps it)"]
+
+
+@given(arrays(np.float64, array_shapes(min_dims=1, max_dims=3, max_side=9), elements=numbers), st.integers(40, 200))
+def test_every_number_is_whole_at_any_width(value: np.ndarray, width: int) -> None:
+    lines = drawn(value, width=width, all_of_it=True)
+    assert cells(lines) == Counter(texts(value).flat)
+    assert max(map(len, lines)) <= width
+
+
+@given(st.integers(1, 40), st.integers(1, 60), st.integers(40, 200))
+def test_a_window_hides_and_counts_but_never_cuts(height: int, breadth: int, width: int) -> None:
+    value = np.arange(height * breadth).reshape(height, breadth) * 37
+    lines = drawn(value, width=width)
+    shown = cells(lines)
+    assert shown - Counter({"…": shown["…"]}) <= Counter(map(str, value.flat))
+    assert max(map(len, lines)) <= width
+    rows = len({line.split()[0] for line in lines if re.match(r" +\d+ │", line)})
+    last = " ".join(lines[-2:])
+    hidden_rows = int(found[1]) if (found := re.search(r"(\d+) more row", last)) else 0
+    hidden_columns = int(found[1]) if (found := re.search(r"(\d+) more column", last)) else 0
+    assert rows + hidden_rows == value.shape[0]
+    assert rows * (value.shape[1] - hidden_columns) == shown.total() - shown["…"]
+
+
+@given(st.lists(st.complex_numbers(max_magnitude=1e3), min_size=1, max_size=6), st.integers(40, 100))
+def test_complex_numbers_are_whole_too(values: list[complex], width: int) -> None:
+    written = " ".join(" ".join(drawn(values, width=width, all_of_it=True)).split())
+    assert all(" ".join(text.split()) in written for text in texts(np.array(values)).flat)
+
+
+HOSTILE = [
+    "[red]x[/]",
+    "[/]",
+    "[link=file:///etc/passwd]x[/link]",
+    "[on black black]hidden[/]",
+    ":smile:",
+    "\x1b[2J",
+    "\x1b]0;title\x07",
+    "\x9b31m",
+    "‮evil",
+    "a\nb",
+    "a\rb",
+    "​",
+]
+
+
+@pytest.mark.parametrize("label", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("color", [True, False], ids=["colour", "plain"])
+def test_labels_are_shown_and_never_act(label: str, color: bool) -> None:
+    from attncalc.render.flow import assembled
+
+    view = View(color=color)
+    value = step([[1.0, 2.0], [3.0, 4.0]], labels={"n": (label, "k"), "m": (label, "k")})
+    text = (
+        re.sub(r"\x1b\[[\d;]*m", "", assembled(grid(value, view), view))
+        if color
+        else assembled(grid(value, view), view)
+    )
+    assert text.count("\n") == 4
+    assert text.replace("\n", "").isprintable()
+    shown = label.encode("unicode_escape").decode() if not label.isprintable() else label
+    assert shown[:10] in text
+
+
+@given(st.text(min_size=1), st.integers(40, 120))
+def test_any_label_leaves_the_page_in_order(label: str, width: int) -> None:
+    lines = drawn([[1.5, 2.5]], width=width, labels={"n": (label,), "m": (label, "k")})
+    assert all(cell_len(line) <= width for line in lines)
+    assert cells(lines) == {"1.5": 1, "2.5": 1}

@@ -1,0 +1,296 @@
+"""The page: its order, what is said of each step, how it fits narrow, plain and coloured terminals."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from attncalc.errors import AttncalcError
+from attncalc.render import View, render
+from attncalc.trace import Check, Given, Trace
+
+ANSI = re.compile(r"\x1b\[[\d;]*m")
+
+
+def page(trace: Trace, **view: Any) -> str:
+    text = render(trace, "table", View(**view))
+    assert isinstance(text, str)
+    return text
+
+
+DOT = """\
+dot
+The inner product.
+
+  a ← words.csv#cat, n=3: 0.8 0.2 -0.1
+  b, n=3: 0.7 0.3 -0.2
+
+1  products = a ⊙ b = [3] ⊙ [3] → [3]
+   each entry of a meets its partner in b
+
+   products[0] = 0.8×0.7 = 0.56
+   products[1] = 0.2×0.3 = 0.06
+   products[2] = -0.1×(-0.2) = 0.02
+
+   n │    0     1     2
+   ──┼─────────────────
+     │ 0.56  0.06  0.02
+
+━━ result ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+2  dot = a·b = [3]·[3]
+   one number says how far they agree
+   dot = 0.8×0.7 + 0.2×0.3 + (-0.1)×(-0.2) = 0.64
+━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+"""
+
+ATTENTION_ASCII = """\
+attention
+Each query mixes the values.
+
+  q <- q.json, n=2 x d_k=3: 1 0 1; 0 1 1
+  causal = true
+
+1  scores = Q*K^T
+          = [2x3]*[2x3]^T
+          -> [2x2]
+   compare all with all
+
+   n \\ m | the  cat
+   ------+---------
+     the |   1    2
+     cat |   1    1
+
+2  masked = scores where j <= i, else
+            -inf
+          -> [2x2]
+
+   n \\ m |    the     cat
+   ------+---------------
+     the | 0.3333    -inf
+     cat | 0.3333  0.3333
+
+3  weights = softmax(masked) -> [2x2]
+
+   n \\ m | the  cat
+   ------+---------
+     the | 1.0  0.0
+     cat | 0.5  0.5
+
+== result ==============================
+4  output = weights*V -> [2x3]
+   mix the values
+
+   n \\ d_v |   0    1    2
+   --------+--------------
+       the | 2.0  0.0  1.0
+       cat | 1.5  0.5  0.5
+========================================
+"""
+
+GROUPED = """\
+demo
+A demonstration.
+
+── encoder 1/self-attention ──
+
+1  q = Q = x·W_Q → [1×2]
+
+   n ╲ d │ 0  1
+   ──────┼─────
+       0 │ 1  2
+
+2  weights = softmax(q) → [2×1×3]
+
+   h = 0
+   n ╲ m │     0      1      2
+   ──────┼────────────────────
+       0 │ 0.000  0.125  0.250
+
+   h = 1
+   n ╲ m │     0      1      2
+   ──────┼────────────────────
+       0 │ 0.375  0.500  0.625
+
+   largest drift from full precision: 0.0012
+
+── encoder 2/self-attention ──
+
+3  weights = softmax(q) → [2×1×3]
+
+   h = 0
+   n ╲ m │     0      1      2
+   ──────┼────────────────────
+       0 │ 1.000  1.125  1.250
+
+   h = 1
+   n ╲ m │     0      1      2
+   ──────┼────────────────────
+       0 │ 1.375  1.500  1.625
+
+   no drift so far
+
+━━ result ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+   encoder 1/self-attention/weights, step 2
+
+   h = 0
+   n ╲ m │     0      1      2
+   ──────┼────────────────────
+       0 │ 0.000  0.125  0.250
+
+   h = 1
+   n ╲ m │     0      1      2
+   ──────┼────────────────────
+       0 │ 0.375  0.500  0.625
+
+   angle = arccos(cosine)
+   angle = 11.9
+━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+"""
+
+
+def test_a_vector_calculation_shows_its_arithmetic_as_on_paper(dot: Trace) -> None:
+    assert page(dot) == DOT
+
+
+def test_a_narrow_page_without_the_signs_of_formulas(attention: Trace) -> None:
+    assert page(attention, width=40, unicode=False) == ATTENTION_ASCII
+
+
+def test_groups_a_result_among_the_steps_and_an_output_beside_them(grouped: Trace) -> None:
+    assert page(grouped) == GROUPED
+
+
+@pytest.mark.parametrize("width", [40, 80, 200, None])
+@pytest.mark.parametrize("name", ["dot", "attention", "grouped"])
+def test_colour_changes_no_character(name: str, width: int | None, request: pytest.FixtureRequest) -> None:
+    trace = request.getfixturevalue(name)
+    coloured = page(trace, width=width, color=True)
+    assert coloured != ANSI.sub("", coloured) == page(trace, width=width)
+
+
+@pytest.mark.parametrize("width", [40, 41, 55, 80, 200])
+@pytest.mark.parametrize("name", ["dot", "attention", "grouped"])
+@pytest.mark.parametrize("unicode", [True, False], ids=["unicode", "ascii"])
+def test_no_line_is_wider_than_the_page(name: str, width: int, unicode: bool, request: pytest.FixtureRequest) -> None:
+    text = page(request.getfixturevalue(name), width=width, unicode=unicode)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert unicode or text.isascii()
+
+
+def test_a_page_narrower_than_any_is_laid_out_for_forty(dot: Trace) -> None:
+    assert page(dot, width=12) == page(dot, width=40)
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        (dict(quiet=True), "0.64\n"),
+        (dict(get="products"), "n │    0     1     2\n──┼─────────────────\n  │ 0.56  0.06  0.02\n"),
+        (dict(get="products", quiet=True), "n │    0     1     2\n──┼─────────────────\n  │ 0.56  0.06  0.02\n"),
+        (dict(quiet=True, digits=3), "0.640\n"),
+    ],
+    ids=["quiet", "get", "get wins over quiet", "digits"],
+)
+def test_one_value_alone(dot: Trace, view: dict[str, Any], expected: str) -> None:
+    assert page(dot, **view) == expected
+
+
+def test_asking_for_a_step_that_is_not_there_is_an_error(dot: Trace) -> None:
+    with pytest.raises(AttncalcError, match="no step or output called 'product'"):
+        page(dot, get="product")
+
+
+@pytest.mark.parametrize(
+    ("show", "numbers"),
+    [
+        (("encoder 1",), ["1", "2"]),
+        (("encoder 2/self-attention/weights", "q"), ["1", "3"]),
+        (("encoder 1/self-attention/weights",), ["2"]),
+    ],
+    ids=["a group", "steps, in the order of the page", "one step"],
+)
+def test_show_picks_steps_that_keep_their_numbers(grouped: Trace, show: tuple[str, ...], numbers: list[str]) -> None:
+    text = page(grouped, show=show)
+    assert re.findall(r"^(\d)  ", text, re.MULTILINE) == numbers
+    assert "angle" not in text
+
+
+def test_show_of_a_name_that_several_groups_have_lists_them(grouped: Trace) -> None:
+    with pytest.raises(AttncalcError, match=r"encoder 1/self-attention/weights, encoder 2/self-attention/weights"):
+        page(grouped, show=("weights",))
+
+
+@pytest.mark.parametrize(
+    ("agrees", "line"),
+    [
+        (True, "central differences agree: largest difference 3.1e-10"),
+        (False, "central differences DISAGREE: largest difference 3.1e-10"),
+    ],
+)
+def test_a_gradient_says_what_central_differences_found(make: Any, agrees: bool, line: str) -> None:
+    check = Check(np.zeros(1), 3.1e-10, agrees)
+    step = make.step("grad_q", [1.0], "n", symbol="∂L/∂Q", gradient_of="q", check=check)
+    text = page(make.trace(step))
+    assert "1  grad_q = ∂L/∂Q → [1]\n" in text
+    assert f"   {line}\n" in text
+
+
+def test_seven_terms_are_too_many_to_write_out(make: Any) -> None:
+    def total(terms: int) -> str:
+        pieces = [piece for i in range(terms) for piece in ((" + ",) if i else ()) + (make.entry(i),)]
+        return page(make.trace(make.step("sum", 1.0, arithmetic=lambda at: tuple(pieces))))
+
+    assert "sum = 0 + 1 + 2 + 3 + 4 + 5 = 1" in total(6)
+    assert "sum = 1\n" in total(7)
+
+
+def test_all_the_results_stand_in_the_panel_when_the_page_ends_with_them(make: Any) -> None:
+    q, k, v = (make.step(name, [[1.0]], "n d") for name in "qkv")
+    result = page(make.trace(q, k, v, outputs=(q, k, v))).partition("━━ result ")[2]
+    assert re.findall(r"^\d  (\w)", result, re.MULTILINE) == ["q", "k", "v"]
+
+
+def test_options_that_were_left_as_they_are_stay_unsaid(make: Any) -> None:
+    class Problem:
+        class calculation:  # noqa: N801  (it stands for an object)
+            defaults = {"causal": False, "scale": "default", "dk": (2, 8)}
+
+    options = {"causal": True, "scale": "default", "dk": (2, 32)}
+    text = page(make.trace(make.step("x", 1.0), options=options, problem=Problem()))
+    assert "  causal = true, dk = 2,32\n" in text
+
+
+def test_an_operand_keeps_the_digits_it_was_written_with(make: Any) -> None:
+    written = np.array([["0.360", "1/3"]])
+    operand = Given(
+        np.array([[0.36, 1 / 3]]), "q.csv", written=written, axes=("n", "d"), note="first row read as labels"
+    )
+    text = page(make.trace(make.step("x", 1.0), inputs={"q": operand}))
+    assert "  q ← q.csv, n=1 × d=2: 0.360 1/3 (first row read as labels)\n" in text
+
+
+@given(st.text(max_size=60), st.integers(40, 100))
+def test_words_of_others_never_start_a_line_or_widen_it(text: str, width: int) -> None:
+    from attncalc.trace import Step
+
+    value = np.ones(1)
+    step = Step("s", "", "s", text, "", "", ("n",), (1,), value, text, labels={"n": (text,)})
+    operand = Given(value, source=text, axes=("n",), note=text)
+    trace = Trace("demo", "A demonstration.", {"q": operand}, {"scale": text}, (step,), (step,))
+    lines = page(trace, width=width).split("\n")
+    assert all(cell_len(line) <= width for line in lines)
+    assert "".join(lines).isprintable()
+
+
+def test_everything_shows_all_rows_and_columns(make: Any) -> None:
+    big = make.trace(make.step("x", np.arange(3000.0).reshape(50, 60), "n m"))
+    assert "… 39 more columns and 29 more rows" not in page(big, everything=True)
+    words = set(page(big, everything=True, width=80).split())
+    assert {str(i) for i in range(3000)} <= words
+    assert "--all" in page(big, width=80)
