@@ -22,13 +22,15 @@ PIPE_CLOSED = 128 + 13  # SIGPIPE, which not every system has
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
-    sys.exit(run())
+    gc.set_threshold(100_000)  # starting makes many objects and next to no garbage: look for it less often
+    status = run()
+    gc.freeze()  # nor is it looked for on the way out, where all of it goes
+    sys.exit(status)
 
 
 def run() -> int:
     """Run the command line: its exit status."""
     try:
-        gc.set_threshold(100_000)  # starting makes many objects and next to no garbage: look for it less often
         signal.signal(signal.SIGTERM, _terminate)
         from attncalc.cli import app, output
 

@@ -16,11 +16,13 @@ from attncalc.trace import Arithmetic, Entry
 Value = Callable[[Node, At], Any]
 """(node, place) → the entry's value, for any node."""
 
-_INFIX = {"+": (" + ", 3), "−": (" − ", 3), "×": ("×", 2), "/": (" / ", 2)}
-_COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
 NEGATED = 4
+"""A sign in front of something: it may stand at the start of a sum, and nowhere else without brackets."""
+_INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, 3, 2.5), "×": ("×", 2, 2, 2), "/": (" / ", 2.5, 2, 1)}
+"""An operation's sign, how tightly it holds together, and up to what its first and its other parts come bare."""
+_COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
 LONGEST = 8
-"""A sum of more terms is shortened in the middle: the rule is plain by then, and the line would not be read."""
+"""A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
 
 
 def entry(node: Node, at: At, value: Value) -> Arithmetic:
@@ -36,15 +38,15 @@ def _is_leaf(node: Node) -> bool:
     return node.op in ("step", "input")
 
 
-def _of_node(node: Node, at: At, value: Value) -> tuple[list[str | Entry], int]:
-    """The pieces of an entry's arithmetic, and how tightly they hold together."""
+def _of_node(node: Node, at: At, value: Value) -> tuple[list[str | Entry], float]:
+    """The pieces of an entry's arithmetic, and how tightly they hold together, in the numbers of `Op.binds`."""
     if _is_leaf(node):
         return [Entry(value(node, at), brackets=False)], 0
     cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
     return _of_cell(node, cell, value)
 
 
-def _of_cell(node: Node, cell: Cell, value: Value) -> tuple[list[str | Entry], int]:
+def _of_cell(node: Node, cell: Cell, value: Value) -> tuple[list[str | Entry], float]:
     if isinstance(cell, Pick):
         return _of_node(node.sources[cell.source], cell.at, value)
     if isinstance(cell, Literal):
@@ -56,21 +58,20 @@ def _of_cell(node: Node, cell: Cell, value: Value) -> tuple[list[str | Entry], i
 
 
 def _shortened(form: Form) -> Iterable[Cell]:
-    if form.sign != "+" or len(form.parts) <= LONGEST:
+    if form.sign not in ("+", "max", "argmax") or len(form.parts) <= LONGEST:
         return form.parts
     return (*form.parts[:3], Literal("…"), form.parts[-1])
 
 
-def _form(form: Form, parts: list[tuple[list[str | Entry], int]]) -> tuple[list[str | Entry], int]:
+def _form(form: Form, parts: list[tuple[list[str | Entry], float]]) -> tuple[list[str | Entry], float]:
     sign = form.sign
     if sign in _INFIX:
-        mark, level = _INFIX[sign]
+        mark, level, first, others = _INFIX[sign]
         if len(parts) == 1:
             return parts[0]
-        tighter = level - 1 if sign in ("−", "/") else level
-        pieces = _bracketed(parts[0], NEGATED if sign == "+" else level, first=True)
+        pieces = _bracketed(parts[0], first, first=True)
         for part in parts[1:]:
-            pieces += [mark, *_bracketed(part, tighter)]
+            pieces += [mark, *_bracketed(part, others)]
         return pieces, level
     if sign in _COMPARE:
         left, right = parts
@@ -88,13 +89,15 @@ def _form(form: Form, parts: list[tuple[list[str | Entry], int]]) -> tuple[list[
         return ["|", *parts[0][0], "|"], 0
     if sign == "exp":
         return ["e^", *_bracketed(parts[0], 0)], 1
+    if sign == "!":
+        return [*_bracketed(parts[0], 0), "!"], 1
     inside: list[str | Entry] = []
     for part, _ in parts:
         inside += [", ", *part] if inside else part
     return [f"{sign}(", *inside, ")"], 0
 
 
-def _bracketed(part: tuple[list[str | Entry], int], level: int, *, first: bool = False) -> list[str | Entry]:
+def _bracketed(part: tuple[list[str | Entry], float], level: float, *, first: bool = False) -> list[str | Entry]:
     pieces, holds = part
     if holds > level:
         return ["(", *pieces, ")"]

@@ -72,9 +72,9 @@ def together(*several: Axes) -> Axes:
         for axis in axes:
             same = next((other for other in widest if other.name == axis.name), None)
             if same is None:
-                raise ShapeError(f"{axis.name} is an axis of one side only, and neither side has all the axes")
+                raise ShapeError(f"neither side has all the axes of the other ({axis.name} is on one side only)")
             if same.size != axis.size:
-                raise ShapeError(f"both have {axis.name}, but of different sizes, {axis.size} and {same.size}")
+                raise ShapeError(f"{axis.name} must be of one size")
     return widest
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +38,10 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             ready[operand.name], row = _as_declared(operand, inputs[operand.name], options)
             dropped |= row
     ranks = {name: g.value.ndim for name, g in ready.items()}
-    shapes = {o.name: _alternative(o, ranks[o.name]) for o in calculation.operands if o.name in ready}
+    given = [o for o in calculation.operands if o.name in ready]
+    settled = {o.name: _alternative(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
+    lead, sizes = _surroundings([o for o in given if not o.broadcasts and o.name in settled], ready)
+    shapes = {o.name: settled.get(o.name) or _fitting(o, ready[o.name].value.shape, lead, sizes) for o in given}
     declared = {name for shape in shapes.values() for name in _flat(shape)}
     extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
     leading = ax.leading_names(extra.values(), calculation.leading, declared)
@@ -59,6 +62,30 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
 
 def _flat(shape: Shape) -> list[str]:
     return [name for part in shape for name in ([part] if isinstance(part, str) else part)]
+
+
+def _surroundings(operands: Sequence[Operand], ready: Mapping[str, Given]) -> tuple[int | None, dict[str, int]]:
+    """How many leading axes these operands have, of which each has one shape, and the sizes of their own axes."""
+    sizes: dict[str, int] = {}
+    lead = None
+    for operand in operands:
+        shape, found = operand.shapes[0], ready[operand.name].value.shape
+        lead = max(lead or 0, len(found) - len(shape))
+        sizes |= {name: size for name, size in zip(shape[::-1], found[::-1], strict=False) if isinstance(name, str)}
+    return lead, sizes
+
+
+def _fitting(operand: Operand, found: Sequence[int], lead: int | None, sizes: Mapping[str, int]) -> Shape:
+    """Of several declared shapes the first that leaves as many leading axes as the other operands have.
+
+    So a target [n] beside logits [n, C] is a class for each row, and a target [n, C] a row of shares for each.
+    """
+    for shape in operand.shapes:
+        if len(found) - len(shape) == lead:
+            names = zip(shape[::-1], found[::-1], strict=False)
+            if all(sizes.get(name, size) == size for name, size in names if isinstance(name, str)):
+                return shape
+    return _alternative(operand, len(found))
 
 
 def _alternative(operand: Operand, rank: int) -> Shape:

@@ -18,14 +18,18 @@ from typing import Any, Literal
 from attncalc.graph import Node
 from attncalc.trace import Trace
 
-Kind = Literal["real", "logits", "mask", "integers", "tokens"]
-"""What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words."""
+Kind = Literal["real", "logits", "mask", "integers", "tokens", "data"]
+"""What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
+
+`data` are finite numbers that a loss is measured by, targets and class weights: nobody asks for their gradient.
+"""
 
 Shape = tuple["str | tuple[str, ...]", ...]
 """Axis names; a tuple among them is a composite axis: `"d_model (h d_k)"` is ("d_model", ("h", "d_k"))."""
 
 Remarks = Callable[[Trace], Iterable[str]]
 Check = Callable[[Mapping[str, Any]], None]
+"""(operands and options by name) → nothing, or DomainError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from attncalc.graph import Node, walk
 
 FREE = frozenset(
     (
-        *("concat", "constant", "constants", "held", "identity", "index", "input", "merge", "rename", "repeat", "size"),
-        *("slice", "split", "spread", "step", "transpose", "where"),
+        *("concat", "constant", "constants", "every_other", "held", "identity", "index", "input", "interleave"),
+        *("listed", "lookup", "merge", "one_hot", "rename", "repeat", "safely", "select", "size", "slice", "split"),
+        *("spread", "step", "take", "transpose", "where", "windows"),
     )
 )
 """Primitives that move, name or choose entries, and compute none."""
@@ -42,7 +43,9 @@ def flops(node: Node) -> int:
         return 2 * entries(node.axes) * node.sources[0].axes[-1].size
     if node.op == "softmax":  # a maximum, a difference, an exponential, a sum and a quotient for each entry
         return 5 * entries(node.axes)
-    if node.op in ("sum", "mean", "peak", "log_sum_exp", "gather"):
+    if node.op == "rotate":  # two products and a sum for each entry
+        return 3 * entries(node.axes)
+    if node.op in ("sum", "mean", "peak", "log_sum_exp", "gather", "collect", "fold"):
         return entries(node.sources[0].axes)
     return entries(node.axes)
 

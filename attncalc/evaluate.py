@@ -14,19 +14,20 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from attncalc.axes import align
-from attncalc.graph import Node, walk
+from attncalc.graph import Node
+from attncalc.plan import Plan, is_given, named, plan
 
 Array = NDArray[Any]
 
 
 def evaluate(
-    roots: Sequence[Node],
+    roots: Sequence[Node] | Plan,
     operands: Mapping[str, Array],
     *,
     dtype: DTypeLike = np.float64,
     given: Mapping[tuple[str, str], Array] | None = None,
     after_step: Callable[[Array], Array] | None = None,
-    keep: Callable[[Node], bool] = lambda node: node.op == "step",
+    keep: Callable[[Node], bool] = named,
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.
 
@@ -34,58 +35,22 @@ def evaluate(
     value before the next one uses it (rounding by hand). Other values are let go after their last use.
     """
     given = given or {}
-    order = _needed(roots, given)
-    uses = _uses(order, roots, given)
+    order = roots if isinstance(roots, Plan) else plan(roots, given=given.keys(), keep=keep)
+    kind = np.dtype(dtype)
     values: dict[Node, Array] = {}
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
-        for node in order:
-            values[node] = _value(node, values, operands, np.dtype(dtype), given, after_step)
-            if node.op == "step" and node.key in given:
-                continue
-            for source in node.sources:
-                uses[source] -= 1
-                if not uses[source] and not keep(source):
-                    del values[source]
+        for node, released in zip(order.order, order.release, strict=True):
+            if node.op == "step":
+                value = given[node.key] if is_given(node, given) else values[node.sources[0]]
+                values[node] = after_step(value) if after_step else value
+            else:
+                values[node] = _value(node, values, operands, kind)
+            for source in released:
+                del values[source]
     return values
 
 
-def _needed(roots: Sequence[Node], given: Mapping[tuple[str, str], Array]) -> list[Node]:
-    """The nodes to visit, sources first: behind a given step nothing is needed."""
-    if not given:
-        return walk(*roots)
-    seen: set[Node] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            if not (node.op == "step" and node.key in given):
-                stack.extend(node.sources)
-    return sorted(seen, key=lambda node: node.serial)
-
-
-def _uses(order: Sequence[Node], roots: Sequence[Node], given: Mapping[tuple[str, str], Array]) -> dict[Node, int]:
-    uses = dict.fromkeys(order, 0)
-    for node in order:
-        if not (node.op == "step" and node.key in given):
-            for source in node.sources:
-                uses[source] += 1
-    for root in roots:
-        uses[root] += 1
-    return uses
-
-
-def _value(
-    node: Node,
-    values: Mapping[Node, Array],
-    operands: Mapping[str, Array],
-    dtype: np.dtype[Any],
-    given: Mapping[tuple[str, str], Array],
-    after_step: Callable[[Array], Array] | None,
-) -> Array:
-    if node.op == "step":
-        value = given[node.key] if node.key in given else values[node.sources[0]]
-        return after_step(value) if after_step else value
+def _value(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: np.dtype[Any]) -> Array:
     if node.op == "input":
         return operands[node.args["name"]]
     if node.op == "constant":
@@ -101,6 +66,8 @@ def _value(
         along = node.args["along"]
         positions = align(_positions(along.size, dtype), (along,), node.axes)
         return np.broadcast_to(positions, tuple(axis.size for axis in node.axes))
+    if not node.sources:
+        return np.asarray(node.row.kernel(node)).astype(dtype)
     if node.row.elementwise:
         sources = [align(values[source], source.axes, node.axes) for source in node.sources]
         return np.asarray(node.row.kernel(*sources))

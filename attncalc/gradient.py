@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attncalc.axes import Axes
 from attncalc.errors import NoGradient
 from attncalc.graph import Node, gradient_step, walk
 from attncalc.notation import symbol
@@ -32,7 +33,7 @@ def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L
         if node not in needed or node not in contributions:
             continue
         parts = contributions.pop(node)
-        gradient = parts[0] if len(parts) == 1 else Node("add", *parts)
+        gradient = _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
             why = "; ".join(dict.fromkeys(reasons[node]))
             gradient = gradient_step(node, spread(gradient, front + node.axes), why, of)
@@ -42,7 +43,7 @@ def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L
             continue
         if node.row.vjp is None:
             raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
-        if not (node.row.elementwise or node.op in _LENIENT):
+        if front or not _may_lack_axes(gradient, node):
             gradient = spread(gradient, front + node.axes)
         vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
@@ -52,8 +53,27 @@ def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L
     return found
 
 
-_LENIENT = ("step", "sum", "mean", "softmax", "root_of_sum", "cosine_ratio", "angle")
+_LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")
 """Primitives whose VJP takes a gradient that lacks axes, where it is the same all along them; formulas stay short."""
+
+
+def _may_lack_axes(gradient: Node, node: Node) -> bool:
+    """Whether the VJP takes the gradient as it is; an elementwise one joins it with each of the sources."""
+    return node.op in _LENIENT or (node.row.elementwise and all(_comparable(gradient, s) for s in node.sources))
+
+
+def _comparable(a: Node, b: Node) -> bool:
+    return set(a.names) <= set(b.names) or set(b.names) <= set(a.names)
+
+
+def _added(parts: Sequence[Node], axes: Axes) -> Node:
+    """The sum of the contributions; they are spread over the node's axes where they lack different ones."""
+    if len(parts) == 1:
+        return parts[0]
+    widest = max(parts, key=lambda part: len(part.axes))
+    if not all(_comparable(part, widest) for part in parts):
+        parts = [spread(part, axes) for part in parts]
+    return Node("add", *parts)
 
 
 def _because(node: Node, source: int) -> list[str]:

@@ -28,7 +28,7 @@ class Op:
 
     Text and LaTeX are templates over the sources ({0}, {1}, …) and the arguments ({a[over]}), or functions of
     (node, *sources' texts). `binds` says how tightly the result holds together (0 an atom, 1 a power, 2 a product,
-    3 a sum, 4 a comparison), `takes` up to what each source may come without brackets.
+    2.5 a quotient, 3 a sum, 4 a comparison), `takes` up to what each source may come without brackets.
     """
 
     kernel: Callable[..., Any]  # (node, *values) → value; elementwise rows: (*aligned values) → value
@@ -39,8 +39,8 @@ class Op:
     vjp: Callable[..., Sequence[Node | None]] | None = None  # (gradient, y, node, *sources) → one a source
     because: str | Callable[[Node, int], str] = ""  # said beside the backward step; may depend on which source
     body: Callable[..., Node] | None = None  # (node, *sources) → the definition in smaller primitives
-    binds: int = 0
-    takes: tuple[int, ...] = (9, 9, 9, 9)
+    binds: float = 0
+    takes: tuple[float, ...] = (9, 9, 9, 9)
     elementwise: bool = False
     mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
     no_gradient: str = ""  # why there is none, for a row without a VJP

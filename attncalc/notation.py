@@ -12,6 +12,7 @@ Style = Literal["text", "latex", "sizes"]
 _GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi"]
 _LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "φ"], strict=True))
 _ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
+_FRACTIONS = ("div", "cosine_ratio")
 DEEPEST = 12
 """Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""
 
@@ -43,8 +44,8 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
     inner = []
     for i, source in enumerate(node.sources):
         text = _write(source, style, depth + 1, home)
-        boxed = style == "latex" and node.op in ("div", "sqrt", "exp", "root_of_sum", "cosine_ratio")
-        if not boxed and _binds(source) > row.takes[min(i, len(row.takes) - 1)]:
+        boxed = style == "latex" and node.op in ("sqrt", "exp", "root_of_sum", *_FRACTIONS)
+        if not boxed and _binds(source, style) > row.takes[min(i, len(row.takes) - 1)]:
             text = rf"\left({text}\right)" if style == "latex" else f"({text})"
         inner.append(text)
     template = row.latex if style == "latex" else row.text
@@ -53,11 +54,13 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
     return template.format(*inner, a=node.args)
 
 
-def _binds(node: Node) -> int:
-    if node.op in ("rename", "held"):  # invisible: what they show is their source
-        return _binds(node.sources[0])
+def _binds(node: Node, style: Style) -> float:
+    if node.op in ("rename", "held", "safely"):  # invisible: what they show is their source
+        return _binds(node.sources[0], style)
     if node.op == "constant" and not node.args["symbol"] and node.args["value"] < 0:
         return 3
+    if style == "latex" and node.op in ("exp", *_FRACTIONS):  # e^x, and a fraction that its bar holds together
+        return 1
     return node.row.binds
 
 
@@ -97,6 +100,8 @@ def _latex_name(name: str, op: str) -> str:
     if name.startswith("∂"):
         above, _, below = name[1:].partition("/∂")
         return rf"\frac{{\partial {_latex_name(above, op)}}}{{\partial {_latex_name(below, op)}}}"
+    if name.startswith("‖"):
+        return rf"\lVert {_latex_name(name.strip('‖'), op)} \rVert"
     head, _, tail = name.partition("_")
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()
@@ -104,5 +109,12 @@ def _latex_name(name: str, op: str) -> str:
         return rf"\text{{{re.sub('_', ' ', name)}}}"
     elif len(head) > 1:
         head = rf"\text{{{head}}}"
-    below = tail if len(tail) == 1 else rf"\text{{{tail}}}"
+    below = tail if len(tail) == 1 else rf"\text{{{tail.replace('_', ' ')}}}"
     return f"{head}_{{{below}}}" if tail else head
+
+
+def latex_axis(name: str) -> str:
+    """An axis' name as LaTeX shows it: d_model → d with a small `model`, the parts of a composite one apart."""
+    if name.startswith("("):
+        return "(" + r"\,".join(latex_axis(part) for part in name.strip("()").split()) + ")"
+    return _latex_name(name, "axis")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,11 +25,13 @@ DIGITS = 4
 HUGE = 1e9  # from here on, numbers that are not whole are scientific
 HUGE_WHOLE = 1e15  # up to here, float64 holds every whole number
 FAINT = 1e-3  # a table that holds nothing larger is scientific throughout
+TRUE_DECIMALS = 6  # so many decimals of a number below HUGE are told by the digits that float64 has
 EXACT_POWERS = 22  # 10**22 is the largest power of ten that float64 holds exactly
 
-NUMERAL = re.compile(r"(-?\d+)((?:\.\d+)?(?:e[+-]\d+)?)")
-FRACTION = re.compile(r"-?\d+/\d+")
-COMPLEX = re.compile(r"(.+)( [+-] )(.+i)")
+# Compiled by `re` where they are used, and not at start-up.
+NUMERAL = r"(-?\d+)((?:\.\d+)?(?:e[+-]\d+)?)"
+FRACTION = r"-?\d+/\d+"
+COMPLEX = r"(.+)( [+-] )(.+i)"
 
 
 # Rounding
@@ -59,18 +62,14 @@ def round_half_up(values: Array, decimals: int) -> Array:
     result = np.where(finite, np.where(size == 0, 0.0, np.copysign(size, values)), values).astype(values.dtype)
     doubtful = finite if decimals > EXACT_POWERS else finite & ~clear
     if doubtful.any():
-        result[doubtful] = [_round_text(str(x), decimals) for x in values[doubtful]]
+        result[doubtful] = [float(_half_up(Decimal(str(x)), decimals)) or 0.0 for x in values[doubtful]]
     return result
 
 
-def _round_text(text: str, decimals: int) -> float:
-    from decimal import ROUND_HALF_UP, Context, Decimal  # for entries on the edge alone
-
-    number = Decimal(text)
-    unit = Decimal(1).scaleb(-decimals)
-    if -int(number.as_tuple().exponent) > decimals:
-        number = number.quantize(unit, context=Context(prec=800, rounding=ROUND_HALF_UP))
-    return float(number) or 0.0
+def _half_up(number: Decimal, decimals: int) -> Decimal:
+    if -int(number.as_tuple().exponent) <= decimals:
+        return number
+    return number.quantize(Decimal(1).scaleb(-decimals), context=Context(prec=800, rounding=ROUND_HALF_UP))
 
 
 # One number, in full
@@ -157,10 +156,15 @@ def _decimal(values: Array, form: _Form) -> list[str]:
     rounded = round_half_up(values, form.decimals)
     huge = HUGE if form.decimals else HUGE_WHOLE
     odd = ~(np.abs(values) < huge) | ((rounded == 0) & (values != 0)) | form.faint
-    result = [f"{x:.{form.decimals}f}" for x in rounded.tolist()]
+    result = [_fixed(x, form.decimals) for x in rounded.tolist()]
     for i in np.flatnonzero(odd):
         result[i] = _scientific(float(values[i]), form)
     return result
+
+
+def _fixed(x: float, decimals: int) -> str:
+    """So many decimals; beyond the digits that a float has there are zeros, and not what its binary form adds."""
+    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{Decimal(repr(x)):.{decimals}f}"
 
 
 def _scientific(x: float, form: _Form) -> str:
@@ -171,7 +175,14 @@ def _scientific(x: float, form: _Form) -> str:
         return "0"
     most = form.mantissa if form.faint or abs(x) > 1 else min(form.mantissa, 1)
     fitting = (f"{x:.{places}e}" for places in range(most)) if form.trimmed else ()
-    return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), f"{x:.{most}e}")
+    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{Decimal(repr(x)):.{most}e}")
+    return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), whole)
+
+
+def _exponent(text: str) -> str:
+    """`1.50e-7` → `1.50e-07`."""
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent):+03d}"
 
 
 # Alignment
@@ -191,12 +202,12 @@ def _parts(text: str) -> tuple[str, str, str]:
     for sign in (" ≈ ", " = "):
         if sign in text:
             return text.partition(sign)
-    found = COMPLEX.fullmatch(text)
+    found = re.fullmatch(COMPLEX, text) if text.endswith("i") else None
     return (found[1], found[2], found[3]) if found else (text, "", "")
 
 
 def _on_the_point(column: list[str]) -> list[str]:
-    numerals = [NUMERAL.match(text) for text in column]
+    numerals = list(map(re.compile(NUMERAL).match, column))
     heads = max((len(n[1]) for n in numerals if n), default=0)
     tails = max((len(text) - len(n[1]) for text, n in zip(column, numerals, strict=True) if n), default=0)
     points = [
@@ -219,12 +230,14 @@ def _exact_entry(entry: Any, digits: int | None) -> str:
     decimal = format_number(value if value.imag else value.real, digits)
     if decimal == text:
         return text
+    if digits is not None and digits > TRUE_DECIMALS and hasattr(entry, "evalf") and not value.imag:
+        decimal = f"{_half_up(Decimal(str(entry.evalf(digits + 20))), digits):.{digits}f}"
     return f"{text} = {decimal}" if _is_fraction(text, decimal) else f"{text} ≈ {decimal}"
 
 
 def _is_fraction(text: str, decimal: str) -> bool:
     """Whether both say the same number, as 1/2 and 0.5 do and 1/3 and 0.3333 do not."""
-    return bool(FRACTION.fullmatch(text) and NUMERAL.fullmatch(decimal)) and Fraction(text) == Fraction(decimal)
+    return bool(re.fullmatch(FRACTION, text) and re.fullmatch(NUMERAL, decimal)) and Fraction(text) == Fraction(decimal)
 
 
 def exact_text(entry: Any) -> str:

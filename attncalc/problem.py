@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -11,24 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc import axes as ax
 from attncalc import notation
-from attncalc.binding import Bound, bind
-from attncalc.calculation import Calculation, Operand
+from attncalc.calculation import Calculation
 from attncalc.differences import compare
-from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.evaluate import evaluate, exactly
-from attncalc.gradient import gradients
-from attncalc.graph import Node, as_node, building, given, gradient_step, gradient_symbol, identity, steps, walk
+from attncalc.errors import OptionError
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node, gradient_symbol, steps
+from attncalc.loops import Loop, Turn, run
 from attncalc.numbers import round_half_up
-from attncalc.ops import spread
-from attncalc.options import checked
 from attncalc.recording import drop, farthest, must_be_finite, record
-from attncalc.text import both, near
-from attncalc.trace import Check, Given, Trace
+from attncalc.text import both
+from attncalc.trace import Check, Given, Step, Trace
+from attncalc.writing import UPSTREAM, Written, kind_of, upstream_operand, write
 
 Array = NDArray[Any]
-UPSTREAM = "upstream"
+Rounding = Callable[[Array], Array]
+Recorded = tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]
+"""Steps, outputs, and what is to be said of them."""
 
 
 @dataclass(frozen=True)
@@ -55,35 +53,6 @@ class Problem:
         if self.backward is None:
             return self.calculation.name
         return f"{'jacobian' if self.backward.jacobian else 'grad'} {self.calculation.name}"
-
-
-@dataclass(frozen=True)
-class Written:
-    """A problem's graph, with everything that evaluating and recording it needs."""
-
-    outputs: tuple[Node, ...]  # of the problem: the results, or the gradients
-    result: Node  # the calculation's own first output, from which a backward pass starts
-    operands: Mapping[str, Node]
-    values: Mapping[str, Array]
-    bound: Bound
-    inputs: Mapping[str, Given]
-    notes: tuple[str, ...]
-    named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
-    asides: tuple[Node, ...]  # steps that are shown although the result does not go through them
-
-    @property
-    def roots(self) -> tuple[Node, ...]:
-        """What must be evaluated: a backward pass shows the forward steps too, needed or not."""
-        return (self.result, *self.outputs, *self.asides)
-
-    @property
-    def labels(self) -> dict[str, tuple[str, ...]]:
-        """Each axis' labels; an axis read under a second name keeps them."""
-        labels = {**self.bound.labels, **self.named}
-        for node in walk(*self.roots):
-            if node.op == "rename" and node.args["old"] in labels:
-                labels.setdefault(node.args["new"], labels[node.args["old"]])
-        return labels
 
 
 def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping[str, Any]) -> Trace:
@@ -120,47 +89,27 @@ def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck
     return solve(replace(problem, inputs=inputs, backward=Backward(wrt, gradcheck)))
 
 
-def upstream_operand() -> Operand:
-    """The operand that every backward pass has beside the calculation's own: of the result's shape, whatever it is."""
-    return Operand(
-        name=UPSTREAM,
-        symbol=UPSTREAM,
-        shapes=((),),
-        required=False,
-        positional=False,
-        kind="real",
-        broadcasts=False,
-        help="the gradient of the loss with respect to the result; ones where it is not given",
-    )
-
-
-def solve(problem: Problem, *, dtype: str = "float64", round_to: int | None = None) -> Trace:
+def solve(problem: Problem, *, dtype: str = "float64", round_to: int | None = None, keep_all: bool = False) -> Trace:
     """Write the problem's graph, evaluate it and record every step.
 
     `round_to` rounds each step half up to so many decimals before the next uses it, as one does on paper; each step
-    then tells how far it has drifted from the full-precision value.
+    then tells how far it has drifted from the full-precision value. `keep_all` keeps every turn of a loop, instead of
+    the first and the last ones.
     """
     written = write(problem, dtype=dtype)
-    named = steps(*written.roots)
-    values = evaluate(written.roots, written.values, dtype=_kind(written.values, dtype))
-    drift: dict[Node, float] = {}
-    if round_to is not None:
-        full = values
-        values = evaluate(written.roots, written.values, dtype=dtype, after_step=partial(_round, decimals=round_to))
-        drift = {node: farthest(values[node], full[node]) for node in named}
-    checks = (
-        _gradchecks(written) if problem.backward and problem.backward.gradcheck and UPSTREAM in written.values else {}
-    )
-    labels = written.labels
-    recorded = {node: record(node, values, written.values, labels, drift.get(node), checks.get(node)) for node in named}
+    rounding = None if round_to is None else partial(_round, decimals=round_to)
+    if written.loop is not None:
+        steps_, outputs, notes = _loop(written, written.loop, dtype, rounding, keep_all=keep_all)
+    else:
+        steps_, outputs, notes = _once(problem, written, dtype, rounding)
     trace = Trace(
         calculation=problem.name,
         summary=problem.calculation.summary,
         inputs=written.inputs,
         options=problem.calculation.defaults | dict(problem.options),
-        steps=tuple(step for node, step in recorded.items() if node.args["shown"]),
-        outputs=tuple(drop(recorded[node], written.bound.dropped) for node in written.outputs),
-        notes=(*written.notes, *_flat(problem, written, values)),
+        steps=steps_,
+        outputs=outputs,
+        notes=(*written.notes, *notes),
         problem=problem,
     )
     overflow = must_be_finite(trace, infinite=problem.calculation.infinite)
@@ -168,113 +117,50 @@ def solve(problem: Problem, *, dtype: str = "float64", round_to: int | None = No
     return replace(trace, warnings=(*(remarks(trace) if remarks else ()), *overflow))
 
 
-def write(problem: Problem, *, dtype: str = "float64") -> Written:
-    """The problem's graph, its operands' axes bound; errors name operands, files and the likely mend."""
-    calculation = problem.calculation
-    options = calculation.defaults | checked(calculation, problem.options)
-    _must_be_there(problem)
-    try:
-        return _write(problem, problem.inputs, options, dtype)
-    except ShapeError as error:
-        raise _explained(error, problem, options, dtype) from None
-
-
-def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any], dtype: str) -> Written:
-    calculation = problem.calculation
-    with building() as said:
-        bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
-        nodes = {
-            o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=bound.inputs[o.name].value.dtype == bool)
-            for o in calculation.operands
-            if o.name in bound.inputs
-        }
-        if calculation.check:
-            calculation.check({name: g.value for name, g in bound.inputs.items()})
-        made = calculation.graph(**{o.symbol: nodes.get(o.name) for o in calculation.operands}, **options)
-        outputs = made if isinstance(made, tuple) else (made,)
-        values = {name: g.value for name, g in bound.inputs.items()}
-        read = {name: _named(g, nodes[name]) for name, g in bound.inputs.items()}
-        result = outputs[0]
-        if problem.backward and problem.backward.jacobian:
-            outputs = _jacobian(problem.backward, calculation, result, nodes)
-        elif problem.backward:
-            read[UPSTREAM] = _upstream(inputs.get(UPSTREAM), result, bound.dropped)
-            values[UPSTREAM] = read[UPSTREAM].value
-            outputs = _backward(problem.backward, calculation, result, nodes)
-    kind = _kind(values, dtype)
-    arrays = {name: _as_kind(value, kind) for name, value in values.items()}
-    return Written(outputs, result, nodes, arrays, bound, read, tuple(said.notes), said.labels, tuple(said.asides))
-
-
-def _named(g: Given, node: Node) -> Given:
-    """The operand with the symbol by which formulas speak of it."""
-    return replace(g, symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
-
-
-def _backward(
-    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
-) -> tuple[Node, ...]:
-    """The gradient of every operand that is asked for and can have one."""
-    wrt = _differentiable(backward, calculation, nodes)
-    upstream = given(UPSTREAM, result.axes)
-    found = gradients(result, upstream, wrt)
-    return tuple(
-        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
-        for node in wrt
+def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | None) -> Recorded:
+    """Evaluate a graph and record its steps."""
+    named = steps(*written.roots)
+    kind = kind_of(written.values, dtype)
+    values = evaluate(written.roots, written.values, dtype=kind)
+    drift: dict[Node, float] = {}
+    if rounding is not None:
+        full = values
+        values = evaluate(written.roots, written.values, dtype=kind, after_step=rounding)
+        drift = {node: farthest(values[node], full[node]) for node in named}
+    checked = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
+    checks = _gradchecks(written) if checked else {}
+    labels = written.labels
+    recorded = {node: record(node, values, written.values, labels, drift.get(node), checks.get(node)) for node in named}
+    return (
+        tuple(step for node, step in recorded.items() if node.args["shown"]),
+        tuple(drop(recorded[node], written.bound.dropped) for node in written.outputs),
+        _flat(problem, written, values),
     )
 
 
-def _jacobian(
-    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
-) -> tuple[Node, ...]:
-    """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
-    wrt = _differentiable(backward, calculation, nodes)
-    for node in wrt:
-        entries = _count(result.axes) * _count(node.axes)
-        if entries > LARGEST_JACOBIAN:
-            raise ShapeError(
-                f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
-                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, and the limit is "
-                f"{LARGEST_JACOBIAN:,}",
-                hint="grad gives the product of an upstream gradient with it, at any size",
-            )
-    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result))
-    return tuple(found[node] for node in wrt if node in found)
+def _loop(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
+    """Run a loop and record the turns that were kept, each in a group of its own."""
+    ran = run(loop, written.values, dtype=kind_of(written.values, dtype), after_step=rounding, keep_all=keep_all)
+    named = steps(*loop.steps, *loop.results)
+    recorded = [_of_turn(turn, loop, named, written) for turn in ran.kept]
+    notes = [ran.reason] if ran.reason else []
+    if ran.count > len(ran.kept):
+        notes.append(f"{ran.count} turns were taken; the first and the last ones are shown, --all shows every one")
+    last = recorded[-1]
+    return (
+        tuple(step for turn in recorded for node, step in turn.items() if node.args["shown"]),
+        tuple(replace(last[node], group="") for node in loop.results),
+        tuple(notes),
+    )
 
 
-LARGEST_JACOBIAN = 1_000_000
-
-
-def _count(axes: ax.Axes) -> int:
-    return math.prod(axis.size for axis in axes)
-
-
-def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
-    """The operands that are asked for (none named: all), if they can have a gradient."""
-    smooth = [o.name for o in calculation.operands if o.name in nodes and o.kind in ("real", "logits")]
-    for name in backward.wrt:
-        if name not in smooth:
-            raise OptionError(
-                f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",
-                hint=near(name, smooth),
-            )
-    return [nodes[name] for name in (backward.wrt or smooth)]
-
-
-def _upstream(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
-    """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
-    shape = tuple(axis.size for axis in result.axes)
-    if upstream is None:
-        return Given(np.ones(shape), "ones: the loss is the sum of the result", axes=result.names)
-    value = upstream.value
-    if value.shape != shape:
-        if value.shape != tuple(axis.size for axis in result.axes if axis.name not in dropped):
-            raise ShapeError(
-                f"upstream is {'×'.join(map(str, value.shape)) or 'a single number'}, "
-                f"and the result that it belongs to is {ax.describe(result.axes)}"
-            )
-        value = value.reshape(shape)
-    return replace(upstream, value=value, axes=result.names)
+def _of_turn(turn: Turn, loop: Loop, named: Sequence[Node], written: Written) -> dict[Node, Step]:
+    group = f"{loop.turn} {turn.number}"
+    recorded = {}
+    for node in named:
+        step = record(node, turn.values, turn.inputs, written.labels, None, None)
+        recorded[node] = replace(step, group=f"{group}/{step.group}" if step.group else group)
+    return recorded
 
 
 def _gradchecks(written: Written) -> dict[Node, Check]:
@@ -299,51 +185,6 @@ def _flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> t
         return ()
     rows = f"each row of {notation.symbol(written.result)} sums to {sums.flat[0]:.4g}, whatever the operands are"
     return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
-
-
-def _must_be_there(problem: Problem) -> None:
-    """Every operand known, every required one given."""
-    calculation = problem.calculation
-    names = [operand.name for operand in calculation.operands]
-    for name in problem.inputs:
-        if name not in names and not (name == UPSTREAM and problem.backward):
-            raise OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
-    missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
-    if missing:
-        needed = both(o.name for o in calculation.operands if o.required)
-        raise OptionError(f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing")
-
-
-def _is(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dtype: str) -> ShapeError:
-    """The error with the files that its operands came from, and whether transposing one of them would mend it."""
-    sources = [f"{name} is {g.source}" for name, g in problem.inputs.items() if g.source]
-    message = f"{error.message} ({', '.join(sources)})" if sources else error.message
-    if error.hint:
-        return ShapeError(message, hint=error.hint)
-    for name, g in problem.inputs.items():
-        if g.value.ndim >= 2:
-            turned = replace(g, value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
-            try:
-                _write(problem, {**problem.inputs, name: turned}, options, dtype)
-            except (ShapeError, DomainError, OptionError):
-                continue
-            return ShapeError(message, hint=f"is {g.source or name} transposed? --transpose {name} turns it round")
-    return ShapeError(message)
-
-
-def _kind(values: Mapping[str, Array], dtype: str) -> str:
-    """Exact as soon as one operand is."""
-    return "object" if any(value.dtype == object for value in values.values()) else dtype
-
-
-def _as_kind(value: Array, kind: str) -> Array:
-    if value.dtype in (bool, object):
-        return value
-    return exactly(value) if kind == "object" else value.astype(kind)
 
 
 def _round(value: Array, decimals: int) -> Array:

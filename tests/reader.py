@@ -26,7 +26,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 PRODUCTS = {"×": float.__mul__, "·": float.__mul__, "⊙": float.__mul__, "/": float.__truediv__}
 COMPARISONS = {"≤": float.__le__, "<": float.__lt__, "=": float.__eq__}
 
-TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]\w*|‖\w+‖|∂L/∂(?:‖\w+‖|\w+)|−∞|180°|\S)")
+_NAME = r"[^\W\d²][^\W²]*"
+TOKEN = re.compile(rf"\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?|{_NAME}|‖{_NAME}‖|∂L/∂(?:‖{_NAME}‖|{_NAME})|−∞|\S)")
 
 
 def read(text: str, names: Mapping[str, float] | None = None) -> float:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOOR = {"errors", "text"}
 LANGUAGE = {"axes", "graph", "ops", "notation", "gradient", "cells"}
-INTERPRETERS = {"evaluate", "differences", "cost"}
+INTERPRETERS = {"plan", "evaluate", "differences", "cost"}
 RECORD = {"trace", "numbers"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
@@ -132,3 +135,27 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
 def test_every_sample_has_its_line() -> None:
     said = set(re.findall(r"^- `([^`]+)`", (ROOT / "samples/README.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert said == {path.name for path in (ROOT / "samples").iterdir()} - {"README.md"}
+
+
+UNNEEDED = HEAVY | {"csv", "unittest", "zipfile", "attncalc.calculations.vectors", "attncalc.cli.gradient"}
+
+
+@pytest.mark.parametrize(("form", "unneeded"), [("json", UNNEEDED | {"rich"}), ("table", UNNEEDED)])
+def test_a_call_loads_only_what_it_needs(form: str, unneeded: set[str], samples: Path) -> None:
+    program = (
+        "import sys; from attncalc.__main__ import main\n"
+        f"sys.argv = ['attncalc', 'attention', {str(samples / 'attention.json')!r}, '-f', {form!r}]\n"
+        "try: main()\n"
+        "finally: print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
+    loaded = set(done.stderr.split())
+    assert "attncalc.calculations.attention" in loaded
+    assert not unneeded & loaded
+
+
+@pytest.mark.parametrize("text", ["README.md", "attncalc/__init__.py"])
+def test_the_examples_are_true(text: str) -> None:
+    result = doctest.testfile(str(ROOT / text), module_relative=False, encoding="utf-8")
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -40,7 +40,7 @@ ROUNDED = [
 ]
 
 
-@pytest.mark.parametrize(("number", "decimals", "expected"), ROUNDED, ids=lambda x: str(x))
+@pytest.mark.parametrize(("number", "decimals", "expected"), ROUNDED, ids=str)
 def test_rounding_is_that_of_paper(number: float, decimals: int, expected: float) -> None:
     assert round_half_up(np.array([number]), decimals)[0] == expected
 
@@ -103,12 +103,16 @@ NUMBERS = [
     (0.64, 4, "0.6400"),
     (2.675, 2, "2.68"),
     (2.0, 3, "2"),
+    (0.1, 20, "0.10000000000000000000"),  # and not 0.10000000000000000555
+    (123456789.1, 10, "123456789.1000000000"),
+    (1.5e-30, 12, "1.50000000000e-30"),
     (0.0001, 2, "1.0e-04"),
     (np.float32(0.1), 6, "0.100000"),
     (sympy.Rational(1, 2), None, "1/2 = 0.5"),
     (sympy.Rational(1, 3), None, "1/3 ≈ 0.3333"),
     (sympy.Integer(3), None, "3"),
     (sympy.sqrt(3) / 3, 2, "√3/3 ≈ 0.58"),
+    (sympy.sqrt(2), 30, "√2 ≈ 1.414213562373095048801688724210"),  # more than a float has
     (X + 1, None, "x + 1"),
 ]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from typer.core import TyperOption
 
@@ -39,16 +38,14 @@ Words = Mapping[str, Any]
 """The options of a call as they were written: a word, or None where one was not given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where a result goes, and in which format."""
 
     path: Path | None  # None is standard output
     format: str
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """How to calculate, and what to show of it."""
 
     target: Target
@@ -143,10 +140,12 @@ def target(words: Words, formats: Sequence[str]) -> Target:
         return Target(None, form)
     from attncalc.cli.files import refuse_unwritable
 
+    if not words["output"]:
+        raise OptionError("--output needs the name of a file, and it is empty")
     path = Path(words["output"])
+    refuse_unwritable(path)
     if words["format"] is None:
         form = _format_of(path, formats)
-    refuse_unwritable(path)
     return Target(path, form)
 
 

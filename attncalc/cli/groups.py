@@ -45,6 +45,8 @@ def families() -> dict[str, list[tuple[str, str]]]:
 class Calculations(TyperGroup):
     """A group with a command for every calculation; `build` makes the one that is called."""
 
+    noun = "calculation"
+
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**{**attributes, "add_help_option": False, "rich_markup_mode": None})
         self.params.append(help_option())
@@ -88,7 +90,7 @@ class Calculations(TyperGroup):
             return name, self.build(name), rest
         if ctx.resilient_parsing:
             return None, None, rest
-        raise OptionError(f"{ctx.command_path} has no command {quoted(name)}", hint=self.mend(name))
+        raise OptionError(f"{ctx.command_path} has no {self.noun} {quoted(name)}", hint=self.mend(name))
 
     def mend(self, name: str) -> str:
         """What to write in place of a command that is not there."""
@@ -115,6 +117,8 @@ class Calculations(TyperGroup):
 class Root(Calculations):
     """The whole program: the calculations and the verbs."""
 
+    noun = "command"
+
     def lines(self) -> dict[str, str]:
         """The calculations and the verbs."""
         return super().lines() | {name: line for name, (_, line) in VERBS.items()}
@@ -130,9 +134,11 @@ class Root(Calculations):
         return super().sections() | {"Over all of them": [(name, line) for name, (_, line) in VERBS.items()]}
 
     def mend(self, name: str) -> str:
-        """The near names, and what a file or a help page is shown with."""
+        """The near names, and what an operand or a wish for help may have been meant for."""
         if Path(name).is_file():
             return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
+        if name[:1].isdigit() or name[:1] == "[":
+            return f"a calculation's name comes first: {PROGRAM} cosine 1,2 3,4"
         if name == "help":
             return f"{PROGRAM} --help, or {PROGRAM} cosine --help"
         return super().mend(name)

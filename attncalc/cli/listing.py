@@ -49,11 +49,9 @@ def _page(sections: Mapping[str, Sequence[tuple[str, str]]], width: int | None) 
     """Names and what they mean in two columns, under headings."""
     wide = max(len(name) for rows in sections.values() for name, _ in rows)
     indent = " " * (wide + 4)
+    limit = width if width and width > 2 * len(indent) else sys.maxsize  # narrower columns would be of no use
     lines: list[str] = []
     for heading, rows in sections.items():
         lines += [*([""] if lines else []), heading]
-        for name, line in rows:
-            whole = f"  {name:<{wide}}  {line}"
-            narrow = width is not None and width > len(indent) + 10
-            lines.append(textwrap.fill(whole, width, subsequent_indent=indent) if width and narrow else whole)
+        lines += [textwrap.fill(f"  {name:<{wide}}  {line}", limit, subsequent_indent=indent) for name, line in rows]
     return "\n".join(lines) + "\n"

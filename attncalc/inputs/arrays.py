@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.errors import InputError
-from attncalc.inputs.entries import BOOLEANS_HINT, check_finite, parse_entry, vanishes
-from attncalc.text import quoted, shape_text
+from attncalc.inputs.entries import BOOLEANS_HINT, GAPS_HINT, Digits, check_finite, parse_entry, vanishes
+from attncalc.text import quoted, shape_text, visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _value(entry: Any, kind: Kind) -> float:
     if isinstance(entry, int | float):
         return parse_entry(repr(entry), kind)
     if entry is None:
-        raise InputError("null is not a number", hint="every entry must be a finite number")
+        raise InputError("null is not a number", hint=GAPS_HINT)
     if isinstance(entry, dict) and entry.keys() == {"re", "im"}:
         raise InputError("a complex number is not read", hint="operands are real")
     raise InputError(f"{spoken(entry)} is not a number")
@@ -187,6 +187,8 @@ def spoken(item: Any) -> str:
     """What stands in the place of a number, in words."""
     if isinstance(item, bool):
         return "true" if item else "false"
+    if isinstance(item, Digits):
+        return visible(item, 80)
     if isinstance(item, str):
         return quoted(item)
     if item is None:

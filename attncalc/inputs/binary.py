@@ -105,7 +105,11 @@ def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...
     """The dtype, order and shape that an npy header names; it is matched, never evaluated."""
     match = {
         key: re.search(rf"'{key}':\s*({pattern})\s*,?\s*", text)
-        for key, pattern in (("descr", r"'[^']*'|\[.*\]"), ("fortran_order", "True|False"), ("shape", r"\([\d\s,L]*\)"))
+        for key, pattern in (
+            ("descr", r"'[^']*'|\[.*\]"),
+            ("fortran_order", "True|False"),
+            ("shape", r"\((?:\d{1,18}L?,\s*)*(?:\d{1,18}L?\s*)?\)"),
+        )
     }
     rest = text
     for found in match.values():
@@ -115,7 +119,7 @@ def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...
     descr, fortran, shape = (found.group(1) for found in match.values() if found)
     if rest.strip() not in ("{}", "{ }"):
         raise InputError(f"{source}: the npy header is not one that NumPy writes")
-    sizes = tuple(int(size) for size in re.findall(r"\d{1,18}", shape))
+    sizes = tuple(int(size) for size in re.findall(r"\d+", shape))
     return _dtype(descr.strip("'"), source), fortran == "True", sizes
 
 
@@ -201,6 +205,6 @@ def _tensor_header(entry: Any, source: str) -> tuple[str, tuple[int, ...], tuple
             raise InputError(f"{source}: the header does not give a shape and two offsets")
     if len(offsets) != 2:
         raise InputError(f"{source}: the header gives {len(offsets)} offsets, not two")
-    if dtype not in _TENSORS:
+    if not isinstance(dtype, str) or dtype not in _TENSORS:
         raise InputError(f"{source} is stored as {quoted(str(dtype))}", hint=f"read are {', '.join(_TENSORS)}")
     return dtype, tuple(shape), (offsets[0], offsets[1])

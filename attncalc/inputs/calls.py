@@ -99,7 +99,7 @@ def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) ->
 def _supply(call: _Call, operand: Operand, word: str) -> None:
     """Take from the file that a word names what it holds for other operands, and its options."""
     found = find(word, operand, call.reading)
-    if found is None or found.name is not None or found.index:
+    if found is None or found.name is not None or found.at:
         return
     contents = found.contents
     if isinstance(contents, JsonFile) and contents.is_document:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, build
-from attncalc.inputs.entries import KEPT_DIGITS, is_number
+from attncalc.inputs.entries import KEPT_DIGITS, is_misspelt, is_number, mend
 from attncalc.text import quoted, visible
 
 if TYPE_CHECKING:
@@ -132,19 +133,18 @@ def _check_lengths(rows: Sequence[Row], source: str) -> None:
 
 def _decimal_commas(rows: Sequence[Row], delimiter: str, *, explicit: bool, source: str) -> bool:
     """Whether cells such as `1,5` hold decimal commas; a file that can be read in two ways is refused."""
-    if delimiter == ",":
+    if delimiter == "," or len(rows[0].cells) == 1:
         return False
     cells = [cell for row in rows for cell in row.cells]
     with_comma = [cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)]
     if not with_comma or any("." in cell and is_number(cell) for cell in cells):
         return False
-    parts = [cell.split(",") for cell in cells]
-    lengths = {len(part) for part in parts}
-    if delimiter == ";" and not explicit and lengths == {2} and all(is_number(p) for part in parts for p in part):
+    as_rows = all(is_number(part) for cell in cells for part in cell.split(","))
+    if delimiter == ";" and not explicit and with_comma == cells and as_rows:
         first = rows[0]
         raise InputError(
-            f"{source}:{first.line}: {quoted(';'.join(first.cells))} can be read in two ways: with decimal commas it "
-            f"begins with {visible(_with_point(first.cells[0]), 20)}, as a row with {visible(parts[0][0], 20)}",
+            f"{source}:{first.line}: {quoted(';'.join(first.cells))} can be read in two ways: as the numbers "
+            f"{_two(map(_with_point, first.cells))} with decimal commas, or as the rows {_two(first.cells)}",
             hint="--decimal , for decimal commas; otherwise put each row on a line of its own",
         )
     return True
@@ -169,26 +169,28 @@ def _with_point(cell: str) -> str:
 def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> tuple[bool, bool]:
     """Whether the first column labels the rows, and whether the first row labels the columns."""
     column = [row.cells[0] for row in rows]
-    label = reading.labels if reading.labels is not None else _is_text(column, kind)
+    label = _is_text(column, kind) if reading.labels is None else reading.labels
     first = rows[0].cells[label:]
-    header = reading.header if reading.header is not None else _is_text(first, kind)
-    if not header and _is_text([cell for cell in first if not is_number(cell, kind)], kind):
-        number, cell = next((i, cell) for i, cell in enumerate(first, start=label + 1) if not is_number(cell, kind))
-        raise InputError(
-            f"{source}:{rows[0].line}:{number}: {quoted(cell)} is not a number",
-            hint="a header row has no number in it, a column of labels neither; --header and --labels overrule",
-        )
-    empty = [(rows[0].line, i) for i, cell in enumerate(first, start=label + 1) if header and not cell]
-    empty += [(row.line, 1) for row in rows[header:] if label and not row.cells[0]]
-    if empty:
-        place = ":".join(map(str, (source, *empty[0])))
-        raise InputError(f"{place}: is empty where a label is expected", hint="--no-header, --labels …")
+    header = _is_text(first, kind) if reading.header is None else reading.header
+    if not header and reading.header is None:
+        for i, cell in enumerate(first, start=label + 1):
+            if cell and not is_number(cell, kind):
+                overrule = "a first row or column of labels holds no number; --header and --labels overrule"
+                place = f"{source}:{rows[0].line}:{i}"
+                raise InputError(f"{place}: {quoted(cell)} is not a number", hint=mend(cell) or overrule)
+    for i, cell in enumerate(first, start=label + 1):
+        if header and not cell:
+            mends = "--labels takes the first column as row labels" if i == 1 else "--no-header takes it as numbers"
+            raise InputError(f"{source}:{rows[0].line}:{i}: there is no label in the header row", hint=mends)
+    for row in rows[header:]:
+        if label and not row.cells[0]:
+            raise InputError(f"{source}:{row.line}:1: there is no row label", hint="--no-labels takes it as numbers")
     return label, header
 
 
 def _is_text(cells: Sequence[str], kind: Kind) -> bool:
-    """Whether there is text in the cells, and no number."""
-    return any(cells) and not any(is_number(cell, kind) for cell in cells)
+    """Whether there is text in the cells, and nothing that is, or was meant as, a number."""
+    return any(cells) and not any(is_number(cell, kind) or is_misspelt(cell) for cell in cells)
 
 
 def _as_floats(text: str, cells: list[str]) -> Sequence[str | float]:
@@ -199,6 +201,11 @@ def _as_floats(text: str, cells: list[str]) -> Sequence[str | float]:
         except ValueError:
             return cells  # an entry that is empty or no number is found, and told, one by one
     return cells
+
+
+def _two(cells: Iterable[str]) -> str:
+    """The first two cells, cut short."""
+    return " and ".join(visible(cell, 20) for cell in islice(cells, 2))
 
 
 def _cells(number: int) -> str:

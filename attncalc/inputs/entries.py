@@ -24,8 +24,7 @@ BOOLEANS_HINT = "true and false stand in masks alone: write 1 and 0"
 _DECIMAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _FACTOR = rf"(?:{_DECIMAL}|pi|sqrt\({_DECIMAL}(?:/{_DECIMAL})?\))"
 _PLAIN = re.compile(rf"[+-]?{_DECIMAL}", re.ASCII)
-_PRODUCT = re.compile(rf"[+-]?{_FACTOR}(?:[*/]{_FACTOR})*", re.ASCII)
-_PARTS = re.compile(rf"([*/]?)({_FACTOR})", re.ASCII)
+GAPS_HINT = "arrays have no gaps: every entry must be a number"
 KEPT_DIGITS = 2**18  # characters of text up to which each number keeps the digits that it was written with
 NOT_FINITE = ("nan", "inf", "infinity")
 _TRUTH = {"true": True, "false": False}
@@ -42,10 +41,10 @@ def parse_number(text: str) -> float:
     text = text.strip(" ")
     if _PLAIN.fullmatch(text):
         value = float(text)
-    elif _PRODUCT.fullmatch(text):
+    elif _is_product(text):
         value = _product(text)
     else:
-        raise InputError(_fault(text), hint=_mend(text))
+        raise InputError(_fault(text), hint=mend(text))
     if not math.isfinite(value):
         raise InputError(f"{quoted(text)} is too large: 64-bit numbers end at 1.8e308")
     return value
@@ -72,7 +71,7 @@ def check_finite(value: float, kind: Kind) -> float:
         raise InputError(
             "-inf is not a finite number", hint="only a mask, a bias or the logits of a softmax may hold it"
         )
-    raise InputError(f"{value} is not a finite number", hint="every entry must be finite")
+    raise InputError(f"{value} is not a finite number")
 
 
 def is_number(text: str, kind: Kind = "real") -> bool:
@@ -82,7 +81,7 @@ def is_number(text: str, kind: Kind = "real") -> bool:
     return bool(
         _PLAIN.fullmatch(text)
         or word.lstrip("+-") in NOT_FINITE
-        or _PRODUCT.fullmatch(text)
+        or _is_product(text)
         or (kind == "mask" and word in _TRUTH)
     )
 
@@ -92,9 +91,15 @@ def vanishes(text: str) -> bool:
     return re.search(r"[1-9]", re.split("[eE]", text, maxsplit=1)[0]) is not None
 
 
+def _is_product(text: str) -> bool:
+    if text[:1] not in tuple("+-.0123456789ps"):  # most names end here, before the pattern is compiled
+        return False
+    return re.fullmatch(rf"[+-]?{_FACTOR}(?:[*/]{_FACTOR})*", text, re.ASCII) is not None
+
+
 def _product(text: str) -> float:
     value = -1.0 if text.startswith("-") else 1.0
-    for operator, factor in _PARTS.findall(text.lstrip("+-")):
+    for operator, factor in re.findall(rf"([*/]?)({_FACTOR})", text, re.ASCII):
         value = _quotient(value, _factor(factor), text) if operator == "/" else value * _factor(factor)
     return value
 
@@ -122,12 +127,13 @@ def _fault(text: str) -> str:
 
 
 _MENDS = (
-    ("", "every entry must be a number: write 0, or take out what stands too much"),
+    ("", GAPS_HINT),
     (r"[−–—‐‑‒].*", "the minus sign is another character: write an ASCII -"),
     (r".*[√π∞].*", "write sqrt(2), pi, -inf"),
     (r"[$€£¥].*|.*[$€£¥]", "leave out the currency sign"),
     (r"[^\x00-\x7f]+", "digits are written 0 to 9"),
     (r"[+-]?\d*,\d+", "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"),
+    (r"[^,]+(,[^,]+){2,}", "several numbers stand in one place: each row needs a line, or a list, of its own"),
     (r"[+-]?\d[\d.,\s']*", "write a number without blanks or separators: 1000"),
     (r"[+-]?\d[\d._]*", "write a number without underscores: 1000"),
     (r"[+-]?[\d.]+\s*%", "write a percentage as a decimal: 0.5 for 50%"),
@@ -135,12 +141,21 @@ _MENDS = (
     (r"[+-]?[\d.]+[dD][+-]?\d+", "write the exponent with an e: 1e3"),
     (r"[+-]?[\d.]+[+-][\d.]*[ij]", "operands are real"),
     (r"(?i:true|false)", BOOLEANS_HINT),
-    (r"(?i:[+-]?(nan|inf|infinity)|n/?a|none|null|-+|\?)", "every entry must be a finite number"),
+    (r"(?i:n/?a|none|null|-+|\?)", GAPS_HINT),
     (r"=.*", "save the values in place of the formulas"),
     (r".*[*^(].*", "an entry is a number, 1/3, sqrt(2) or pi: give the result of a formula"),
 )
+_MISSPELT = (
+    r"(?=.*\d)(?!.*\d\s*[-/:]\s*\d)[\W\d_]+"  # digits and signs, but no date and no range: 1_000, 50%, $1, 1 000
+    r"|[+-]?0[xX][0-9a-fA-F]+|[+-]?[\d.]+[dD][+-]?\d+|[+-]?[\d.]+[+-][\d.]*[ij]|=.*"
+)
 
 
-def _mend(text: str) -> str:
-    """The likely mend of a text that is no number."""
+def is_misspelt(text: str) -> bool:
+    """Whether a text that is no number was meant as one, so that it is not taken for a label or a name."""
+    return len(text) < 200 and re.fullmatch(_MISSPELT, text) is not None and not is_number(text)
+
+
+def mend(text: str) -> str:
+    """The likely mend of a text that is no number, "" where there is none."""
     return next((mend for pattern, mend in _MENDS if re.fullmatch(pattern, text[:200], re.ASCII | re.DOTALL)), "")

@@ -50,12 +50,20 @@ def shown(path: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Whether there is something of that name, which need not be a file."""
+    """Whether there is something of that name, be it a link that leads nowhere; what it is shows when it is opened."""
     try:
-        Path(path).stat()
+        Path(path).lstat()
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return False
-    return True
+    return bool(path)
+
+
+def is_folder(path: str) -> bool:
+    """Whether there is a folder of that name."""
+    try:
+        return stat.S_ISDIR(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -125,14 +133,15 @@ def decode(data: bytes, source: str) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
         what = "UTF-16" if encoding == "utf-16" else "UTF-8"
         raise InputError(
-            f"{source}:{line}: is not {what} text: byte {data[error.start]:#04x} at {error.start}",
+            f"{source}:{line}:{column}: byte {data[error.start]:#04x} is not {what} text",
             hint="save it as UTF-8; arrays stored as bytes are .npy, .npz or .safetensors",
         ) from None
     if not text.strip():
         raise InputError(f"{source} is empty")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError(f"{source}:{line}: is not text: it holds a NUL", hint="save it as UTF-8")
+        raise InputError(f"{source}:{line}: a NUL is not text", hint="save it as UTF-8")
     return text

@@ -22,16 +22,16 @@ def parse_json(text: str, source: str) -> Any:
     return _load(text, source, parse_int=Digits, parse_float=Digits, parse_constant=Digits)
 
 
-def parse_json_lines(text: str, source: str) -> Any:
-    """The rows of a JSON lines text: one array a line, or objects that each hold one array and perhaps its label."""
+def parse_json_lines(text: str, source: str) -> tuple[Any, list[str] | None]:
+    """The rows of a JSON lines text and their labels: arrays, or objects with one array each and perhaps its label."""
     rows = [
         (number, _parse_line(line, number, source))
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip()
     ]
     if len(rows) == 1:
-        return rows[0][1]
-    return _records(rows, source) if any(isinstance(row, dict) for _, row in rows) else [row for _, row in rows]
+        return rows[0][1], None
+    return _records(rows, source) if any(isinstance(row, dict) for _, row in rows) else ([row for _, row in rows], None)
 
 
 def _load(text: str, source: str, **numbers: Any) -> Any:
@@ -57,24 +57,25 @@ def _parse_line(line: str, number: int, source: str) -> Any:
         raise InputError(moved, hint=error.hint) from None
 
 
-def _records(rows: list[tuple[int, Any]], source: str) -> dict[str, Any]:
-    """Objects with one array each, and perhaps one text that labels it, as an array with labels."""
-    arrays, labels = [], []
+def _records(rows: list[tuple[int, Any]], source: str) -> tuple[Any, list[str] | None]:
+    """The arrays of objects, and the texts beside them."""
+    arrays: list[Any] = []
+    labels: list[str] = []
     first: set[str] | None = None
     for number, row in rows:
         place = f"{source}:{number}"
         if not isinstance(row, dict):
-            raise InputError(f"{place}: is no object, and other lines are", hint="each line holds a value of one kind")
+            raise InputError(f"{place}: this line is no object, and others are")
         if first is not None and row.keys() != first:
-            raise InputError(f"{place}: has other keys than the line before", hint="each line holds the same keys")
+            raise InputError(f"{place}: this line has other keys than the one before")
         first = set(row)
         held = [value for value in row.values() if isinstance(value, list | Digits | int | float)]
         words = [value for value in row.values() if type(value) is str]
         if len(held) != 1 or len(words) > 1:
-            raise InputError(f"{place}: is to hold one array, and one text as its label if wanted")
+            raise InputError(f"{place}: an object in a line is to hold one array, and at most one text, its label")
         arrays.append(held[0])
         labels += words
-    return {"rows": arrays, "labels": labels} if labels else {"rows": arrays}
+    return arrays, labels or None
 
 
 def _duplicate(text: str, source: str) -> InputError:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attncalc.errors import InputError
+from attncalc.inputs.arrays import spoken
 from attncalc.inputs.names import matching
 from attncalc.text import quoted
 
@@ -41,10 +42,10 @@ def with_labels(
             return given
         found = {rows: _words(labels, place)}
     else:
-        raise InputError(f"{place}: labels are a list, or an object of axes and lists")
+        raise InputError(f"{place} is to be a list, or an object of axes and their lists")
     for axis, words in found.items():
         if len(words) != given.value.shape[axis]:
-            raise InputError(f"{place}: there are {len(words)} labels for {given.value.shape[axis]} entries")
+            raise InputError(f"{place}: {len(words)} stand where {given.value.shape[axis]} are needed")
     return replace(given, labels=found)
 
 
@@ -59,10 +60,10 @@ def _axis_names(operand: Operand, ndim: int, axes: Sequence[str]) -> list[str]:
 
 def _words(words: Any, place: str) -> tuple[str, ...]:
     if not isinstance(words, list):
-        raise InputError(f"{place}: labels are a list of texts")
+        raise InputError(f"{place} is to be a list of texts")
     for i, word in enumerate(words):
         if not isinstance(word, str | int | float) or isinstance(word, bool):
-            raise InputError(f"{place}[{i}]: a label is a text")
+            raise InputError(f"{place}[{i}] is {spoken(word)}, not a text")
         if any("\ud800" <= character <= "\udfff" for character in str(word)):
             raise InputError(f"{place}[{i}]: {quoted(str(word))} holds half a character")
     return tuple(str(word) for word in words)

@@ -29,7 +29,7 @@ def looks_numeric(text: str, kind: Kind = "real") -> bool:
 def read_literal(text: str, name: str, kind: Kind) -> Given:
     """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
     if text.lstrip().startswith("["):
-        return _built(_nested(text, name), kind, brackets(name))
+        return _built(_nested(text, name), kind, brackets("", name))
     rows = [re.split(r"\s*,\s*|\s+", row.strip()) for row in re.split(r"[;\n]", text.strip())]
     tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
 
@@ -47,7 +47,7 @@ def read_tokens(text: str, name: str) -> Given:
     if not words:
         raise InputError(f"{name}: there are no tokens", hint="give ids (1,2,3) or words of the vocabulary")
     ids = all(re.fullmatch(r"-?\d{1,18}", word, re.ASCII) for word in words)
-    return build([Digits(word) if ids else word for word in words], (len(words),), "tokens", brackets(name))
+    return build([Digits(word) if ids else word for word in words], (len(words),), "tokens", brackets("", name))
 
 
 def _built(tree: Any, kind: Kind, place: Place) -> Given:

@@ -59,8 +59,8 @@ def indexed(given: Given, index: Sequence[int]) -> Given:
     for i in index:
         size = given.value.shape[0] if given.value.ndim else 0
         if not -size <= i < size:
-            there = f"its leading axis has {size}, from 0 to {size - 1}" if size else "it is a single number"
-            raise InputError(f"{given.source}: there is no entry [{i}]: {there}")
+            there = f"its leading axis goes from 0 to {size - 1}" if size else "it is a single number"
+            raise InputError(f"{given.source} has no [{i}]: {there}")
         given = _moved(given, partial(_entry, i), {axis: axis - 1 for axis in range(1, given.value.ndim)})
     return replace(given, source=given.source + "".join(f"[{i}]" for i in index))
 
@@ -71,10 +71,14 @@ def labelled_row(given: Given, label: str) -> Given:
     found = [i for i, word in enumerate(labels) if word == label]
     if len(found) > 1:
         raise InputError(f"{given.source}: {quoted(label)} labels rows {both(str(i + 1) for i in found)}")
+    if not labels:
+        raise InputError(
+            f"{given.source} is one array without row labels, so there is no {quoted(label)} in it",
+            hint="a table's first column is read as labels where it holds no number, or with --labels",
+        )
     if not found:
-        known = near(label, labels) or (f"the labels are {', '.join(map(visible, labels[:10]))}" if labels else "")
-        what = "has no row labels" if not labels else f"has no row labelled {quoted(label)}"
-        raise InputError(f"{given.source} {what}", hint=known or "--labels reads the first column as row labels")
+        known = ", ".join(visible(word, 40) for word in labels[:10])
+        raise InputError(f"{given.source} has no row {quoted(label)}", hint=near(label, labels) or f"it has {known}")
     row = _moved(given, partial(_entry, found[0]), {axis: axis - 1 for axis in range(1, given.value.ndim)})
     return replace(row, source=f"{given.source}#{visible(label)}", note="")
 

@@ -35,10 +35,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 
 def matching(operand: str, names: Iterable[str], source: str) -> str | None:
-    """The name in a file that means the operand, if there is one: as it is spelled, else nearly so, else a synonym."""
+    """The name in a file that means the operand, if there is one: its own in any spelling, else a synonym."""
     known = list(names)
-    if operand in known:
-        return operand
     for wanted in ({_bare(operand)}, set(SYNONYMS.get(operand, ()))):
         found = [name for name in known if _bare(name) in wanted]
         if len(found) > 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.errors import InputError
-from attncalc.inputs.arrays import brackets, build, flatten, spoken
+from attncalc.inputs.arrays import Index, Place, brackets, build, flatten, spoken
 from attncalc.inputs.entries import Digits, is_number
 from attncalc.inputs.labels import with_labels
 from attncalc.inputs.literals import read_tokens
@@ -84,11 +84,10 @@ class JsonFile:
             return self._inside(entry, operand)
         if operand.kind == "tokens" and type(value) is str:
             return replace(read_tokens(value, source), source=source)
-        if not isinstance(value, list | str | int | float):
-            raise InputError(f"{self.source}: {path or 'the whole'} is {spoken(value)}, not an array")
         place = brackets(self.source, visible(path, 80))
-        entries, shape = flatten(value, place)
-        given = replace(build(entries, shape, operand.kind, place), source=source)
+        if not isinstance(value, list | str | int | float):
+            raise InputError(f"{place(())} is {spoken(value)}, not an array")
+        given = replace(_array(value, operand, place), source=source)
         return with_labels(given, entry.labels, operand, f"{self.source}: labels", alone=entry.alone, axes=entry.axes)
 
     def _inside(self, entry: Entry, operand: Operand) -> Given:
@@ -103,9 +102,21 @@ class JsonFile:
             isinstance(value, list) and not any(isinstance(v, list | dict) for v in value) for value in tree.values()
         )
         if arrays and flat and any(len(shape) != 1 for shape in (*operand.shapes, ())):
-            rows = self._built(Entry(entry.path, list(tree.values()), list(tree)), operand)
-            return noted(rows, "keys read as row labels")
+            return self._labelled(tree, prefix, operand)
         raise several([prefix + key for key in arrays], operand.name, self.source)
+
+    def _labelled(self, tree: dict[str, Any], prefix: str, operand: Operand) -> Given:
+        """The rows of an object whose keys label them."""
+        keys = list(tree)
+
+        def place(index: Index) -> str:
+            where = brackets(self.source, visible(self.under + prefix + (keys[index[0]] if index else ""), 80))
+            return where(index[1:])
+
+        rows = _array(list(tree.values()), operand, place)
+        source = f"{self.source}#{visible(prefix[:-1])}" if prefix else self.source
+        rows = with_labels(replace(rows, source=source), keys, operand, f"{self.source}: the keys", alone=True)
+        return noted(rows, "keys read as row labels")
 
     def _entries(self) -> Iterator[Entry]:
         """Every value by its path; the steps of a saved result by their group and name."""
@@ -162,6 +173,11 @@ def _plain(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {key: _plain(value) for key, value in tree.items()}
     return [_plain(value) for value in tree] if isinstance(tree, list) else tree
+
+
+def _array(value: Any, operand: Operand, place: Place) -> Given:
+    entries, shape = flatten(value, place)
+    return build(entries, shape, operand.kind, place)
 
 
 def _may_be_array(value: Any) -> bool:

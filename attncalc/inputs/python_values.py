@@ -95,14 +95,14 @@ _EXACT = (Real, Decimal)
 
 
 def _from_array(array: NDArray[Any], operand: Operand) -> Given:
-    place = brackets(operand.name)
+    place = brackets("", operand.name)
     if array.dtype.kind in "OUST":
         return _from_entries(array.ravel().tolist(), array.shape, operand)
     return from_array(array, operand.kind, place)
 
 
 def _from_lists(value: Sequence[Any], operand: Operand) -> Given:
-    entries, shape = flatten(_opened(value, operand.name), brackets(operand.name))
+    entries, shape = flatten(_opened(value, operand.name), brackets("", operand.name))
     return _from_entries(entries, shape, operand)
 
 
@@ -120,7 +120,7 @@ def _holds(item: Any) -> bool:
 
 def _from_entries(entries: Sequence[Any], shape: Index, operand: Operand) -> Given:
     """An operand from Python numbers, which stay exact where they are."""
-    place = brackets(operand.name)
+    place = brackets("", operand.name)
     if 0 in shape:
         raise InputError(f"{operand.name} is empty")
     values = [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]

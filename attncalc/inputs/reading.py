@@ -106,4 +106,7 @@ def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO
     from attncalc.inputs.json_files import parse_json, parse_json_lines
     from attncalc.inputs.objects import JsonFile
 
-    return JsonFile(source, (parse_json if form == "json" else parse_json_lines)(text, source))
+    if form == "json":
+        return JsonFile(source, parse_json(text, source))
+    tree, labels = parse_json_lines(text, source)
+    return JsonFile(source, tree, labels=labels)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.calculation import Operand
 from attncalc.errors import InputError
-from attncalc.inputs.entries import is_number
-from attncalc.inputs.files import FORMATS, exists, shown
+from attncalc.inputs.entries import is_misspelt, is_number
+from attncalc.inputs.files import FORMATS, exists, is_folder, shown
 from attncalc.inputs.literals import looks_numeric, read_literal, read_tokens
 from attncalc.inputs.moves import fit, indexed, labelled_row, transposed
 from attncalc.inputs.names import stored_by_torch
@@ -41,13 +40,12 @@ Tables = Mapping[str, "Given"]
 """The tables whose row labels may be operands, by what they are called: `words.csv`, `vocabulary`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """An array in a file: by name or path, or the one that is meant for its operand."""
 
     contents: Contents
     name: str | None = None
-    index: tuple[int, ...] = ()
+    at: tuple[int, ...] = ()
 
 
 def find(word: str, operand: Operand, reading: Reading) -> Found | None:
@@ -101,8 +99,8 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
 def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
     """The operand that an array in a file is."""
     given = found.contents.array(found.name, operand, reading)
-    if found.index:
-        given = indexed(given, found.index)
+    if found.at:
+        given = indexed(given, found.at)
     name = given.source.rpartition("#")[2]
     if stored_by_torch(name) and operand.name not in reading.transpose and given.value.ndim == 2:
         reading.tell(f"{operand.name}: PyTorch stores {name} as [out, in]; --transpose {operand.name} turns it")
@@ -165,10 +163,10 @@ def _marked(word: str) -> str | None:
 
 def _paths(word: str) -> list[str]:
     """The files that a word may name: itself, or with a suffix that was left out."""
-    there = [word] if exists(word) and not Path(word).is_dir() else []
-    if not word or Path(word).name != word:
-        return there
-    return there + [word + suffix for suffix in _LEFT_OUT if Path(word + suffix).is_file()]
+    candidates = [word]
+    if word and Path(word).name == word:
+        candidates += [word + suffix for suffix in _LEFT_OUT]
+    return [path for path in candidates if exists(path) and not is_folder(path)]
 
 
 def _inside(word: str, reading: Reading) -> Found | None:
@@ -187,8 +185,8 @@ def _picked(contents: Contents, name: str) -> Found:
     match = re.fullmatch(r"(.*?)((?:\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\])*)", name, re.DOTALL | re.ASCII)
     if match is None or name in contents.names:
         return Found(contents, name or None)
-    index = tuple(int(number) for number in re.findall(r"[+-]?\d+", match.group(2)))
-    return Found(contents, match.group(1) or None, index)
+    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", match.group(2)))
+    return Found(contents, match.group(1) or None, at)
 
 
 def _unambiguous(word: str, paths: Sequence[str], tables: Sequence[Given]) -> str:
@@ -199,9 +197,8 @@ def _unambiguous(word: str, paths: Sequence[str], tables: Sequence[Given]) -> st
 def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     """The error for a word that means nothing, with what it may have been meant for."""
     parts = [part for part in re.split(r"[;,\s]+", word) if part]
-    if len(parts) > 1 and any(is_number(part, operand.kind) for part in parts) and "#" not in word:
-        return _fault_of_literal(word, operand)
-    if word.casefold() in ("nan", "inf", "infinity"):
+    numeric = any(is_number(part, operand.kind) for part in parts) and (len(parts) > 1 or word.isalpha())
+    if "#" not in word and (numeric or is_misspelt(word)):
         return _fault_of_literal(word, operand)
     if not word.strip():
         return InputError(
@@ -210,7 +207,7 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     if word.startswith(("http://", "https://")):
         return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
     base = word.partition("#")[0]
-    if Path(base).is_dir():
+    if is_folder(base):
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
     if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
         return InputError(f"there is no file {shown(base)}", hint=_near_files(base))

@@ -1,6 +1,7 @@
 """The primitives: one row each, in a table per family, and the functions by which authors write them."""
 
 from attncalc.ops import sources as _sources  # noqa: F401  (its rows are what is wanted)
+from attncalc.ops.activations import elu, erf, one_plus_erf, sigmoid, softplus
 from attncalc.ops.elementwise import (
     absolute,
     arccos,
@@ -12,6 +13,7 @@ from attncalc.ops.elementwise import (
     log,
     logical_not,
     maximum,
+    minimum,
     power,
     sign,
     sin,
@@ -19,7 +21,8 @@ from attncalc.ops.elementwise import (
     tanh,
 )
 from attncalc.ops.linear import outer, solve
-from attncalc.ops.rearrange import concat, index, merge, part_of, rename, repeat, split, spread
+from attncalc.ops.pairs import every_other, interleave, put_together, rotate, take_apart
+from attncalc.ops.rearrange import concat, index, listed, merge, part_of, rename, repeat, split, spread
 from attncalc.ops.reduce import (
     angle_between,
     cosine_ratio,
@@ -32,41 +35,88 @@ from attncalc.ops.reduce import (
     softmax,
     total,
 )
+from attncalc.ops.rows import bucket, lookup, stack, take
+from attncalc.ops.sampling import random_normal
+from attncalc.ops.shares import (
+    factorial,
+    log_factorial,
+    log_softmax,
+    logarithm,
+    one_hot,
+    ratio,
+    safely,
+    select,
+    weigh,
+)
+from attncalc.ops.spectral import characteristic_polynomial, eigenvalues, eigenvectors, singular_parts
+from attncalc.ops.windows import Slide, windows
 
 __all__ = [
+    "Slide",
     "absolute",
     "angle_between",
     "arccos",
+    "bucket",
+    "characteristic_polynomial",
     "compare_equal",
     "concat",
     "cos",
     "cosine_ratio",
+    "eigenvalues",
+    "eigenvectors",
+    "elu",
+    "erf",
+    "every_other",
     "exp",
+    "factorial",
     "first_maximum",
     "held",
     "index",
+    "interleave",
     "keep_where",
+    "listed",
     "log",
+    "log_factorial",
+    "log_softmax",
     "log_sum_exp",
+    "logarithm",
     "logical_not",
+    "lookup",
     "maximum",
     "mean",
     "merge",
+    "minimum",
+    "one_hot",
+    "one_plus_erf",
     "outer",
     "part_of",
     "peak",
     "power",
+    "put_together",
+    "random_normal",
     "ranking",
+    "ratio",
     "rename",
     "repeat",
     "root_of_sum",
+    "rotate",
+    "safely",
+    "select",
+    "sigmoid",
     "sign",
     "sin",
+    "singular_parts",
     "softmax",
+    "softplus",
     "solve",
     "split",
     "spread",
     "sqrt",
+    "stack",
+    "take",
+    "take_apart",
     "tanh",
     "total",
+    "weigh",
+    "windows",
 ]

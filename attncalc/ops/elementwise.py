@@ -88,7 +88,7 @@ OPS |= {
         _add_text,
         entrywise("+"),
         binds=3,
-        takes=(3,),
+        takes=(3, 2.5),
         vjp=lambda g, y, node, *terms: [g] * len(terms),
         because="a sum hands its gradient to each of its terms",
     ),
@@ -98,7 +98,7 @@ OPS |= {
         "{0} - {1}",
         entrywise("−"),
         binds=3,
-        takes=(3, 2),
+        takes=(3, 2.5),
         vjp=lambda g, y, node, a, b: [g, -g],
         because=lambda node, source: (
             "what is taken away gets the gradient with its sign turned"
@@ -107,12 +107,12 @@ OPS |= {
         ),
     ),
     "neg": _row(
-        np.negative,
+        lambda x: 0 - x,  # np.negative would make −0 of 0
         "−{0}",
         "-{0}",
         entrywise("neg"),
         binds=3,
-        takes=(2,),
+        takes=(2.5,),
         vjp=lambda g, y, node, a: [-g],
         because="the sign turns",
     ),
@@ -131,7 +131,7 @@ OPS |= {
         "{0} / {1}",
         r"\frac{{{0}}}{{{1}}}",
         entrywise("/"),
-        binds=2,
+        binds=2.5,
         takes=(2, 1),
         vjp=lambda g, y, node, a, b: [g / b, -(g * y / b)],
         because=lambda node, source: (
@@ -162,7 +162,9 @@ OPS |= {
         vjp=lambda g, y, node, a: [g * y],
         because="the exponential is its own slope",
     ),
-    "log": _function(kernels.log, "ln", r"\ln", lambda g, y, node, a: [g / a], "the slope of ln x is 1/x"),
+    "log": _function(
+        kernels.log, "ln", r"\ln", lambda g, y, node, a: [Node("ratio", g, a)], "the slope of ln x is 1/x"
+    ),
     "sqrt": _row(
         kernels.sqrt,
         "√{0}",
@@ -182,7 +184,11 @@ OPS |= {
         because="the slope of |x| is the sign of x (0 at 0, by convention)",
     ),
     "sign": _function(
-        either(np.sign, "sign"), "sign", r"\operatorname{{sign}}", None, "", no_gradient="a sign jumps: its slope is 0"
+        either(np.sign, "sign"),
+        "sign",
+        r"\operatorname{{sign}}",
+        lambda g, y, node, a: [None],
+        "a sign is flat wherever it does not jump: its slope is 0",
     ),
     "tanh": _function(
         either(np.tanh, "tanh"),
@@ -211,6 +217,14 @@ OPS |= {
         _maximum_cell,
         vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
         because="only the larger one is felt (the first, where they are equal)",
+    ),
+    "minimum": _row(
+        np.minimum,
+        "min({0}, {1})",
+        r"\min({0}, {1})",
+        entrywise("min"),
+        vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
+        because="only the smaller one is felt (the first, where they are equal)",
     ),
     "where": _row(
         _where,
@@ -302,6 +316,11 @@ def power(x: Node, p: Node | Number) -> Node:
 def maximum(a: Node, b: Node | Number) -> Node:
     """The larger of two entries."""
     return Node("maximum", a, as_node(b))
+
+
+def minimum(a: Node, b: Node | Number) -> Node:
+    """The smaller of two entries."""
+    return Node("minimum", a, as_node(b))
 
 
 def keep_where(keep: Node, x: Node | Number, otherwise: Node | Number) -> Node:

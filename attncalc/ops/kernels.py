@@ -11,24 +11,36 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def either(numeric: Callable[..., Any], exact: str) -> Callable[..., Any]:
-    """A kernel that applies NumPy's function to floats, and SymPy's function of that name to objects."""
+def either(numeric: Callable[..., Any], exact: str, *more: Any) -> Callable[..., Any]:
+    """A kernel that applies NumPy's function to floats, and SymPy's function of that name (and `more`) to objects."""
 
     def kernel(*values: Array) -> Array:
         if all(value.dtype != object for value in values):
             return np.asarray(numeric(*values))
         import sympy  # only where exact numbers are at work
 
-        return np.asarray(np.frompyfunc(getattr(sympy, exact), len(values), 1)(*values))
+        function = getattr(sympy, exact)
+        return np.asarray(np.frompyfunc(lambda *entries: function(*entries, *more), len(values), 1)(*values))
 
     return kernel
 
 
 exp = either(np.exp, "exp")
 log = either(np.log, "log")
+log2 = either(np.log2, "log", 2)
+log10 = either(np.log10, "log", 10)
 sqrt = either(np.sqrt, "sqrt")
 
 
 def is_exact(*values: Array) -> bool:
     """Whether any of the values holds exact numbers."""
     return any(value.dtype == object for value in values)
+
+
+def zeros(shape: tuple[int, ...], like: Array) -> Array:
+    """Zeros of the kind that another value has."""
+    if not is_exact(like):
+        return np.zeros(shape, like.dtype)
+    import sympy  # only where exact numbers are at work
+
+    return np.full(shape, sympy.Integer(0), dtype=object)

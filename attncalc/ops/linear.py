@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attncalc.axes import Axes, Axis, align, names, together, unique, without
-from attncalc.cells import At, Form, Look, Pick, along, pick
+from attncalc.cells import At, Form, Literal, Look, along, pick
 from attncalc.errors import DomainError, ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.kernels import Array, is_exact
 
 
 class _Product(NamedTuple):
-    """How a product reads its factors: which axis is summed, which are rows and columns, which only accompany."""
+    """How a product reads its factors: which axis is summed, which are rows and columns, which only accompany.
+
+    A right factor is a matrix if its last axis but one is the inner one; it is a vector, for each place of axes that
+    accompany it, if the inner one is its last and the left factor is accompanied by the same axes.
+    """
 
     inner: str
     rows: Axes  # () where the left factor is a vector
@@ -27,10 +31,11 @@ def _product(a: Axes, b: Axes) -> _Product:
     if not a or not b:
         raise ShapeError("a product of matrices needs vectors or matrices on both sides")
     inner = a[-1]
-    against = b[-2] if len(b) > 1 else b[-1]
+    vector = len(b) == 1 or (b[-1].name == inner.name and set(names(b[:-1])) <= set(names(a[:-2])))
+    against = b[-1] if vector else b[-2]
     if inner.name != against.name or inner.size != against.size:
         raise _clash(a, b, inner, against)
-    columns = b[-1:] if len(b) > 1 else ()
+    columns = () if vector else b[-1:]
     rows = a[-2:-1] if len(a) > 1 and a[-2].name not in names(b) else ()
     leads = together(a[: len(a) - 1 - len(rows)], b[: len(b) - 1 - len(columns)])
     return _Product(inner.name, rows, columns, leads)
@@ -103,7 +108,7 @@ def _outer(node: Node, a: Array, b: Array) -> Array:
 
 
 def _outer_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> Sequence[Node]:
-    if len(a.axes) == len(b.axes) == 1:
+    if len(a.axes) == len(b.axes) == 1 and a.names != b.names:
         return [g @ b, a @ g]
     return [g * b, g * a]
 
@@ -116,14 +121,31 @@ def _solve_axes(args: dict[str, Any], matrix: Axes, b: Axes) -> Axes:
 
 
 def _solve(node: Node, matrix: Array, b: Array) -> Array:
+    (left, right), leads = (source.axes for source in node.sources), node.axes[:-1]
+    matrix, b = align(matrix, left, leads + left[-2:]), align(b, right, leads + right[-1:])
     if is_exact(matrix, b):
-        import sympy  # only where exact numbers are at work
-
-        return np.asarray(sympy.Matrix(matrix).LUsolve(sympy.Matrix(b)).tolist(), dtype=object)[:, 0]
+        return np.asarray(np.vectorize(_solve_exactly, signature="(i,j),(i)->(j)", otypes=[object])(matrix, b))
     if (np.linalg.matrix_rank(matrix) < matrix.shape[-1]).any():
         raise DomainError("the system has no single solution: its columns depend on one another")
     wide = matrix.astype(np.float64)  # LAPACK's single precision is not worth its rounding in systems this small
     return np.asarray(np.linalg.solve(wide, b[..., None].astype(np.float64))[..., 0].astype(b.dtype))
+
+
+def _solve_exactly(matrix: Array, b: Array) -> Array:
+    import sympy  # only where exact numbers are at work
+
+    return np.array(sympy.Matrix(matrix).LUsolve(sympy.Matrix(b)).tolist(), dtype=object)[:, 0]
+
+
+def _solve_cell(node: Node, at: At, look: Look) -> Form:
+    """A row of the inverse times the right-hand side."""
+    row, (unknown, size) = node.sources[1].names[-1], node.axes[-1][:2]
+    turned = np.array(
+        [[look(0, pick(node, 0, {**at, row: i, unknown: j}).at) for i in range(size)] for j in range(size)]
+    )
+    chosen = np.array([int(j == at[unknown]) for j in range(size)])
+    inverse = _solve_exactly(turned, chosen) if is_exact(turned) else np.linalg.solve(turned, chosen)
+    return Form("+", tuple(Form("×", (Literal(x), y)) for x, y in zip(inverse, along(node, row, at, 1), strict=True)))
 
 
 OPS |= {
@@ -166,12 +188,12 @@ OPS |= {
         _solve_axes,
         "{0}⁻¹·{1}",
         "{0}^{{-1}} {1}",
-        lambda node, at, look: Form("solution", (Pick(1, {node.sources[1].names[-1]: at[node.names[-1]]}),)),
+        _solve_cell,
         binds=2,
         takes=(0, 1),
         vjp=lambda g, y, node, a, b: [-outer(solve(a.T, g), y), solve(a.T, g)],
         because="the transposed system carries the gradient back",
-        mixes=lambda node: node.names,
+        mixes=lambda node: node.sources[0].names[-2:],
     ),
 }
 

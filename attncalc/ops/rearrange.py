@@ -11,6 +11,7 @@ from attncalc.axes import Axes, Axis, align, composite, find, names, position, u
 from attncalc.cells import At, Cell, Form, Look, Pick, moved
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op, as_node
+from attncalc.notation import latex_axis
 from attncalc.ops.kernels import Array
 
 
@@ -116,7 +117,7 @@ def _slice_text(node: Node, x: str) -> str:
 def _slice_latex(node: Node, x: str) -> str:
     first, last = node.args["start"], node.args["stop"] - 1
     where = f"{first}" if first == last else rf"{first} \ldots {last}"
-    return f"{{{x}}}_{{{node.args['over']}={where}}}"
+    return f"{{{x}}}_{{{latex_axis(node.args['over'])}={where}}}"
 
 
 def _slice_cell(node: Node, at: At, look: Look) -> Cell:
@@ -147,7 +148,10 @@ def _joined(args: dict[str, Any], *parts: Axes) -> Axes:
 
 
 def _concat(node: Node, *parts: Array) -> Array:
-    return np.concatenate(parts, axis=position(node.axes, node.args["over"]))
+    named = len(node.axes)
+    front = np.broadcast_shapes(*(part.shape[: part.ndim - named] for part in parts))
+    laid = [np.broadcast_to(part, (*front, *part.shape[part.ndim - named :])) for part in parts]
+    return np.concatenate(laid, axis=position(node.axes, node.args["over"]))
 
 
 def _concat_text(node: Node, *parts: str) -> str:
@@ -177,6 +181,20 @@ def _concat_vjp(g: Node, y: Node, node: Node, *parts: Node) -> list[Node]:
         result.append(part_of(g, over, start, start + size))
         start += size
     return result
+
+
+def _listed(args: dict[str, Any], *parts: Axes) -> Axes:
+    if any(part != parts[0] for part in parts):
+        raise ShapeError("they must have the same axes, in the same order")
+    return unique((*parts[0], Axis(args["over"], len(parts))))
+
+
+def _list_vjp(g: Node, y: Node, node: Node, *parts: Node) -> list[Node]:
+    return [Node("take", g, over=node.args["over"], at=i) for i in range(len(parts))]
+
+
+def _list_cell(node: Node, at: At, look: Look) -> Cell:
+    return Pick(at[node.args["over"]], {name: i for name, i in at.items() if name != node.args["over"]})
 
 
 def _spread_axes(args: dict[str, Any], x: Axes) -> Axes:
@@ -242,6 +260,7 @@ OPS |= {
         cell=_gather_cell,
         vjp=lambda g, y, node, x: [repeat(g, node.args["new"], node.args["old"], node.args["times"])],
         because="every head of a group gets the group's gradient",
+        mixes=lambda node: (node.args["old"],),
         **_words("{0} summed by groups of {a[times]}", r"\operatorname{{groupsum}}_{{{a[times]}}}({0})"),
     ),
     "slice": Op(
@@ -253,6 +272,7 @@ OPS |= {
         takes=(0,),
         vjp=_slice_vjp,
         because="only the places that were taken are felt",
+        mixes=lambda node: (node.args["over"],),
     ),
     "concat": Op(
         _concat,
@@ -262,6 +282,17 @@ OPS |= {
         _concat_cell,
         vjp=_concat_vjp,
         because="each part gets its own places of the gradient",
+        mixes=lambda node: (node.args["over"],),
+    ),
+    "listed": Op(
+        lambda node, *parts: np.stack(np.broadcast_arrays(*parts), axis=-1),
+        _listed,
+        _concat_text,
+        _concat_latex,
+        _list_cell,
+        vjp=_list_vjp,
+        because="each part gets its own place of the gradient",
+        mixes=lambda node: (node.args["over"],),
     ),
     "spread": Op(
         _spread,
@@ -306,6 +337,11 @@ def part_of(x: Node, over: str, start: int, stop: int) -> Node:
 def concat(parts: Sequence[Node], over: str) -> Node:
     """The parts one after the other along an axis."""
     return parts[0] if len(parts) == 1 else Node("concat", *parts, over=over)
+
+
+def listed(parts: Sequence[Node], over: str) -> Node:
+    """Numbers of one shape one after the other, along a new last axis."""
+    return Node("listed", *parts, over=over)
 
 
 def spread(x: Node, axes: Axes) -> Node:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.axes import Axes, Axis, find, position, without
+from attncalc.axes import Axes, Axis, align, find, position, together, without
 from attncalc.cells import At, Cell, Form, Literal, Look, along, pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Number, Op
+from attncalc.notation import latex_axis
 from attncalc.ops import kernels
 from attncalc.ops.elementwise import arccos, exp, log, power, sqrt
 from attncalc.ops.kernels import Array, is_exact
@@ -30,10 +31,12 @@ def _keep(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
     return x
 
 
-def _subscript(node: Node) -> str:
+def _subscript(node: Node, style: str = "text") -> str:
     """The axis, where it is not the last one: a formula shows what is not the rule."""
     over = node.args["over"]
-    return "" if over == node.sources[0].names[-1] else f"_{over}"
+    if over == node.sources[0].names[-1]:
+        return ""
+    return f"_{{{latex_axis(over)}}}" if style == "latex" else f"_{over}"
 
 
 def _mixes(node: Node) -> tuple[str, ...]:
@@ -43,7 +46,7 @@ def _mixes(node: Node) -> tuple[str, ...]:
 def _named(name: str, latex: str) -> dict[str, Any]:
     return {
         "text": lambda node, x, *rest: f"{name}{_subscript(node)}({x})",
-        "latex": lambda node, x, *rest: f"{latex}{{{_subscript(node)}}}({x})".replace("{}", ""),
+        "latex": lambda node, x, *rest: f"{latex}{_subscript(node, 'latex')}({x})",
         "mixes": _mixes,
     }
 
@@ -54,6 +57,15 @@ def _sum_text(node: Node, x: str) -> str:
 
 def _sum_cell(node: Node, at: At, look: Look) -> Cell:
     return Form("+", along(node, node.args["over"], at))
+
+
+def _mean(node: Node, x: Array) -> Array:
+    axis = _axis(node)
+    first = np.sum(x, axis=axis, keepdims=True) / x.shape[axis]
+    if is_exact(x) or not np.isfinite(first).all():
+        return np.asarray(np.squeeze(first, axis))
+    # What the first division rounded away is put back, so that equal entries have just themselves as their mean.
+    return np.asarray(np.squeeze(first, axis) + np.sum(x - first, axis=axis) / x.shape[axis])
 
 
 def _mean_cell(node: Node, at: At, look: Look) -> Cell:
@@ -98,6 +110,11 @@ def _first_maximum(node: Node, x: Array) -> Array:
     result = np.zeros_like(x)
     np.put_along_axis(result, np.argmax(x, axis=axis, keepdims=True), 1, axis=axis)
     return result
+
+
+def _first_maximum_cell(node: Node, at: At, look: Look) -> Cell:
+    row = [look(0, place.at) for place in along(node, node.args["over"], at)]
+    return Literal(int(row.index(max(row)) == at[node.args["over"]]))
 
 
 def _root(node: Node, total: Array, x: Array) -> Array:
@@ -172,6 +189,8 @@ def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
 
 
 def _ranked(args: dict[str, Any], scores: Axes, *left_out: Axes) -> Axes:
+    if together(scores, *left_out) != scores:
+        raise ShapeError("what is left out has axes that the scores lack")
     if not 1 <= args["top"] <= scores[-1].size:
         raise ShapeError(f"the best {args['top']} of {scores[-1].size} were asked for")
     return (*scores[:-1], Axis("rank", args["top"]))
@@ -179,9 +198,24 @@ def _ranked(args: dict[str, Any], scores: Axes, *left_out: Axes) -> Axes:
 
 def _ranking(node: Node, scores: Array, *left_out: Array) -> Array:
     ordered = scores.astype(np.float64)
-    for mask in left_out:
-        ordered = np.where(mask, -np.inf, ordered)
+    for mask, source in zip(left_out, node.sources[1:], strict=True):
+        out = align(mask, source.axes, node.sources[0].axes)
+        ordered = np.where(out.astype(bool), -np.inf, ordered)
     return np.argsort(-ordered, axis=-1, kind="stable")[..., : node.args["top"]]
+
+
+def _ranking_cell(node: Node, at: At, look: Look) -> Cell:
+    """Which is the largest of those that are neither left out nor ranked before it."""
+    over = node.args["of"]
+    row: list[Cell] = [*along(node, over, at)]
+    values = [float(look(0, place.at)) for place in along(node, over, at)]
+    for i in range(1, len(node.sources)):
+        for j, place in enumerate(along(node, over, at, i)):
+            if look(i, place.at):
+                row[j], values[j] = Literal("left out"), -np.inf
+    for j in sorted(range(len(row)), key=lambda j: -values[j])[: at["rank"]]:
+        row[j] = Literal("taken")
+    return Form("argmax", tuple(row))
 
 
 OPS |= {
@@ -189,7 +223,7 @@ OPS |= {
         lambda node, x: np.asarray(np.sum(x, axis=_axis(node))),
         _drop,
         _sum_text,
-        lambda node, x: rf"\sum_{{{node.args['over']}}} {x}",
+        lambda node, x: rf"\sum_{{{latex_axis(node.args['over'])}}} {x}",
         _sum_cell,
         binds=2,
         takes=(1,),
@@ -198,7 +232,7 @@ OPS |= {
         mixes=_mixes,
     ),
     "mean": Op(
-        lambda node, x: np.asarray(np.sum(x, axis=_axis(node)) / x.shape[_axis(node)]),
+        _mean,
         _drop,
         cell=_mean_cell,
         vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
@@ -217,8 +251,9 @@ OPS |= {
     "first_maximum": Op(
         _first_maximum,
         _keep,
-        cell=lambda node, at, look: Literal("1 at the first maximum, else 0"),
-        no_gradient="it is a choice",
+        cell=_first_maximum_cell,
+        vjp=lambda g, y, node, x: [None],
+        because="it stays as it is until two entries change places: its slope is 0",
         **_named("largest", r"\operatorname{largest}"),
     ),
     "softmax": Op(
@@ -254,6 +289,7 @@ OPS |= {
             "the slope of √x is 1/(2√x)" if node.args["p"] == 2 else "the slope of the p-th root y is 1/(p·y^(p−1))"
         ),
         body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
+        mixes=_mixes,
     ),
     "cosine_ratio": Op(
         _cosine,
@@ -261,11 +297,12 @@ OPS |= {
         "{0} / {1}",
         r"\frac{{{0}}}{{{1}}}",
         lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
-        binds=2,
+        binds=2.5,
         takes=(2, 1, 9, 9),
         vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
         because=OPS["div"].because,
         body=lambda node, dot, norms, a, b: dot / norms,
+        mixes=_mixes,
     ),
     "angle": Op(
         _angle,
@@ -278,14 +315,15 @@ OPS |= {
         vjp=lambda g, y, node, cosine, a, b: [-(g * degrees(1) / sqrt(1 - cosine**2)), None, None],
         because="the slope of arccos x is −1/√(1 − x²), and a radian is 180°/π",
         body=lambda node, cosine, a, b: arccos(cosine) * degrees(1),
-        binds=2,
+        mixes=_mixes,
+        binds=2.5,
     ),
     "ranking": Op(
         _ranking,
         _ranked,
         lambda node, scores, *left_out: f"largest {node.args['top']} of {scores}",
         lambda node, scores, *left_out: rf"\operatorname{{top}}_{{{node.args['top']}}}({scores})",
-        lambda node, at, look: Literal("the position of the next largest entry"),
+        _ranking_cell,
         binds=4,
         takes=(3, 9, 9, 9),
         no_gradient="a ranking jumps where two entries change places",

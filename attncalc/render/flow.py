@@ -10,8 +10,8 @@ from rich.text import Text
 
 from attncalc.render.view import View
 
-WORD = re.compile(r"(?:[-+−=/→] )?\S+\s*|\s+")  # a line of arithmetic is broken before its sign
-PIECE = re.compile(r"[^×·,()|]+[×·,()|]*|[×·,()|]+")  # where a word without blanks may be broken: never in a number
+WORD = r"(?:[-+−=/→] )?\S+\s*|\s+"  # a line of arithmetic is broken before its sign
+PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 
 
 def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0) -> Iterator[Text]:
@@ -39,11 +39,11 @@ def _breaks(text: str, first: int, further: int) -> list[int]:
 
 def _pieces(text: str, room: int) -> Iterator[str]:
     """What stays together: words; the factors of a long product; the bits of a name that is too long for a line."""
-    for word in WORD.findall(text):
+    for word in re.findall(WORD, text):
         if cell_len(word.rstrip()) <= room:
             yield word
             continue
-        for piece in PIECE.findall(word):
+        for piece in re.findall(PIECE, word):
             yield from chop_cells(piece, room) if cell_len(piece.rstrip()) > room else [piece]
 
 

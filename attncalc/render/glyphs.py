@@ -26,6 +26,7 @@ _SIGNS = {
     "→": "->",
     "…": "...",
     "°": " deg",
+    "′": "'",
     "√": "sqrt ",
     "╲": "\\",
     "│": "|",
@@ -44,7 +45,7 @@ _WORDS = (
     (r"‖([^‖]*)‖", r"the norm of \1"),
     (r"\|([^|]*)\|", r"the absolute value of \1"),
     (r"√", "the square root of "),
-    (r"Σ", "the sum of "),
+    (r"Σ\s*", "the sum of "),
     (r"(\w|\))ᵀ", r"\1 transposed"),
     (r"²", " squared"),
     (r"\^", " to the power "),
@@ -56,6 +57,7 @@ _WORDS = (
     (r"−\s*", "minus "),
     (r" ≤ ", " is at most "),
     (r"∞", "infinity"),
+    (r"°", " degrees"),
 )
 
 
@@ -63,7 +65,8 @@ def to_ascii(text: str) -> str:
     """The text for a stream without `√` or `ᵀ`: `sqrt(d_k)`, `Q*K^T`, `gamma`; what has no spelling is escaped."""
     if text.isascii():
         return text
-    text = _ROOT.sub(lambda found: "sqrt(" if found[1] == "(" else f"sqrt({found[1]})", text.replace("Σ(", "sum("))
+    text = text.replace("Σ ", "Σ").replace("Σ(", "sum(")
+    text = _ROOT.sub(lambda found: "sqrt(" if found[1] == "(" else f"sqrt({found[1]})", text)
     text = _RAISED.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), text)
     text = _LOWERED.sub(lambda found: "_" + unicodedata.normalize("NFKC", found[0]), text)
     text = _GREEK.sub(lambda found: _greek(found[0]), text.translate(_ASCII))

@@ -14,10 +14,19 @@ NAMED = re.compile(r"\\(\w+)\{([^{}]*)\}")
 ESCAPED = re.compile(r"\\([^A-Za-z])")
 
 LETTERS = {
-    **dict(zip("alpha beta gamma delta epsilon theta lambda mu sigma phi pi".split(), "αβγδεθλμσφπ", strict=True)),
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "theta": "θ",
+    "lambda": "λ",
+    "mu": "μ",
+    "sigma": "σ",
+    "phi": "φ",
+    "pi": "π",
     "top": "⊤",
     "infty": "∞",
-    "partial": "∂",
     "circ": "∘",
     "ldots": "…",
 }
@@ -47,7 +56,7 @@ OPERATORS = {
     "lceil": "⌈",
     "rceil": "⌉",
 }
-FUNCTIONS = frozenset("ln log exp sin cos tan tanh sinh cosh arccos arcsin arctan max min det".split())
+FUNCTIONS = frozenset({"ln", "log", "exp", "sin", "cos", "tan", "tanh", "arccos", "max", "min", "det"})
 SPACES = {r"\,": ".17em", r"\;": ".28em", r"\ ": ".25em", r"\quad": "1em", r"\qquad": "2em"}
 BRACKETS = {"cases": ("{", ""), "bmatrix": ("[", "]"), "pmatrix": ("(", ")"), "matrix": ("", "")}
 LARGE = frozenset({"sum", "prod", "max", "min"})  # what they run over stands below them
@@ -71,7 +80,7 @@ def mathml(latex: str) -> str:
     """The formula as a `<math>` element, which also carries its LaTeX for whoever copies it."""
     body = _row(deque(TOKEN.findall(latex)))
     source = f'<annotation encoding="application/x-tex">{escape(latex)}</annotation>'
-    return f"<math><semantics>{_element('mrow', body)}{source}</semantics></math>"
+    return f'<math displaystyle="true"><semantics>{_element("mrow", body)}{source}</semantics></math>'
 
 
 def _element(name: str, *inside: str) -> str:
@@ -152,6 +161,8 @@ def _command(name: str, tokens: Tokens) -> Atom:
         return Atom(_element("mrow", opening, inside, _fence(tokens)))
     if name in LETTERS:
         return Atom(_element("mi", LETTERS[name]))
+    if name == "partial":
+        return Atom(_element("mi", "∂"), "operator")  # it clings to what follows
     if name in OPERATORS:
         return Atom(_operator(OPERATORS[name]), "operator", name in LARGE)
     if name in FUNCTIONS:

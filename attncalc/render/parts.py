@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attncalc.numbers import format_number, shortest, texts
-from attncalc.render.view import View, beside, shown
+from attncalc.render.view import View, as_read, beside, shown
 from attncalc.trace import Given, Step, Trace
 
-MOST_INLINE = 12  # entries of an operand that are repeated in a line
+LONGEST_INLINE = 40  # characters of an operand that is repeated in a line
 
 
 class Item(NamedTuple):
@@ -33,10 +33,10 @@ def divided(trace: Trace, view: View) -> Division:
 
     Where a step that is no output follows the result, all steps stand in the first part, and the result again.
     """
-    outputs = {output.key: output for output in trace.outputs}
-    result = trace.outputs[0]
-    items = [Item(number, step) for number, step in shown(trace, view)]
-    others = [Item(None, step) for step in beside(trace, view)]
+    outputs = {output.key: as_read(output) for output in trace.outputs}
+    result = outputs[trace.outputs[0].key]
+    items = [Item(number, as_read(step)) for number, step in shown(trace, view)]
+    others = [Item(None, as_read(step)) for step in beside(trace, view)]
     keys = [item.step.key for item in items]
     if result.key not in keys:
         return Division(items, others)
@@ -57,6 +57,7 @@ def _as_step(name: str, operand: Given) -> Step:
         name=name,
         group="",
         symbol=operand.symbol or name,
+        symbol_latex=operand.symbol_latex,
         formula="",
         sizes="",
         latex="",
@@ -78,16 +79,18 @@ def sizes(step: Step) -> str:
 def inline(operand: Given) -> str:
     """A small operand as one would type it: `1 0 1; 0 1 1`; "" for a larger one."""
     value = operand.value
-    if value.size > MOST_INLINE or value.ndim > 2:
+    if value.size > LONGEST_INLINE or value.ndim > 2:
         return ""
     rows = value.reshape(-1, value.shape[-1] if value.ndim else 1)
     written = texts(rows) if operand.written is None else operand.written.reshape(rows.shape)
-    return "; ".join(" ".join(map(str, row)) for row in written)
+    line = "; ".join(" ".join(map(str, row)) for row in written)
+    return line if len(line) <= LONGEST_INLINE else ""
 
 
 def options(trace: Trace) -> list[str]:
-    """`causal = true`, `scale = none`: the options that are set."""
-    return [f"{name} = {_option(value)}" for name, value in trace.options.items() if value not in (None, False)]
+    """`causal = true`, `scale = none`: the options that are not as they would be by themselves."""
+    usual = trace.problem.calculation.defaults if trace.problem else {}
+    return [f"{name} = {_option(value)}" for name, value in trace.options.items() if value != usual.get(name)]
 
 
 def _option(value: Any) -> str:
@@ -103,7 +106,8 @@ def findings(step: Step) -> list[str]:
         verdict = "agree" if step.check.agrees else "DISAGREE"
         found.append(f"central differences {verdict}: largest difference {format_number(step.check.max_error)}")
     if step.drift is not None:
-        found.append(f"largest drift from full precision: {format_number(step.drift)}")
+        drift = f"largest drift from full precision: {format_number(step.drift)}"
+        found.append(drift if step.drift else "no drift so far")
     return found
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from attncalc.numbers import shortest, texts, widened
 from attncalc.render.glyphs import to_words
+from attncalc.render.parts import findings, options, summary
 from attncalc.render.view import View, asked_for, beside, shown, value_of
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Step, Trace
@@ -61,7 +62,7 @@ def _head(trace: Trace) -> list[str]:
         source = f" from {operand.source}" if operand.source else ""
         note = f", {operand.note}" if operand.note else ""
         lines.append(f"{name}{source}: {_sizes(operand.axes, operand.value.shape)}{note}")
-    return lines
+    return [*lines, *options(trace)]
 
 
 def _step(title: str, step: Step, view: View) -> list[str]:
@@ -72,13 +73,9 @@ def _step(title: str, step: Step, view: View) -> list[str]:
     lines += [f"why: {step.why}"] if step.why else []
     lines += [f"{axis}: {', '.join(labels)}" for axis, labels in step.labels.items()]
     lines += [f"worked out: {arithmetic} = {value}" for arithmetic, value in in_the_step(step, view.digits)]
-    if step.check is not None:
-        verdict = "agree" if step.check.agrees else "DISAGREE"
-        lines.append(f"central differences {verdict}: largest difference {shortest(step.check.max_error)}")
-    if step.drift is not None:
-        lines.append(f"largest drift from full precision: {shortest(step.drift)}")
+    lines += findings(step)
     if step.value is None:
-        return [*lines, "too large to keep: --all keeps it"]
+        return [*lines, summary(step, view)]
     if step.names:
         lines.append(f"stands for: {', '.join(step.names[int(i)] for i in step.value.ravel())}")
     return [*lines, *rows(step.value, view.digits)]

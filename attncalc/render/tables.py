@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from rich.text import Text
 
-from attncalc.numbers import format_number, shortest, texts
+from attncalc.numbers import format_number
 from attncalc.render.flow import assembled, chain, flow
 from attncalc.render.grid import FAINT, grid
-from attncalc.render.view import View, asked_for, beside, shown
+from attncalc.render.parts import Item, divided, findings, inline, operand_steps, options, sizes
+from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Given, Step, Trace
 
@@ -19,27 +19,23 @@ ALARM = "bold color(166)"  # an orange
 REASON = "italic"
 RESULT = "bold"
 
-Numbered = list[tuple[int, Step]]
-
-LONGEST_INLINE = 40  # characters of an operand that is repeated in its line
 SHORTEST_RULE, LONGEST_RULE = 40, 80
 
 
 def page(trace: Trace, view: View) -> str:
     """The steps and the result; with `quiet` or `get` one value alone."""
-    lines = grid(asked_for(trace, view), view) if view.bare else list(_page(trace, view))
+    lines = grid(as_read(asked_for(trace, view)), view) if view.bare else list(_page(trace, view))
     return assembled(lines, view)
 
 
 def _page(trace: Trace, view: View) -> Iterator[Text]:
-    numbered = shown(trace, view)
-    last = _last(trace, numbered)
+    middle, last = divided(trace, view)
     margin = len(str(len(trace.steps))) + 2  # names begin to the right of the steps' numbers
-    middle = [*_head(trace, view), *_steps(numbered[: len(numbered) - len(last)], margin, view)]
-    results = list(_results(trace, numbered, last, margin, view))[1:]
-    yield from middle
+    lines = [*_head(trace, view), *_steps(middle, margin, view)]
+    results = list(_steps(last, margin, view, RESULT))[1:]
+    yield from lines
     if results:
-        longest = max(line.cell_len for line in (*middle, *results))
+        longest = max(line.cell_len for line in (*lines, *results))
         length = min(max(longest, SHORTEST_RULE), view.columns or LONGEST_RULE)
         yield Text()
         yield Text(view.spell("━━ result ".ljust(length, "━")), ACCENT)
@@ -55,24 +51,18 @@ def _head(trace: Trace, view: View) -> Iterator[Text]:
     yield from flow(Text(view.spell(trace.summary)), view.columns)
     if trace.inputs:
         yield Text()
-    for name, operand in trace.inputs.items():
-        yield from flow(_operand(name, operand, view), view.columns, indent=2, hang=4)
-    usual = trace.problem.calculation.defaults if trace.problem else {}
-    chosen = [f"{name} = {_option(value)}" for name, value in trace.options.items() if value != usual.get(name)]
-    if chosen:
-        yield from flow(Text(view.spell(", ".join(chosen))), view.columns, indent=2, hang=4)
+    for name, step in operand_steps(trace).items():
+        yield from flow(_operand(step, trace.inputs[name], view), view.columns, indent=2, hang=4)
+    if chosen := ", ".join(options(trace)):
+        yield from flow(Text(view.spell(chosen)), view.columns, indent=2, hang=4)
 
 
-def _operand(name: str, operand: Given, view: View) -> Text:
+def _operand(step: Step, operand: Given, view: View) -> Text:
     """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`."""
-    axes = operand.axes or ("",) * operand.value.ndim
-    sizes = " × ".join(
-        f"{axis}={size}" if axis else str(size) for axis, size in zip(axes, operand.value.shape, strict=True)
-    )
-    line = Text().append(view.spell(name), "bold")
+    line = Text().append(view.spell(step.name), "bold")
     line.append(view.spell(f" ← {operand.source}" if operand.source else ""))
-    line.append(view.spell(f", {sizes}" if sizes else ""))
-    values = _inline(operand)
+    line.append(view.spell(f", {sizes(step)}" if step.shape else ""))
+    values = inline(operand)
     if values and values != operand.source:
         line.append(view.spell(f": {values}"))
     if operand.note:
@@ -80,34 +70,17 @@ def _operand(name: str, operand: Given, view: View) -> Text:
     return line
 
 
-def _inline(operand: Given) -> str:
-    """A small operand as one would type it: `1 0 1; 0 1 1`."""
-    value = operand.value
-    if value.size > LONGEST_INLINE or value.ndim > 2:
-        return ""
-    rows = value.reshape(-1, value.shape[-1] if value.ndim else 1)
-    written = operand.written.reshape(rows.shape) if operand.written is not None else texts(rows)
-    line = "; ".join(" ".join(map(str, row)) for row in written)
-    return line if len(line) <= LONGEST_INLINE else ""
-
-
-def _option(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_option, value))
-    return value if isinstance(value, str) else shortest(value)
-
-
 # Steps
 
 
-def _steps(numbered: Numbered, margin: int, view: View, style: str = "") -> Iterator[Text]:
+def _steps(items: list[Item], margin: int, view: View, style: str = "") -> Iterator[Text]:
     part = ""
-    for number, step in numbered:
+    for item in items:
         yield Text()
-        if step.group != part:
-            part = step.group
+        if item.step.group != part and not item.again:
+            part = item.step.group
             yield from _part(part, view)
-        yield from _step(number, step, margin, view, style)
+        yield from _again(item, margin, view, style) if item.again else _step(item, margin, view, style)
 
 
 def _part(group: str, view: View) -> Iterator[Text]:
@@ -119,9 +92,10 @@ def _part(group: str, view: View) -> Iterator[Text]:
         yield Text()
 
 
-def _step(number: int | None, step: Step, margin: int, view: View, style: str = "") -> Iterator[Text]:
+def _step(item: Item, margin: int, view: View, style: str) -> Iterator[Text]:
     """A step's line, its reason, its arithmetic where that is short, and its value."""
-    start = Text().append(f"{number or '':>{margin - 2}}  ", FAINT).append(view.spell(step.name), ACCENT)
+    step = item.step
+    start = Text().append(f"{item.number or '':>{margin - 2}}  ", FAINT).append(view.spell(step.name), ACCENT)
     yield from chain(start, [Text(view.spell(link)) for link in _links(step)], view.columns)
     if step.why:
         yield from flow(Text(view.spell(step.why), REASON), view.columns, indent=margin)
@@ -136,7 +110,12 @@ def _step(number: int | None, step: Step, margin: int, view: View, style: str = 
             yield from _worked_out(f"{step.name}[{index}]", arithmetic, value, view, indent=margin)
         yield Text()
         yield from grid(step, view, indent=margin, style=style)
-    yield from _findings(step, margin, view)
+    found = findings(step)
+    if found:
+        yield Text()
+    alarm = step.check is not None and not step.check.agrees
+    for line in found:
+        yield from flow(Text(line, ALARM if alarm else REASON), view.columns, indent=margin, hang=2)
 
 
 def _links(step: Step) -> Iterator[str]:
@@ -160,46 +139,9 @@ def _worked_out(place: str, arithmetic: str, value: str, view: View, *, indent: 
     )
 
 
-def _findings(step: Step, margin: int, view: View) -> Iterator[Text]:
-    """What a check, and rounding at each step, have shown."""
-    lines = []
-    if step.check is not None:
-        verdict, style = ("agree", REASON) if step.check.agrees else ("DISAGREE", ALARM)
-        difference = format_number(step.check.max_error)
-        lines.append(Text(f"central differences {verdict}: largest difference {difference}", style))
-    if step.drift is not None:
-        drift = f"largest drift from full precision: {format_number(step.drift)}" if step.drift else "no drift so far"
-        lines.append(Text(drift, REASON))
-    if lines:
-        yield Text()
-    for line in lines:
-        yield from flow(line, view.columns, indent=margin, hang=2)
-
-
-# The result
-
-
-def _last(trace: Trace, numbered: Numbered) -> Numbered:
-    """The steps from the result on, if they are all outputs: the page ends with them."""
-    outputs = {output.key: output for output in trace.outputs}
-    keys = [step.key for _, step in numbered]
-    result = trace.outputs[0].key
-    last = numbered[keys.index(result) :] if result in keys else []
-    return [(number, outputs[step.key]) for number, step in last] if all(s.key in outputs for _, s in last) else []
-
-
-def _results(trace: Trace, numbered: Numbered, last: Numbered, margin: int, view: View) -> Iterator[Text]:
-    """The last steps; or the result once more, if it stands further up; then the outputs that are no steps."""
-    result = trace.outputs[0]
-    yield from _steps(last, margin, view, RESULT)
-    for number, step in numbered:
-        if step.key == result.key and not last:
-            yield Text()
-            yield from flow(
-                Text().append(view.spell(result.key), ACCENT).append(f", step {number}"), view.columns, indent=margin
-            )
-            yield Text()
-            yield from grid(result, view, indent=margin, style=RESULT)
-    for output in beside(trace, view):
-        yield Text()
-        yield from _step(None, output, margin, view, RESULT)
+def _again(item: Item, margin: int, view: View, style: str) -> Iterator[Text]:
+    """A result that stands further up, by its name and number."""
+    title = Text().append(view.spell(item.step.key), ACCENT).append(f", step {item.number}")
+    yield from flow(title, view.columns, indent=margin, hang=2)
+    yield Text()
+    yield from grid(item.step, view, indent=margin, style=style)

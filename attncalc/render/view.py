@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from attncalc.errors import AttncalcError
-from attncalc.render.glyphs import to_ascii
 from attncalc.text import visible
 from attncalc.trace import Step, Trace
 
@@ -43,7 +42,11 @@ class View:
     def spell(self, text: str) -> str:
         """Text as the page can carry it; whatever in it would act rather than print is shown."""
         text = visible(text)
-        return text if self.unicode else to_ascii(text)
+        if self.unicode:
+            return text
+        from attncalc.render.glyphs import to_ascii  # for the few pages that need it
+
+        return to_ascii(text)
 
 
 def asked_for(trace: Trace, view: View) -> Step:
@@ -56,6 +59,16 @@ def value_of(step: Step) -> Array:
     if step.value is None:
         raise AttncalcError(f"{step.key} was too large to keep", hint="--all keeps every step")
     return step.value
+
+
+def as_read(step: Step) -> Step:
+    """The step as a page shows it: 0 where rounding has left 1.1e-16 over of terms that cancel."""
+    nothing = step.left_over() if step.left_over else None
+    if nothing is None or step.value is None:
+        return step
+    value = step.value.copy()
+    value[nothing] = 0
+    return replace(step, value=value, left_over=None)
 
 
 def shown(trace: Trace, view: View) -> list[tuple[int, Step]]:

@@ -1,17 +1,20 @@
-"""A value as tables of text: its last two axes make a table, the axes in front of them a stack; large ones by their ends."""
+"""A value as tables of text: its last two axes make a table, those in front a stack; large ones by their ends."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from attncalc.numbers import texts
 from attncalc.render.view import View
 from attncalc.text import visible
-from attncalc.trace import Array, Step
+from attncalc.trace import Step
+
+if TYPE_CHECKING:
+    from attncalc.trace import Array
 
 GAP = "…"
 LEAST_HIDDEN = 3  # a gap takes a line itself
@@ -46,7 +49,7 @@ def window(step: Step, view: View, limits: Limits) -> Window:
     value = step.value
     if value is None or value.size == 0:
         return Window(())
-    stack = value.reshape(prod(value.shape[:-2]), *((1, 1) + value.shape)[-2:])
+    stack = value.reshape(prod(value.shape[:-2]), *(1, 1, *value.shape)[-2:])
     shown = [_ends(size, most, view) for size, most in zip(stack.shape, (limits.tables, *limits[:2]), strict=True)]
     written = _entries(step, stack[np.ix_(*shown)], view)
     numbers, rows, columns = shown
@@ -63,7 +66,7 @@ def window(step: Step, view: View, limits: Limits) -> Window:
             Table(at, _with_gap(rows, stack.shape[1]), _with_gap(columns, stack.shape[2]), tuple(map(tuple, table)))
         )
     missing = [stack.shape[i] - len(shown[i]) for i in (2, 1, 0)]
-    return Window(tuple(found), _left_out(zip(missing, ("column", "row", "table"), strict=True)))
+    return Window(tuple(found), left_out(zip(missing, ("column", "row", "table"), strict=True)))
 
 
 def _ends(size: int, most: int, view: View) -> list[int]:
@@ -84,7 +87,8 @@ def _entries(step: Step, chosen: Array, view: View) -> Array:
     return result
 
 
-def _left_out(hidden: Any) -> str:
+def left_out(hidden: Iterable[tuple[int, str]]) -> str:
+    """`22 more columns and 3 more rows`; "" where nothing is."""
     parts = [f"{count} more {thing}{'s' * (count > 1)}" for count, thing in hidden if count]
     return " and ".join(parts)
 

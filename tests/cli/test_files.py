@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from attncalc.cli.files import refuse_unwritable, write_file
 from attncalc.errors import AttncalcError
+
+Make = Callable[[Path], Path]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes and devices")
 
@@ -91,8 +94,8 @@ REFUSED = {
 
 @posix
 @pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
-def test_paths_that_are_refused(tmp_path: Path, make: object, message: str) -> None:
-    path = make(tmp_path)  # type: ignore[operator]  # a function of the table
+def test_paths_that_are_refused(tmp_path: Path, make: Make, message: str) -> None:
+    path = make(tmp_path)
     with pytest.raises(AttncalcError, match=message):
         refuse_unwritable(path, ["none.json", str(tmp_path / "." / "q.json"), ""])
 
@@ -106,5 +109,5 @@ ACCEPTED = {
 
 @posix
 @pytest.mark.parametrize("make", ACCEPTED.values(), ids=ACCEPTED)
-def test_paths_that_are_accepted(tmp_path: Path, make: object) -> None:
-    refuse_unwritable(make(tmp_path), ["other.json"])  # type: ignore[operator]  # as above
+def test_paths_that_are_accepted(tmp_path: Path, make: Make) -> None:
+    refuse_unwritable(make(tmp_path), ["other.json"])

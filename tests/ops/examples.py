@@ -15,38 +15,55 @@ from numpy.typing import NDArray
 from attncalc.axes import Axes, Axis, composite
 from attncalc.graph import Node, constant, constants, given, identity, step
 from attncalc.ops import (
+    Slide,
     absolute,
     angle_between,
     arccos,
+    bucket,
     compare_equal,
+    concat,
     cos,
     cosine_ratio,
+    elu,
+    erf,
+    every_other,
     exp,
     first_maximum,
     held,
     index,
+    interleave,
     keep_where,
     log,
     log_sum_exp,
     logical_not,
+    lookup,
     maximum,
     mean,
     merge,
+    minimum,
+    one_plus_erf,
     outer,
+    part_of,
     peak,
     ranking,
     rename,
     repeat,
     root_of_sum,
+    rotate,
+    sigmoid,
     sign,
     sin,
     softmax,
+    softplus,
     solve,
     split,
     spread,
     sqrt,
+    stack,
+    take,
     tanh,
     total,
+    windows,
 )
 
 Array = NDArray[Any]
@@ -56,12 +73,13 @@ Array = NDArray[Any]
 class Example:
     """A graph over operands such as `n=3 d=4`, or `n=3 (h=2 d=2): positive`; nothing before the colon is a number.
 
-    `inexact` says why exact numbers are not expected to give what floats give.
+    `inexact` says why exact numbers are not expected to give what floats give, `alone` why no leading axis is taken.
     """
 
     build: Callable[..., Node]
     operands: tuple[str, ...]
     inexact: str = ""
+    alone: str = ""
 
     def __str__(self) -> str:
         return " & ".join(self.operands) or "no operands"
@@ -110,15 +128,16 @@ def _drawn(node: Node, entries: str, pool: Iterator[float], rng: np.random.Gener
     return signed / 4 if entries == "unit" else signed
 
 
-def example(build: Callable[..., Node], *operands: str, inexact: str = "") -> Example:
-    return Example(build, operands, inexact)
+def example(build: Callable[..., Node], *operands: str, inexact: str = "", alone: str = "") -> Example:
+    return Example(build, operands, inexact, alone)
 
 
 def cosine_of(a: Node, b: Node) -> Node:
     return cosine_ratio(total(a * b), root_of_sum(total(a**2), a, 2) * root_of_sum(total(b**2), b, 2), a, b)
 
 
-N, M = Axis("n", 3), Axis("m", 4)
+N, M, FAR = Axis("n", 3), Axis("m", 4), (Axis("m", 41),)
+SLIDES = (Slide(Axis("h", 4), "h'", "i", 2, 1, 0, 1), Slide(Axis("w", 5), "w'", "j", 3, 2, 0, 1))
 
 EXAMPLES: dict[str, tuple[Example, ...]] = {
     # without sources
@@ -138,7 +157,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x, y: x @ y, "n=2 d=3", "d=3 m=4"),
         example(lambda x, y: x @ y, "n=2 d=3", "d=3"),
         example(lambda x, y: x @ y, "d=3", "d=3 m=4"),
-        example(lambda x, y: x @ y, "d=3", "d=3"),
+        example(lambda x, y: x @ y, "d=3", "d=3", alone="two [b, d] are matrices, of which one is to be transposed"),
         example(lambda x, y: x @ y, "b=2 h=2 n=2 d=3", "b=2 h=2 d=3 m=2"),
         example(lambda x, y: x @ y, "h=2 n=2 d=3", "d=3 m=4"),
         example(lambda x, y: x @ y, "n=2 d=3", "h=2 d=3 m=4"),
@@ -235,9 +254,72 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "merge": (example(merge, "h=2 n=3 d=2"), example(merge, "b=2 h=3 n=2 d=2")),
     "repeat": (example(lambda x: repeat(x, "g", "h", 3), "g=2 m=3 d=2"),),
     "gather": (example(lambda x: Node("gather", x, old="h", new="g", times=3), "h=6 m=2 d=2"),),
+    "slice": (
+        example(lambda x: part_of(x, "n", 1, 3), "n=4 d=2"),
+        example(lambda x: part_of(x, "d", 0, 2), "n=2 d=3"),
+        example(lambda x: part_of(x, "n", 2, 3), "h=2 n=3 d=2"),
+    ),
+    "concat": (
+        example(lambda x, y: concat([x, y], "n"), "n=2 d=3", "n=1 d=3"),
+        example(lambda x, y, z: concat([x, y, z], "d"), "n=2 d=1", "n=2 d=2", "n=2 d=1"),
+    ),
     "spread": (
         example(lambda x: spread(x, (*x.axes, M)), "n=3"),
         example(lambda x: spread(x, (M, *x.axes)), "n=3"),
         example(lambda x: spread(x, (M, *reversed(x.axes))), "n=3 d=2"),
+    ),
+    # activations
+    "erf": (example(erf, "n=3 m=4"),),
+    "one_plus_erf": (example(one_plus_erf, "n=3 m=4"),),
+    "sigmoid": (example(sigmoid, "n=3 m=4"),),
+    "softplus": (example(softplus, "n=3 m=4"),),
+    "elu": (example(lambda x: elu(x, 1), "n=3 m=4"), example(lambda x: elu(x, 0.5), "n=5")),
+    "minimum": (example(minimum, "n=3 m=4", "m=4"), example(lambda x: minimum(x, 0), "n=5")),
+    # pairs
+    "every_other": (
+        example(lambda x: every_other(x, 0, "pair"), "n=2 d=6"),
+        example(lambda x: every_other(x, 1, "pair"), "d=4"),
+    ),
+    "interleave": (example(lambda x, y: interleave(x, y, "d"), "n=2 pair=3", "n=2 pair=3"),),
+    "rotate": tuple(
+        example(lambda x, y, z, layout=layout: rotate(x, y, z, layout), *operands)
+        for layout in ("interleaved", "half")
+        for operands in (("n=2 d=6", "n=2 pair=3", "n=2 pair=3"), ("h=2 n=2 d=4", "n=2 pair=2", "n=2 pair=2"))
+    ),
+    # rows
+    "take": (
+        example(lambda x: take(x, "n", 1), "n=3 d=2"),
+        example(lambda x: take(x, "d", 0), "n=3 d=2"),
+        example(lambda x: take(x, "n", 2), "b=2 n=3 d=2"),
+    ),
+    "stack": (
+        example(lambda x, y, z: stack([x, y, z], "n"), "d=2", "d=2", "d=2"),
+        example(lambda x, y: stack([x, y], "n"), "b=2 d=3", "b=2 d=3"),
+    ),
+    "lookup": (
+        example(lambda x: lookup(x, constants((2, 0, 2, 1), M, "tokens"), "V"), "V=3 d=2"),
+        example(lambda x: lookup(x.T, constants((2, 0, 2, 1), M, "tokens"), "V"), "V=3 d=2"),
+        example(lambda x: lookup(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), "V"), "V=3 d=2"),
+    ),
+    "collect": (
+        example(lambda x: Node("collect", x, constants((2, 0, 2, 1), M, "tokens"), into=Axis("V", 5)), "m=4 d=2"),
+        example(
+            lambda x: Node("collect", x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), into=Axis("V", 3)),
+            "m=4 n=3 d=2",
+        ),
+    ),
+    "bucket": tuple(
+        example(lambda c=causal: bucket(index("m", FAR, "j") - 20, buckets=16, max_distance=15, causal=c))
+        for causal in (False, True)
+    ),
+    # windows
+    "windows": (
+        example(lambda x: windows(x, [Slide(x.axes[-1], "w", "k", 3, 1, 0, 1)]), "l=5"),
+        example(lambda x: windows(x, [Slide(x.axes[-1], "w", "k", 2, 2, 1, 2)]), "c=2 l=5"),
+        example(lambda x: windows(x, SLIDES), "h=4 w=5"),
+    ),
+    "fold": (
+        example(lambda x: Node("fold", x, slides=(Slide(Axis("l", 5), "w", "k", 3, 1, 0, 1),)), "w=3 k=3"),
+        example(lambda x: Node("fold", x, slides=SLIDES), "h'=3 w'=2 i=2 j=3"),
     ),
 }

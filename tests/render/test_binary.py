@@ -27,7 +27,7 @@ def test_npy_is_the_result(attention: Trace) -> None:
 
 @pytest.mark.parametrize(
     ("view", "expected"),
-    [(dict(get="products"), [0.8 * 0.7, 0.2 * 0.3, 0.1 * 0.2]), (dict(get="products", digits=1), [0.6, 0.1, 0.0])],
+    [({"get": "products"}, [0.8 * 0.7, 0.2 * 0.3, 0.1 * 0.2]), ({"get": "products", "digits": 1}, [0.6, 0.1, 0.0])],
     ids=["get", "digits"],
 )
 def test_npy_of_a_step(dot: Trace, view: dict[str, Any], expected: list[float]) -> None:

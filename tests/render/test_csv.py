@@ -30,8 +30,8 @@ def text(trace: Trace, **view: Any) -> str:
         ([[1, 2], [3, 4]], "n m", {"n": ("the", "cat")}, {}, "the,1,2\ncat,3,4\n"),
         ([[1, 2], [3, 4]], "n m", BOTH, {}, ',a,"b,c"\nthe,1,2\ncat,3,4\n'),
         ([[[1], [2]], [[3], [4]]], "h n m", {"n": ("the", "cat")}, {}, "1\n2\n\n3\n4\n"),
-        ([0.125, 0.5], "n", {}, dict(digits=2), "0.13,0.50\n"),
-        ([[1.0]], "n m", {"n": ("猫",)}, dict(unicode=False), "\\u732b,1\n"),
+        ([0.125, 0.5], "n", {}, {"digits": 2}, "0.13,0.50\n"),
+        ([[1.0]], "n m", {"n": ("猫",)}, {"unicode": False}, "\\u732b,1\n"),
     ],
     ids=["number", "vector", "columns", "matrix", "rows", "both", "stack", "digits", "ascii"],
 )

@@ -108,7 +108,7 @@ def test_digits_round_results_and_never_inputs(make: Any) -> None:
 
 @pytest.mark.parametrize(
     ("view", "expected"),
-    [(dict(quiet=True), [[2.0, 0.0, 1.0], [1.5, 0.5, 0.5]]), (dict(get="weights"), [[1.0, 0.0], [0.5, 0.5]])],
+    [({"quiet": True}, [[2.0, 0.0, 1.0], [1.5, 0.5, 0.5]]), ({"get": "weights"}, [[1.0, 0.0], [0.5, 0.5]])],
     ids=["quiet", "get"],
 )
 def test_one_value_alone(attention: Trace, view: dict[str, Any], expected: Any) -> None:
@@ -130,7 +130,7 @@ def test_large_steps_are_summed_up_unless_everything_is_asked_for(make: Any) -> 
     assert saved(trace, everything=True)["steps"][0]["value"] == value.tolist()
 
 
-HOSTILE = "\x1b[2J \x9b ‮ \n ​ \x00 猫 \U000e0001"
+HOSTILE = "\x1b[2J \x9b \u202e \n \u200b \x00 猫 \U000e0001"
 
 
 @pytest.mark.parametrize("unicode", [True, False], ids=["unicode", "ascii"])

@@ -9,7 +9,6 @@ from importlib import import_module
 import pytest
 
 from attncalc.render import BINARY, FORMATS, render
-from attncalc.trace import Trace
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -52,7 +52,7 @@ def cells(lines: list[str]) -> Counter[str]:
 MATRICES = [
     (
         "whole numbers",
-        dict(value=[[1.0, 2.0], [-10.0, 0.0]]),
+        {"value": [[1.0, 2.0], [-10.0, 0.0]]},
         """
 n ╲ m │   0  1
 ──────┼───────
@@ -62,7 +62,7 @@ n ╲ m │   0  1
     ),
     (
         "a row has no label",
-        dict(value=[0.5774, -1.0], axes="d_k"),
+        {"value": [0.5774, -1.0], "axes": "d_k"},
         """
 d_k │      0        1
 ────┼────────────────
@@ -71,7 +71,7 @@ d_k │      0        1
     ),
     (
         "masked, with labels",
-        dict(value=[[1 / 3, -np.inf]], labels={"n": ("the",), "m": ("a long label", "猫")}),
+        {"value": [[1 / 3, -np.inf]], "labels": {"n": ("the",), "m": ("a long label", "猫")}},
         """
 n ╲ m │ a long label  猫
 ──────┼─────────────────
@@ -80,7 +80,7 @@ n ╲ m │ a long label  猫
     ),
     (
         "a stack",
-        dict(value=[[[1, 2]], [[3, 4]]], labels={"h": ("first", "second")}),
+        {"value": [[[1, 2]], [[3, 4]]], "labels": {"h": ("first", "second")}},
         """
 h = first
 n ╲ m │ 0  1
@@ -95,7 +95,7 @@ n ╲ m │ 0  1
     ),
     (
         "a batch of heads",
-        dict(value=np.ones((1, 1, 1, 1))),
+        {"value": np.ones((1, 1, 1, 1))},
         """
 b = 0, h = 0
 n ╲ m │ 0
@@ -105,7 +105,7 @@ n ╲ m │ 0
     ),
     (
         "entries that stand for labels",
-        dict(value=[1, 0], axes="rank", names=("king", "queen")),
+        {"value": [1, 0], "axes": "rank", "names": ("king", "queen")},
         """
 rank │         0         1
 ─────┼────────────────────
@@ -114,7 +114,7 @@ rank │         0         1
     ),
     (
         "in ASCII",
-        dict(value=[[0.5, -np.inf]], labels={"m": ("café", "猫")}, unicode=False),
+        {"value": [[0.5, -np.inf]], "labels": {"m": ("café", "猫")}, "unicode": False},
         """
 n \\ m | caf\\xe9  \\u732b
 ------+----------------
@@ -123,7 +123,7 @@ n \\ m | caf\\xe9  \\u732b
     ),
     (
         "twelve columns are shown whole, in blocks",
-        dict(value=[np.arange(1000.0, 1012.0)], width=40),
+        {"value": [np.arange(1000.0, 1012.0)], "width": 40},
         """
 n ╲ m │    0     1     2     3
 ──────┼───────────────────────
@@ -140,7 +140,7 @@ n ╲ m │    8     9    10    11
     ),
     (
         "thirty columns are windowed",
-        dict(value=[np.arange(1000.0, 1030.0)], width=40),
+        {"value": [np.arange(1000.0, 1030.0)], "width": 40},
         """
 n ╲ m │    0     1     2  …    29
 ──────┼──────────────────────────
@@ -150,7 +150,7 @@ n ╲ m │    0     1     2  …    29
     ),
     (
         "exact numbers beside their decimals",
-        dict(value=np.array([[sympy.sqrt(3) / 3, sympy.Integer(1)]], dtype=object)),
+        {"value": np.array([[sympy.sqrt(3) / 3, sympy.Integer(1)]], dtype=object)},
         """
 n ╲ m │             0  1
 ──────┼─────────────────
@@ -159,14 +159,14 @@ n ╲ m │             0  1
     ),
     (
         "entries wider than the page are told in a list",
-        dict(value=np.array([sum(sympy.symbols("alpha beta gamma delta epsilon zeta"))]), axes="n", width=40),
+        {"value": np.array([sum(sympy.symbols("alpha beta gamma delta epsilon zeta"))]), "axes": "n", "width": 40},
         """
 [0]  alpha + beta + delta + epsilon
     + gamma + zeta
 """,
     ),
-    ("nothing", dict(value=np.ones((0, 3))), "no entries: 0×3"),
-    ("a number", dict(value=0.97849719), "0.9785"),
+    ("nothing", {"value": np.ones((0, 3))}, "no entries: 0×3"),
+    ("a number", {"value": 0.97849719}, "0.9785"),
 ]
 
 
@@ -231,10 +231,10 @@ HOSTILE = [
     "\x1b[2J",
     "\x1b]0;title\x07",
     "\x9b31m",
-    "‮evil",
+    "\u202eevil",
     "a\nb",
     "a\rb",
-    "​",
+    "\u200b",
 ]
 
 
@@ -260,4 +260,5 @@ def test_labels_are_shown_and_never_act(label: str, color: bool) -> None:
 def test_any_label_leaves_the_page_in_order(label: str, width: int) -> None:
     lines = drawn([[1.5, 2.5]], width=width, labels={"n": (label,), "m": (label, "k")})
     assert all(cell_len(line) <= width for line in lines)
-    assert cells(lines) == {"1.5": 1, "2.5": 1}
+    assert len(lines) in (3, 7)  # one block or two
+    assert [word for line in lines for word in line.split()[-2:] if word in ("1.5", "2.5")][-2:] == ["1.5", "2.5"]

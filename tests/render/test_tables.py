@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -135,7 +136,7 @@ A demonstration.
 
    no drift so far
 
-━━ result ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+━━ result ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
    encoder 1/self-attention/weights, step 2
 
    h = 0
@@ -150,7 +151,7 @@ A demonstration.
 
    angle = arccos(cosine)
    angle = 11.9
-━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
 """
 
 
@@ -190,10 +191,10 @@ def test_a_page_narrower_than_any_is_laid_out_for_forty(dot: Trace) -> None:
 @pytest.mark.parametrize(
     ("view", "expected"),
     [
-        (dict(quiet=True), "0.64\n"),
-        (dict(get="products"), "n │    0     1     2\n──┼─────────────────\n  │ 0.56  0.06  0.02\n"),
-        (dict(get="products", quiet=True), "n │    0     1     2\n──┼─────────────────\n  │ 0.56  0.06  0.02\n"),
-        (dict(quiet=True, digits=3), "0.640\n"),
+        ({"quiet": True}, "0.64\n"),
+        ({"get": "products"}, "n │    0     1     2\n──┼─────────────────\n  │ 0.56  0.06  0.02\n"),
+        ({"get": "products", "quiet": True}, "n │    0     1     2\n──┼─────────────────\n  │ 0.56  0.06  0.02\n"),
+        ({"quiet": True, "digits": 3}, "0.640\n"),
     ],
     ids=["quiet", "get", "get wins over quiet", "digits"],
 )
@@ -257,12 +258,10 @@ def test_all_the_results_stand_in_the_panel_when_the_page_ends_with_them(make: A
 
 
 def test_options_that_were_left_as_they_are_stay_unsaid(make: Any) -> None:
-    class Problem:
-        class calculation:  # noqa: N801  (it stands for an object)
-            defaults = {"causal": False, "scale": "default", "dk": (2, 8)}
-
+    usual = {"causal": False, "scale": "default", "dk": (2, 8)}
+    problem = SimpleNamespace(calculation=SimpleNamespace(defaults=usual))
     options = {"causal": True, "scale": "default", "dk": (2, 32)}
-    text = page(make.trace(make.step("x", 1.0), options=options, problem=Problem()))
+    text = page(make.trace(make.step("x", 1.0), options=options, problem=problem))
     assert "  causal = true, dk = 2,32\n" in text
 
 
@@ -294,3 +293,11 @@ def test_everything_shows_all_rows_and_columns(make: Any) -> None:
     words = set(page(big, everything=True, width=80).split())
     assert {str(i) for i in range(3000)} <= words
     assert "--all" in page(big, width=80)
+
+
+def test_what_rounding_has_left_over_is_shown_as_nothing(make: Any) -> None:
+    step = make.step("x", [1.1e-16, 0.25], "n", left_over=lambda: np.array([True, False]))
+    trace = make.trace(step)
+    assert "     │ 0.00  0.25\n" in page(trace)
+    assert page(trace, quiet=True).endswith(" │ 0.00  0.25\n")
+    assert trace.result[0] == 1.1e-16

@@ -1,0 +1,133 @@
+"""Eigenvalues and singular values of exact matrices, where they have a closed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attncalc.errors import NotExact
+from attncalc.ops.kernels import Array
+
+LARGEST = 4
+"""Beyond it, roots in closed form are rare, and pages long where they exist."""
+DIGITS = 30  # to which expressions are compared
+
+
+def characteristic_polynomial(matrix: Array) -> Array:
+    """The coefficients of det(λ·I − matrix), from the highest power on."""
+    import sympy
+
+    return _objects(sympy.Matrix(matrix).charpoly().all_coeffs())
+
+
+def eigen(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvalues, largest first, and their eigenvectors of unit length as columns."""
+    import sympy
+
+    if len(matrix) > LARGEST:
+        raise NotExact(
+            f"eigenvalues are found in closed form up to {LARGEST} × {LARGEST}, and this matrix has {len(matrix)} rows",
+            hint="without --exact they are found to full precision",
+        )
+    exact = sympy.Matrix(matrix)
+    roots = sympy.roots(exact.charpoly())
+    if sum(roots.values()) < len(matrix):
+        raise NotExact(
+            "no closed form of the eigenvalues was found", hint="without --exact they are found to full precision"
+        )
+    values, vectors = [], []
+    for value in _largest_first(list(roots)):
+        for vector in _eigenspace(exact, value, roots[value]):
+            values.append(value)
+            vectors.append(_unit(vector))
+    return _objects(values), _objects(sympy.Matrix.hstack(*vectors).tolist())
+
+
+def svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Left singular vectors as columns, singular values, right singular vectors as rows."""
+    import sympy
+
+    exact = sympy.Matrix(matrix)
+    if exact.rows > exact.cols:
+        u, s, vt = svd(np.asarray(matrix.T))
+        left, right = _turned(vt.T, u.T)
+        return left, s, right
+    squares, vectors = eigen(_objects((exact * exact.T).tolist()))
+    u = sympy.Matrix(vectors)
+    s = [sympy.sqrt(square) for square in squares]
+    rows: list[Any] = []
+    for column, value in enumerate(s):
+        image = exact.T * u[:, column]
+        rows.append(image / value if value != 0 else _at_right_angles(rows, exact.cols))
+    return vectors, _objects(s), _objects(sympy.Matrix.hstack(*rows).T.tolist())
+
+
+def _eigenspace(matrix: Any, value: Any, count: int) -> list[Any]:
+    """So many vectors that the matrix stretches by this value: the last one repeated where there are not as many."""
+    import sympy
+
+    found = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=_vanishes)
+    if matrix.is_symmetric():
+        found = sympy.GramSchmidt(found)
+    if not found:
+        raise NotExact(f"no closed form of the eigenvectors to {value} was found")
+    return (found + found[-1:] * count)[:count]
+
+
+def _at_right_angles(vectors: list[Any], size: int) -> Any:
+    """A unit vector at right angles to all of these."""
+    import sympy
+
+    rows = sympy.Matrix.hstack(*vectors).T if vectors else sympy.zeros(1, size)
+    return _unit(rows.nullspace(iszerofunc=_vanishes)[0])
+
+
+def _unit(vector: Any) -> Any:
+    """The vector with length 1 and, if it is of numbers, its largest entry positive."""
+    import sympy
+
+    length = sympy.sqrt(sum(entry * (entry.conjugate() if entry.is_number else entry) for entry in vector))
+    if not all(entry.is_number for entry in vector):
+        return vector / length
+    largest = max((complex(entry.evalf(DIGITS)) for entry in vector), key=lambda entry: round(abs(entry), 12))
+    place = next(i for i, entry in enumerate(vector) if abs(complex(entry.evalf(DIGITS)) - largest) < 1e-12)
+    pivot = vector[place]
+    phase = pivot.conjugate() / sympy.Abs(pivot) if not pivot.is_real else sympy.sign(pivot)
+    return vector * phase / length
+
+
+def _turned(vectors: Array, rows: Array) -> tuple[Array, Array]:
+    """Columns with their largest entry positive, and the rows that belong to them turned alike."""
+    from attncalc.ops.spectral import turned
+
+    if not all(entry.is_number for entry in vectors.flat):
+        return vectors, rows
+    signs = turned(vectors.astype(np.float64)).astype(int)
+    return np.asarray(vectors * signs), np.asarray(rows * signs[:, None])
+
+
+def _largest_first(values: list[Any]) -> list[Any]:
+    """The values in the order that floats have; letters are left as they come."""
+    from attncalc.ops.spectral import sized
+
+    if not all(value.is_number for value in values):
+        return values
+    return [values[i] for i in sized(np.array([complex(value.evalf(DIGITS)) for value in values]))]
+
+
+def _vanishes(entry: Any) -> bool | None:
+    """Whether an expression is 0: judged by its digits where it is a number."""
+    import sympy
+
+    if entry.is_number:
+        return bool(abs(entry.evalf(DIGITS)) < 10.0 ** -(DIGITS // 2))
+    answer = sympy.simplify(entry).is_zero
+    return None if answer is None else bool(answer)
+
+
+def _objects(entries: list[Any]) -> Array:
+    """A vector, or a matrix from its rows."""
+    result = np.empty((len(entries), *([len(entries[0])] if isinstance(entries[0], list) else [])), dtype=object)
+    result[...] = entries
+    return result

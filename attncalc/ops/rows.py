@@ -1,0 +1,228 @@
+"""Primitives that pick rows by their numbers: one place of an axis, rows of a table, buckets of distances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attncalc.axes import Axes, Axis, find, names, position, unique, without
+from attncalc.cells import At, Cell, Form, Literal, Look, Pick, pick
+from attncalc.errors import ShapeError
+from attncalc.graph import OPS, Node, Op
+from attncalc.ops.elementwise import compare_equal, keep_where
+from attncalc.ops.kernels import Array, zeros
+from attncalc.ops.rearrange import index, spread
+
+
+def _taken(args: dict[str, Any], x: Axes) -> Axes:
+    axis = find(x, args["over"])
+    if not 0 <= args["at"] < axis.size:
+        raise ShapeError(f"there is no place {args['at']} on an axis of {axis.size}")
+    return without(x, axis.name)
+
+
+def _take_vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
+    place = -1 - x.names[::-1].index(node.args["over"])
+    cut = len(g.axes) + place + 1
+    axes = (*g.axes[:cut], x.axes[place], *g.axes[cut:])
+    here = compare_equal(index(node.args["over"], axes, node.args["over"]), node.args["at"])
+    return [keep_where(here, spread(g, axes), 0)]
+
+
+def _stacked(args: dict[str, Any], *rows: Axes) -> Axes:
+    if not rows[0] or any(row != rows[0] for row in rows):
+        raise ShapeError("only rows of the same length can stand below one another")
+    return unique((*rows[0][:-1], Axis(args["over"], len(rows)), rows[0][-1]))
+
+
+def _stack_cell(node: Node, at: At, look: Look) -> Cell:
+    return pick(node, at[node.args["over"]], at)
+
+
+def _stack_text(node: Node, *rows: str) -> str:
+    return f"[{'; '.join(rows if len(rows) <= 4 else (rows[0], '…', rows[-1]))}]"
+
+
+def _stack_latex(node: Node, *rows: str) -> str:
+    inside = "; ".join(rows if len(rows) <= 4 else (rows[0], r"\ldots", rows[-1]))
+    return rf"\left[{inside}\right]"
+
+
+def _looked_up(args: dict[str, Any], table: Axes, numbers: Axes) -> Axes:
+    over = find(table, args["over"])
+    before = table.index(over)
+    return unique((*table[:before], *numbers, *table[before + 1 :]))
+
+
+def _lookup_cell(node: Node, at: At, look: Look) -> Cell:
+    numbers = pick(node, 1, at)
+    row = int(look(1, numbers.at))
+    return Pick(0, {name: at.get(name, row) for name in node.sources[0].names})
+
+
+def _lookup_vjp(g: Node, y: Node, node: Node, table: Node, numbers: Node) -> list[Node | None]:
+    return [Node("collect", g, numbers, into=find(table.axes, node.args["over"])), None]
+
+
+def _collected(args: dict[str, Any], g: Axes, numbers: Axes) -> Axes:
+    at = names(g).index(numbers[0].name)
+    if g[at : at + len(numbers)] != numbers:
+        raise ShapeError("every row needs the number of the row that it is added to")
+    return unique((*g[:at], args["into"], *g[at + len(numbers) :]))
+
+
+def _collect(node: Node, g: Array, numbers: Array) -> Array:
+    into, (axes, counted) = node.args["into"], (source.axes for source in node.sources)
+    at = position(axes, counted[0].name)
+    rows = numbers.astype(np.int64).ravel()
+    end = g.ndim + at + len(counted)
+    flat = g.reshape(*g.shape[: g.ndim + at], rows.size, *g.shape[end:])
+    result = zeros((*g.shape[: g.ndim + at], into.size, *g.shape[end:]), g)
+    where: Any = (..., rows, *[slice(None)] * (g.ndim - end))
+    np.add.at(result, where, flat)
+    return result
+
+
+def _collect_cell(node: Node, at: At, look: Look) -> Cell:
+    row, numbers = at[node.args["into"].name], node.sources[1].axes
+    places = [dict(zip(names(numbers), place, strict=True)) for place in np.ndindex(*(axis.size for axis in numbers))]
+    felt = [
+        Pick(0, {**_without(at, node.args["into"].name), **place}) for place in places if int(look(1, place)) == row
+    ]
+    return Form("+", tuple(felt)) if felt else Literal(0)
+
+
+def _without(at: At, name: str) -> dict[str, int]:
+    return {axis: place for axis, place in at.items() if axis != name}
+
+
+def _limits(args: dict[str, Any]) -> tuple[int, int, list[int]]:
+    """How many buckets a direction has, how many of them hold one distance, and where each of the others begins.
+
+    Bucket e + j begins at the first whole distance r with e + ln(r/e)/ln(D/e)·(B − e) ≥ e + j; in whole numbers, since
+    a logarithm's last digit must not decide.
+    """
+    own = args["buckets"] if args["causal"] else args["buckets"] // 2
+    exact, largest = own // 2, args["max_distance"]
+    rest = own - exact
+    begins = []
+    for j in range(1, rest):
+        distance = math.floor(exact * (largest / exact) ** (j / rest)) - 1
+        while distance**rest * exact**j < largest**j * exact**rest:
+            distance += 1
+        begins.append(distance)
+    return own, exact, begins
+
+
+def _bucket(node: Node, relative: Array) -> Array:
+    own, exact, begins = _limits(node.args)
+    places = relative.astype(np.int64)
+    distance = np.maximum(-places, 0) if node.args["causal"] else np.abs(places)
+    far = exact + np.searchsorted(np.asarray(begins, dtype=np.int64), distance, side="right")
+    bucket = np.where(distance < exact, distance, far)
+    return bucket if node.args["causal"] else bucket + np.where(places > 0, own, 0)
+
+
+def _bucket_cell(node: Node, at: At, look: Look) -> Cell:
+    own, exact, _ = _limits(node.args)
+    here = pick(node, 0, at)
+    place = int(look(0, here.at))
+    side = own if place > 0 and not node.args["causal"] else 0
+    if node.args["causal"] and place >= 0:
+        return Literal(0)
+    distance: Cell = Form("abs", (here,))
+    if abs(place) >= exact:
+        share = Form("/", (Form("ln", (_ratio(distance, exact),)), Form("ln", (_ratio(None, exact, node.args),))))
+        far = Form("+", (Literal(exact), Form("floor", (Form("×", (share, Literal(own - exact))),))))
+        distance = Form("min", (far, Literal(own - 1)))
+    return Form("+", (Literal(side), distance)) if side else distance
+
+
+def _ratio(above: Cell | None, below: int, args: dict[str, Any] | None = None) -> Cell:
+    return Form("/", (above or Literal(args["max_distance"] if args else below), Literal(below)))
+
+
+OPS |= {
+    "take": Op(
+        lambda node, x: np.take(x, node.args["at"], axis=position(node.sources[0].axes, node.args["over"])),
+        _taken,
+        "{0}[{a[over]}={a[at]}]",
+        "{{{0}}}_{{{a[over]}={a[at]}}}",
+        lambda node, at, look: Pick(0, {**at, node.args["over"]: node.args["at"]}),
+        takes=(0,),
+        vjp=_take_vjp,
+        because="only the place that was taken is felt",
+        mixes=lambda node: (node.args["over"],),
+    ),
+    "stack": Op(
+        lambda node, *rows: np.stack(np.broadcast_arrays(*rows), axis=-2),
+        _stacked,
+        _stack_text,
+        _stack_latex,
+        _stack_cell,
+        vjp=lambda g, y, node, *rows: [take(g, node.args["over"], i) for i in range(len(rows))],
+        because="each row gets its own row of the gradient",
+        mixes=lambda node: (node.args["over"],),
+    ),
+    "lookup": Op(
+        lambda node, table, numbers: np.take(
+            table, numbers.astype(np.int64), axis=position(node.sources[0].axes, node.args["over"])
+        ),
+        _looked_up,
+        "{0}[{1}]",
+        r"{0}\left[{1}\right]",
+        _lookup_cell,
+        takes=(1, 9),
+        vjp=_lookup_vjp,
+        because="a row of the table gets the gradients of all the places where it was used",
+        mixes=lambda node: (node.args["over"],),
+    ),
+    "collect": Op(
+        _collect,
+        _collected,
+        "{0} summed by {1}",
+        r"\operatorname{{sum\,by}}_{{{1}}}({0})",
+        _collect_cell,
+        binds=4,
+        takes=(3, 3),
+        vjp=lambda g, y, node, x, numbers: [lookup(g, numbers, node.args["into"].name), None],
+        because="every row gets the gradient of the row that it was added to",
+        mixes=lambda node: (*node.sources[1].names, node.args["into"].name),
+    ),
+    "bucket": Op(
+        _bucket,
+        lambda args, x: x,
+        "bucket({0})",
+        r"\operatorname{{bucket}}({0})",
+        _bucket_cell,
+        no_gradient="a bucket jumps from one number to the next",
+    ),
+}
+
+
+def take(x: Node, over: str, at: int) -> Node:
+    """One place of an axis, without that axis: a row of a matrix, a time step."""
+    return Node("take", x, over=over, at=at)
+
+
+def stack(rows: Sequence[Node], over: str) -> Node:
+    """Rows below one another, along a new axis in front of the last."""
+    return Node("stack", *rows, over=over)
+
+
+def lookup(table: Node, numbers: Node, over: str) -> Node:
+    """The places of an axis of the table that the numbers say: rows of an embedding by the tokens' ids."""
+    return Node("lookup", table, numbers, over=over)
+
+
+def bucket(relative: Node, buckets: int, max_distance: int, *, causal: bool) -> Node:
+    """T5's bucket of a relative position (key − query).
+
+    The first half of a direction's buckets holds one distance each; in the other half they widen with the logarithm of
+    the distance up to `max_distance`, beyond which all share the last. Keys to the right have buckets of their own,
+    unless `causal`, where they share bucket 0.
+    """
+    return Node("bucket", relative, buckets=buckets, max_distance=max_distance, causal=causal)

@@ -1,0 +1,29 @@
+"""The primitive that draws random numbers: the same ones whenever its seed is the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attncalc.axes import Axes, names
+from attncalc.cells import At, Literal, Look
+from attncalc.graph import OPS, Node, Op
+from attncalc.ops.kernels import Array
+
+
+def _random_normal(node: Node) -> Array:
+    generator = np.random.default_rng(node.args["seed"])
+    return generator.standard_normal(tuple(axis.size for axis in node.axes))
+
+
+def _cell(node: Node, at: At, look: Look) -> Literal:
+    return Literal(float(_random_normal(node)[tuple(at[name] for name in names(node.axes))]))
+
+
+OPS |= {
+    "random_normal": Op(_random_normal, lambda args: args["like"], "N(0, 1)", r"\mathcal{{N}}(0, 1)", _cell),
+}
+
+
+def random_normal(axes: Axes, *seed: int) -> Node:
+    """Independent numbers from the normal distribution with mean 0 and variance 1; equal seeds give equal numbers."""
+    return Node("random_normal", like=axes, seed=seed)

@@ -1,0 +1,244 @@
+"""A problem → its graph: operands bound to axes, the calculation written over them, the backward pass behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc import axes as ax
+from attncalc import notation
+from attncalc.binding import Bound, bind
+from attncalc.calculation import Calculation, Operand
+from attncalc.errors import DomainError, NoGradient, OptionError, ShapeError
+from attncalc.evaluate import exactly
+from attncalc.gradient import gradients
+from attncalc.graph import Node, as_node, building, given, gradient_step, identity, walk
+from attncalc.loops import Loop
+from attncalc.ops import spread
+from attncalc.options import checked
+from attncalc.text import both, near
+from attncalc.trace import Given
+
+if TYPE_CHECKING:
+    from attncalc.problem import Backward, Problem
+
+Array = NDArray[Any]
+UPSTREAM = "upstream"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A problem's graph, with everything that evaluating and recording it needs."""
+
+    outputs: tuple[Node, ...]  # of the problem: the results, or the gradients
+    result: Node  # the calculation's own first output, from which a backward pass starts
+    operands: Mapping[str, Node]
+    values: Mapping[str, Array]
+    bound: Bound
+    inputs: Mapping[str, Given]
+    notes: tuple[str, ...]
+    named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
+    asides: tuple[Node, ...]  # steps that are shown although the result does not go through them
+    loop: Loop | None  # where the calculation is one whose turns depend on values
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        """What must be evaluated: a backward pass shows the forward steps too, needed or not."""
+        return (self.result, *self.outputs, *self.asides)
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Each axis' labels; an axis read under a second name keeps them."""
+        labels = {**self.bound.labels, **self.named}
+        for node in walk(*self.roots):
+            if node.op == "rename" and node.args["old"] in labels:
+                labels.setdefault(node.args["new"], labels[node.args["old"]])
+        return labels
+
+
+def write(problem: Problem, *, dtype: str = "float64") -> Written:
+    """The problem's graph, its operands' axes bound; errors name operands, files and the likely mend."""
+    calculation = problem.calculation
+    options = calculation.defaults | checked(calculation, problem.options)
+    _must_be_there(problem)
+    try:
+        return _write(problem, problem.inputs, options, dtype)
+    except ShapeError as error:
+        raise _explained(error, problem, options, dtype) from None
+
+
+def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any], dtype: str) -> Written:
+    calculation = problem.calculation
+    with building() as said:
+        bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
+        nodes = {
+            o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=bound.inputs[o.name].value.dtype == bool)
+            for o in calculation.operands
+            if o.name in bound.inputs
+        }
+        if calculation.check:
+            calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
+        made = calculation.graph(**{o.symbol: nodes.get(o.name) for o in calculation.operands}, **options)
+        loop = made if isinstance(made, Loop) else None
+        if loop is not None and problem.backward:
+            raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
+        outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
+        values = {name: g.value for name, g in bound.inputs.items()}
+        read = {name: _named(g, nodes[name]) for name, g in bound.inputs.items()}
+        result = outputs[0]
+        if problem.backward and problem.backward.jacobian:
+            outputs = _jacobian(problem.backward, calculation, result, nodes)
+        elif problem.backward:
+            read[UPSTREAM] = _upstream(inputs.get(UPSTREAM), result, bound.dropped)
+            values[UPSTREAM] = read[UPSTREAM].value
+            outputs = _backward(problem.backward, calculation, result, nodes)
+    kind = kind_of(values, dtype)
+    arrays = {name: as_kind(value, kind) for name, value in values.items()}
+    return Written(
+        outputs=outputs,
+        result=result,
+        operands=nodes,
+        values=arrays,
+        bound=bound,
+        inputs=read,
+        notes=tuple(said.notes),
+        named=said.labels,
+        asides=tuple(said.asides),
+        loop=loop,
+    )
+
+
+def _named(g: Given, node: Node) -> Given:
+    """The operand with the symbol by which formulas speak of it."""
+    return replace(g, symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
+
+
+def _backward(
+    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
+) -> tuple[Node, ...]:
+    """The gradient of every operand that is asked for and can have one."""
+    wrt = _differentiable(backward, calculation, nodes)
+    upstream = given(UPSTREAM, result.axes)
+    found = gradients(result, upstream, wrt)
+    return tuple(
+        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
+        for node in wrt
+    )
+
+
+def _jacobian(
+    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
+) -> tuple[Node, ...]:
+    """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
+    wrt = _differentiable(backward, calculation, nodes)
+    for node in wrt:
+        entries = _count(result.axes) * _count(node.axes)
+        if entries > LARGEST_JACOBIAN:
+            raise ShapeError(
+                f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
+                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, and the limit is "
+                f"{LARGEST_JACOBIAN:,}",
+                hint="grad gives the product of an upstream gradient with it, at any size",
+            )
+    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result))
+    return tuple(found[node] for node in wrt if node in found)
+
+
+LARGEST_JACOBIAN = 1_000_000
+
+
+def _count(axes: ax.Axes) -> int:
+    return math.prod(axis.size for axis in axes)
+
+
+def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
+    """The operands that are asked for (none named: all), if they can have a gradient."""
+    smooth = [o.name for o in calculation.operands if o.name in nodes and o.kind in ("real", "logits")]
+    for name in backward.wrt:
+        if name not in smooth:
+            raise OptionError(
+                f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",
+                hint=near(name, smooth),
+            )
+    return [nodes[name] for name in (backward.wrt or smooth)]
+
+
+def _upstream(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
+    """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
+    shape = tuple(axis.size for axis in result.axes)
+    if upstream is None:
+        return Given(np.ones(shape), "ones: the loss is the sum of the result", axes=result.names)
+    value = upstream.value
+    if value.shape != shape:
+        if value.shape != tuple(axis.size for axis in result.axes if axis.name not in dropped):
+            raise ShapeError(
+                f"upstream is {'×'.join(map(str, value.shape)) or 'a single number'}, "
+                f"and the result that it belongs to is {ax.describe(result.axes)}"
+            )
+        value = value.reshape(shape)
+    return replace(upstream, value=value, axes=result.names)
+
+
+def _must_be_there(problem: Problem) -> None:
+    """Every operand known, every required one given."""
+    calculation = problem.calculation
+    names = [operand.name for operand in calculation.operands]
+    for name in problem.inputs:
+        if name not in names and not (name == UPSTREAM and problem.backward):
+            raise OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
+    missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
+    if missing:
+        needed = both(o.name for o in calculation.operands if o.required)
+        raise OptionError(f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing")
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dtype: str) -> ShapeError:
+    """The error with the files that its operands came from, and whether transposing one of them would mend it."""
+    sources = [f"{name} is {g.source}" for name, g in problem.inputs.items() if g.source]
+    message = f"{error.message} ({', '.join(sources)})" if sources else error.message
+    if error.hint:
+        return ShapeError(message, hint=error.hint)
+    for name, g in problem.inputs.items():
+        if g.value.ndim >= 2:
+            turned = replace(g, value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
+            try:
+                _write(problem, {**problem.inputs, name: turned}, options, dtype)
+            except (ShapeError, DomainError, OptionError):
+                continue
+            return ShapeError(message, hint=f"is {g.source or name} transposed? --transpose {name} turns it round")
+    return ShapeError(message)
+
+
+def upstream_operand() -> Operand:
+    """The operand that every backward pass has beside the calculation's own: of the result's shape, whatever it is."""
+    return Operand(
+        name=UPSTREAM,
+        symbol=UPSTREAM,
+        shapes=((),),
+        required=False,
+        positional=False,
+        kind="real",
+        broadcasts=False,
+        help="the gradient of the loss with respect to the result; ones where it is not given",
+    )
+
+
+def kind_of(values: Mapping[str, Array], dtype: str) -> str:
+    """The kind of number to compute with: exact as soon as one operand is."""
+    return "object" if any(value.dtype == object for value in values.values()) else dtype
+
+
+def as_kind(value: Array, kind: str) -> Array:
+    """The value as numbers of that kind; truth values and words stay what they are."""
+    if value.dtype.kind in "bOUS":
+        return value
+    return exactly(value) if kind == "object" else value.astype(kind)

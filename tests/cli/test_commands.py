@@ -1,0 +1,348 @@
+"""The command line from outside: what each command and each common option writes, and where."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pytest
+
+from attncalc.calculations import FAMILIES, TABLE
+from attncalc.cli import app
+from attncalc.cli.groups import VERBS
+
+
+class Result(Protocol):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Run(Protocol):
+    def __call__(self, *words: str | Path, **more: Any) -> Result: ...
+
+
+def stdout(run: Run, *words: str | Path, **more: Any) -> str:
+    """What a call that succeeds, with nothing to note, writes to standard output."""
+    done = run(*words, **more)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+class Page(Protocol):
+    def __call__(self, *words: str) -> str: ...
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Page:
+    """A help page, made in this process, since there are many."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def help_page(*words: str) -> str:
+        assert app(words, standalone_mode=False) == 0
+        return capsys.readouterr().out
+
+    return help_page
+
+
+class TestHelp:
+    @pytest.mark.parametrize("words", [[], ["-h"], ["--help"], ["--"]], ids=["nothing", "-h", "--help", "--"])
+    def test_names_every_command(self, run: Run, words: Sequence[str]) -> None:
+        page = stdout(run, *words)
+        listed = re.findall(r"^  ([a-z0-9][a-z0-9-]*) {2,}\S", page, re.MULTILINE)
+        assert listed == [*TABLE, *VERBS]
+        assert all(f"\n{heading}:\n" in page for heading in FAMILIES.values())
+
+    @pytest.mark.parametrize("name", [*TABLE, *VERBS])
+    def test_of_every_command_fits_the_page_and_says_what_it_does(self, page: Page, name: str) -> None:
+        text = page(name, "--help")
+        assert text.startswith(f"Usage: attncalc {name} ")
+        assert max(map(len, text.splitlines())) <= 80
+        if name in TABLE:
+            assert TABLE[name][1] in " ".join(text.split())
+
+    @pytest.mark.parametrize("name", TABLE)
+    def test_of_every_backward_pass_has_its_options(self, page: Page, name: str) -> None:
+        text = page("grad", name, "-h")
+        assert text.startswith(f"Usage: attncalc grad {name} ")
+        assert all(option in text for option in ("--upstream", "--wrt", "--gradcheck"))
+
+    def test_wins_over_whatever_else_is_wrong_behind_it(self, run: Run) -> None:
+        assert stdout(run, "cosine", "-h", "--nothing").startswith("Usage: attncalc cosine a b")
+
+    def test_fits_forty_columns(self, run: Run) -> None:
+        page = stdout(run, "attention", "--help", env={"COLUMNS": "40"})
+        assert max(map(len, page.splitlines())) <= 48  # an option's own spelling is never cut
+
+    def test_is_spelled_in_ascii_where_it_must_be(self, run: Run) -> None:
+        page = stdout(run, "attention", "-h", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+        assert page.isascii()
+        assert "1/sqrt(d_k)" in page
+        assert "\\u" not in page
+
+    def test_loads_nothing_that_only_calculating_needs(self, run: Run) -> None:
+        done = run("--help", env={"PYTHONPROFILEIMPORTTIME": "1"})
+        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        assert "typer" in loaded
+        assert not loaded & {"numpy", "sympy", "rich", "attncalc.calculation"}
+
+
+def test_the_version_is_that_of_the_installed_package(run: Run) -> None:
+    assert re.fullmatch(r"attncalc (\d+\.\d+\.\d+|, not installed.*)\n", stdout(run, "--version"))
+
+
+class TestList:
+    def test_as_a_table_stands_under_headings(self, run: Run) -> None:
+        lines = stdout(run, "list").splitlines()
+        assert [line for line in lines if line and line[0] != " "] == list(dict.fromkeys(FAMILIES.values()))
+        assert len([line for line in lines if line[:1] == " "]) == len(TABLE)
+
+    def test_plainly_is_a_name_and_a_line_each(self, run: Run) -> None:
+        rows = [line.split("\t") for line in stdout(run, "list", "-f", "plain").splitlines()]
+        assert rows == [[name, line] for name, (_, line) in TABLE.items()]
+
+    def test_as_json_is_for_programs(self, run: Run) -> None:
+        rows = json.loads(stdout(run, "list", "-f", "json"))
+        assert [row["name"] for row in rows] == list(TABLE)
+        assert {row["family"] for row in rows} == {FAMILIES[module] for module, _ in TABLE.values()}
+
+    def test_goes_to_a_file_in_the_format_of_its_suffix(self, run: Run, tmp_path: Path) -> None:
+        assert stdout(run, "list", "-o", "list.json") == ""
+        assert len(json.loads((tmp_path / "list.json").read_text())) == len(TABLE)
+
+
+class TestSample:
+    def test_lists_every_sample(self, run: Run, samples: Path) -> None:
+        rows = json.loads(stdout(run, "sample", "-f", "json"))
+        assert {row["name"] for row in rows} == {path.name for path in samples.iterdir()} - {"README.md"}
+        assert all(row["summary"] for row in rows)
+
+    def test_writes_one_exactly(self, run: Run, samples: Path) -> None:
+        assert stdout(run, "sample", "attention.json") == (samples / "attention.json").read_text(encoding="utf-8")
+
+    def test_needs_no_suffix(self, run: Run, samples: Path, tmp_path: Path) -> None:
+        assert stdout(run, "sample", "words", "-o", "mine.anything") == ""
+        assert (tmp_path / "mine.anything").read_bytes() == (samples / "words.csv").read_bytes()
+
+    def test_can_be_piped_into_its_calculation(self, run: Run) -> None:
+        problem = stdout(run, "sample", "cosine")
+        assert stdout(run, "cosine", "-", "-q", input=problem) == "0.9785\n"
+
+
+@pytest.fixture
+def problem(samples: Path) -> Path:
+    """Attention over three tokens, with labels."""
+    return samples / "attention-three-tokens.json"
+
+
+OUTPUT = [[3.0, 4.0], [3.4067, 4.4067], [3.5105, 4.5105]]
+
+
+Q, V = "[[1,0],[0,1],[1,1]]", "1 2; 3 4; 5 6"
+WAYS = {
+    "by position": [Q, Q, V],
+    "by name": ["--q", Q, "--v", V, "--k", Q],
+    "by name with an equals sign": [f"--q={Q}", f"--k={Q}", f"--v={V}"],
+    "one by name": ["--k", Q, Q, V],
+    "behind options": ["-f", "json", "-q", "--", Q, Q, V],
+}
+BELOW_ZERO = {
+    "first": (["cosine", "-1,2", "3,4"], "0.4472\n"),
+    "both": (["cosine", "-1,2", "-3,-4"], "-0.4472\n"),
+    "by name": (["cosine", "--a", "-1,2", "--b=-3,-4"], "-0.4472\n"),
+    "a matrix": (["matmul", "-1 0; 0 -1", "-1 2; 3 4", "-f", "plain"], "1 -2\n-3 -4\n"),
+    "infinity": (["softmax", "-inf,0", "-f", "plain"], "0 1\n"),
+    "an option's value": (["softmax", "1,1", "--axis", "-1", "-f", "plain"], "0.5 0.5\n"),
+}
+
+
+class TestOperands:
+    """However the operands are given, the result is the same."""
+
+    @pytest.mark.parametrize("words", WAYS.values(), ids=WAYS)
+    def test_however_they_are_given(self, run: Run, words: Sequence[str]) -> None:
+        result = json.loads(stdout(run, "attention", "-d", "4", *([] if "-f" in words else ["-qf", "json"]), *words))
+        assert result == OUTPUT
+
+    @pytest.mark.parametrize(("words", "expected"), BELOW_ZERO.values(), ids=BELOW_ZERO)
+    def test_that_begin_with_a_minus_need_no_escape(self, run: Run, words: Sequence[str], expected: str) -> None:
+        assert stdout(run, *words, "-q") == expected
+
+
+class TestOptions:
+    """Each common option does what its help says."""
+
+    def test_quiet_is_the_result_alone(self, run: Run) -> None:
+        assert stdout(run, "cosine", "0.8,0.2,0.1", "0.7,0.3,0.2", "-q") == "0.9785\n"
+
+    def test_get_is_one_step_alone(self, run: Run, problem: Path) -> None:
+        weights = json.loads(stdout(run, "attention", problem, "--get", "weights", "-f", "json", "-d", "4"))
+        assert weights[0] == [0.4011, 0.1978, 0.4011]
+
+    @pytest.mark.parametrize("words", [["--show", "scores,output"], ["--show", "scores", "--show", "output"]])
+    def test_show_is_these_steps_alone(self, run: Run, problem: Path, words: Sequence[str]) -> None:
+        document = json.loads(stdout(run, "attention", problem, *words, "-f", "json"))
+        assert [step["name"] for step in document["steps"]] == ["scores", "output"]
+
+    @pytest.mark.parametrize(("digits", "expected"), [("0", "1\n"), ("2", "0.98\n"), ("6", "0.978497\n")])
+    def test_digits_are_decimals(self, run: Run, digits: str, expected: str) -> None:
+        assert stdout(run, "cosine", "0.8,0.2,0.1", "0.7,0.3,0.2", "-q", "-d", digits) == expected
+
+    def test_all_shows_every_row(self, run: Run) -> None:
+        vector = ",".join(map(str, range(300)))
+        some, everything = (stdout(run, "softmax", vector, "-q", *more) for more in ([], ["--all"]))
+        assert len(some) < len(everything)
+
+    def test_round_works_as_on_paper(self, run: Run) -> None:
+        words = ["cosine", "1,2", "3,4", "--round", "1", "--get", "norm_product", "-f", "plain"]
+        assert stdout(run, *words) == "11\n"  # 2.2 × 5
+
+    def test_dtype_is_the_type_of_the_arithmetic(self, run: Run, tmp_path: Path) -> None:
+        stdout(run, "softmax", "1,2", "--dtype", "float32", "-o", "x.npy")
+        assert np.load(tmp_path / "x.npy").dtype == np.float32
+
+    @pytest.mark.parametrize(
+        ("more", "colored"),
+        [
+            ([], False),
+            (["--color", "always"], True),
+            (["--color", "never"], False),
+        ],
+        ids=["in a pipe", "always", "never"],
+    )
+    def test_color(self, run: Run, more: Sequence[str], colored: bool) -> None:
+        assert ("\x1b[" in stdout(run, "cosine", "1,2", "3,4", *more)) is colored
+
+    def test_data_makes_row_labels_operands(self, run: Run, samples: Path) -> None:
+        assert "0." in stdout(run, "cosine", "cat", "dog", "--data", samples / "words.csv", "-q")
+
+    def test_transpose_turns_an_operand_round(self, run: Run) -> None:
+        straight = stdout(run, "matmul", "1 2; 3 4", "5 6; 7 8", "-qf", "plain")
+        assert stdout(run, "matmul", "1 3; 2 4", "5 6; 7 8", "--transpose", "a", "-qf", "plain") == straight
+
+    def test_delimiter_and_decimal_say_how_csv_is_written(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "x.csv").write_text("1,5;2,5\n")
+        words = ["norm", "x.csv", "--delimiter", ";", "--decimal", ",", "-qf", "plain"]
+        assert float(stdout(run, *words)) == pytest.approx(8.5**0.5)
+
+    def test_header_and_labels_overrule_the_content(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "x.csv").write_text("1,2\n3,4\n")
+        words = ["softmax", "x.csv", "--header", "--labels", "-f", "json"]
+        assert json.loads(run(*words).stdout)["inputs"]["x"] in ([4.0], [[4.0]])
+
+    def test_a_switch_can_overrule_a_file(self, run: Run, samples: Path) -> None:
+        causal = samples / "attention-causal.json"
+        without = json.loads(stdout(run, "attention", causal, "--no-causal", "-qf", "json", "-d", "4"))
+        assert without == OUTPUT
+
+    def test_scalars_may_be_formulas(self, run: Run, problem: Path) -> None:
+        default = stdout(run, "attention", problem, "-qf", "json")
+        assert stdout(run, "attention", problem, "--scale", "1/sqrt(2)", "-qd10", "-f", "json") == stdout(
+            run, "attention", problem, "-qd10", "-f", "json"
+        )
+        assert stdout(run, "attention", problem, "--scale", "none", "-qf", "json") != default
+
+
+class TestFiles:
+    """`-o` writes in the format of the suffix, unless `-f` says otherwise."""
+
+    @pytest.mark.parametrize(
+        ("name", "more", "start"),
+        [
+            ("x.json", [], b'{"attncalc": 1,'),
+            ("x.JSON", [], b'{"attncalc": 1,'),
+            ("x.csv", [], b"0.98"),
+            ("x.npy", [], b"\x93NUMPY"),
+            ("x.npz", [], b"PK"),
+            ("x.txt", [], b"cosine\n"),
+            ("x.csv", ["-f", "json"], b'{"attncalc": 1,'),
+            ("x.anything", ["-f", "plain", "-q"], b"0.98"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else None,
+    )
+    def test_have_their_format(self, run: Run, tmp_path: Path, name: str, more: Sequence[str], start: bytes) -> None:
+        assert stdout(run, "cosine", "1,2", "3,4", "-o", name, *more) == ""
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+    def test_have_no_colour_and_every_sign(self, run: Run, tmp_path: Path) -> None:
+        environment = {"FORCE_COLOR": "1", "PYTHONIOENCODING": "ascii", "COLUMNS": "40"}
+        stdout(run, "attention", "1 2", "3 4", "5 6", "-o", "x.txt", env=environment)
+        text = (tmp_path / "x.txt").read_text(encoding="utf-8")
+        assert "\x1b" not in text
+        assert "Q·Kᵀ" in text
+
+    def test_a_hyphen_is_standard_output(self, run: Run) -> None:
+        assert stdout(run, "cosine", "1,2", "3,4", "-q", "-o", "-") == "0.9839\n"
+
+    @pytest.mark.parametrize("form", ["npy", "npz"])
+    def test_bytes_go_into_a_pipe(self, attncalc_command: list[str], form: str) -> None:
+        done = subprocess.run([*attncalc_command, "cosine", "1,2", "3,4", "-f", form], capture_output=True, check=True)
+        assert done.stdout[:2] in (b"\x93N", b"PK")
+
+
+class TestGrad:
+    def test_is_the_backward_pass(self, run: Run) -> None:
+        words = ["grad", "softmax", "1,2,3", "--upstream", "1,0,0", "-qf", "json", "-d", "4"]
+        assert json.loads(stdout(run, *words)) == [0.0819, -0.022, -0.0599]
+
+    def test_wrt_chooses_the_gradients(self, run: Run, problem: Path) -> None:
+        words: list[str | Path] = ["grad", "attention", problem, "--upstream", "1 0; 0 1; 1 1", "--wrt", "v,q"]
+        document = json.loads(stdout(run, *words, "-f", "json"))
+        assert list(document["outputs"]) == ["grad_v", "grad_q"]
+        assert document["calculation"] == "grad attention"
+
+    def test_gradcheck_puts_central_differences_beside(self, run: Run) -> None:
+        words = ["grad", "dot", "1,2", "3,4", "--gradcheck", "-f", "json"]
+        checks = [step["check"] for step in json.loads(stdout(run, *words))["steps"] if "check" in step]
+        assert checks
+        assert all(check["agrees"] for check in checks)
+
+
+SAVED = {
+    "a calculation": ["cosine", "1,2", "3,4", "--distance"],
+    "a backward pass": ["grad", "dot", "1,2", "3,4", "--upstream", "2"],
+}
+
+
+class TestRun:
+    @pytest.mark.parametrize("words", SAVED.values(), ids=SAVED)
+    def test_evaluates_a_saved_result_again(self, run: Run, tmp_path: Path, words: Sequence[str]) -> None:
+        stdout(run, *words, "-o", "saved.json")
+        assert stdout(run, "run", "saved.json", "-f", "json") == (tmp_path / "saved.json").read_text(encoding="utf-8")
+
+    def test_reads_standard_input(self, run: Run, problem: Path) -> None:
+        assert stdout(run, "run", "-", "-qd1", "-f", "plain", input=problem.read_text()).splitlines()[0] == "3.0 4.0"
+
+    def test_takes_any_output_option(self, run: Run, problem: Path) -> None:
+        assert (
+            stdout(run, "run", problem, "--get", "weights", "-d", "2", "-f", "csv").splitlines()[0] == "0.40,0.20,0.40"
+        )
+
+
+MISREAD = {
+    "-q for --q": (["attention", "-q", "1 2", "3 4", "5 6"], "note: -q is read as --quiet; for q write --q\n"),
+    "-q where --q is given": (["attention", "-q", "3 4", "5 6", "--q", "1 2"], ""),
+    "-q at the end": (["attention", "1 2", "3 4", "5 6", "-q"], ""),
+    "-q where there is no q": (["cosine", "-q", "1,2", "3,4"], ""),
+}
+
+
+class TestNotes:
+    """What the caller should know goes to standard error, and the result stays what it is."""
+
+    def test_of_the_reading_and_of_the_calculation(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "x.json").write_text("[[1,0],[0,1]]")
+        done = run("attention", "x.json", "-qf", "json", "-d", "1")
+        assert (done.returncode, json.loads(done.stdout)) == (0, [[0.7, 0.3], [0.3, 0.7]])
+        assert done.stderr == "note: only q was given, one matrix: keys = queries and values = keys\n"
+
+    @pytest.mark.parametrize(("words", "note"), MISREAD.values(), ids=MISREAD)
+    def test_of_a_short_option_that_may_have_meant_an_operand(self, run: Run, words: Sequence[str], note: str) -> None:
+        done = run(*words)
+        assert (done.returncode, done.stderr) == (0, note)
+        assert len(done.stdout.splitlines()) <= 4  # quiet it was

@@ -1,0 +1,46 @@
+"""Every calculation's own options live beside the common ones, without a word that means two things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from attncalc.calculations import TABLE, load
+from attncalc.cli import common
+from attncalc.cli.command import Command
+from attncalc.cli.gradient import Gradients, command
+from attncalc.cli.groups import Root
+
+COMMON = {
+    option.name for option in (*common.output_options(), *common.arithmetic_options(), *common.reading_options())
+} | {"help", "words"}
+
+
+def backward(name: str) -> Command:
+    group = command()
+    assert isinstance(group, Gradients)
+    return group.build(name)
+
+
+@pytest.mark.parametrize("name", TABLE)
+class TestEachCalculation:
+    def test_has_no_word_that_is_an_operand_and_an_option(self, name: str) -> None:
+        calculation = load(name)
+        words = [*(operand.name for operand in calculation.operands), *(option.name for option in calculation.options)]
+        assert len(set(words)) == len(words)
+
+    def test_leaves_the_common_options_their_names(self, name: str) -> None:
+        calculation = load(name)
+        own = {operand.name for operand in calculation.operands} | {option.name for option in calculation.options}
+        assert not own & (COMMON | {"upstream", "wrt", "gradcheck"})
+
+    @pytest.mark.parametrize("make", [Root(name="attncalc").build, backward], ids=["forward", "backward"])
+    def test_spells_each_option_once(self, name: str, make: Callable[[str], Command]) -> None:
+        made = make(name)
+        spellings = [spelling for option in made.options for spelling in (*option.opts, *option.secondary_opts)]
+        assert len(set(spellings)) == len(spellings)
+
+    def test_explains_each_option(self, name: str) -> None:
+        made = Root(name="attncalc").build(name)
+        assert not [option.name for option in made.options if not option.help]

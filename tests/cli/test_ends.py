@@ -1,0 +1,162 @@
+"""How the program ends: its exit statuses, signals, pipes and disks, and what it says then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and devices of POSIX")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]  # the fixture's
+
+COSINE = ["cosine", "1,2", "3,4"]
+PAGES = {"a calculation": COSINE, "help": ["--help"], "the version": ["--version"], "a list": ["list"]}
+
+BUG = """
+import sys
+from attncalc.cli.groups import Root
+def build(self, name):
+    raise {error}
+Root.build = build
+from attncalc.__main__ import main
+main()
+"""
+
+
+def run_with_bug(error: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A call in which building the command fails."""
+    return subprocess.run(
+        [sys.executable, "-c", BUG.format(error=error), *COSINE],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+class TestBug:
+    def test_is_told_from_a_wrong_answer_and_from_a_fault_of_the_caller(self) -> None:
+        done = run_with_bug("KeyError('scores')")
+        assert (done.returncode, done.stdout) == (70, "")
+        assert done.stderr == (
+            "Error: this is a bug in attncalc, not in your call: KeyError: 'scores'\n"
+            "hint: please report it with the call, and the traceback that ATTNCALC_DEBUG=1 shows\n"
+        )
+
+    def test_stays_on_its_line(self) -> None:
+        done = run_with_bug(r"ValueError('a\nError: forged \x1b[2J')")
+        assert len(done.stderr.splitlines()) == 2
+        assert "\x1b" not in done.stderr
+
+    def test_shows_its_traceback_when_asked(self) -> None:
+        done = run_with_bug("KeyError('scores')", ATTNCALC_DEBUG="1")
+        assert (done.returncode, done.stdout) == (70, "")
+        assert "Traceback (most recent call last)" in done.stderr
+
+    def test_is_not_what_lack_of_memory_is(self) -> None:
+        done = run_with_bug("MemoryError")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "Error: there is not enough memory for this calculation\n"
+
+
+@posix
+class TestStreams:
+    @pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
+    def test_a_full_disk_is_a_fault(self, attncalc_command: list[str], words: Sequence[str]) -> None:
+        if not Path("/dev/full").exists():
+            pytest.skip("this system has no /dev/full")
+        with open("/dev/full", "w") as full:  # noqa: PTH123 — a device, opened to be handed on
+            done = subprocess.run(
+                [*attncalc_command, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert (done.returncode, done.stderr) == (2, "Error: cannot write the result: no space left on device\n")
+
+    @pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
+    def test_a_closed_standard_output_is_a_fault(self, attncalc_command: list[str], words: Sequence[str]) -> None:
+        done = in_shell('"$@" >&-', attncalc_command, words)
+        assert (done.returncode, done.stderr) == (2, "Error: cannot write the result: standard output is closed\n")
+
+    def test_a_closed_standard_error_hides_only_what_is_said(self, attncalc_command: list[str]) -> None:
+        assert in_shell('"$@" 2>&-', attncalc_command, ["cosine"]).returncode == 2
+        done = in_shell('"$@" 2>&-', attncalc_command, [*COSINE, "-q"])
+        assert (done.returncode, done.stdout) == (0, "0.9839\n")
+
+    @pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
+    def test_a_closed_pipe_ends_quietly(self, attncalc_command: list[str], words: Sequence[str]) -> None:
+        process = subprocess.Popen([*attncalc_command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()  # before the program has got as far as writing
+        assert (process.stderr.read(), process.wait()) == (b"", 141)
+        process.stderr.close()
+
+    def test_a_pipe_can_be_given_as_a_file(self, attncalc_command: list[str]) -> None:
+        done = in_shell('"$@" -qf plain -o >(cat)', attncalc_command, ["dot", "1,2", "3,4"], program="bash")
+        assert (done.stdout, done.stderr) == ("11\n", "")
+
+    def test_the_interpreter_has_nothing_to_add(self, attncalc_command: list[str]) -> None:
+        done = in_shell('"$@" | true', attncalc_command, ["list"])
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def in_shell(
+    line: str, command: Sequence[str], words: Sequence[str], program: str = "sh"
+) -> subprocess.CompletedProcess[str]:
+    """The call as `"$@"` within a line of shell."""
+    return subprocess.run([program, "-c", line, program, *command, *words], capture_output=True, text=True, check=False)
+
+
+@posix
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["interrupted", "terminated"]
+)
+def test_a_signal_ends_it_without_a_word(attncalc_command: list[str], tmp_path: Path, number: int, status: int) -> None:
+    call = [*attncalc_command, "cosine", "-", "1,2", "-o", str(tmp_path / "x.json")]  # waits for standard input
+    with subprocess.Popen(call, stdin=-1, stdout=-1, stderr=-1) as process:
+        wait_until_reading(process.pid)
+        process.send_signal(number)
+        assert (process.communicate(), process.returncode) == ((b"", b""), status)
+    assert not list(tmp_path.iterdir())
+
+
+def wait_until_reading(pid: int) -> None:
+    """Until the process sleeps with NumPy loaded, that is, waits for its input."""
+    for _ in range(600):
+        maps = Path(f"/proc/{pid}/maps")
+        if not maps.exists():
+            time.sleep(3)  # no /proc: long enough for any start
+            return
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        if state == "S" and "numpy" in maps.read_text():
+            time.sleep(0.5)  # from the last import to the read
+            return
+        time.sleep(0.05)
+    pytest.fail("the program never waited for its input")
+
+
+class TestOverwriting:
+    """What the call reads, and what was not named, stays as it is."""
+
+    def test_an_input_is_refused(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "a.json").write_text("[[1,2],[3,4]]")
+        done = run("matmul", "a.json", "a.json", "-o", "a.json")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "Error: cannot write a.json: the calculation reads it\nhint: choose another name\n"
+        assert (tmp_path / "a.json").read_text() == "[[1,2],[3,4]]"
+
+    @pytest.mark.parametrize(
+        "words",
+        [["cosine", "1,2", "0,0"], ["cosine", "1,2"], ["cosine", "1,2", "3,4", "--get", "nothing"]],
+        ids=["a value", "a missing operand", "a missing step"],
+    )
+    def test_a_fault_leaves_the_old_file(self, run: Run, tmp_path: Path, words: Sequence[str]) -> None:
+        (tmp_path / "old.json").write_text("old")
+        assert run(*words, "-o", "old.json").returncode == 2
+        assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("old.json", "old")]

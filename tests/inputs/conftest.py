@@ -1,0 +1,90 @@
+"""A folder of one's own, an operand of any declaration, and a file or a word read as that operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from attncalc.calculation import Kind, Operand, parse_shape
+from attncalc.errors import AttncalcError
+from attncalc.inputs import Reading, read_word
+from attncalc.trace import Given
+
+
+def make_operand(kind: Kind = "real", shape: str = "n d", name: str = "q", *, broadcasts: bool = False) -> Operand:
+    """An operand; `|` stands between the shapes that it may have."""
+    return Operand(
+        name=name,
+        symbol=name.upper(),
+        shapes=tuple(parse_shape(part) for part in shape.split("|")),
+        required=True,
+        positional=True,
+        kind=kind,
+        broadcasts=broadcasts,
+        help="",
+    )
+
+
+class Read(Protocol):
+    """`read(content, "q.csv", kind="mask", header=False)`: a file, read as the operand q; or `word=` alone."""
+
+    def __call__(
+        self,
+        content: str | bytes | None = None,
+        file: str = "q.json",
+        *,
+        word: str | None = None,
+        kind: Kind = "real",
+        shape: str = "n d",
+        broadcasts: bool = False,
+        tables: Mapping[str, Given] | None = None,
+        **reading: Any,
+    ) -> Given: ...
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def operand() -> Callable[..., Operand]:
+    return make_operand
+
+
+@pytest.fixture
+def read(folder: Path) -> Read:
+    def read_(
+        content: str | bytes | None = None,
+        file: str = "q.json",
+        *,
+        word: str | None = None,
+        kind: Kind = "real",
+        shape: str = "n d",
+        broadcasts: bool = False,
+        tables: Mapping[str, Given] | None = None,
+        **reading: Any,
+    ) -> Given:
+        if content is not None:
+            (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
+        asked = make_operand(kind, shape, broadcasts=broadcasts)
+        return read_word(word or file, asked, Reading(**reading), tables or {})
+
+    return read_
+
+
+@pytest.fixture
+def fault(read: Read) -> Callable[..., tuple[str, str]]:
+    """The message and the hint of the error that reading gives."""
+
+    def fault_(*content: Any, **how: Any) -> tuple[str, str]:
+        with pytest.raises(AttncalcError) as caught:
+            read(*content, **how)
+        return caught.value.message, caught.value.hint
+
+    return fault_

@@ -1,0 +1,89 @@
+"""User text on its way out: shown, never sent."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attncalc.text import both, either, near, quoted, shape_text, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text", "plain text"),
+        ("Q·Kᵀ / √d_k", "Q·Kᵀ / √d_k"),
+        ("猫 ñ ש", "猫 ñ ש"),
+        (r"C:\q.json", r"C:\q.json"),
+        ("two\nlines", r"two\nlines"),
+        ("tab\tand\rreturn", r"tab\tand\rreturn"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("\x9b31m", r"\x9b31m"),
+        ("\x00\x07\x7f", r"\x00\x07\x7f"),
+        ("abc\u202ecba", r"abc\u202ecba"),
+        ("\u2066isolate\u2069", r"\u2066isolate\u2069"),
+        ("zero\u200bwidth", r"zero\u200bwidth"),
+        ("\u2028line", r"\u2028line"),
+        ("no\u00a0break", r"no\xa0break"),
+        ("\ud800", r"\ud800"),
+        ("\U000e0041tag", r"\U000e0041tag"),
+        ("\ue000private", r"\ue000private"),
+    ],
+    ids=ascii,
+)
+def test_characters_that_would_act_are_shown(text: str, shown: str):
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("12345", 5, "12345"),
+        ("123456", 5, "1234…"),
+        ("\x1b\x1b\x1b", 2, "\\x1b…"),
+    ],
+)
+def test_long_text_is_cut(text: str, limit: int, shown: str):
+    assert visible(text, limit) == shown
+
+
+@given(st.text())
+def test_what_is_visible_prints_and_stays_on_its_line(text: str):
+    shown = visible(text)
+    assert shown.isprintable()
+    assert len(shown.splitlines()) <= 1
+    shown.encode()  # no half characters
+
+
+def test_quoted_text_is_cut_to_a_line():
+    assert quoted("x" * 1000) == f'"{"x" * 79}…"'
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "said"),
+    [
+        ("casual", ["causal", "scale"], "did you mean causal?"),
+        ("Weihgts", ["weights", "scores"], "did you mean weights?"),
+        ("zebra", ["causal", "scale"], ""),
+        ("scale", ["scaled", "scales", "zebra"], "did you mean scales or scaled?"),
+        ("a\x1bb", ["a\x1bc"], r"did you mean a\x1bc?"),
+    ],
+)
+def test_near_names(word: str, known: list[str], said: str):
+    assert near(word, known) == said
+
+
+def test_near_names_with_what_stands_before_them():
+    assert near("casual", ["causal"], "--") == "did you mean --causal?"
+
+
+def test_lists_in_a_sentence():
+    assert both(["q", "k", "v"]) == "q, k and v"
+    assert either(["q", "k"]) == "q or k"
+    assert both(["q"]) == "q"
+
+
+def test_shapes_in_a_sentence():
+    assert shape_text((2, 3)) == "2 × 3"
+    assert shape_text(()) == "a single number"
