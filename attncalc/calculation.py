@@ -7,6 +7,7 @@ and explained by their annotations. Parameters behind the `*` are given by name 
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 import types
@@ -44,6 +45,12 @@ class Operand:
     kind: Kind
     broadcasts: bool  # read from the right: a mask [m] or [n, m] serves every head, and axes of size 1 are any size
     help: str
+    words: tuple[str, ...] = ()  # what may be said in its place: `--bias alibi`; an option of its name holds the word
+    of: str = ""  # the axis that tokens point into, whose labels are their words
+
+    def means(self, value: Any) -> bool:
+        """Whether a value is one of the words that may stand for the array."""
+        return isinstance(value, str) and value in self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +86,16 @@ class Calculation:
     check: Check | None = None  # raises DomainError for operands without an answer
     remarks: Remarks | None = None  # warnings that depend on the values: a fully masked query
     infinite: bool = False  # whether the result may be infinite (a divergence may)
+    bundles: Mapping[str, tuple[type, str]] = field(
+        default_factory=dict
+    )  # parameter → (its class, its options' prefix)
 
-    def graph(self, *nodes: Node | None, **given: Any) -> Any:
-        """The calculation on nodes, as a part of a larger graph."""
+    def graph(self, *nodes: Node | str | None, **given: Any) -> Any:
+        """The calculation on nodes, as a part of a larger graph; options that make up one parameter are put together."""
+        for parameter, (kind, prefix) in self.bundles.items():
+            names = [f.name for f in dataclasses.fields(kind)]
+            parts = {name: given.pop(prefix + name) for name in names if prefix + name in given}
+            given.setdefault(parameter, kind(**parts))
         return self.function(*nodes, **given)
 
     def __call__(self, *operands: Any, **given: Any) -> Trace:
@@ -95,8 +109,9 @@ class Calculation:
         return next((o for o in self.operands if o.name == name), None)
 
     def option(self, name: str) -> Option | None:
-        """The option called `name`, if there is one."""
-        return next((o for o in self.options if o.name == name), None)
+        """The option called `name`, if there is one; an operand for which a word may stand is one too."""
+        spoken = (Option(o.name, (), o.words, False, None, o.help) for o in self.operands if o.words)
+        return next((o for o in (*self.options, *spoken) if o.name == name), None)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -109,11 +124,12 @@ class _Declared:
     text: str
     kind: Kind = "real"
     broadcasts: bool = False
+    of: str = ""
 
 
-def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False) -> _Declared:
+def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "") -> _Declared:
     """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
-    return _Declared(axes, kind, broadcasts)
+    return _Declared(axes, kind, broadcasts, of)
 
 
 def parse_shape(text: str) -> Shape:
@@ -136,12 +152,17 @@ def calculation(
     """Declare a calculation; the keywords name its operands in the order of the function's Node parameters.
 
     A shape is axis names apart by blanks (`""` a scalar), `|` between alternatives, brackets around a composite axis.
+    A parameter whose type is a dataclass stands for several options, one for each of its fields; the text beside it
+    (`Annotated[Rotation, "rope_"]`) is what their names begin with.
     """
 
     def declare(function: Callable[..., Any]) -> Calculation:
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters.values()
         arrays = [p for p in parameters if _is_node(_bare(hints[p.name])[0])]
+        bundles = {
+            p.name: _bare(hints[p.name]) for p in parameters if dataclasses.is_dataclass(_bare(hints[p.name])[0])
+        }
         assert len(arrays) == len(shapes), f"{function.__name__}: {len(arrays)} Node parameters, {len(shapes)} shapes"
         doc = inspect.cleandoc(function.__doc__ or "")
         return Calculation(
@@ -149,7 +170,7 @@ def calculation(
             summary=doc.partition("\n")[0],
             doc=doc,
             operands=tuple(_operand(p, n, s, hints) for p, (n, s) in zip(arrays, shapes.items(), strict=True)),
-            options=tuple(_option(p, hints) for p in parameters if p not in arrays),
+            options=tuple(o for p in parameters if p not in arrays for o in _options(p, hints[p.name])),
             function=function,
             reference=reference,
             sizes=sizes or {},
@@ -157,6 +178,7 @@ def calculation(
             check=check,
             remarks=remarks,
             infinite=infinite,
+            bundles=bundles,
         )
 
     return declare
@@ -176,6 +198,7 @@ def _is_node(hint: Any) -> bool:
 def _operand(parameter: inspect.Parameter, name: str, declared: str | _Declared, hints: dict[str, Any]) -> Operand:
     if isinstance(declared, str):
         declared = _Declared(declared)
+    hint, text = _bare(hints[parameter.name])
     return Operand(
         name=name,
         symbol=parameter.name,
@@ -184,21 +207,32 @@ def _operand(parameter: inspect.Parameter, name: str, declared: str | _Declared,
         positional=parameter.kind is not inspect.Parameter.KEYWORD_ONLY,
         kind=declared.kind,
         broadcasts=declared.broadcasts,
-        help=_bare(hints[parameter.name])[1],
+        help=text,
+        words=tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None),
+        of=declared.of,
     )
 
 
-def _option(parameter: inspect.Parameter, hints: dict[str, Any]) -> Option:
-    hint, text = _bare(hints[parameter.name])
+def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
+    """The option that a parameter is, or those that its class has as fields."""
+    kind, prefix = _bare(annotated)
+    if not dataclasses.is_dataclass(kind):
+        return [_option(parameter.name, annotated, parameter.default)]
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return [_option(prefix + f.name, hints[f.name], f.default) for f in dataclasses.fields(kind)]
+
+
+def _option(name: str, annotated: Any, default: Any) -> Option:
+    hint, text = _bare(annotated)
     union = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     many = any(typing.get_origin(part) is tuple for part in union)
     flat = [typing.get_args(part)[0] if typing.get_origin(part) is tuple else part for part in union]
     choices = [word for part in flat if typing.get_origin(part) is Literal for word in typing.get_args(part)]
     return Option(
-        name=parameter.name,
+        name=name,
         types=tuple(part for part in flat if part in (bool, int, float, str)),
         choices=tuple(choices),
         many=many,
-        default=parameter.default,
+        default=default,
         help=text,
     )

@@ -88,7 +88,7 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
     if value == float("-inf"):
         return np.asarray(-sympy.oo)
-    exact = sympy.pi if value == np.pi else sympy.Rational(*Fraction(repr(value)).as_integer_ratio())
+    exact = sympy.pi if value == np.pi else sympy.Rational(*Fraction(str(value)).as_integer_ratio())
     return np.asarray(exact, dtype=object)
 
 

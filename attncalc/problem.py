@@ -70,8 +70,9 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     if twice:
         raise OptionError(f"{calculation.name} was given {both(twice)} twice, by position and by name")
     settings = {name: named[name] for name in ("dtype", "round_to") if name in named}
-    arrays = by_name | {name: value for name, value in named.items() if calculation.operand(name)}
-    options = {name: value for name, value in named.items() if name not in arrays and name not in settings}
+    given = by_name | {name: value for name, value in named.items() if name not in settings}
+    arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
+    options = {name: value for name, value in given.items() if name not in arrays}
     inputs = {}
     for operand in calculation.operands:
         if arrays.get(operand.name) is not None:
@@ -89,13 +90,23 @@ def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck
     return solve(replace(problem, inputs=inputs, backward=Backward(wrt, gradcheck)))
 
 
-def solve(problem: Problem, *, dtype: str = "float64", round_to: int | None = None, keep_all: bool = False) -> Trace:
+def solve(
+    problem: Problem,
+    *,
+    dtype: str = "float64",
+    round_to: int | None = None,
+    exact: bool = False,
+    keep_all: bool = False,
+) -> Trace:
     """Write the problem's graph, evaluate it and record every step.
 
     `round_to` rounds each step half up to so many decimals before the next uses it, as one does on paper; each step
-    then tells how far it has drifted from the full-precision value. `keep_all` keeps every turn of a loop, instead of
-    the first and the last ones.
+    then tells how far it has drifted from the full-precision value. `exact` computes with fractions and surds, each
+    operand by the digits that it was written with; operands of letters are exact as they are. `keep_all` keeps every
+    turn of a loop, instead of the first and the last ones.
     """
+    if exact:
+        problem = _exactly(problem)
     written = write(problem, dtype=dtype)
     rounding = None if round_to is None else partial(_round, decimals=round_to)
     if written.loop is not None:
@@ -121,9 +132,9 @@ def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | N
     """Evaluate a graph and record its steps."""
     named = steps(*written.roots)
     kind = kind_of(written.values, dtype)
-    values = evaluate(written.roots, written.values, dtype=kind)
+    values = evaluate(written.roots, written.values, dtype=kind, after_step=_tidy if kind == "object" else None)
     drift: dict[Node, float] = {}
-    if rounding is not None:
+    if rounding is not None and kind != "object":
         full = values
         values = evaluate(written.roots, written.values, dtype=kind, after_step=rounding)
         drift = {node: farthest(values[node], full[node]) for node in named}
@@ -179,12 +190,26 @@ def _flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> t
     if problem.backward is None or problem.backward.jacobian or UPSTREAM in problem.inputs or not written.result.axes:
         return ()
     result = values[written.result]
+    if result.dtype.kind != "f" or result.shape[-1] < 2:
+        return ()
     sums = np.sum(result, axis=-1)
     size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
-    if result.shape[-1] < 2 or result.dtype == object or size > 1e-9 or not np.allclose(sums, sums.flat[0]):
+    if size > 1e-9 or not np.allclose(sums, sums.flat[0]):
         return ()
     rows = f"each row of {notation.symbol(written.result)} sums to {sums.flat[0]:.4g}, whatever the operands are"
     return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
+
+
+def _exactly(problem: Problem) -> Problem:
+    from attncalc import exact  # SymPy comes in here, and only here
+
+    return replace(problem, inputs={name: exact.exact(g) for name, g in problem.inputs.items()})
+
+
+def _tidy(value: Array) -> Array:
+    from attncalc import exact
+
+    return exact.tidy(value)
 
 
 def _round(value: Array, decimals: int) -> Array:

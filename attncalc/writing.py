@@ -83,7 +83,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         }
         if calculation.check:
             calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
-        made = calculation.graph(**{o.symbol: nodes.get(o.name) for o in calculation.operands}, **options)
+        made = calculation.graph(**_arguments(calculation, nodes, options))
         loop = made if isinstance(made, Loop) else None
         if loop is not None and problem.backward:
             raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
@@ -111,6 +111,16 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         asides=tuple(said.asides),
         loop=loop,
     )
+
+
+def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a calculation's function: operands by their symbols, or the words that stand for them."""
+    spoken = {o.name: options[o.name] for o in calculation.operands if options.get(o.name) is not None}
+    for name, word in spoken.items():
+        if name in nodes:
+            raise OptionError(f"{name} is given twice: as an array, and as {word}")
+    arrays = {o.symbol: nodes.get(o.name, spoken.get(o.name)) for o in calculation.operands}
+    return arrays | {name: value for name, value in options.items() if calculation.operand(name) is None}
 
 
 def _named(g: Given, node: Node) -> Given:

@@ -78,7 +78,7 @@ def fill(text: str, folder: Path) -> str:
         lines = ["```console"]
         for line in block[1].splitlines():
             if line.startswith("$ "):
-                lines += [line, *(printed.rstrip() for printed in run(line[2:], folder).splitlines())]
+                lines += [line, *(printed.rstrip() for printed in run(line[2:], folder).rstrip().splitlines())]
         return "\n".join([*lines, "```"])
 
     return BLOCK.sub(filled, text)
@@ -86,19 +86,23 @@ def fill(text: str, folder: Path) -> str:
 
 def reference() -> str:
     """docs/commands.md with its blocks still empty: each command's help, and its sample worked out."""
-    from attncalc.calculations import TABLE
+    from attncalc.cli.groups import VERBS, families
 
+    shared, own = "sed -n '/^Output:/,$p'", "sed '/^Output:/,$d'"
     parts = [
         "# The commands",
         "Written by `docs/generate.py`: every block below was run in the folder of the samples.",
         block("attncalc --help"),
+        "## Options of every calculation",
+        block(f"attncalc dot --help | {shared}"),
     ]
-    chapter = ""
-    for name, (module, line) in TABLE.items():
-        if module != chapter:
-            chapter = module
-            parts.append(f"## {module.rpartition('.')[2].replace('_', ' ').capitalize()}")
-        parts += [f"### {name}", line, block(f"attncalc {name} --help"), block(f"attncalc {name} {name}.json")]
+    for heading, commands in families().items():
+        parts.append(f"## {heading}")
+        for name, _ in commands:
+            parts += [f"### {name}", block(f"attncalc {name} --help | {own}"), block(f"attncalc {name} {name}.json")]
+    parts.append("## Over all of them")
+    for name in VERBS:
+        parts += [f"### {name}", block(f"attncalc {name} --help")]
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
 
 import hypothesis.strategies
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
+from slopes import slope
 from trees import ARRAYS, arrays, entries
 
 from attncalc.axes import Axis
@@ -20,7 +18,6 @@ from attncalc.graph import Node, building, given, group, identity, step, steps
 from attncalc.notation import formula
 from attncalc.ops import held, keep_where, outer, peak, ranking, softmax, sqrt, total
 
-Array = NDArray[Any]
 N, M, D = Axis("n", 3), Axis("m", 4), Axis("d", 2)
 X, Y = given("x", (N, D)), given("y", (M, D))
 
@@ -35,20 +32,6 @@ def attended() -> tuple[Node, list[Node]]:
         return step("output", weights @ V, "mix"), [Q, K, V]
 
 
-def slope(node: Node, name: str, operands: Mapping[str, Array], upstream: Array) -> Array:
-    """Central differences of Σ upstream ⊙ node, one entry at a time."""
-    h, x = 1e-5, operands[name]
-    result = np.empty(x.shape)
-    for at in np.ndindex(x.shape):
-        losses = []
-        for sign in (1, -1):
-            moved = x.copy()
-            moved[at] += sign * h
-            losses.append(float((upstream * evaluate([node], {**operands, name: moved})[node]).sum()))
-        result[at] = (losses[0] - losses[1]) / (2 * h)
-    return result
-
-
 @hypothesis.given(arrays(), hypothesis.strategies.integers(0, 99))
 def test_the_gradient_of_any_graph_is_its_slope(node: Node, seed: int) -> None:
     operands = entries(seed)
@@ -58,7 +41,7 @@ def test_the_gradient_of_any_graph_is_its_slope(node: Node, seed: int) -> None:
     found = gradients(node, given("g", node.axes), list(ARRAYS.values()))
     for operand, gradient in found.items():
         assert gradient.names == operand.names
-        expected = slope(node, operand.args["name"], operands, upstream)
+        expected = slope(node, operand.args["name"], operands, upstream, 1e-4)
         number = evaluate([gradient], {**operands, "g": upstream})[gradient]
         assert_allclose(number, expected, rtol=1e-4, atol=1e-5 * max(1.0, float(np.abs(expected).max())))
 

@@ -1,18 +1,23 @@
-"""Probability: from scores to shares, and their logarithms."""
+"""Probability: from scores to shares; how uncertain shares are, and how far they lie apart."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 import numpy as np
 
 from attncalc.calculation import calculation, operand
-from attncalc.errors import DomainError, OptionError, ShapeError
+from attncalc.calculations.domains import distributions, not_all_masked, spot
+from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
-from attncalc.ops import exp, held, log_sum_exp, peak, total
+from attncalc.ops import exp, held, log_sum_exp, logarithm, peak, ratio, total, weigh
+from attncalc.trace import Trace
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
+Base = Annotated[int | Literal["e"], "of the logarithm: e, 2 or 10"]
+UNITS: dict[int | str, str] = {"e": "nats", 2: "bits", 10: "decimal digits"}
+"""What information is counted in, by the logarithm's base."""
 
 
 def _chosen(x: Node, axis: int) -> str:
@@ -22,20 +27,14 @@ def _chosen(x: Node, axis: int) -> str:
     return x.names[axis]
 
 
-def _not_all_masked(values: Mapping[str, Any]) -> None:
-    x = values["x"]
-    if x.dtype.kind != "f":
-        return
-    empty = np.argwhere(np.isneginf(x).all(axis=-1))
-    if len(empty):
-        row = f"row {','.join(map(str, empty[0]))} of x (counted from 0)" if empty.shape[1] else "x"
-        raise DomainError(
-            f"{row} is −∞ throughout: nothing is left to share out",
-            hint="let one entry of it stay finite; attention gives such a query the weights 0",
-        )
+def log_to(base: int | str, x: Node) -> Node:
+    """The logarithm to the base that an option names."""
+    if base not in UNITS:
+        raise OptionError(f"--base must be e, 2 or 10, and not {base}")
+    return logarithm(x, base)
 
 
-@calculation(x=operand("n", kind="logits"), check=_not_all_masked, reference="Bridle 1990")
+@calculation(x=operand("n", kind="logits"), check=not_all_masked("x"), reference="Bridle 1990")
 def softmax(
     x: Annotated[Node, "scores, also called logits; −inf where masked"],
     *,
@@ -59,7 +58,7 @@ def softmax(
     return step("softmax", exponentials / sums, "each entry's share of the whole")
 
 
-@calculation(x=operand("n", kind="logits"), check=_not_all_masked)
+@calculation(x=operand("n", kind="logits"), check=not_all_masked("x"))
 def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis = -1) -> Node:
     """The logarithms of the softmax, without leaving the safe range of numbers.
 
@@ -70,3 +69,51 @@ def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis 
     shifted = step("shifted", x - largest, "e^x cannot overflow once the largest score is 0")
     whole = step("logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the whole; a soft maximum")
     return step("log_softmax", x - whole, "a ratio of exponentials is a difference of logarithms")
+
+
+@calculation(p="n", check=distributions("p"), reference="Shannon 1948, A Mathematical Theory of Communication")
+def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Node:
+    """How uncertain a distribution is: the surprise that it holds on average.
+
+    −Σ p·log p: 0 where one outcome is certain, log n where all n are alike. To the base 2 it is in bits, to the base e
+    in nats. An outcome of probability 0 adds nothing: 0·log 0 = 0, its limit.
+    """
+    logs = step("logs", log_to(base, p), "the rarer an outcome, the further below 0")
+    terms = step("terms", weigh(p, logs), "each outcome counts as often as it comes; 0·log 0 = 0, its limit")
+    return step("entropy", -total(terms), f"the average surprise, in {UNITS[base]}; the minus makes it positive")
+
+
+def _impossible(trace: Trace) -> Iterator[str]:
+    """A warning that says where a divergence becomes infinite."""
+    p, q = (trace.inputs[name].value for name in ("p", "q"))
+    if p.dtype.kind == "f" and q.dtype.kind == "f":
+        for at in np.argwhere((p > 0) & (q == 0))[:3]:
+            where = spot(at)
+            yield (
+                f"the divergence is infinite: q{where} is 0 where p{where} is {p[tuple(at)]:.4g}; q rules out what p "
+                f"says can happen"
+            )
+
+
+@calculation(
+    p="n",
+    q="n",
+    check=distributions("p", "q"),
+    remarks=_impossible,
+    infinite=True,
+    reference="Kullback and Leibler 1951",
+)
+def kl(
+    p: Annotated[Node, "the distribution that holds"],
+    q: Annotated[Node, "the distribution that stands in for it"],
+    *,
+    base: Base = "e",
+) -> Node:
+    """How much is lost by taking q where p holds: the Kullback–Leibler divergence of q from p.
+
+    Σ p·log(p/q), never negative, 0 only for q = p, and not the same the other way round, so that it is no distance. It
+    is infinite where q is 0 and p is not; where p is 0 a term is 0, whatever q is.
+    """
+    ratios = step("ratios", ratio(p, q), "above 1 where p expects more than q does; 0 where p expects nothing")
+    terms = step("terms", weigh(p, log_to(base, ratios)), "weighed by how often each comes if p holds; 0·log 0 = 0")
+    return step("divergence", total(terms), f"gains and losses on average, in {UNITS[base]}: never below 0")

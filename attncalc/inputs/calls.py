@@ -11,7 +11,7 @@ from attncalc.inputs.documents import BACKWARD, UPSTREAM, document_inputs, docum
 from attncalc.inputs.literals import looks_numeric
 from attncalc.inputs.names import matching
 from attncalc.inputs.objects import JsonFile, plain
-from attncalc.inputs.resolve import TABLE, Found, find, read_operands
+from attncalc.inputs.resolve import TABLE, Found, find, read_operands, spoken_words
 from attncalc.text import both, near, quoted
 
 if TYPE_CHECKING:
@@ -66,8 +66,10 @@ def gather(
     call = _Call(calculation, operands, reading, backward)
     _assign(call, positional, named)
     _check_transposed(call)
-    inputs = read_operands(operands, call.words, call.files, reading)
-    return Gathered(inputs, call.options | dict(options), tuple(reading.notes))
+    spoken = spoken_words(operands, call.words, call.files)
+    inputs = read_operands([o for o in operands if o.name not in spoken], call.words, call.files, reading)
+    supplied = {name: value for name, value in call.options.items() if name not in inputs}
+    return Gathered(inputs, supplied | spoken | dict(options), tuple(reading.notes))
 
 
 def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from attncalc.inputs.arrays import spoken
 from attncalc.inputs.entries import parse_number
 from attncalc.inputs.names import matching
 from attncalc.inputs.objects import JsonFile, plain
-from attncalc.inputs.resolve import TABLE, Found, find, read_operands
+from attncalc.inputs.resolve import TABLE, Found, find, read_operands, spoken_words
 from attncalc.text import near, quoted
 
 if TYPE_CHECKING:
@@ -63,8 +63,11 @@ def load_document(word: str, reading: Reading) -> Document:
         raise InputError(f"{contents.source}: there is no calculation {quoted(name)}", hint=near(base, KNOWN))
     calculation = load(base)
     operands = [*calculation.operands, UPSTREAM] if name != base else [*calculation.operands]
-    inputs = read_operands(operands, {}, document_inputs(contents, operands, name), reading)
-    return Document(name, inputs, document_options(contents, calculation), plain(contents.tree, contents.source))
+    files = document_inputs(contents, operands, name)
+    spoken = spoken_words(operands, {}, files)
+    inputs = read_operands([o for o in operands if o.name not in spoken], {}, files, reading)
+    options = document_options(contents, calculation) | spoken
+    return Document(name, inputs, options, plain(contents.tree, contents.source))
 
 
 def document_inputs(contents: JsonFile, operands: Sequence[Operand], called: str) -> dict[str, Found]:

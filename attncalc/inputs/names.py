@@ -83,7 +83,7 @@ def missing(name: str, names: Sequence[str], source: str) -> InputError:
 
 def several(names: Sequence[str], operand: str, source: str) -> InputError:
     """The error for a file with several arrays, none of which is meant for the operand."""
-    if not names:
+    if len(names) < 2:
         return InputError(f"{source} holds no array")
     return InputError(
         f"{source} holds several arrays, none called {operand}: {_listed(names)}",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from attncalc.inputs.reading import Reading
     from attncalc.trace import Given
 
+_MAX_DEPTH = 8  # objects in one another around the only array
 _NO_ARRAYS = ("labels", "options")  # keys of an object that hold none
 
 
@@ -85,6 +86,8 @@ class JsonFile:
         if operand.kind == "tokens" and type(value) is str:
             return replace(read_tokens(value, source), source=source)
         place = brackets(self.source, visible(path, 80))
+        if value is None and path.startswith("steps/"):
+            raise InputError(f"{place(())} was too large to be saved", hint="--all saves every step whole")
         if not isinstance(value, list | str | int | float):
             raise InputError(f"{place(())} is {spoken(value)}, not an array")
         given = replace(_array(value, operand, place), source=source)
@@ -96,12 +99,13 @@ class JsonFile:
         arrays = [key for key, value in tree.items() if key not in _NO_ARRAYS and isinstance(value, list | dict)]
         labels = tree.get("labels", entry.labels)
         prefix = f"{entry.path}/" if entry.path else ""
-        if len(arrays) == 1:
+        if len(arrays) == 1 and entry.path.count("/") < _MAX_DEPTH:
             return self._built(Entry(prefix + arrays[0], tree[arrays[0]], labels), operand)
         flat = all(
             isinstance(value, list) and not any(isinstance(v, list | dict) for v in value) for value in tree.values()
         )
-        if arrays and flat and any(len(shape) != 1 for shape in (*operand.shapes, ())):
+        vector = operand.shapes and all(len(shape) == 1 for shape in operand.shapes)
+        if arrays and flat and not vector:
             return self._labelled(tree, prefix, operand)
         raise several([prefix + key for key in arrays], operand.name, self.source)
 
@@ -129,7 +133,11 @@ class JsonFile:
                 yield Entry(key, value, labels, alone=alone)
                 if isinstance(value, dict):
                     inner = value.get("labels", labels)
-                    yield from (Entry(f"{key}/{name}", v, inner, alone=len(value) == 1) for name, v in value.items())
+                    yield from (
+                        Entry(f"{key}/{name}", held, inner, alone=len(value) == 1)
+                        for name, held in value.items()
+                        if name not in _NO_ARRAYS
+                    )
 
     def _found(self, name: str) -> Entry:
         """The entry of that path, in any case, or of that name at the end of a path."""
@@ -142,7 +150,8 @@ class JsonFile:
         if len(tails) > 1:
             raise InputError(f"{self.source}: {quoted(name)} stands in several places: {', '.join(sorted(tails))}")
         if not tails:
-            raise missing(name, [path for path, entry in entries.items() if isinstance(entry.value, list)], self.source)
+            held = [path for path, entry in entries.items() if isinstance(entry.value, list)]
+            raise missing(name, list(dict.fromkeys(path.rpartition("/")[2] for path in held)), self.source)
         return entries[tails.pop()]
 
     def _result(self) -> Entry:

@@ -49,7 +49,9 @@ class Found(NamedTuple):
 
 
 def find(word: str, operand: Operand, reading: Reading) -> Found | None:
-    """The file that a word means, if it means one; numbers, tokens and row labels are none."""
+    """The file that a word means, if it means one; numbers, tokens, row labels and the operand's own words are none."""
+    if operand.means(word):
+        return None
     if word == "-":
         return Found(reading.standard_input())
     if word.startswith("-#"):
@@ -134,6 +136,19 @@ def read_operands(
         if operand.name in _LABELLED and operand.name in inputs and inputs[operand.name].labels.get(0):
             tables[operand.name] = inputs[operand.name]
     return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}
+
+
+def spoken_words(operands: Sequence[Operand], words: Mapping[str, str], files: Mapping[str, Found]) -> dict[str, str]:
+    """The operands in whose place a word stands (`--bias alibi`), and those words, which are options."""
+    spoken = {}
+    for operand in operands:
+        word = words.get(operand.name)
+        if word is None and operand.name in files:
+            contents, name = files[operand.name][:2]
+            word = contents.word(name) if isinstance(contents, JsonFile) else None
+        if word is not None and operand.means(word):
+            spoken[operand.name] = word
+    return spoken
 
 
 def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) -> Given:

@@ -74,7 +74,8 @@ def _where(keep: Array, x: Array, otherwise: Array) -> Array:
 
 
 def _held(x: Array) -> Array:
-    return np.zeros_like(x) if x.dtype == object else x
+    # Letters have no maximum that could be known: a shift that cancels is left out among them.
+    return kernels.zeros(x.shape, x) if kernels.has_letters(x) else x
 
 
 def _maximum_cell(node: Node, at: At, look: Look) -> Form:
@@ -149,7 +150,9 @@ OPS |= {
         takes=(0, 0),
         vjp=_power_vjp,
         because=lambda node, source: (
-            "the slope of a square is twice what was squared"
+            "the slope of a^x is a^x·ln a"
+            if source
+            else "the slope of a square is twice what was squared"
             if is_square(node)
             else "the power comes down in front: the slope of x^p is p·x^(p−1)"
         ),

@@ -37,6 +37,11 @@ def is_exact(*values: Array) -> bool:
     return any(value.dtype == object for value in values)
 
 
+def has_letters(*values: Array) -> bool:
+    """Whether any entry holds a letter, so that it cannot be compared with another."""
+    return any(getattr(entry, "free_symbols", None) for v in values if v.dtype == object for entry in v.flat)
+
+
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
     """Zeros of the kind that another value has."""
     if not is_exact(like):

@@ -34,7 +34,7 @@ def _keep(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
 def _subscript(node: Node, style: str = "text") -> str:
     """The axis, where it is not the last one: a formula shows what is not the rule."""
     over = node.args["over"]
-    if over == node.sources[0].names[-1]:
+    if node.sources[0].names[-1:] == (over,):
         return ""
     return f"_{{{latex_axis(over)}}}" if style == "latex" else f"_{over}"
 
@@ -103,6 +103,17 @@ def _log_sum_exp(node: Node, x: Array) -> Array:
 def _log_sum_exp_cell(node: Node, at: At, look: Look) -> Cell:
     row = along(node, node.args["over"], at)
     return Form("ln", (Form("+", tuple(Form("exp", (x,)) for x in row)),))
+
+
+def _peak(node: Node, x: Array) -> Array:
+    axis = _axis(node)
+    if not is_exact(x):
+        return np.asarray(np.max(x, axis=axis))
+    import sympy  # only where exact numbers are at work
+
+    if kernels.has_letters(x):
+        return np.asarray(np.apply_along_axis(lambda entries: sympy.Max(*entries), axis, x))
+    return np.asarray(np.apply_along_axis(lambda entries: max(entries, key=lambda e: sympy.N(e, 30)), axis, x))
 
 
 def _first_maximum(node: Node, x: Array) -> Array:
@@ -241,7 +252,7 @@ OPS |= {
         **_named("mean", r"\operatorname{mean}"),
     ),
     "peak": Op(
-        lambda node, x: np.asarray(np.max(x, axis=_axis(node))),
+        _peak,
         _drop,
         cell=lambda node, at, look: Form("max", along(node, node.args["over"], at)),
         vjp=lambda g, y, node, x: [g * first_maximum(x, node.args["over"])],

@@ -37,7 +37,7 @@ def _unless_nothing(sign: str) -> Callable[[Node, At, Look], Cell]:
     return cell
 
 
-def _log_softmax(node: Node, x: Array) -> Array:
+def _log_softmax(node: Node, x: Array, *shares: Array) -> Array:
     axis = position(node.axes, node.args["over"])
     if is_exact(x):
         return np.asarray(x - kernels.log(np.asarray(np.sum(kernels.exp(x), axis=axis, keepdims=True))))
@@ -46,12 +46,12 @@ def _log_softmax(node: Node, x: Array) -> Array:
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
 
 
-def _log_softmax_text(node: Node, x: str) -> str:
+def _log_softmax_text(node: Node, x: str, *shares: str) -> str:
     over = node.args["over"]
     return f"ln softmax({x})" if over == node.names[-1] else f"ln softmax_{over}({x})"
 
 
-def _log_softmax_latex(node: Node, x: str) -> str:
+def _log_softmax_latex(node: Node, x: str, *shares: str) -> str:
     over = node.args["over"]
     axis = "" if over == node.names[-1] else rf"_{{\text{{{over}}}}}"
     return rf"\ln \operatorname{{softmax}}{axis}({x})"
@@ -60,6 +60,11 @@ def _log_softmax_latex(node: Node, x: str) -> str:
 def _log_softmax_cell(node: Node, at: At, look: Look) -> Cell:
     row = along(node, node.args["over"], at)
     return Form("−", (pick(node, 0, at), Form("ln", (Form("+", tuple(Form("exp", (x,)) for x in row)),))))
+
+
+def _log_softmax_vjp(g: Node, y: Node, node: Node, x: Node, *shares: Node) -> Sequence[Node | None]:
+    over = node.args["over"]
+    return [g - (shares[0] if shares else softmax(x, over)) * total(g, over), *(None for _ in shares)]
 
 
 def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
@@ -94,24 +99,27 @@ def _selected(args: dict[str, Any], x: Axes, places: Axes) -> Axes:
 
 
 def _select(node: Node, x: Array, places: Array) -> Array:
-    (left, right), over = (source.axes for source in node.sources), node.args["over"]
-    among = align(x, left, (*node.axes, find(left, over)))
+    (left, right), axis = (source.axes for source in node.sources), find(node.sources[0].axes, node.args["over"])
+    among = align(x, left, (*node.axes, axis))
     at = align(places, right, node.axes)[..., None].astype(np.intp)
     rank = max(among.ndim, at.ndim)
     among, at = (value.reshape((1,) * (rank - value.ndim) + value.shape) for value in (among, at))
     lead = np.broadcast_shapes(among.shape[:-1], at.shape[:-1])
-    found = np.take_along_axis(np.broadcast_to(among, (*lead, among.shape[-1])), np.broadcast_to(at, (*lead, 1)), -1)
-    return np.asarray(found[..., 0])
+    there = (at >= 0) & (at < axis.size)
+    places = np.broadcast_to(np.where(there, at, 0), (*lead, 1))
+    found = np.take_along_axis(np.broadcast_to(among, (*lead, axis.size)), places, axis=-1)
+    return np.asarray(np.where(there, found, 0)[..., 0])
 
 
 def _select_cell(node: Node, at: At, look: Look) -> Cell:
-    place = int(look(1, pick(node, 1, at).at))
-    source = node.sources[0]
-    return Pick(0, {name: place if name == node.args["over"] else at[name] for name in source.names})
+    place, axis = int(look(1, pick(node, 1, at).at)), find(node.sources[0].axes, node.args["over"])
+    if not 0 <= place < axis.size:
+        return Literal(0)
+    return Pick(0, {name: place if name == axis.name else at[name] for name in node.sources[0].names})
 
 
 def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence[Node | None]:
-    return [g * one_hot(places, find(x.axes, node.args["over"])), None]
+    return [weigh(one_hot(places, find(x.axes, node.args["over"])), g), None]
 
 
 def _one_hot(node: Node, places: Array) -> Array:
@@ -183,14 +191,14 @@ OPS |= {
     ),
     "log_softmax": Op(
         _log_softmax,
-        lambda args, x: x,
+        lambda args, x, *shares: x,
         _log_softmax_text,
         _log_softmax_latex,
         _log_softmax_cell,
-        vjp=lambda g, y, node, x: [g - softmax(x, node.args["over"]) * total(g, node.args["over"])],
+        vjp=_log_softmax_vjp,
         because="a score raises its own logarithm, and lowers all of them by its share p: where −y/N comes in and Σ y "
         "is 1, this is (p − y)/N",
-        body=lambda node, x: x - log_sum_exp(x, node.args["over"]),
+        body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         mixes=lambda node: (node.args["over"],),
     ),
     "safely": Op(
@@ -250,9 +258,12 @@ def logarithm(x: Node, base: int | str = "e") -> Node:
     return Node({"e": "log", 2: "log2", 10: "log10"}[base], x)
 
 
-def log_softmax(x: Node, over: str | None = None) -> Node:
-    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x)."""
-    return Node("log_softmax", x, over=over or x.names[-1])
+def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
+    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x).
+
+    Where the shares are a step already, the backward pass speaks of them by its name.
+    """
+    return Node("log_softmax", x, *shares, over=over or x.names[-1])
 
 
 def safely(value: Node, otherwise: Node, watched: Node) -> Node:
@@ -274,7 +285,7 @@ def log_factorial(x: Node) -> Node:
 
 
 def select(x: Node, places: Node, over: str | None = None) -> Node:
-    """Along an axis of x (the last one), the entry whose position (from 0) `places` tells, one for each place."""
+    """Along an axis of x (the last one), the entry whose position (from 0) `places` tells; 0 where it is not there."""
     return Node("select", x, places, over=over or x.names[-1])
 
 

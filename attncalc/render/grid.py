@@ -127,8 +127,9 @@ def _matrix(table: Table, page: _Page) -> _Matrix:
     is_row = len(page.step.shape) == 1
     corner = page.view.spell(column_axis if is_row else f"{row_axis} ╲ {column_axis}")
     labels = [""] if is_row else [page.label(row_axis, i) for i in table.rows]
+    spelled = list if page.view.unicode else lambda cells: [page.view.spell(cell) for cell in cells]
     columns = [
-        _column(page.label(column_axis, j), align([page.view.spell(cell) for cell in cells]), gap=j is None)
+        _column(page.label(column_axis, j), align(spelled(cells)), gap=j is None)
         for j, cells in zip(table.columns, zip(*table.entries, strict=True), strict=True)
     ]
     return _Matrix(table, corner, labels, columns, max(map(cell_len, [corner, *labels])))

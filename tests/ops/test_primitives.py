@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from ops.examples import EXAMPLES, Example
 from reader import latex_fault
+from slopes import slope
 
 from attncalc import axes as ax
 from attncalc.axes import Axis
@@ -37,22 +38,6 @@ def value(node: Node, operands: Mapping[str, Array], dtype: str = "float64") -> 
 
 def reals(nodes: list[Node]) -> list[Node]:
     return [node for node in nodes if not node.args["boolean"]]
-
-
-def slope(node: Node, name: str, operands: Mapping[str, Array], upstream: Array) -> Array:
-    """The slope of Σ upstream ⊙ node with respect to each entry of an operand: four points, one entry at a time."""
-    x, h = operands[name], 1e-3
-    result = np.empty(x.shape)
-
-    def loss(at: tuple[int, ...], by: float) -> float:
-        moved = x.copy()
-        moved[at] += by
-        result = value(node, {**operands, name: moved})
-        return math.fsum((upstream * np.where(np.isfinite(result), result, 0)).ravel().tolist())
-
-    for at in np.ndindex(x.shape):
-        result[at] = (8 * (loss(at, h) - loss(at, -h)) - (loss(at, 2 * h) - loss(at, -2 * h))) / (12 * h)
-    return result
 
 
 def backward(node: Node, wrt: list[Node], name: str = "g") -> dict[Node, Node]:

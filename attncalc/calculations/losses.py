@@ -1,0 +1,273 @@
+"""Losses of classification: cross-entropy, the loss of a language model, perplexity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from attncalc.axes import Axes, describe, without
+from attncalc.calculation import calculation, operand
+from attncalc.calculations.domains import (
+    must_be_places,
+    must_be_probabilities,
+    must_sum_to_one,
+    not_all_masked,
+    numbers,
+    spot,
+)
+from attncalc.calculations.probability import UNITS, Base, log_to
+from attncalc.errors import DomainError, OptionError, ShapeError
+from attncalc.graph import Node, as_node, note, step
+from attncalc.ops import (
+    compare_equal,
+    exp,
+    keep_where,
+    log,
+    log_softmax,
+    mean,
+    one_hot,
+    power,
+    safely,
+    select,
+    softmax,
+    spread,
+    total,
+    weigh,
+)
+from attncalc.trace import Trace
+
+
+def _check_cross_entropy(values: Mapping[str, Any]) -> None:
+    name = "probabilities" if "probabilities" in values else "logits"
+    if name not in values or "target" not in values:
+        return
+    given, target, ignored = values[name], values["target"], values["ignore_index"]
+    if name == "probabilities" or values["from_probabilities"]:
+        must_sum_to_one(name, given)
+    else:
+        not_all_masked(name)(values)
+    if target.ndim == given.ndim:
+        must_sum_to_one("target", target)
+        pure = numbers(target)
+        shares = pure is None or ((pure != 0) & (pure != 1)).any()
+        note(f"target read as {'shares of the classes' if shares else 'one-hot: 1 at the right class'}")
+    else:
+        must_be_places("target", target, given.shape[-1], "C", but=ignored)
+        note("target read as the numbers of the right classes, from 0")
+        if ignored is not None and (numbers(target) == ignored).all():
+            raise DomainError(f"every target is {ignored}, which is ignored: no loss is left")
+    if (weights := values.get("class_weights")) is not None and (numbers(weights) is not None):
+        if (numbers(weights) < 0).any():
+            at = np.argwhere(numbers(weights) < 0)[0]
+            raise DomainError(f"class_weights{spot(at)} is below 0")
+
+
+def _infinite(trace: Trace) -> Iterator[str]:
+    """A warning that names the first targets whose probability is 0."""
+    losses = trace["losses"]
+    if losses.dtype.kind == "f":
+        for at in np.argwhere(np.isposinf(losses))[:3]:
+            yield f"losses{spot(at)} is infinite: the probability of the right class is 0 there"
+
+
+@calculation(
+    logits=operand("C", kind="logits"),
+    target=operand("|C", kind="data"),
+    probabilities="C",
+    class_weights=operand("C", kind="data"),
+    leading=("n",),
+    check=_check_cross_entropy,
+    remarks=_infinite,
+    infinite=True,
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, sections 5.5 and 6.2.2; torch.nn.CrossEntropyLoss; "
+    "label smoothing: Szegedy et al. 2016, section 7",
+)
+def cross_entropy(
+    logits: Annotated[Node | None, "scores, one row an example; −inf where masked"] = None,
+    target: Annotated[Node | None, "the right class of each row (from 0), or a row of shares: one-hot or soft"] = None,
+    *,
+    p: Annotated[Node | None, "probabilities in place of logits"] = None,
+    w: Annotated[Node | None, "how much each class counts"] = None,
+    from_probabilities: Annotated[bool, "the first operand holds probabilities, no softmax is taken"] = False,
+    base: Base = "e",
+    reduction: Annotated[Literal["mean", "sum", "none"], "over the rows: mean, sum, or none"] = "mean",
+    label_smoothing: Annotated[float, "this share of each target is spread evenly over all classes"] = 0,
+    ignore_index: Annotated[int | None, "rows with this target have no loss and are not counted"] = None,
+) -> Node:
+    """How surprised a model is by the right classes: −log of the probability that it gave them.
+
+    −Σ target·log softmax(logits), which is −log p of the right class where one is right. Classes are on the last axis.
+    The gradient with respect to the logits is p − target, over the number of rows for the mean.
+
+    Conventions are those of torch.nn.CrossEntropyLoss: natural logarithm, mean over the rows; with class weights the
+    mean divides by the sum of the weights of the right classes; with label smoothing ε the target is
+    (1 − ε)·target + ε/C, weighted by the class weights while the divisor stays that of the unsmoothed target; ignored
+    rows have the loss 0. One difference: where targets are shares of several classes and there are weights, torch
+    divides by the number of rows, here by Σ weights·target, so that one-hot rows give what class numbers give.
+    """
+    given = _given(logits, p, target)
+    assert target is not None, "_given refuses a call without one"
+    by_class = _by_class(given.axes, target, ignore_index)
+    if p is not None or from_probabilities:
+        if p is None:
+            note("logits hold probabilities, as --from-probabilities says: no softmax is taken")
+        shares = step("probabilities", given, "taken as they are: they sum to 1 already")
+        logs = log_to(base, shares)
+    else:
+        shares = step("probabilities", softmax(given), "each row of scores becomes shares that sum to 1")
+        direct = log_softmax(given, shares)
+        logs = safely(log_to(base, shares), direct if base == "e" else direct / log(as_node(int(base))), shares)
+    logs = step("log_probabilities", logs, "0 for what is certain, far below 0 for what is thought unlikely")
+    target = spread(target, given.axes[:-1] if by_class else given.axes)
+    losses = -_score(logs, target, w, label_smoothing, by_class=by_class)
+    ignored = None if ignore_index is None else compare_equal(target, ignore_index)
+    if ignored is not None:
+        losses = keep_where(ignored, 0, losses)
+    losses = step("losses", losses, f"the surprise at what is right, in {UNITS[base]}: 0 only if it was certain")
+    return step("loss", *_reduced(losses, _counts(target, w, ignored, by_class=by_class), reduction))
+
+
+def _given(logits: Node | None, p: Node | None, target: Node | None) -> Node:
+    if logits is not None and p is not None:
+        raise OptionError("cross-entropy takes logits or probabilities, and both were given")
+    given = logits if logits is not None else p
+    if given is None or target is None:
+        missing = "target" if given is not None else "logits (or --probabilities)"
+        raise OptionError(f"cross-entropy needs logits and target, and {missing} is missing")
+    return given
+
+
+def _by_class(given: Axes, target: Node, ignore_index: int | None) -> bool:
+    """Whether the target tells classes by their numbers, one a row; else it holds a row of shares for each."""
+    rows = given[:-1]
+    if len(target.axes) == len(given):
+        if ignore_index is not None:
+            raise OptionError(
+                "--ignore-index goes with classes told by their numbers, and target holds shares",
+                hint="class weights of 0 leave classes out",
+            )
+        return False
+    if len(target.axes) < len(rows) and any(axis.size != 1 for axis in rows):
+        raise ShapeError(
+            f"the scores are {describe(given)} but target is {describe(target.axes)}",
+            hint=f"one class for each row ({describe(rows)}), or a row of shares for each ({describe(given)})",
+        )
+    return True
+
+
+def _score(logs: Node, target: Node, w: Node | None, smoothing: float, *, by_class: bool) -> Node:
+    """Each row's log-probability of what is right, weighted by class; a loss is what it lacks to 0."""
+    if not 0 <= smoothing <= 1:
+        raise OptionError(f"--label-smoothing must be from 0 to 1, and not {smoothing}")
+    if by_class and not smoothing:
+        right = select(logs, target)
+        return right if w is None else weigh(select(w, target), right)
+    classes = logs.axes[-1]
+    shares = one_hot(target, classes) if by_class else target
+    if smoothing:
+        shares = (1 - as_node(smoothing)) * shares + smoothing / logs.size(classes.name)
+    return total(weigh(shares if w is None else w * shares, logs))
+
+
+def _counts(target: Node, w: Node | None, ignored: Node | None, *, by_class: bool) -> Node | None:
+    """What each row counts in a mean, where it is not 1 throughout."""
+    if w is None:
+        return None if ignored is None else keep_where(ignored, 0, 1)
+    if not by_class:
+        note("the weighted mean divides by Σ weights·target (torch: by the number of rows, where targets are shares)")
+        return total(w * target)
+    weights = select(w, target)
+    return weights if ignored is None else keep_where(ignored, 0, weights)
+
+
+def _reduced(losses: Node, counts: Node | None, reduction: str) -> tuple[Node, str]:
+    """One number from all the losses, and why."""
+    if reduction == "none":
+        return losses, "left as they are, one a row"
+    if not losses.axes and counts is None:
+        return losses, "of one row alone there is nothing to average"
+    if reduction == "sum":
+        return _over_all(total, losses), "all rows together: a longer batch has a larger loss"
+    if counts is None:
+        return _over_all(mean, losses), "a row's loss on average, so that batches of any size compare"
+    return (
+        _over_all(total, losses) / _over_all(total, counts),
+        "a weighted average: it divides by the sum of the weights of the rows that count",
+    )
+
+
+def _over_all(function: Any, x: Node) -> Node:
+    for name in x.names[::-1]:
+        x = function(x, name)
+    return x
+
+
+def _check_tokens(values: Mapping[str, Any]) -> None:
+    not_all_masked("logits")(values)
+    must_be_places("targets", values["targets"], values["logits"].shape[-1], "V")
+
+
+def _unforeseen(trace: Trace) -> Iterator[str]:
+    """A warning that names the first tokens whose probability is 0."""
+    found = trace["log_likelihood"]
+    if found.dtype.kind == "f":
+        for at in np.argwhere(np.isneginf(found))[:3]:
+            yield f"log_likelihood{spot(at)} is −∞: the token that came had the probability 0, and the loss is infinite"
+
+
+@calculation(
+    logits=operand("T V", kind="logits"),
+    targets=operand("T", kind="integers"),
+    check=_check_tokens,
+    remarks=_unforeseen,
+    infinite=True,
+    reference="Bengio et al. 2003, A Neural Probabilistic Language Model, section 2",
+)
+def next_token_loss(
+    logits: Annotated[Node, "a row of scores over the vocabulary for each position"],
+    targets: Annotated[Node, "the token that came next at each position (from 0); shifting is done already"],
+) -> tuple[Node, Node]:
+    """How surprised a language model is by each next token: the mean of −ln p(token).
+
+    Row t of the logits is the forecast for targets[t], made from the tokens before it. The perplexity, e to the loss,
+    is the number of equally likely tokens that would surprise as much. The loss is the mean over the positions (some
+    texts sum).
+    """
+    shares = step("probabilities", softmax(logits), "each position's forecast: shares of the vocabulary")
+    right = select(shares, targets)
+    logs = safely(log(right), select(log_softmax(logits), targets), right)
+    logs = step("log_likelihood", logs, "only the token that came counts, not what else was thought likely")
+    loss = step("loss", -mean(logs), "the mean over all positions; the minus makes a loss of it")
+    return loss, step("perplexity", exp(loss), "among so many equally likely tokens the model is choosing, in effect")
+
+
+def _check_perplexity(values: Mapping[str, Any]) -> None:
+    must_be_probabilities("probabilities", values["probabilities"])
+
+
+def _certain(trace: Trace) -> Iterator[str]:
+    p = trace.inputs["probabilities"].value
+    if p.dtype.kind == "f":
+        for at in np.argwhere(p == 0)[:3]:
+            yield f"the perplexity is infinite: probabilities{spot(at)} is 0, and that token came"
+
+
+@calculation(
+    probabilities="T",
+    check=_check_perplexity,
+    remarks=_certain,
+    infinite=True,
+    reference="Jelinek et al. 1977",
+)
+def perplexity(p: Annotated[Node, "the probability that each right token was given"], *, base: Base = "e") -> Node:
+    """How many equally likely choices a model has been left with, on average.
+
+    base^(−mean log p): the same whatever the base is, as long as logarithm and power have the same one. It is 1 for
+    perfect forecasts and the size of the vocabulary for blind ones; the geometric mean of 1/p.
+    """
+    logs = step("log_probabilities", log_to(base, p), "products of probabilities become sums")
+    missing = step("mean_negative_log", -mean(logs), f"the cross-entropy for each token, in {UNITS[base]}")
+    choices = exp(missing) if base == "e" else power(as_node(int(base)), missing)
+    return step("perplexity", choices, "back from logarithms to a number of choices: the same base as before")

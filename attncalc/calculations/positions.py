@@ -1,0 +1,222 @@
+"""Positions that are added: sinusoidal encodings to the tokens, ALiBi and T5 biases to the scores."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from attncalc.axes import Axes, Axis
+from attncalc.calculation import calculation
+from attncalc.errors import OptionError, ShapeError
+from attncalc.graph import Node, aside, as_node, identity, note, step
+from attncalc.ops import (
+    absolute,
+    bucket,
+    concat,
+    cos,
+    index,
+    keep_where,
+    lookup,
+    outer,
+    part_of,
+    put_together,
+    rename,
+    rotate,
+    sin,
+)
+
+VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
+PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
+"""How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
+
+Base = Annotated[float, "the wavelengths reach from 2π to 2π times this"]
+Count = Annotated[int | None, "how many positions"]
+Keys = Annotated[int | None, "how many keys; as many as queries where it is not given"]
+
+
+def at_least(least: int, **sizes: Any) -> None:
+    """Refuse sizes that are missing or too small, by their flags."""
+    for name, size in sizes.items():
+        flag = "--" + name.replace("_", "-")
+        if size is None:
+            raise OptionError(f"{flag} must be given")
+        if size < least:
+            raise OptionError(f"{flag} must be at least {least}, and not {size}")
+
+
+def powers_of(base: Node, pairs: Axis, width: int) -> Node:
+    """One frequency for each pair of a vector: base^(−2i/d), where i counts pairs and not columns."""
+    i = index(pairs.name, (pairs,), "i")
+    return base ** -(2 * i / Node("size", axes=(), axis=Axis("d", width)))
+
+
+def woven(angles: Node, width: Axis, layout: str = "interleaved") -> Node:
+    """Sines and cosines as columns; an odd width ends in a sine without its cosine."""
+    whole = put_together(sin(angles), cos(angles), PAIRS[layout], width.name)
+    return part_of(whole, width.name, 0, width.size)
+
+
+def sinusoidal_encoding(axes: Axes) -> Node:
+    """The sinusoidal encoding as a part of another calculation, without steps of its own."""
+    places, width = axes
+    frequencies = powers_of(as_node(10000), Axis("pair", (width.size + 1) // 2), width.size)
+    return woven(outer(index(places.name, (places,), "p"), frequencies), width)
+
+
+def first_places(table: Node, places: Axis) -> Node:
+    """Learned positions: the first rows of their table, one for each token."""
+    (known, size, _), width = table.axes[-2:]
+    if size < places.size:
+        raise ShapeError(f"there are {size} positions ({known}) for {places.size} tokens ({places.name})")
+    return rename(part_of(table, known, 0, places.size), known, places.name)
+
+
+@calculation(reference=f"{VASWANI}, section 3.5")
+def sinusoidal(
+    *,
+    n: Count = None,
+    d: Annotated[int | None, "the width of the encoding, d_model"] = None,
+    base: Base = 10000,
+    start: Annotated[int, "the first position"] = 0,
+    layout: Annotated[
+        Literal["interleaved", "concatenated"], "sines and cosines in turn, or all sines before all cosines"
+    ] = "interleaved",
+    properties: Annotated[bool, "show that PE_i·PE_j depends on i − j alone, and that a shift is a matrix"] = False,
+    offset: Annotated[int, "the shift of the properties"] = 1,
+) -> Node:
+    """Tell a position by sines and cosines of many wavelengths.
+
+    PE[p, 2i] = sin(p·base^(−2i/d)) and PE[p, 2i + 1] = cos(of the same angle), with positions from 0. i is the number
+    of the pair, not of the column: the two of a pair share one frequency.
+    """
+    at_least(1, n=n, d=d)
+    assert n is not None
+    assert d is not None
+    if not base > 0:
+        raise OptionError(f"--base must be greater than 0, and not {base}")
+    places, width, pairs = Axis("n", n), Axis("d", d), Axis("pair", (d + 1) // 2)
+    why = "the first pair turns fastest, the last slowest; both columns of a pair share one"
+    frequencies = step("frequencies", powers_of(as_node(base), pairs, d), why)
+    position = index("n", (places,), "p")
+    angles = outer(position + start if start else position, frequencies)
+    angles = step("angles", angles, "each position turns every pair on by the pair's own frequency, in radians")
+    encoding = step("encoding", woven(angles, width, layout), "a sine alone would not tell rising from falling")
+    if properties:
+        _properties(encoding, frequencies, layout, offset)
+    return encoding
+
+
+def _properties(encoding: Node, frequencies: Node, layout: str, offset: int) -> None:
+    if encoding.axes[-1].size % 2:
+        raise OptionError("--properties need an even --d: the last sine has no cosine beside it")
+    products = encoding @ rename(encoding, "n", "m").T
+    aside("products", products, "PE_i·PE_j is the same along each diagonal: it depends on i − j alone")
+    turn = identity(encoding.axes[-1:])
+    shift = aside(
+        "shift",
+        rotate(turn, cos(offset * frequencies), -sin(offset * frequencies), PAIRS[layout]),
+        f"one matrix for all positions: it turns every pair by what {offset} more places add to its angle",
+    )
+    aside("shifted", rename(encoding, "d", "d'") @ shift, f"PE_p times that matrix is PE_(p + {offset})")
+
+
+def slopes_of(heads: int) -> Node:
+    """ALiBi's slopes: 2^(−8h/H) for h = 1…H; for H no power of two, those of the power below and every other one of
+    the power above.
+    """
+    power = 2 ** (heads.bit_length() - 1)
+    if power == heads:
+        return 2 ** -(8 * _head(heads) / heads)
+    note(
+        f"{heads} heads are no power of two: the first {power} slopes are those of {power} heads, the others every "
+        f"second one of {2 * power} heads, as in the paper's code"
+    )
+    between = 2 ** -(8 * (2 * _head(heads - power) - 1) / (2 * power))
+    return concat([2 ** -(8 * _head(power) / power), between], "h")
+
+
+def _head(count: int) -> Node:
+    """The heads' numbers, from 1."""
+    return index("h", (Axis("h", count),), "h") + 1
+
+
+def alibi_bias(slopes: Node, distances: Node) -> Node:
+    """−slope·distance: for one head or for many."""
+    return -(outer(slopes, distances) if slopes.axes else slopes * distances)
+
+
+@calculation(reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code")
+def alibi(
+    *,
+    heads: Annotated[int, "how many heads"] = 1,
+    n: Annotated[int | None, "how many queries"] = None,
+    m: Keys = None,
+    causal: Annotated[bool, "a query sees itself and what comes before it; the rest is −∞"] = False,
+) -> tuple[Node, Node]:
+    """Tell scores how far apart query and key are: the farther, the less.
+
+    −slope·|i − j|, added to the scaled scores before the softmax. Each head has its own slope, 2^(−8h/H) for heads
+    h = 1…H, so that some look near and some far. Nothing is added to the tokens, and nothing is learned.
+    """
+    at_least(1, heads=heads, n=n)
+    assert n is not None
+    m = n if m is None else m
+    at_least(1, m=m)
+    slopes = step("slopes", slopes_of(heads), "a geometric row of slopes: steep heads look near, flat ones far")
+    axes = (Axis("n", n), Axis("m", m))
+    i, j = index("n", axes, "i"), index("m", axes, "j")
+    distances = step("distances", absolute(i - j), "how many places apart, to either side")
+    bias = alibi_bias(slopes, distances)
+    if causal:
+        bias = keep_where(j <= i, bias, -np.inf)
+    return step("bias", bias, "added to the scaled scores: far keys lose, and no length is out of reach"), slopes
+ 
+
+@calculation(table="buckets h", reference="Raffel et al. 2020, T5, section 2.1; as in mesh-tensorflow")
+def t5_bias(
+    table: Annotated[Node | None, "the learned biases, a row for each bucket and a column for each head"] = None,
+    *,
+    n: Annotated[int | None, "how many queries"] = None,
+    m: Keys = None,
+    buckets: Annotated[int | None, "how many buckets; as many as the table has rows, else 32"] = None,
+    max_distance: Annotated[int, "from here on all distances share a bucket"] = 128,
+    causal: Annotated[bool, "the decoder's buckets: none for keys to the right"] = False,
+) -> tuple[Node, ...]:
+    """Put relative positions in buckets, and look up each head's bias for them.
+
+    The distance is key − query. Near distances have a bucket each, far ones share buckets that widen with the
+    logarithm up to max_distance. Half of the buckets are for keys to the right, unless causal. T5 adds the bias to
+    Q·Kᵀ without dividing by √d_k.
+    """
+    at_least(1, n=n)
+    assert n is not None
+    m = n if m is None else m
+    at_least(1, m=m)
+    rows = table.axes[-2].size if table is not None else 32
+    buckets = rows if buckets is None else buckets
+    _check_buckets(buckets, max_distance, causal=causal)
+    if table is not None and rows != buckets:
+        raise ShapeError(f"the table has {rows} rows, and there are {buckets} buckets")
+    axes = (Axis("n", n), Axis("m", m))
+    relative = step("relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative")
+    numbers = step(
+        "buckets",
+        bucket(relative, buckets, max_distance, causal=causal),
+        "near ones are told apart one by one, far ones by their logarithm",
+    )
+    note("T5 adds this bias to Q·Kᵀ itself: no 1/√d_k goes with it (--scale none)")
+    if table is None:
+        return (numbers,)
+    return step("bias", lookup(table.T, numbers, "buckets"), "each head has learned what a distance means to it"), numbers
+
+
+def _check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
+    own = buckets if causal else buckets // 2
+    if own < 2 or (not causal and buckets % 2):
+        raise OptionError(f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, and not {buckets}")
+    if max_distance <= own // 2:
+        raise OptionError(
+            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, and not "
+            f"{max_distance}"
+        )

@@ -1,0 +1,83 @@
+"""Operands as exact numbers or as letters; what follows from them is exact by itself, and is tidied step by step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from attncalc.errors import NotExact
+from attncalc.evaluate import exactly
+from attncalc.trace import Given
+
+Array = NDArray[Any]
+
+LARGEST = 20_000
+"""So many operations may a step's entries hold together: beyond that nobody reads them, and SymPy grows slow."""
+TIDIED = 400
+"""Entries of more operations than this are left as they come out."""
+
+_FACTOR = re.compile(r"([*/]?)(?:(pi)|sqrt\(([^/()]+)(?:/([^()]+))?\)|([\d.]+(?:[eE][+-]?\d+)?))", re.ASCII)
+
+
+def exact(given: Given) -> Given:
+    """The operand as exact numbers: each by the digits that it was written with, 0.1 as 1/10, 1/3 as a third."""
+    if given.value.dtype.kind != "f":
+        return given
+    if given.written is None:
+        return replace(given, value=exactly(given.value))
+    entries = [_entry(text) for text in given.written.flat]
+    value = np.empty(len(entries), dtype=object)
+    value[:] = entries
+    return replace(given, value=value.reshape(given.value.shape))
+
+
+def _entry(text: str) -> Any:
+    """An entry in the grammar of attncalc.inputs.entries, which has already read it once."""
+    text = str(text).strip()
+    if text.casefold() in ("-inf", "-infinity"):
+        return -sympy.oo
+    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    result = sympy.Integer(sign)
+    for mark, pi, above, below, decimal in _FACTOR.findall(rest):
+        factor = sympy.pi if pi else _decimal(decimal) if decimal else _root(above, below or "1")
+        result = result / factor if mark == "/" else result * factor
+    return result
+
+
+def _root(above: str, below: str) -> Any:
+    return sympy.sqrt(_decimal(above) / _decimal(below))
+
+
+def _decimal(text: str) -> Any:
+    return sympy.Rational(text)
+
+
+def letters(name: str, shape: Sequence[int]) -> Given:
+    """An operand of letters: `q` of shape 2×3 is q₀₀ … q₁₂, each a real number."""
+    value = np.empty(shape, dtype=object)
+    for place in np.ndindex(*shape):
+        below = ",".join(map(str, place)) if any(i > 9 for i in place) else "".join(map(str, place))
+        value[place] = sympy.Symbol(f"{name}_{below}" if below else name, real=True)
+    return Given(value, "letters")
+
+
+def tidy(value: Array) -> Array:
+    """The entries over one denominator, common factors taken out; refuses what has grown too large to read."""
+    if value.dtype != object:
+        return value
+    sizes = [sympy.count_ops(entry) for entry in value.flat]
+    if sum(sizes) > LARGEST:
+        raise NotExact(
+            f"the exact entries have grown to {sum(sizes):,} operations, and the limit is {LARGEST:,}",
+            hint="fewer rows, or rounder numbers, stay readable; without --exact any size will do",
+        )
+    tidied = [sympy.together(e) if size <= TIDIED else e for e, size in zip(value.flat, sizes, strict=True)]
+    result = np.empty(len(tidied), dtype=object)
+    result[:] = tidied
+    return result.reshape(value.shape)

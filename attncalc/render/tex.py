@@ -1,0 +1,167 @@
+"""Words, numbers and arithmetic spelled in LaTeX, so that no sign in them acts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+from attncalc.text import visible
+
+ACTIVE = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "`": "{`}",
+    "–": "--",
+    "—": "---",
+    "…": r"\dots{}",
+}
+SIGNS = {
+    "−": "-",
+    "·": r"\cdot",
+    "×": r"\times",
+    "⊙": r"\odot",
+    "⊗": r"\otimes",
+    "≤": r"\le",
+    "≥": r"\ge",
+    "≠": r"\ne",
+    "≈": r"\approx",
+    "←": r"\leftarrow",
+    "→": r"\rightarrow",
+    "∂": r"\partial",
+    "∇": r"\nabla",
+    "Σ": r"\sum",
+    "√": r"\surd",
+    "∞": r"\infty",
+    "‖": r"\Vert",
+    "°": r"{}^\circ",
+    "…": r"\ldots",
+}
+MARKS = {"√": r"\sqrt", "^": "^"}
+FUNCTIONS = frozenset({"ln", "max", "min", "sin", "cos", "tanh", "arccos"})
+HARMLESS = frozenset(" +-*/=()[],.:;!|<>'")
+
+SPECIAL = re.compile("--+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|[^A-Za-z0-9 ]")
+PIECE = re.compile(r" ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+|.", re.DOTALL)
+OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")
+NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # behind a command that no letter follows
+SCIENTIFIC = re.compile(r"([\d.]+)e([+-])0*(\d+)")
+
+ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327")
+LETTERS = frozenset("ÆØŒŁßæøœłı")
+
+
+def text(words: str) -> str:
+    """Anybody's text; the signs of mathematics in it are set as such."""
+    return SPECIAL.sub(lambda found: _special(found[0]), visible(words))
+
+
+def _special(run: str) -> str:
+    if run.startswith("--"):
+        return "{-}".join(run)
+    return ACTIVE.get(run) or (f"${sign}$" if (sign := _sign(run)) else run)
+
+
+def _sign(run: str) -> str:
+    """A sign, a Greek letter, or what stands above or below, as mathematics has it; "" for anything else."""
+    if run in SIGNS:
+        return SIGNS[run]
+    spelled = unicodedata.normalize("NFKC", run).replace("\u2212", "-").replace("T", r"\top")
+    if run[0] in "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ":
+        return f"^{{{spelled}}}"
+    if run[0] in "₀₁₂₃₄₅₆₇₈₉":
+        return f"_{{{spelled}}}"
+    if run in "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΦΨΩ":
+        name = unicodedata.name(run).rpartition(" ")[2].replace("LAMDA", "LAMBDA")
+        return "\\" + (name.capitalize() if run.isupper() else name.lower())
+    return ""
+
+
+def arithmetic(line: str) -> str:
+    r"""A line of numbers and signs: `√(0.8² + 0.2²)` → `\sqrt{0.8^{2} + 0.2^{2}}`, `1e-05` → `1 \times 10^{-5}`."""
+    return NEEDLESS.sub(r"\1", _converted(line)).strip()
+
+
+def _converted(line: str) -> str:
+    result, rest = "", line
+    while found := PIECE.match(rest):
+        piece, rest = found[0], rest[found.end() :]
+        if piece in MARKS:
+            inside, rest = _operand(rest)
+            result += f"{MARKS[piece]}{{{_converted(inside)}}}"
+        else:
+            result += _piece(piece)
+    return result
+
+
+def _operand(rest: str) -> tuple[str, str]:
+    """What a root or a power takes, without the brackets around it, and what follows."""
+    if not rest.startswith("("):
+        end = OPERAND.match(rest).end()  # type: ignore[union-attr]  # it matches nothing at the least
+        return rest[:end], rest[end:]
+    depth = 0
+    for i, character in enumerate(rest):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth:
+            return rest[1:i], rest[i + 1 :]
+    return rest[1:], ""
+
+
+def _piece(piece: str) -> str:
+    if found := SCIENTIFIC.fullmatch(piece):
+        return rf"{found[1]} \times 10^{{{found[2].strip('+')}{found[3]}}}"
+    if piece.strip() in FUNCTIONS:
+        return f"\\{piece.strip()} "
+    if len(piece) > 1 and piece.replace(" ", "").isalpha():
+        return rf"\text{{{piece}}}"
+    if sign := _sign(piece):
+        return f"{sign} " if sign.startswith("\\") else sign
+    harmless = piece in HARMLESS or (piece.isascii() and piece[0].isalnum())
+    return piece if harmless else rf"\text{{{text(piece)}}}"
+
+
+def axis(name: str) -> str:
+    r"""An axis' name: `d_k` → `d_{k}`, `d_model` → `d_{\text{model}}`, `(h d_k)` → `(h\,d_{k})`."""
+    return re.sub("(_?)([A-Za-z0-9]+)", _axis_word, name).replace(" ", r"\,")
+
+
+def _axis_word(found: re.Match[str]) -> str:
+    below, word = found[1], found[2] if len(found[2]) == 1 else rf"\text{{{found[2]}}}"
+    return f"_{{{word}}}" if below else word
+
+
+def exact(entry: Any) -> str:
+    """A fraction, a surd or a formula of letters."""
+    if not hasattr(entry, "free_symbols"):  # a Python number
+        return str(entry)
+    import sympy  # only where exact numbers are shown
+
+    letters = {letter: _letter(letter.name) for letter in entry.free_symbols}
+    return str(sympy.latex(entry, symbol_names=letters, ln_notation=True))
+
+
+def _letter(name: str) -> str:
+    """The name of a letter that stands for an entry: `q_12`, `q_1,2` with the indices below."""
+    head, _, tail = name.partition("_")
+    if not (head.isascii() and head.isalpha() and len(head) == 1 and re.fullmatch(r"[\w,]*", tail, re.ASCII)):
+        return rf"\text{{{text(name)}}}"
+    return f"{head}_{{{tail.replace('_', ',')}}}" if tail else head
+
+
+def has_a_glyph(character: str) -> bool:
+    """Whether every engine's own fonts have the character: ASCII, and letters with the usual accents."""
+    parts = unicodedata.normalize("NFD", character)
+    composed = len(parts) == 2 and parts[0].isascii() and parts[1] in ACCENTS
+    return character.isascii() or character in LETTERS or composed

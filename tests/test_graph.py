@@ -1,0 +1,164 @@
+"""The graph: wrong shapes are refused where they arise, steps know their names, walks do not recurse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attncalc.axes import Axis, composite
+from attncalc.errors import ShapeError
+from attncalc.evaluate import evaluate
+from attncalc.graph import (
+    Node,
+    aside,
+    building,
+    given,
+    gradient_step,
+    group,
+    label,
+    note,
+    output,
+    rewrite,
+    step,
+    steps,
+    walk,
+)
+from attncalc.notation import formula
+from attncalc.ops import concat, merge, outer, ranking, rename, solve, split, spread, total
+
+N, M, D = Axis("n", 3), Axis("m", 3), Axis("d", 3)
+Q, K = given("q", (N, D), "Q"), given("k", (M, D), "K")
+R, S = given("r", (N, Axis("d", 4)), "R"), given("s", (M, Axis("d", 2)), "S")
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        pytest.param(lambda: Q @ K, r"cannot form Q·K: Q is n=3 × d=3 but K is m=3 × d=3; .*d is not m", id="Q·K, square"),
+        pytest.param(lambda: Q.T @ K, "n is not m|m is not n|inner", id="Qᵀ·K, square"),
+        pytest.param(lambda: Q @ Q, "cannot form Q·Q", id="Q·Q"),
+        pytest.param(lambda: R @ S.T, r"R is n=3 × d=4 but Sᵀ is d=2 × m=3; .*inner sizes", id="sizes"),
+        pytest.param(lambda: Q + K, r"cannot form Q \+ K: .* one side only", id="an elementwise outer product"),
+        pytest.param(lambda: Q + R, "d must be of one size", id="sizes of one name"),
+        pytest.param(lambda: total(Q, "m"), "no axis m among n=3 × d=3", id="a sum over nothing"),
+        pytest.param(lambda: total(Q).T, "only a matrix can be transposed", id="a vector turned"),
+        pytest.param(lambda: Q @ Q.T, "two axes would share a name", id="self-attention without a second name"),
+        pytest.param(lambda: rename(Q, "n", "d"), "two axes would share a name", id="a name that is taken"),
+        pytest.param(lambda: split(Q), "made of two parts", id="no heads to split"),
+        pytest.param(lambda: merge(Q), "heads, rows and columns", id="no heads to merge"),
+        pytest.param(lambda: spread(Q, (N,)), "d=3 is not among", id="a spread that loses"),
+        pytest.param(lambda: solve(R, total(R)), "square system", id="a system that is not square"),
+        pytest.param(lambda: concat([Q, K], "d"), "the same axes", id="rows of other things"),
+        pytest.param(lambda: ranking(total(Q), 4), "the best 4 of 3", id="more than there are"),
+        pytest.param(lambda: ranking(total(Q), 1, Q <= 0), "axes that the scores lack", id="left out by a table"),
+        pytest.param(lambda: Q @ constant_like(), "vectors or matrices on both sides", id="a number in a product"),
+    ],
+)
+def test_what_does_not_fit_is_refused_where_it_arises(write: object, said: str) -> None:
+    assert callable(write)
+    with pytest.raises(ShapeError, match=said) as error:
+        write()
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith("cannot form ") or "no axis" in str(error.value)
+
+
+def constant_like() -> Node:
+    return total(total(K))
+
+
+def test_a_transpose_of_a_transpose_is_the_matrix_itself() -> None:
+    assert Q.T.T is Q
+
+
+def test_a_transposed_product_is_the_product_of_transposes_turned_round() -> None:
+    assert formula((Q @ K.T).T) == "K·Qᵀ"
+
+
+def test_axes_know_their_parts_after_merging() -> None:
+    heads = given("x", (Axis("h", 2), N, D))
+    assert merge(heads).axes == (N, composite(Axis("h", 2), D))
+    assert split(merge(heads)).axes == heads.axes
+
+
+def test_products_with_shared_leading_axes_keep_them() -> None:
+    h = Axis("h", 2)
+    assert (given("a", (h, N, D)) @ given("b", (h, D, M))).names == ("h", "n", "m")
+    assert (given("a", (N, D)) @ given("b", (h, D, M))).names == ("h", "n", "m")
+    assert (given("a", (h, D)) @ given("b", (h, D, M))).names == ("h", "m")
+    assert (given("a", (h, N, D)) @ given("b", (h, D))).names == ("h", "n")
+
+
+def test_an_outer_product_is_asked_for() -> None:
+    assert outer(total(Q), total(K)).names == ("n", "m")
+
+
+def test_steps_come_in_the_order_in_which_they_were_written() -> None:
+    with building():
+        q = step("q", Q + 0, "first")
+        k = step("k", K + 0, "second")
+        last = step("scores", q @ k.T, "third")
+    assert [node.args["name"] for node in steps(last)] == ["q", "k", "scores"]
+
+
+def test_groups_nest_and_end() -> None:
+    with building():
+        with group("encoder 1"), group("norm1"):
+            inner = step("mean", Q, "…")
+        outside = step("output", inner, "…")
+    assert [inner.key, outside.key] == [("encoder 1/norm1", "mean"), ("", "output")]
+
+
+def test_an_output_is_not_among_the_steps_that_are_shown() -> None:
+    with building():
+        assert not output("angle", total(Q), "…").args["shown"]
+        assert step("dot", total(Q), "…").args["shown"]
+
+
+def test_what_an_author_says_beside_the_graph_is_kept_once_and_apart() -> None:
+    with building() as said:
+        note("keys = queries")
+        note("keys = queries")
+        label("part", ["weights", "biases"])
+        kept = aside("cached_bytes", Q, "…")
+    with building() as other:
+        pass
+    assert (said.notes, said.labels, said.asides) == (["keys = queries"], {"part": ("weights", "biases")}, [kept])
+    assert (other.notes, other.labels, other.asides) == ([], {}, [])
+
+
+def test_a_gradient_step_knows_what_it_is_of() -> None:
+    scores = step("scores", Q, "…")
+    node = gradient_step(scores, Q, "…")
+    assert (node.args["name"], node.args["of"], formula(node + 0)) == ("grad_scores", "scores", "∂L/∂scores + 0")
+
+
+def test_a_rewrite_changes_what_stands_on_it_and_nothing_else() -> None:
+    scores = step("scores", Q @ K.T, "…")
+    scaled = step("scaled", scores / 2, "…")
+    aside_ = step("aside", Q + 1, "…")
+    (new, same) = rewrite([scaled, aside_], lambda node: step("scores", -node.sources[0], "…") if node.args.get("name") == "scores" else None)
+    assert same is aside_
+    assert new is not scaled
+    assert formula(new.sources[0].sources[0]) == "−Q·Kᵀ"
+    values = {"q": np.eye(3), "k": np.eye(3)}
+    assert (evaluate([new], values)[new] == -evaluate([scaled], values)[scaled]).all()
+
+
+def test_a_rewrite_that_breaks_the_shapes_is_refused() -> None:
+    scores = step("scores", Q @ K.T, "…")
+    with pytest.raises(ShapeError, match="cannot form Q·K"):
+        rewrite([scores], lambda node: node.sources[0] if node.op == "transpose" else None)
+
+
+def test_a_walk_comes_to_sources_first_and_to_each_node_once() -> None:
+    shared = Q + 1
+    order = walk(shared * shared, -shared)
+    assert len(order) == len(set(order))
+    assert all(order.index(source) < order.index(node) for node in order for source in node.sources)
+
+
+def test_a_walk_does_not_recurse() -> None:
+    node = Q
+    for _ in range(20_000):
+        node = node + 1
+    assert len(walk(node)) == 40_001

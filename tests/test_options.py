@@ -1,0 +1,84 @@
+"""Options: each value against its declaration, with the words of the command line in every error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attncalc.calculation import Option
+from attncalc.calculations import load
+from attncalc.errors import OptionError
+from attncalc.options import checked
+
+ATTENTION, NORM, SOFTMAX, PAIRWISE = (load(name) for name in ("attention", "norm", "softmax", "pairwise"))
+
+
+@pytest.mark.parametrize(
+    ("calculation", "name", "value", "read"),
+    [
+        pytest.param(ATTENTION, "causal", True, True, id="a switch"),
+        pytest.param(ATTENTION, "causal", np.True_, True, id="NumPy's switch"),
+        pytest.param(ATTENTION, "scale", "none", "none", id="a word of a number-or-word"),
+        pytest.param(ATTENTION, "scale", 0.5, 0.5, id="its number"),
+        pytest.param(ATTENTION, "scale", np.float32(0.5), 0.5, id="NumPy's number"),
+        pytest.param(ATTENTION, "window", 3, 3, id="a whole number"),
+        pytest.param(ATTENTION, "window", 3.0, 3, id="one written as a float"),
+        pytest.param(ATTENTION, "window", np.int64(3), 3, id="NumPy's whole number"),
+        pytest.param(ATTENTION, "window", None, None, id="nothing, where nothing may be"),
+        pytest.param(ATTENTION, "padding", (2, 3), (2, 3), id="several"),
+        pytest.param(ATTENTION, "padding", [2, 3], (2, 3), id="a list"),
+        pytest.param(ATTENTION, "padding", np.array([2, 3]), (2, 3), id="an array"),
+        pytest.param(ATTENTION, "padding", 2, (2,), id="one of several"),
+        pytest.param(ATTENTION, "padding", np.int64(2), (2,), id="NumPy's one of several"),
+        pytest.param(ATTENTION, "causal_align", "end", "end", id="a word"),
+        pytest.param(NORM, "p", "inf", "inf", id="the word inf"),
+        pytest.param(NORM, "p", float("inf"), "inf", id="the number inf"),
+        pytest.param(NORM, "p", 3, 3, id="a whole number where any will do"),
+    ],
+)
+def test_what_fits_is_taken(calculation: Any, name: str, value: Any, read: Any) -> None:
+    found = checked(calculation, {name: value})[name]
+    assert found == read
+    assert type(found) is type(read)
+
+
+@pytest.mark.parametrize(
+    ("calculation", "name", "value", "said", "hint"),
+    [
+        pytest.param(ATTENTION, "causal", "yes", "--causal must be true or false, and not 'yes'", "", id="a switch"),
+        pytest.param(ATTENTION, "causal", 1, "--causal must be true or false, and not 1", "", id="1 is no switch"),
+        pytest.param(ATTENTION, "scale", "nonee", "--scale must be a number, default or none", "none", id="a near miss"),
+        pytest.param(ATTENTION, "scale", True, "--scale must be", "", id="a switch for a number"),
+        pytest.param(ATTENTION, "scale", float("nan"), "--scale must be", "", id="no number at all"),
+        pytest.param(ATTENTION, "scale", float("inf"), "--scale must be", "", id="too large a number"),
+        pytest.param(ATTENTION, "scale", 10**400, "--scale must be", "", id="a whole number beyond floats"),
+        pytest.param(ATTENTION, "window", 2.5, "--window must be a whole number, and not 2.5", "", id="half a key"),
+        pytest.param(ATTENTION, "window", "3", "--window must be a whole number", "", id="a number as text"),
+        pytest.param(ATTENTION, "window", [3], "--window must be a whole number", "", id="a list of one"),
+        pytest.param(ATTENTION, "padding", (2, 2.5), "--padding must be a whole number", "", id="one of several"),
+        pytest.param(ATTENTION, "padding", object(), "--padding must be a whole number", "", id="no list"),
+        pytest.param(ATTENTION, "causal_align", "ends", "--causal-align must be start or end", "end", id="a word"),
+        pytest.param(NORM, "p", float("-inf"), "--p must be a number or inf", "", id="minus infinity"),
+        pytest.param(PAIRWISE, "metric", "euclid", "--metric must be", "euclidean", id="a metric"),
+        pytest.param(ATTENTION, "causual", True, "attention has no operand or option 'causual'", "causal", id="a name"),
+    ],
+)
+def test_what_does_not_is_refused_in_one_line(calculation: Any, name: str, value: Any, said: str, hint: str) -> None:
+    with pytest.raises(OptionError) as error:
+        checked(calculation, {name: value})
+    assert str(error.value).startswith(said)
+    assert "\n" not in str(error.value)
+    assert hint in error.value.hint
+
+
+def test_a_flag_has_dashes_where_the_name_has_underscores() -> None:
+    option = ATTENTION.option("mask_before_scale")
+    assert isinstance(option, Option)
+    assert option.flag == "--mask-before-scale"
+
+
+def test_options_that_were_not_given_are_not_invented() -> None:
+    assert checked(SOFTMAX, {}) == {}
+    assert SOFTMAX.defaults == {"axis": -1, "temperature": 1}
