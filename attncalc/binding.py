@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc import axes as ax
-from attncalc.axes import Axes
+from attncalc.axes import Axes, Axis
 from attncalc.calculation import Calculation, Operand, Shape
 from attncalc.errors import InputError, ShapeError
 from attncalc.graph import note
-from attncalc.text import either
+from attncalc.text import either, near, quoted
 from attncalc.trace import Given
 
 Array = NDArray[Any]
@@ -57,7 +57,33 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
         inputs_[name], axes[name] = replace(read, axes=ax.names(found)), found
         for position, words in read.labels.items():
             labels.setdefault(found[position].name, words)
+    for operand in given:
+        if operand.kind == "tokens":
+            place = next(a for known in axes.values() for a in known if a.name == operand.of)
+            inputs_[operand.name], words = _numbered(inputs_[operand.name], operand, place, labels.get(operand.of, ()))
+            if words:
+                labels[axes[operand.name][-1].name] = words
     return Bound(inputs_, axes, labels, frozenset(dropped))
+
+
+def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:
+    """Tokens as ids, and their words where the vocabulary has any; each must be one of the vocabulary's."""
+    if g.value.dtype == object:
+        known = {word: i for i, word in reversed([*enumerate(words)])}
+        missing = next((word for word in g.value.flat if word not in known), None)
+        if missing is not None:
+            fault = f"{operand.name}: {quoted(missing)} is not among the {len(words)} words of the vocabulary"
+            if not words:
+                fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: the rows have no labels"
+            raise InputError(fault, hint=near(missing, words) if words else "give ids, or label the rows of the table")
+        g = replace(g, value=np.vectorize(known.__getitem__, otypes=[np.int64])(g.value), written=None)
+    wrong = np.argwhere((g.value < 0) | (g.value >= into.size))
+    if len(wrong):
+        place = "".join(f"[{i}]" for i in wrong[0])
+        there = f"the vocabulary has {into.size} words, 0…{into.size - 1}"
+        raise InputError(f"{operand.name}{place} is {g.value[tuple(wrong[0])]}, and {there}")
+    ids = g.value.astype(np.int64)
+    return replace(g, value=ids), tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
 
 
 def _flat(shape: Shape) -> list[str]:

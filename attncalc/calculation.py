@@ -86,12 +86,10 @@ class Calculation:
     check: Check | None = None  # raises DomainError for operands without an answer
     remarks: Remarks | None = None  # warnings that depend on the values: a fully masked query
     infinite: bool = False  # whether the result may be infinite (a divergence may)
-    bundles: Mapping[str, tuple[type, str]] = field(
-        default_factory=dict
-    )  # parameter → (its class, its options' prefix)
+    bundles: Mapping[str, tuple[Any, str]] = field(default_factory=dict)  # parameter → its class, its options' prefix
 
     def graph(self, *nodes: Node | str | None, **given: Any) -> Any:
-        """The calculation on nodes, as a part of a larger graph; options that make up one parameter are put together."""
+        """The calculation on nodes, as a part of a larger graph; options that make up one parameter are bundled."""
         for parameter, (kind, prefix) in self.bundles.items():
             names = [f.name for f in dataclasses.fields(kind)]
             parts = {name: given.pop(prefix + name) for name in names if prefix + name in given}
@@ -160,9 +158,7 @@ def calculation(
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters.values()
         arrays = [p for p in parameters if _is_node(_bare(hints[p.name])[0])]
-        bundles = {
-            p.name: _bare(hints[p.name]) for p in parameters if dataclasses.is_dataclass(_bare(hints[p.name])[0])
-        }
+        bare = {p.name: _bare(hints[p.name]) for p in parameters}
         assert len(arrays) == len(shapes), f"{function.__name__}: {len(arrays)} Node parameters, {len(shapes)} shapes"
         doc = inspect.cleandoc(function.__doc__ or "")
         return Calculation(
@@ -178,7 +174,7 @@ def calculation(
             check=check,
             remarks=remarks,
             infinite=infinite,
-            bundles=bundles,
+            bundles={name: hint for name, hint in bare.items() if dataclasses.is_dataclass(hint[0])},
         )
 
     return declare

@@ -48,6 +48,7 @@ class Op:
 
 OPS: dict[str, Op] = {}
 _serial = itertools.count()
+"""Where a node stands in the order of writing, which is the order in which steps are shown."""
 
 
 class Node:
@@ -56,7 +57,8 @@ class Node:
     __slots__ = ("args", "axes", "op", "serial", "sources")
 
     def __init__(self, op: str, *sources: Node, axes: Axes | None = None, **args: Any) -> None:
-        self.op, self.sources, self.args, self.serial = op, sources, args, next(_serial)
+        self.op, self.sources, self.args = op, sources, args
+        self.serial: float = next(_serial)
         if axes is not None:
             self.axes = axes
             return

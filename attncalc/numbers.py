@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -244,43 +243,6 @@ def exact_text(entry: Any) -> str:
     """A fraction, a surd or a formula of letters as one writes it: `1/(1 + e^(√3/3))`."""
     if not hasattr(entry, "free_symbols"):  # a Python number
         return str(entry)
-    if entry.is_infinite and entry.is_extended_real:
-        return "−∞" if entry.is_extended_negative else "∞"
-    return str(_printer().doprint(entry)).replace("**", "^").replace("*", "·")
+    from attncalc.surds import text  # SymPy is at work already, where an exact number is at hand
 
-
-@cache
-def _printer() -> Any:
-    from sympy import Rational
-    from sympy.printing.precedence import PRECEDENCE
-    from sympy.printing.str import StrPrinter
-
-    class SurdPrinter(StrPrinter):  # type: ignore[misc]  # SymPy has no types
-        """SymPy's own text, with √ for square roots and e^x for exponentials."""
-
-        def _in_brackets(self, part: Any) -> str:
-            return str(self.parenthesize(part, PRECEDENCE["Pow"] + 1))
-
-        def _print_Pow(self, power: Any, rational: bool = False) -> str:  # noqa: N802  (SymPy's name for it)
-            if power.exp == Rational(1, 2):
-                return f"√{self._in_brackets(power.base)}"
-            if power.exp == Rational(-1, 2) and not rational:
-                return f"1/√{self._in_brackets(power.base)}"
-            return str(super()._print_Pow(power, rational=rational))
-
-        def _print_ExpBase(self, power: Any) -> str:  # noqa: N802  (SymPy's name for it)
-            return f"e^{self._in_brackets(power.args[0])}"
-
-        def _print_Exp1(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-            return "e"
-
-        def _print_ImaginaryUnit(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-            return "i"
-
-        def _print_log(self, logarithm: Any) -> str:
-            return f"ln({self._print(logarithm.args[0])})"
-
-        def _print_Pi(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
-            return "π"
-
-    return SurdPrinter()
+    return text(entry)

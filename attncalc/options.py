@@ -20,7 +20,7 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
     for name, value in options.items():
         option = calculation.option(name)
         if option is None:
-            words = [each.name for each in (*calculation.options, *calculation.operands)]
+            words = [o.name for o in calculation.options] + [o.name for o in calculation.operands]
             raise OptionError(f"{calculation.name} has no operand or option {name!r}", hint=near(name, words))
         result[name] = value if value is None else _checked(option, value)
     return result

@@ -96,18 +96,24 @@ def solve(
     dtype: str = "float64",
     round_to: int | None = None,
     exact: bool = False,
+    expand: bool = False,
     keep_all: bool = False,
 ) -> Trace:
     """Write the problem's graph, evaluate it and record every step.
 
     `round_to` rounds each step half up to so many decimals before the next uses it, as one does on paper; each step
     then tells how far it has drifted from the full-precision value. `exact` computes with fractions and surds, each
-    operand by the digits that it was written with; operands of letters are exact as they are. `keep_all` keeps every
-    turn of a loop, instead of the first and the last ones.
+    operand by the digits that it was written with; operands of letters are exact as they are. `expand` shows the
+    definition of each primitive inside a step as sub-steps. `keep_all` keeps every turn of a loop, instead of the first
+    and the last ones.
     """
     if exact:
         problem = _exactly(problem)
     written = write(problem, dtype=dtype)
+    if expand:
+        from attncalc.expansion import expanded
+
+        written = replace(written, asides=(*written.asides, *expanded(written.roots)))
     rounding = None if round_to is None else partial(_round, decimals=round_to)
     if written.loop is not None:
         steps_, outputs, notes = _loop(written, written.loop, dtype, rounding, keep_all=keep_all)

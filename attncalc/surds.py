@@ -9,53 +9,55 @@ from functools import cache
 from typing import Any
 
 import sympy
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 
-class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy ships no types
-    """SymPy's own printer, with the signs that are written on paper."""
+class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
+    """SymPy's own text, with the signs that are written on paper."""
 
-    def _print_Exp1(self, expr: Any) -> str:  # noqa: N802  (SymPy finds its methods by these names)
+    def _in_brackets(self, part: Any) -> str:
+        return str(self.parenthesize(part, PRECEDENCE["Pow"] + 1))
+
+    def _print_Pow(self, power: Any, rational: bool = False) -> str:  # noqa: N802  (SymPy's name for it)
+        if power.exp == sympy.Rational(1, 2):
+            return f"√{self._in_brackets(power.base)}"
+        if power.exp == sympy.Rational(-1, 2) and not rational:
+            return f"1/√{self._in_brackets(power.base)}"
+        return str(super()._print_Pow(power, rational=rational))
+
+    def _print_ExpBase(self, power: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return f"e^{self._in_brackets(power.args[0])}"
+
+    def _print_Exp1(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
         return "e"
 
-    def _print_exp(self, expr: Any) -> str:
-        return f"e^{self.parenthesize(expr.args[0], 1000, strict=True)}"
+    def _print_ImaginaryUnit(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return "i"
 
-    def _print_ExpBase(self, expr: Any) -> str:  # noqa: N802
-        return self._print_exp(expr)
-
-    def _print_Pi(self, expr: Any) -> str:  # noqa: N802
+    def _print_Pi(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
         return "π"
 
-    def _print_Infinity(self, expr: Any) -> str:  # noqa: N802
+    def _print_Infinity(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
         return "∞"
 
-    def _print_NegativeInfinity(self, expr: Any) -> str:  # noqa: N802
+    def _print_NegativeInfinity(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
         return "−∞"
 
-    def _print_log(self, expr: Any) -> str:
-        return f"ln({self._print(expr.args[0])})"
+    def _print_Abs(self, size: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return f"|{self._print(size.args[0])}|"
 
-    def _print_Abs(self, expr: Any) -> str:  # noqa: N802
-        return f"|{self._print(expr.args[0])}|"
+    def _print_log(self, logarithm: Any) -> str:
+        return f"ln({self._print(logarithm.args[0])})"
 
-    def _print_Mul(self, expr: Any) -> str:  # noqa: N802
-        return str(super()._print_Mul(expr)).replace("*", "·")
 
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:  # noqa: N802
-        base, exponent = expr.args
-        if exponent == sympy.Rational(1, 2):
-            inner = self._print(base)
-            return f"√{inner}" if base.is_Atom and base.is_nonnegative is not False else f"√({inner})"
-        if exponent == sympy.Rational(-1, 2):
-            return f"1/{self._print_Pow(sympy.Pow(base, sympy.Rational(1, 2), evaluate=False))}"
-        return str(super()._print_Pow(expr, rational=rational)).replace("**", "^")
+_PRINTER = _Printer()
 
 
 @cache
 def text(number: Any) -> str:
     """An exact number, or an expression in letters, on one line."""
-    return str(_Printer({"order": "none"}).doprint(number))
+    return str(_PRINTER.doprint(number)).replace("**", "^").replace("*", "·")
 
 
 @cache

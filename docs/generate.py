@@ -117,7 +117,7 @@ def picture(folder: Path) -> str:
     from rich.text import Text
 
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(run(f"{PICTURED} --color always", folder)))
+    console.print(Text.from_ansi(run(f"{PICTURED} --color always", folder).rstrip()))
     svg = console.export_svg(title=f"$ {PICTURED}", unique_id="attncalc")  # a fixed id, so that a run changes nothing
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)  # the reader's own fonts, none from the network
 

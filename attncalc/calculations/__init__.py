@@ -32,6 +32,30 @@ TABLE: dict[str, tuple[str, str]] = {
     "multihead": ("attention", "Several attentions side by side, each on its own share of the columns."),
     "kv-cache": ("pieces", "Causal attention one token at a time, with the keys and values of the past kept."),
     "flash": ("pieces", "Attention one block of keys at a time, without ever holding a whole row of scores."),
+    "sinusoidal": ("positions", "Tell a position by sines and cosines of many wavelengths."),
+    "rope": (
+        "rope",
+        "Turn pairs of a vector by angles that grow with its position, so that dot products tell how far two are apart.",
+    ),
+    "alibi": ("positions", "Tell scores how far apart query and key are: the farther, the less."),
+    "t5-bias": ("positions", "Put relative positions in buckets, and look up each head's bias for them."),
+    "layernorm": (
+        "normalisation",
+        "Give every token mean 0 and variance 1 over its features, then a learned gain and shift.",
+    ),
+    "rmsnorm": ("normalisation", "Give every token the root mean square 1 over its features, then a learned gain."),
+    "batchnorm": (
+        "normalisation",
+        "Give every feature mean 0 and variance 1 over the samples of a batch, then a learned gain and shift.",
+    ),
+    "activation": (
+        "activations",
+        "Bend a number: the step between two matrices without which they would be one matrix.",
+    ),
+    "ffn": ("layers", "Think about every token by itself: up to a wider space, a bend, and back."),
+    "residual": ("layers", "Add what a sublayer found to what went into it."),
+    "embed": ("layers", "Look up a vector for every token, and add one for its place."),
+    "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
 }
 """Name → (module, one line). A test holds it against the modules."""
 
@@ -42,6 +66,11 @@ FAMILIES: dict[str, str] = {
     "probability": "Probability",
     "attention": "Attention",
     "pieces": "Attention",
+    "positions": "Positions",
+    "rope": "Positions",
+    "normalisation": "Layers",
+    "activations": "Layers",
+    "layers": "Layers",
 }
 """Module → the heading under which its calculations are listed."""
 

@@ -237,7 +237,7 @@ def next_token_loss(
     """
     shares = step("probabilities", softmax(logits), "each position's forecast: shares of the vocabulary")
     right = select(shares, targets)
-    logs = safely(log(right), select(log_softmax(logits), targets), right)
+    logs = safely(log(right), select(log_softmax(logits, shares), targets), right)
     logs = step("log_likelihood", logs, "only the token that came counts, not what else was thought likely")
     loss = step("loss", -mean(logs), "the mean over all positions; the minus makes a loss of it")
     return loss, step("perplexity", exp(loss), "among so many equally likely tokens the model is choosing, in effect")

@@ -1,12 +1,27 @@
-"""Matrices: products of several of them."""
+"""Matrices: products of several of them, eigenvalues, singular values."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
+import numpy as np
+
 from attncalc.calculation import calculation
-from attncalc.errors import OptionError
-from attncalc.graph import Node, step
+from attncalc.errors import OptionError, ShapeError
+from attncalc.graph import Node, label, output, step
+from attncalc.ops import (
+    characteristic_polynomial,
+    eigenvalues,
+    eigenvectors,
+    index,
+    keep_where,
+    rename,
+    singular_parts,
+    sqrt,
+    total,
+)
+from attncalc.trace import Trace
 
 Factor = Annotated[Node | None, "a further factor"]
 
@@ -36,3 +51,79 @@ def matmul(
         last = i == len(given) - 1
         product = step("product" if last else f"product_{i}", product @ factor, why)
     return product
+
+
+WRITTEN_OUT = 4
+"""Up to so many rows the characteristic polynomial is a step: beyond, its coefficients say little and round badly."""
+NEARLY_DEPENDENT = 1e-7
+
+
+def _defective(trace: Trace) -> Iterator[str]:
+    """A warning where a matrix has too few directions of its own."""
+    vectors = trace["eigenvectors"]
+    if vectors.dtype.kind in "fc":
+        smallest = np.linalg.svd(vectors, compute_uv=False)[..., -1]
+        if (smallest < NEARLY_DEPENDENT).any():
+            yield (
+                "the eigenvectors depend on one another: the matrix has fewer directions of its own than columns (it is "
+                "defective), and about half of the digits of its repeated eigenvalues are lost"
+            )
+
+
+@calculation(a="n m", remarks=_defective, reference="any linear algebra text; Golub and Van Loan 2013, chapters 7 and 8")
+def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
+    """The directions that a matrix only stretches, and by how much.
+
+    A·v = λ·v. The eigenvectors are the columns of a matrix, of length 1 and with their largest entry by absolute value
+    positive; their signs are nobody's business but a table's. Eigenvalues come by absolute value, largest first (of
+    equal ones the positive first, of a pair of complex ones that with the positive imaginary part). Up to 4 × 4 the
+    coefficients of the characteristic polynomial det(λ·I − A) are a step; some texts have det(A − λ·I), which is the
+    same times (−1)ⁿ. `a_v` and `lambda_v`, beside the result, are A·v and λ·v, column by column: they must agree.
+    """
+    size, columns = A.axes[-2].size, A.axes[-1].size
+    if size != columns:
+        raise ShapeError(
+            f"only a square matrix has eigenvalues, and a is {size} × {columns}", hint="svd works for any matrix"
+        )
+    polynomial = None
+    if size <= WRITTEN_OUT:
+        label("power", [("1", "λ", "λ²", "λ³", "λ⁴")[power] for power in range(size, -1, -1)])
+        polynomial = step(
+            "characteristic_polynomial",
+            characteristic_polynomial(A),
+            "0 where λ·I − A flattens some direction, and that is where A stretches it by λ",
+        )
+    why = "the roots of that polynomial" if polynomial else "found without the polynomial, whose roots would be less exact"
+    values = step("eigenvalues", eigenvalues(A, polynomial), why, symbol="λ")
+    vectors = step("eigenvectors", eigenvectors(A), "one column for each: A·v = λ·v, and any multiple of v would do too")
+    turned = output("a_v", A @ rename(vectors, "n", "m"), "A times each eigenvector")
+    stretched = output("lambda_v", values * vectors, "each eigenvector, stretched by its eigenvalue: the same")
+    return values, vectors, turned, stretched
+
+
+@calculation(a="m n", reference="Eckart and Young 1936; Golub and Van Loan 2013, section 2.4")
+def svd(
+    A: Annotated[Node, "any matrix"],
+    *,
+    rank: Annotated[int | None, "keep so many singular values: the best approximation of that rank"] = None,
+) -> tuple[Node, ...]:
+    """Any matrix as a turn, a stretch along the axes, and another turn.
+
+    A = U·diag(s)·Vᵀ with the singular values s largest first, the columns of U and the rows of Vᵀ of length 1 and at
+    right angles to one another, as many as the smaller side of A (the "thin" form). The largest entry by absolute value
+    of each column of U is positive. With a rank r, the approximation U·diag(s₁ … s_r, 0 …)·Vᵀ lies nearer to A than any
+    other matrix of that rank; the error is the length of the difference (Frobenius), √Σ s² over what was left out.
+    """
+    left, size, right = singular_parts(A)
+    u = step("u", left, "the directions that come out", symbol="U")
+    s = step("s", size, "how much each direction is stretched; how many are not 0 is the rank")
+    vt = step("vt", right, "the directions that go in, one a row", symbol="Vᵀ")
+    if rank is None:
+        return s, u, vt
+    most = s.axes[-1].size
+    if not 0 <= rank <= most:
+        raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, and not {rank}")
+    kept = s if rank == most else keep_where(index("k", s.axes[-1:], "k") < rank, s, 0)
+    near = step("approximation", (u * kept) @ vt, "the directions that are stretched most carry most of the matrix")
+    error = step("error", sqrt(total(total((A - near) ** 2))), "the length of what is missing: √Σ s² over what is left out")
+    return near, error, s, u, vt

@@ -50,12 +50,16 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
     mu = step("mean", mean(X, over), f"where the {what} lie")
     centered = step("centered", X - mu, "from here on only differences count: a shift of all changes nothing")
     variance = step("variance", mean(centered**2, over), "how far they spread: the mean square, over all of them")
-    deviation = step("standard_deviation", sqrt(variance + _valid(eps)), "back to the unit of the entries; ε keeps it from 0")
+    deviation = step(
+        "standard_deviation", sqrt(variance + _valid(eps)), "back to the unit of the entries; ε keeps it from 0"
+    )
     normalized = step("normalized", centered / deviation, "the same spread for all, whatever came in")
     return _affine(normalized, gamma, beta)
 
 
-@calculation(x="n d", gamma="d", reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization; as torch.nn.RMSNorm")
+@calculation(
+    x="n d", gamma="d", reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization; as torch.nn.RMSNorm"
+)
 def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, eps: Epsilon = 1e-6) -> Node:
     """Give every token the root mean square 1 over its features, then a learned gain.
 
@@ -65,7 +69,9 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
     squares = step("squares", X**2, "signs go: only sizes count")
     mean_square = step("mean_square", mean(squares), "the mean, not the sum: a longer vector is not a larger one")
     root = step("root_mean_square", sqrt(mean_square + _valid(eps)), "the size of a typical entry; ε keeps it from 0")
-    return _affine(step("normalized", X / root, "the typical entry becomes 1; the mean stays where it falls"), gamma, None)
+    return _affine(
+        step("normalized", X / root, "the typical entry becomes 1; the mean stays where it falls"), gamma, None
+    )
 
 
 def _affine(normalized: Node, gamma: Node | None, beta: Node | None) -> Node:

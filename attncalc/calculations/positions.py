@@ -9,7 +9,7 @@ import numpy as np
 from attncalc.axes import Axes, Axis
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, aside, as_node, identity, note, step
+from attncalc.graph import Node, as_node, aside, identity, note, step
 from attncalc.ops import (
     absolute,
     bucket,
@@ -66,7 +66,7 @@ def sinusoidal_encoding(axes: Axes) -> Node:
 
 def first_places(table: Node, places: Axis) -> Node:
     """Learned positions: the first rows of their table, one for each token."""
-    (known, size, _), width = table.axes[-2:]
+    known, size = table.axes[-2][:2]
     if size < places.size:
         raise ShapeError(f"there are {size} positions ({known}) for {places.size} tokens ({places.name})")
     return rename(part_of(table, known, 0, places.size), known, places.name)
@@ -127,13 +127,13 @@ def slopes_of(heads: int) -> Node:
     """
     power = 2 ** (heads.bit_length() - 1)
     if power == heads:
-        return 2 ** -(8 * _head(heads) / heads)
+        return as_node(2) ** -(8 * _head(heads) / heads)
     note(
         f"{heads} heads are no power of two: the first {power} slopes are those of {power} heads, the others every "
         f"second one of {2 * power} heads, as in the paper's code"
     )
-    between = 2 ** -(8 * (2 * _head(heads - power) - 1) / (2 * power))
-    return concat([2 ** -(8 * _head(power) / power), between], "h")
+    between = as_node(2) ** -(8 * (2 * _head(heads - power) - 1) / (2 * power))
+    return concat([as_node(2) ** -(8 * _head(power) / power), between], "h")
 
 
 def _head(count: int) -> Node:
@@ -171,7 +171,7 @@ def alibi(
     if causal:
         bias = keep_where(j <= i, bias, -np.inf)
     return step("bias", bias, "added to the scaled scores: far keys lose, and no length is out of reach"), slopes
- 
+
 
 @calculation(table="buckets h", reference="Raffel et al. 2020, T5, section 2.1; as in mesh-tensorflow")
 def t5_bias(
@@ -199,7 +199,9 @@ def t5_bias(
     if table is not None and rows != buckets:
         raise ShapeError(f"the table has {rows} rows, and there are {buckets} buckets")
     axes = (Axis("n", n), Axis("m", m))
-    relative = step("relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative")
+    relative = step(
+        "relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative"
+    )
     numbers = step(
         "buckets",
         bucket(relative, buckets, max_distance, causal=causal),
@@ -208,13 +210,17 @@ def t5_bias(
     note("T5 adds this bias to Q·Kᵀ itself: no 1/√d_k goes with it (--scale none)")
     if table is None:
         return (numbers,)
-    return step("bias", lookup(table.T, numbers, "buckets"), "each head has learned what a distance means to it"), numbers
+    return step(
+        "bias", lookup(table.T, numbers, "buckets"), "each head has learned what a distance means to it"
+    ), numbers
 
 
 def _check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
     own = buckets if causal else buckets // 2
     if own < 2 or (not causal and buckets % 2):
-        raise OptionError(f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, and not {buckets}")
+        raise OptionError(
+            f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, and not {buckets}"
+        )
     if max_distance <= own // 2:
         raise OptionError(
             f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, and not "

@@ -17,6 +17,13 @@ def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
 
     A symbolic link is refused, since what it points to was not named; so is a file that the call reads.
     """
+    try:
+        _refuse_unwritable(path, inputs)
+    except OSError as error:  # a name that is too long, a folder that must not be entered
+        raise _unwritable(path, reason(error)) from None
+
+
+def _refuse_unwritable(path: Path, inputs: Iterable[str]) -> None:
     if _is_device(path):
         return
     if path.is_symlink():
@@ -28,9 +35,8 @@ def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise _unwritable(path, "it is read-only")
     for source in inputs:
-        with suppress(OSError):  # one of the two is not there
-            if path.samefile(source):
-                raise _unwritable(path, "the calculation reads it", "choose another name")
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise _unwritable(path, "the calculation reads it", "choose another name")
 
 
 def write_file(path: Path, content: bytes) -> None:

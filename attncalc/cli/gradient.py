@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attncalc.calculations import load
 from attncalc.cli import common
 from attncalc.cli.calculate import build, carry_out, description
-from attncalc.cli.command import Command, Context, option, switch
+from attncalc.cli.command import Command, option, switch
 from attncalc.cli.groups import Calculations
 
 if TYPE_CHECKING:
@@ -38,10 +38,6 @@ class Gradients(Calculations):
             ),
             switch("gradcheck", "central differences beside each gradient", section=SECTION),
         )
-
-    def collect_usage_pieces(self, ctx: Context) -> list[str]:
-        """What follows `attncalc grad` in the first line of its help."""
-        return ["CALCULATION [OPERANDS] [OPTIONS]"]
 
 
 def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any) -> None:

@@ -19,6 +19,7 @@ from attncalc.errors import AttncalcError, OptionError
 from attncalc.text import near, quoted
 
 PROGRAM = "attncalc"
+LONGEST_NAME = 255  # of a file, on the systems that allow the longest
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "grad": ("attncalc.cli.gradient", "The backward pass of any calculation, step by step."),
@@ -75,7 +76,7 @@ class Calculations(TyperGroup):
         """Tell the group's options from the command and its words."""
         if ctx.resilient_parsing:  # as it is while a shell completes a word
             return super().parse_args(ctx, args)
-        found, rest = sort_words(args, self.options, ctx.command_path, to_first_operand=True)
+        found, rest = sort_words(args, self.options, ctx.command_path, up_to=self.noun.upper())
         left = super().parse_args(ctx, [*found, "--", *rest])
         if not rest and not self.invoke_without_command:
             raise OptionError(
@@ -103,7 +104,7 @@ class Calculations(TyperGroup):
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """What follows the group's name in the first line of its help."""
-        return ["COMMAND [OPERANDS] [OPTIONS]"]
+        return [f"{self.noun.upper()} [OPERANDS] [OPTIONS]"]
 
     def format_options(self, ctx: Context, formatter: Any) -> None:
         """The commands under the headings of their families, then the group's own options."""
@@ -135,7 +136,7 @@ class Root(Calculations):
 
     def mend(self, name: str) -> str:
         """The near names, and what an operand or a wish for help may have been meant for."""
-        if Path(name).is_file():
+        if len(name) < LONGEST_NAME and Path(name).is_file():
             return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
         if name[:1].isdigit() or name[:1] == "[":
             return f"a calculation's name comes first: {PROGRAM} cosine 1,2 3,4"

@@ -14,12 +14,12 @@ DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen in
 
 
 def sort_words(
-    words: Sequence[str], options: Iterable[TyperOption], command: str, *, to_first_operand: bool = False
+    words: Sequence[str], options: Iterable[TyperOption], command: str, *, up_to: str = ""
 ) -> tuple[list[str], list[str]]:
     """The options of a call, each as one word (`--digits=3`), and its operands.
 
-    `command` is how the call is spoken of in errors. With `to_first_operand` whatever follows the first operand is
-    left as it is, since it belongs to the command which that operand names.
+    `command` is how the call is spoken of in errors. With `up_to` the first operand is what that says (COMMAND), and
+    whatever follows it is left as it is, for the command to sort.
     """
     known = {spelling: option for option in options for spelling in (*option.opts, *option.secondary_opts)}
     rest = deque(words)
@@ -32,7 +32,7 @@ def sort_words(
             return found, [*operands, *rest]
         if not _is_option(word, known):
             operands.append(word)
-            if to_first_operand:
+            if up_to:
                 return found, [*operands, *rest]
             continue
         while _bundles(word, known):  # -qd3 is -q -d3
@@ -41,7 +41,7 @@ def sort_words(
         name, equals, value = _split(word, known)
         option = known.get(name)
         if option is None:
-            raise _unknown(name, known, command, f"{command} COMMAND … {name}" if to_first_operand else "")
+            raise _unknown(name, known, command, f"{command} {up_to} … {name}" if up_to else "")
         if option.is_flag:
             if equals:
                 raise OptionError(f"{name} is a switch and takes no value", hint=f"leave out ={visible(value, 80)}")
@@ -107,7 +107,7 @@ def _unknown(name: str, known: Mapping[str, TyperOption], command: str, place: s
     long = [spelling for spelling in known if spelling.startswith("--")]
     same = [spelling for spelling in long if spelling == "--" + word.replace("_", "-")]
     mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
-    elsewhere = f"options follow the command's name: {visible(place, 80)}" if place else ""
+    elsewhere = f"an option follows the name that it belongs to: {visible(place, 80)}" if place else ""
     return OptionError(
         f"{command} has no option {visible(name, 80)}",
         hint=mend or elsewhere or f"{command} --help lists its options",

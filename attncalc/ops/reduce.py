@@ -273,7 +273,7 @@ OPS |= {
         cell=_softmax_cell,
         vjp=lambda g, y, node, x: [y * (g - total(g * y, node.args["over"]))],
         because="the shares of a row sum to 1: each is pulled against the row's weighted mean",
-        body=lambda node, x: exp(x) / total(exp(x), node.args["over"]),
+        body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
         **_named("softmax", r"\operatorname{softmax}"),
     ),
     "log_sum_exp": Op(

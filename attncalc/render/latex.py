@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from attncalc.render import tex
-from attncalc.render.parts import Item, divided, findings, operand_steps, options, summary
+from attncalc.render.matrices import LINE, Link, value
+from attncalc.render.parts import Item, divided, findings, operand_steps, options
 from attncalc.render.view import View, as_read, asked_for
-from attncalc.render.window import GAP, Limits, Table, heading, label, window
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Step, Trace
-
-LINE = 72  # characters of mathematics that stand side by side on a page
-MOST_ROWS, MOST_COLUMNS, MOST_TABLES = 24, 10, 8  # ten columns is what amsmath's matrices have
-FEWEST_COLUMNS = 4
-BESIDE = re.compile(r" [≈=] ")  # between an exact entry and its decimals
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=2.5cm]{geometry}
@@ -25,21 +18,14 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 """
 
 
-class Piece(NamedTuple):
-    """A formula or a matrix, and about how many characters wide it is."""
-
-    latex: str
-    width: int
-
-
 def page(trace: Trace, view: View) -> str:
     """The trace to put into a document, or as a document; with `quiet` or `get` one value alone."""
     if view.bare:
-        pieces = _value(as_read(asked_for(trace, view)), view)
-        lines = [_display(piece.latex) if view.standalone else piece.latex for piece in pieces]
+        links = value(as_read(asked_for(trace, view)), view).links
+        lines = [_display(link.latex) if view.standalone else link.latex for link in links]
     else:
         lines = list(_whole(trace, view))
-    body = "\n".join(lines) + "\n"
+    body = "\n".join(lines).strip() + "\n"
     return _document(body) if view.standalone else body
 
 
@@ -48,15 +34,11 @@ def _document(body: str) -> str:
     lines = [f"\\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\\texttt{{U+{ord(c):04X}}}}}\n" for c in strange]
     if lines:
         lines = ["\\ifdefined\\DeclareUnicodeCharacter % pdfTeX has no glyphs for these\n", *lines, "\\fi\n"]
-    return f"{PREAMBLE}{''.join(lines)}\\begin{{document}}\n{body}\\end{{document}}\n"
+    return f"{PREAMBLE}{''.join(lines)}\\begin{{document}}\n\n{body}\n\\end{{document}}\n"
 
 
 def _display(latex: str) -> str:
     return f"\\[\n  {latex}\n\\]"
-
-
-def _aligned(lines: Iterable[str]) -> str:
-    return "\\begin{align*}\n  " + " \\\\\n  ".join(lines) + "\n\\end{align*}"
 
 
 # The page's parts
@@ -64,9 +46,10 @@ def _aligned(lines: Iterable[str]) -> str:
 
 def _whole(trace: Trace, view: View) -> Iterator[str]:
     steps, result = divided(trace, view)
-    yield f"% {trace.calculation}; it needs \\usepackage{{amsmath}}"
     if view.standalone:
         yield f"\\section*{{{tex.text(trace.calculation)}}}"
+    else:
+        yield f"% {trace.calculation}; needs \\usepackage{{amsmath}}"
     yield tex.text(trace.summary)
     yield from (f"\n\\emph{{{tex.text(note)}}}" for note in trace.notes)
     yield from (f"\n\\textbf{{Warning:}} {tex.text(warning)}" for warning in trace.warnings)
@@ -80,14 +63,19 @@ def _whole(trace: Trace, view: View) -> Iterator[str]:
 def _given(trace: Trace, view: View) -> Iterator[str]:
     """The operands, as many side by side as a line holds."""
     row: list[str] = []
-    width = 0
+    room = LINE
     for step in operand_steps(trace).values():
-        for piece in _value(step, view, f"{_symbol(step)} = "):
-            if row and width + piece.width > LINE:
+        shown = value(step, view)
+        for link in shown.links:
+            width = len(step.symbol) + link.width + 6
+            if row and width > room:
                 yield _display(" \\qquad ".join(row))
-                row, width = [], 0
-            row.append(piece.latex)
-            width += piece.width + 4
+                row, room = [], LINE
+            row.append(f"{_named(step, link)} {link.relation} {link.latex}")
+            room -= width
+        if shown.left_out:
+            yield from [*([_display(" \\qquad ".join(row))] if row else []), shown.left_out]
+            row, room = [], LINE
     if row:
         yield _display(" \\qquad ".join(row))
     if chosen := options(trace):
@@ -99,7 +87,7 @@ def _items(items: Sequence[Item], view: View, *, boxed: bool = False) -> Iterato
     for item in items:
         if item.step.group != group:
             group = item.step.group
-            yield f"\n\\subsection*{{{tex.text(group)}}}" if group else ""
+            yield f"\n\\subsection*{{{tex.text(group or 'after that')}}}"
         yield from _step(item, view, boxed=boxed)
 
 
@@ -108,34 +96,50 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
     step = item.step
     number = f"{item.number}. " if item.number else ""
     yield f"\n\\paragraph{{{number}{tex.text(step.name)}}} {tex.text(step.why)}{_shape(step)}"
-    symbol = _symbol(step)
-    formula = Piece("" if item.again else step.latex, len(step.symbol) + len(step.formula) + 5)
-    links = [] if item.again else [formula.latex]
-    if formula.width > LINE:  # inside a paragraph it is broken where it may be
-        yield f"\n\\noindent$\\displaystyle {symbol} = {formula.latex}$"
-        links = []
-    worked = in_the_step(step, view.digits)
-    if step.value is not None and step.value.ndim == 0:
-        links += [tex.arithmetic(line) for line, _ in worked]
-    values = [*_value(step, view, boxed=boxed)]
-    together = len(values) == 1 and len(links) == 1 and formula.width + values[0].width <= LINE
-    if together:
-        yield _display(f"{symbol} = {links[0]} = {values[0].latex}")
-    else:
-        chain = [f"{symbol} &= {links[0]}", *(f"&= {link}" for link in links[1:])] if links else []
-        if step.value is not None and step.value.ndim == 1:
-            chain += [f"{{{symbol}}}_{{{i}}} &= {tex.arithmetic(how)} = {tex.arithmetic(value)}" for i, (how, value) in enumerate(worked)]
-        begin = "" if chain else symbol
-        chain += [f"{begin} &= {piece.latex}" for piece in values]
-        yield _aligned(chain)
-    yield from (f"\\noindent {tex.text(finding)}\n" for finding in findings(step))
+    links: list[Link] = []
+    if not item.again:
+        links.append(Link(step.latex, len(step.formula)))
+        if len(step.symbol) + len(step.formula) > LINE:  # in a paragraph, a formula is broken where it may be
+            yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(step)} = {step.latex}$\\par}}"
+            links.clear()
+    links += _worked(step, view)
+    shown = value(step, view)
+    links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed else link for link in shown.links]
+    if links:
+        yield _chain(step, links)
+    yield from (remark for remark in (shown.left_out, *map(tex.text, findings(step))) if remark)
+
+
+def _worked(step: Step, view: View) -> Iterator[Link]:
+    for index, (arithmetic, result) in enumerate(in_the_step(step, view.digits)):
+        if step.shape:
+            yield Link(f"{tex.arithmetic(arithmetic)} = {tex.arithmetic(result)}", LINE, below=str(index))
+        else:
+            yield Link(tex.arithmetic(arithmetic), len(arithmetic))
+
+
+def _chain(step: Step, links: Sequence[Link]) -> str:
+    """The links behind one another if a line holds them, else below one another."""
+    width = len(step.symbol) + sum(link.width + 3 for link in links)
+    if width <= LINE and not any(link.below for link in links):
+        return _display(" ".join([_symbol(step), *(f"{link.relation} {link.latex}" for link in links)]))
+    lines, continued = [], False
+    for link in links:
+        left = "" if continued and not link.below else _named(step, link)
+        lines.append(f"{left} &{link.relation} {link.latex}".strip())
+        continued = not link.below
+    return "\\begin{align*}\n  " + " \\\\\n  ".join(lines) + "\n\\end{align*}"
 
 
 def _symbol(step: Step) -> str:
     return step.symbol_latex or rf"\text{{{tex.text(step.symbol)}}}"
 
 
+def _named(step: Step, link: Link) -> str:
+    return f"{{{_symbol(step)}}}_{{{link.below}}}" if link.below else _symbol(step)
+
+
 def _shape(step: Step) -> str:
     r"""` ($n \times m = 2 \times 3$)`."""
-    axes = r" \times ".join(map(tex.axis, step.axes))
-    return f" (${axes} = {r' \times '.join(map(str, step.shape))}$)" if step.shape else ""
+    axes, lengths = r" \times ".join(map(tex.axis, step.axes)), r" \times ".join(map(str, step.shape))
+    return f" (${axes} = {lengths}$)" if step.shape else ""

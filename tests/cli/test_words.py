@@ -59,11 +59,11 @@ def test_words_are_sorted(line: str, options: str, operands: str) -> None:
 
 def test_what_follows_the_first_operand_can_be_left_alone() -> None:
     words = ["-q", "cosine", "--nothing", "-1"]
-    assert sort_words(words, OPTIONS, "attncalc", to_first_operand=True) == (["-q"], words[1:])
+    assert sort_words(words, OPTIONS, "attncalc", up_to="COMMAND") == (["-q"], words[1:])
 
 
 def test_two_hyphens_before_the_first_operand_end_the_options() -> None:
-    assert sort_words(["--", "cosine", "-d"], OPTIONS, "attncalc", to_first_operand=True) == ([], ["cosine", "-d"])
+    assert sort_words(["--", "cosine", "-d"], OPTIONS, "attncalc", up_to="COMMAND") == ([], ["cosine", "-d"])
 
 
 FAULTS = {
@@ -111,5 +111,5 @@ def test_faults_of_one_word_are_said(word: str, hint: str) -> None:
 
 def test_an_option_before_the_command_is_sent_behind_it() -> None:
     with pytest.raises(OptionError) as caught:
-        sort_words(["-f", "json"], OPTIONS, "attncalc", to_first_operand=True)
-    assert caught.value.hint == "options follow the command's name: attncalc COMMAND … -f"
+        sort_words(["-f", "json"], OPTIONS, "attncalc", up_to="COMMAND")
+    assert caught.value.hint == "an option follows the name that it belongs to: attncalc COMMAND … -f"

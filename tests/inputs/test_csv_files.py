@@ -129,6 +129,7 @@ def test_decimal_commas_are_kept_as_points(read: Callable[..., Any]):
 OVERRULE = "a first row or column of labels holds no number; --header and --labels overrule"
 GAPS = "arrays have no gaps: every entry must be a number"
 THOUSANDS = "write numbers without separators between thousands"
+AMBIGUOUS = "can be read in two ways: as the numbers"
 TWO_WAYS = "--decimal , for decimal commas; otherwise put each row on a line of its own"
 SEVERAL = "several numbers stand in one place: each row needs a line, or a list, of its own"
 SEPARATORS = "write a number without blanks or separators: 1000"
@@ -157,13 +158,13 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "1,5;2,5",
         {},
-        '1: "1,5;2,5" can be read in two ways: as the numbers 1.5 and 2.5 with decimal commas, or as the rows 1,5 and 2,5',
+        f'1: "1,5;2,5" {AMBIGUOUS} 1.5 and 2.5 with decimal commas, or as the rows 1,5 and 2,5',
         TWO_WAYS,
     ),
     (
         "1,2;3,4\n5,6;7,8\n",
         {},
-        '1: "1,2;3,4" can be read in two ways: as the numbers 1.2 and 3.4 with decimal commas, or as the rows 1,2 and 3,4',
+        f'1: "1,2;3,4" {AMBIGUOUS} 1.2 and 3.4 with decimal commas, or as the rows 1,2 and 3,4',
         TWO_WAYS,
     ),
     ("1,2,3;4,5,6", {}, '1:1: "1,2,3" is not a number', SEVERAL),

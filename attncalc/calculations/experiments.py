@@ -1,0 +1,118 @@
+"""Experiments with random vectors: what happens to angles, distances and scores as dimensions are added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from attncalc.axes import Axis
+from attncalc.calculation import calculation
+from attncalc.errors import OptionError
+from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
+from attncalc.ops import listed, mean, peak, random_normal, root_of_sum, softmax, sqrt, total
+
+Trials = Annotated[int, "how often each is tried"]
+Seed = Annotated[int, "of the random numbers: equal seeds give equal numbers"]
+
+KEYS = 8
+"""How many keys a query of the scaling experiment is compared with."""
+MOST_DRAWN = 50_000_000  # numbers at once, some 400 MB
+
+
+@calculation(
+    reference="Aggarwal, Hinneburg and Keim 2001, On the Surprising Behavior of Distance Metrics in High Dimensional "
+    "Space; Vershynin 2018, High-Dimensional Probability, section 3.3",
+)
+def concentration(
+    *,
+    n: Annotated[tuple[int, ...], "the dimensions to try"] = (2, 8, 32, 128, 512),
+    trials: Trials = 1000,
+    seed: Seed = 0,
+) -> tuple[Node, Node, Node]:
+    """Random vectors grow orthogonal, and their distances alike, as dimensions are added.
+
+    In each trial two vectors are drawn from N(0, 1). Their cosine is 0 on average; it strays from that by 1/√n, so that
+    nearly all pairs stand nearly at right angles once n is large. Distances are near √(2n), and the farthest pair is
+    hardly farther apart than the nearest: the ratio of the two falls towards 1.
+    """
+    _must_be_drawable("--n", n, trials, seed)
+    cosines, spreads, ratios = [], [], []
+    for size in n:
+        with group(f"n={size}"):
+            drawn = (Axis("trial", trials), Axis("entry", size))
+            x, y = random_normal(drawn, seed, size, 0), random_normal(drawn, seed, size, 1)
+            norms = root_of_sum(total(x**2), x, 2) * root_of_sum(total(y**2), y, 2)
+            cosine = output("cosines", total(x * y) / norms)
+            average = output("average", mean(cosine))
+            cosines.append(average)
+            spreads.append(sqrt(output("variance", mean((cosine - average) ** 2))))
+            distance = output("distances", root_of_sum(total((x - y) ** 2), x - y, 2))
+            farthest, nearest = output("farthest", peak(distance)), output("nearest", -peak(-distance))
+            ratios.append(farthest / nearest)
+    label("n", [str(size) for size in n])
+    note(f"{trials} pairs of vectors from N(0, 1) for each n, seed {seed}: the same seed draws the same vectors")
+    center = step("mean_cosine", listed(cosines, "n"), "no direction is preferred, so the angles are 90° on average")
+    spread = step("spread", listed(spreads, "n"), "how far cosines stray from that: by 1/√n, ever less")
+    ratio = step("distance_ratio", listed(ratios, "n"), "the farthest pair over the nearest: near 1, all are alike")
+    return ratio, center, spread
+
+
+@calculation(reference="Vaswani et al. 2017, Attention Is All You Need, section 3.2.1, footnote 4")
+def scaling(
+    *,
+    dk: Annotated[tuple[int, ...], "the sizes of queries and keys to try"] = (4, 16, 64, 256, 1024),
+    sigma: Annotated[float, "the standard deviation of their entries"] = 1,
+    trials: Trials = 500,
+    seed: Seed = 0,
+) -> tuple[Node, Node, Node, Node]:
+    """Why scores are divided by √d_k: what happens to softmax without it.
+
+    A score is a sum of d_k products, each of variance σ⁴ (σ the standard deviation of the entries, whose means are 0),
+    so that its variance is d_k·σ⁴. In each trial one query meets eight keys. Unscaled, the largest weight grows to
+    nearly 1 as d_k grows: softmax takes one key, and its gradient vanishes. Divided by √d_k it stays where it was.
+    """
+    _must_be_drawable("--dk", dk, trials * KEYS, seed)
+    if not sigma > 0:
+        raise OptionError(f"--sigma must be greater than 0, and not {sigma}")
+    variances, unscaled, scaled = [], [], []
+    for size in dk:
+        with group(f"dk={size}"):
+            trial, m, width = Axis("trial", trials), Axis("m", KEYS), Axis("d_k", size)
+            query = sigma * random_normal((trial, width), seed, size, 0)
+            keys = sigma * random_normal((trial, m, width), seed, size, 1)
+            scores = output("scores", total(query * keys))
+            average = output("average", _over_all(scores))
+            variances.append(output("variance", _over_all((scores - average) ** 2)))
+            unscaled.append(mean(output("largest", peak(softmax(scores)))))
+            scaled.append(mean(output("largest_scaled", peak(softmax(scores / sqrt(query.size("d_k")))))))
+    sizes = Axis("dk", len(dk))
+    label(sizes.name, [str(size) for size in dk])
+    note(f"{trials} queries and {KEYS} keys for each, from N(0, σ²) with σ = {sigma}, seed {seed}")
+    predicted = constants(dk, sizes, "d_k") * constant(sigma, "σ") ** as_node(4)
+    predicted = step("predicted_variance", predicted, "d_k products of variance σ⁴ add up; means must be 0 for it")
+    sampled = step("sampled_variance", listed(variances, "dk"), "what the random scores show")
+    alone = step("max_weight_unscaled", listed(unscaled, "dk"), "scores far apart: softmax takes the best key alone")
+    tamed = step("max_weight_scaled", listed(scaled, "dk"), "divided by √d_k the scores have variance σ⁴, whatever d_k is")
+    return tamed, predicted, sampled, alone
+
+
+def _over_all(x: Node) -> Node:
+    """The mean over every axis."""
+    for name in x.names[::-1]:
+        x = mean(x, name)
+    return x
+
+
+def _must_be_drawable(flag: str, sizes: Sequence[int], rows: int, seed: int) -> None:
+    if not sizes or min(sizes) < 1:
+        raise OptionError(f"{flag} takes dimensions of at least 1, such as 2,8,32")
+    if len(set(sizes)) < len(sizes):
+        raise OptionError(f"{flag} names a dimension twice")
+    if rows < 1:
+        raise OptionError("--trials must be at least 1")
+    if seed < 0:
+        raise OptionError(f"--seed must not be below 0, and is {seed}")
+    if rows * max(sizes) > MOST_DRAWN:
+        raise OptionError(
+            f"{rows} × {max(sizes)} random numbers at once are more than {MOST_DRAWN:,}", hint="take fewer --trials"
+        )

@@ -1,0 +1,260 @@
+"""Statistics: expectation and variance, Bayes' rule, the likelihood of observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from attncalc.calculation import calculation, operand
+from attncalc.calculations.domains import (
+    distributions,
+    must_be_places,
+    must_be_probabilities,
+    must_be_whole,
+    must_sum_to_one,
+    numbers,
+    spot,
+)
+from attncalc.errors import DomainError, OptionError
+from attncalc.graph import Node, as_node, constant, label, note, step
+from attncalc.ops import (
+    compare_equal,
+    exp,
+    factorial,
+    keep_where,
+    listed,
+    log,
+    log_factorial,
+    one_hot,
+    power,
+    safely,
+    select,
+    sqrt,
+    take,
+    total,
+)
+from attncalc.ops import mean as average
+from attncalc.trace import Trace
+
+
+@calculation(
+    values="n",
+    probabilities="n",
+    check=distributions("probabilities"),
+    reference="any probability text; Bessel's correction: Gauss 1823",
+)
+def expectation(
+    x: Annotated[Node, "the values"],
+    p: Annotated[Node | None, "how likely each of them is; all alike where none are given"] = None,
+    *,
+    sample: Annotated[bool, "divide the squares by n − 1: an estimate from a sample"] = False,
+) -> tuple[Node, Node, Node]:
+    """What a quantity is on average, and how far it strays from that.
+
+    The mean Σ p·x, the variance Σ p·(x − mean)², and its root, the standard deviation. Without probabilities every
+    value counts 1/n. A sample's own mean lies closer to it than the true one, so an estimate from a sample divides by
+    n − 1 (`sample`, NumPy's ddof=1, the default of pandas and spreadsheets).
+    """
+    size = x.axes[-1].size
+    if sample and p is not None:
+        raise OptionError("--sample is for data that all count alike, and probabilities were given")
+    if sample and size < 2:
+        raise DomainError("one value has no sample variance: n − 1 is 0")
+    n = x.size(x.names[-1])
+    products = step("products", x / n if p is None else x * p, "each value counts as often as it comes")
+    mean = step("mean", total(products), "the balance point of the values")
+    deviations = step("deviations", x - mean, "how far each value is from it; on average they cancel")
+    squares = step("squares", deviations**2, "signs go, so that nothing cancels, and far values count for more")
+    if sample:
+        variance = total(squares) / (n - 1)
+        why = "n − 1, since the deviations are from the sample's own mean, which lies too close to the sample"
+    else:
+        variance = average(squares) if p is None else total(squares * p)
+        why = "the mean of the squares, over n: the variance of these values themselves (--sample: over n − 1)"
+    variance = step("variance", variance, why)
+    deviation = step("standard_deviation", sqrt(variance), "the root brings it back to the units of the values")
+    return mean, variance, deviation
+
+
+def _check_bayes(values: Mapping[str, Any]) -> None:
+    must_sum_to_one("prior", values["prior"])
+    must_be_probabilities("likelihood", values["likelihood"])
+    prior, likelihood, observed = numbers(values["prior"]), numbers(values["likelihood"]), values["observed"]
+    if prior is None or likelihood is None or likelihood.shape[: prior.ndim] != prior.shape:
+        return
+    if likelihood.ndim == prior.ndim:
+        impossible = (prior * likelihood).sum(axis=-1) == 0
+    else:
+        columns = (prior[..., None] * likelihood).sum(axis=-2) == 0
+        impossible = columns if observed is None else columns[..., observed : observed + 1]
+    if impossible.any():
+        at = np.argwhere(impossible)[0]
+        what = f"column {at[-1] if observed is None else observed}" if likelihood.ndim > prior.ndim else "what was seen"
+        raise DomainError(f"no hypothesis allows {what}: its evidence is 0, and nothing can be learnt from it")
+    sums = likelihood.sum(axis=-1)
+    if likelihood.ndim > prior.ndim and (np.abs(sums - 1) > 1e-6).any():
+        note(f"the rows of likelihood sum to {', '.join(f'{s:.4g}' for s in sums.ravel()[:4])}: not every outcome is there")
+
+
+@calculation(
+    prior="h",
+    likelihood="h | h k",
+    check=_check_bayes,
+    reference="Bayes 1763, An Essay towards solving a Problem in the Doctrine of Chances",
+)
+def bayes(
+    prior: Annotated[Node, "how likely each hypothesis was before"],
+    likelihood: Annotated[Node, "how likely what was seen is under each; or a row of outcomes for each"],
+    *,
+    observed: Annotated[int | None, "which column of the likelihood was seen, from 0"] = None,
+) -> Node:
+    """How likely each hypothesis is after something was seen.
+
+    prior·likelihood / Σ prior·likelihood. The likelihood is P(seen | hypothesis), not the other way round, which is
+    what is asked for. With a table [h, k] of outcomes and none of them observed, each column of the posterior is what
+    one would believe after that outcome.
+    """
+    h = prior.names[-1]
+    table = len(likelihood.axes) > len(prior.axes)
+    if observed is not None:
+        if not table:
+            raise OptionError("--observed picks a column, and likelihood has one number for each hypothesis")
+        k = likelihood.axes[-1]
+        if not 0 <= observed < k.size:
+            raise OptionError(f"--observed {observed} is none of likelihood's columns, 0 to {k.size - 1}")
+        likelihood = take(likelihood, k.name, observed)
+    joint = step("joint", prior * likelihood, "how likely it is that both hold: the hypothesis, and what was seen")
+    evidence = step("evidence", total(joint, h), "how likely what was seen is at all, whichever hypothesis holds")
+    return step("posterior", joint / evidence, "each hypothesis' share of the ways in which it could have been seen")
+
+
+Family = Literal["bernoulli", "categorical", "normal", "poisson"]
+NEEDED: dict[str, tuple[str, ...]] = {
+    "bernoulli": ("p",),
+    "categorical": ("probabilities",),
+    "normal": ("mean", "std"),
+    "poisson": ("rate",),
+}
+"""What each distribution is told by."""
+
+
+def _check_likelihood(values: Mapping[str, Any]) -> None:
+    x, family = values["observations"], values["distribution"]
+    if "probabilities" in values:
+        must_sum_to_one("probabilities", values["probabilities"])
+    if family == "bernoulli":
+        found = numbers(x)
+        for at in np.argwhere((found != 0) & (found != 1)) if found is not None else ():
+            raise DomainError(f"observations{spot(at)} = {x[tuple(at)]:g}: a Bernoulli trial gives 0 or 1")
+    if family == "categorical" and "probabilities" in values:
+        must_be_places("observations", x, values["probabilities"].shape[-1], "probabilities")
+    if family == "poisson":
+        must_be_whole("observations", x, "a count: Poisson's are 0, 1, 2, …")
+
+
+def _impossible(trace: Trace) -> Iterator[str]:
+    """A warning that names the first observations that cannot be."""
+    logs = trace["log_probabilities"]
+    if logs.dtype.kind == "f":
+        for at in np.argwhere(np.isneginf(logs))[:3]:
+            yield f"observations{spot(at)} has the probability 0, so the likelihood is 0 and its logarithm −∞"
+
+
+@calculation(
+    observations="n",
+    probabilities=operand("C", kind="data"),
+    check=_check_likelihood,
+    remarks=_impossible,
+    infinite=True,
+    reference="Fisher 1922, On the Mathematical Foundations of Theoretical Statistics",
+)
+def likelihood(
+    x: Annotated[Node, "what was seen, independent of one another"],
+    *,
+    theta: Annotated[Node | None, "categorical: how likely each class is"] = None,
+    distribution: Annotated[Family, "what is assumed of them"] = "bernoulli",
+    p: Annotated[float | None, "bernoulli: how likely a 1 is"] = None,
+    mean: Annotated[float | None, "normal: the mean"] = None,
+    std: Annotated[float | None, "normal: the standard deviation (not the variance)"] = None,
+    rate: Annotated[float | None, "poisson: how many are expected"] = None,
+) -> tuple[Node, Node]:
+    """How likely observations are under a distribution, and which parameters would make them likeliest.
+
+    The logarithm of the likelihood is Σ log p(x), since independent observations multiply. For the normal distribution
+    p is a density, which may be above 1. The estimate is the parameter with the largest likelihood: the mean for
+    Bernoulli and Poisson, the shares of the classes for the categorical, mean and standard deviation (over n, not
+    n − 1) for the normal distribution.
+    """
+    given = {"p": p, "probabilities": theta, "mean": mean, "std": std, "rate": rate}
+    _must_fit(distribution, given)
+    n = x.names[-1]
+    if distribution == "bernoulli":
+        assert p is not None, "needed"
+        if not 0 <= p <= 1:
+            raise OptionError(f"--p is a probability, from 0 to 1, and not {p}")
+        chance = keep_where(compare_equal(x, 1), p, 1 - as_node(p))
+        chance, logs = _with_logs(chance, "p for every 1, and what is left of 1 for every 0")
+        estimate, why = average(x, n), "the share of ones"
+    elif distribution == "categorical":
+        assert theta is not None, "needed"
+        chance, logs = _with_logs(select(theta, x), "each observation's own class")
+        estimate = average(one_hot(x, theta.axes[-1]), n)
+        why = "each class' share of the observations"
+    elif distribution == "normal":
+        assert mean is not None, "needed"
+        assert std is not None, "needed"
+        chance, logs, estimate = _normal(x, mean, std)
+        why = "the observations' own mean, and their standard deviation (over n)"
+    else:
+        assert rate is not None, "needed"
+        chance, logs = _poisson(x, rate)
+        estimate, why = average(x, n), "as many as came on average"
+    summed = step("log_likelihood", total(logs, n), "independent observations multiply, so their logarithms add up")
+    return summed, step("maximum_likelihood_estimate", estimate, f"{why}: no other makes these observations likelier")
+
+
+def _must_fit(distribution: str, given: Mapping[str, Any]) -> None:
+    needed = NEEDED[distribution]
+    missing = [f"--{name}" for name in needed if given[name] is None]
+    if missing:
+        raise OptionError(f"the {distribution} distribution needs {' and '.join(missing)}")
+    for name, value in given.items():
+        if value is not None and name not in needed:
+            owner = next(family for family, words in NEEDED.items() if name in words)
+            raise OptionError(f"--{name} belongs to the {owner} distribution, and {distribution} was asked for")
+
+
+def _with_logs(chance: Node, why: str) -> tuple[Node, Node]:
+    chance = step("probabilities", chance, why)
+    return chance, _logs(log(chance))
+
+
+def _logs(logs: Node) -> Node:
+    return step("log_probabilities", logs, "sums of logarithms neither vanish nor overflow as products would")
+
+
+def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
+    """Densities, their logarithms, and the estimate of mean and standard deviation."""
+    if not std > 0:
+        raise OptionError(f"--std must be greater than 0, and not {std}")
+    spread = as_node(std)
+    exponent = -((x - mean) ** 2 / (2 * spread**2))
+    height = spread * sqrt(2 * constant(np.pi, "π"))
+    chance = step("probabilities", exp(exponent) / height, "densities: the bell's height at each observation")
+    logs = _logs(safely(log(chance), exponent - log(height), chance))
+    label("parameter", ("mean", "std"))
+    own = average(x)
+    return chance, logs, listed([own, sqrt(average((x - own) ** 2))], "parameter")
+
+
+def _poisson(x: Node, rate: float) -> tuple[Node, Node]:
+    """Probabilities of counts, and their logarithms."""
+    if not rate > 0:
+        raise OptionError(f"--rate must be greater than 0, and not {rate}")
+    expected = as_node(rate)
+    direct = x * log(expected) - expected - log_factorial(x)
+    chance = power(expected, x) * exp(-expected) / factorial(x)
+    chance = step("probabilities", safely(chance, exp(direct), chance), "rare events that do not know of one another")
+    return chance, _logs(safely(log(chance), direct, chance))

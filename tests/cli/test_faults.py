@@ -1,0 +1,598 @@
+"""What a caller is told: calls at fault, each with its whole message, to be read aloud."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attncalc.cli import app
+
+FILES = {
+    "q.json": "[[1,0,1],[0,1,1]]",
+    "k.json": "[[1,1,0],[1,0,1]]",
+    "v.json": "[[2,0,1],[1,1,0]]",
+    "wide.json": "[[1,0,1,2],[0,1,1,2]]",
+    "a.json": "[1]",
+    "a.csv": "1\n",
+    "ragged.json": "[[1,2],[3]]",
+    "broken.json": "[[1,2],[3,]]",
+    "empty.json": "",
+    "nothing.json": "[]",
+    "text.json": '[["1","x"]]',
+    "null.json": "[1,null]",
+    "bool.json": "[true,false]",
+    "twice.json": '{"a":[1],"a":[2],"b":[3]}',
+    "nan.json": "[1,NaN]",
+    "huge.json": "[1e999]",
+    "x.csv": "1,2\n3,x\n",
+    "ragged.csv": "1,2\n3\n",
+    "mixed.csv": "a,2\n3,4\n",
+    "two.csv": "1,5;2,5\n3,5;4,5\n",
+    "words.csv": ",x,y\ncat,1,2\ndog,3,4\n",
+    "problem.json": '{"attncalc":1,"calculation":"attention","inputs":{"q":[[1]]},"options":{"casual":true}}',
+    "future.json": '{"attncalc":2,"calculation":"cosine","inputs":{}}',
+    "nameless.json": '{"inputs":{}}',
+    "other.json": '{"attncalc":1,"calculation":"cosinus","inputs":{}}',
+    "model.pt": "x",
+    "sheet.xlsx": "x",
+}
+
+CALLS = {
+    "cosin 1,2 3,4": (
+        'attncalc has no command "cosin"',
+        "did you mean cosine?",
+    ),
+    "1,2 3,4": (
+        'attncalc has no command "1,2"',
+        "a calculation's name comes first: attncalc cosine 1,2 3,4",
+    ),
+    "q.json k.json": (
+        'attncalc has no command "q.json"',
+        "a calculation's name comes first; attncalc run FILE evaluates a saved problem",
+    ),
+    "help": (
+        'attncalc has no command "help"',
+        "attncalc --help, or attncalc cosine --help",
+    ),
+    "-f json cosine 1,2 3,4": (
+        "attncalc has no option -f",
+        "an option follows the name that it belongs to: attncalc COMMAND … -f",
+    ),
+    "--verbose": (
+        "attncalc has no option --verbose",
+        "did you mean --version?",
+    ),
+    "list vectors": (
+        'list takes no operands, and "vectors" was given',
+        "",
+    ),
+    "list -f csv": (
+        '--format takes table, plain or json, not "csv"',
+        "",
+    ),
+    "cosine": (
+        "cosine needs a and b, and a and b are missing",
+        "",
+    ),
+    "cosine 1,2": (
+        "cosine needs a and b, and b is missing",
+        "",
+    ),
+    "cosine 1 2 3 4": (
+        "cosine takes 2 operands (a and b), and 4 words were given",
+        'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
+    ),
+    "cosine 1,2 3,4,5": (
+        "cannot form a ⊙ b: a is n=2 but b is n=3; n must be of one size",
+        "",
+    ),
+    "cosine 1,2 0,0": (
+        "b is the zero vector: it has no direction, so there is no angle to it",
+        "a distance (euclidean, manhattan) is defined for it",
+    ),
+    'cosine "" 1,2': (
+        "a: the word is empty",
+        "1,2,3 is a vector, q.json a file, - standard input",
+    ),
+    "cosine 1,x 3,4": (
+        'a: entry 2: "x" is not a number',
+        "",
+    ),
+    "cosine 1,2 nan,4": (
+        'b: entry 1: "nan" is not a finite number',
+        "",
+    ),
+    "cosine 1,2 inf,4": (
+        'b: entry 1: "inf" is not a finite number',
+        "",
+    ),
+    "cosine 1,2 1e999,1": (
+        'b: entry 1: "1e999" is too large: 64-bit numbers end at 1.8e308',
+        "",
+    ),
+    "cosine missing.json 1,2": (
+        "there is no file missing.json",
+        "did you mean nothing.json, nameless.json or nan.json?",
+    ),
+    "cosine a 1,2": (
+        'a: "a" is both the file a.json and the file a.csv',
+        "write @a.json or @a.csv",
+    ),
+    "cosine cat dog": (
+        'a: "cat" is neither numbers nor a file',
+        "1,2,3 is a vector, - standard input",
+    ),
+    "cosine cat dgo --data words.csv": (
+        'b: "dgo" is no number, no file and no row label',
+        "did you mean dog?",
+    ),
+    "cosine cat dog --data missing.csv": (
+        "there is no file missing.csv",
+        "did you mean mixed.csv?",
+    ),
+    "cosine ragged.json 1,2": (
+        "ragged.json: [1] has 1 entry where the first has 2",
+        "the rows of an array are equally long",
+    ),
+    "cosine broken.json 1,2": (
+        'broken.json:1:11: "]" stands where a value is expected',
+        "take out the comma before it",
+    ),
+    "cosine empty.json 1,2": (
+        "empty.json is empty",
+        "",
+    ),
+    "cosine nothing.json 1,2": (
+        "nothing.json is empty",
+        "",
+    ),
+    "cosine text.json 1,2": (
+        'text.json: [0][1]: "x" is not a number',
+        "",
+    ),
+    "cosine null.json 1,2": (
+        "null.json: [1]: null is not a number",
+        "arrays have no gaps: every entry must be a number",
+    ),
+    "cosine bool.json 1,2": (
+        "bool.json: [0]: true is not a number",
+        "true and false stand in masks alone: write 1 and 0",
+    ),
+    "cosine twice.json": (
+        'twice.json:1:10: the key "a" stands twice in one object',
+        "",
+    ),
+    "cosine nan.json 1,2": (
+        'nan.json: [1]: "NaN" is not a finite number',
+        "",
+    ),
+    "cosine huge.json 1,2": (
+        'huge.json: [0]: "1e999" is too large: 64-bit numbers end at 1.8e308',
+        "",
+    ),
+    "cosine folder 1,2": (
+        "folder is a folder",
+        "name a file in it",
+    ),
+    "cosine model.pt 1,2": (
+        "model.pt is a PyTorch file, which is never opened, since that can run code",
+        "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())",
+    ),
+    "cosine sheet.xlsx 1,2": (
+        "sheet.xlsx is a spreadsheet",
+        "save it as CSV",
+    ),
+    "cosine objects.npy 1,2": (
+        "objects.npy holds Python objects, which are never opened, since that can run code",
+        "save numbers: numpy.save(path, array.astype(float))",
+    ),
+    "cosine complex.npy 1,2": (
+        "complex.npy holds complex numbers, not real numbers",
+        "",
+    ),
+    "cosine q.json#z 1,2": (
+        'q.json is one array without row labels, so there is no "z" in it',
+        "a table's first column is read as labels where it holds no number, or with --labels",
+    ),
+    "softmax x.csv": (
+        'x.csv:2:2: "x" is not a number',
+        "",
+    ),
+    "softmax ragged.csv": (
+        "ragged.csv:2: has 1 cell where line 1 has 2",
+        "",
+    ),
+    "softmax mixed.csv": (
+        'mixed.csv:1:1: "a" is not a number',
+        "a first row or column of labels holds no number; --header and --labels overrule",
+    ),
+    "softmax two.csv": (
+        (
+            'two.csv:1: "1,5;2,5" can be read in two ways: as the numbers 1.5 and 2.5 with decimal commas, or '
+            "as the rows 1,5 and 2,5"
+        ),
+        "--decimal , for decimal commas; otherwise put each row on a line of its own",
+    ),
+    "softmax words.csv --delimiter ;;": (
+        '--delimiter is one character, not ";;"',
+        "or tab, \\t, blank, space, comma, semicolon",
+    ),
+    "softmax words.csv --decimal x": (
+        '--decimal is . or , and not "x"',
+        "",
+    ),
+    "softmax -inf,-inf": (
+        "x is −∞ throughout: nothing is left to share out",
+        "let one entry of it stay finite; attention gives such a query the weights 0",
+    ),
+    "softmax 1,2 --temperature 0": (
+        "--temperature must be greater than 0, and not 0.0",
+        "",
+    ),
+    "softmax 1,2 --temperature hot": (
+        '--temperature takes a number, not "hot"',
+        "",
+    ),
+    "softmax 1,2 --axis 3": (
+        "there is no axis 3: x has 1 of them, counted from 0 or back from −1",
+        "",
+    ),
+    "softmax 1,2 --axis 0.5": (
+        '--axis takes a whole number, not "0.5"',
+        "",
+    ),
+    "cosine 1,2 3,4 --distanc": (
+        "attncalc cosine has no option --distanc",
+        "did you mean --distance, --no-distance or --data?",
+    ),
+    "cosine 1,2 3,4 --distance=yes": (
+        "--distance is a switch and takes no value",
+        "leave out =yes",
+    ),
+    "cosine 1,2 3,4 --digits": (
+        "--digits needs a value",
+        "write --digits N",
+    ),
+    "cosine 1,2 3,4 --digits --quiet": (
+        "--digits needs a value, and --quiet is an option",
+        "write --digits N, or --digits=--quiet if that is the value",
+    ),
+    "cosine 1,2 3,4 -d many": (
+        '--digits takes a whole number from 0 to 50, not "many"',
+        "",
+    ),
+    "cosine 1,2 3,4 -d -1": (
+        '--digits takes a whole number from 0 to 50, not "-1"',
+        "",
+    ),
+    "cosine 1,2 3,4 -d 2 -d 3": (
+        '-d is given twice: "2" and "3"',
+        "",
+    ),
+    "cosine 1,2 3,4 --round 99": (
+        '--round takes a whole number from 0 to 15, not "99"',
+        "",
+    ),
+    "cosine 1,2 3,4 --color green": (
+        '--color takes auto, always or never, not "green"',
+        "",
+    ),
+    "cosine 1,2 3,4 --dtype float16": (
+        '--dtype takes float64 or float32, not "float16"',
+        "did you mean float64 or float32?",
+    ),
+    "cosine 1,2 3,4 -f jsn": (
+        '--format takes table, plain, json, csv, markdown, latex, html, npy or npz, not "jsn"',
+        "did you mean json?",
+    ),
+    "cosine 1,2 3,4 -o x.docx": (
+        "cannot tell the format of x.docx from its suffix",
+        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt; any other goes with -f FORMAT",
+    ),
+    "cosine 1,2 3,4 -o x": (
+        "cannot tell the format of x from its suffix",
+        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt; any other goes with -f FORMAT",
+    ),
+    "cosine 1,2 3,4 -o folder": (
+        "cannot write folder: it is a folder",
+        "name a file in it: folder/result.json",
+    ),
+    "cosine 1,2 3,4 -o none/x.json": (
+        "cannot write none/x.json: there is no folder none",
+        "",
+    ),
+    "cosine 1,2 3,4 -o=": (
+        "--output needs the name of a file, and it is empty",
+        "",
+    ),
+    "cosine 1,2 3,4 --get norm": (
+        "cosine has no step or output called 'norm'",
+        "did you mean norm_b or norm_a?",
+    ),
+    "cosine 1,2 3,4 --show dto": (
+        "cosine has no step or output called 'dto'",
+        "did you mean dot?",
+    ),
+    "cosine 1,2 3,4 --transpose c": (
+        '--transpose "c": cosine has no such operand',
+        "",
+    ),
+    "cosine 1,2 3,4 -p 3": (
+        "attncalc cosine has no option -p",
+        "attncalc cosine --help lists its options",
+    ),
+    "cosine 1,2 3,4 —distance": (
+        '"—distance" begins with a dash that is no hyphen',
+        "did you mean --distance?",
+    ),
+    "cosine --a 1,2 3,4 5,6": (
+        "cosine takes 1 operand (b), and 2 words were given",
+        'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
+    ),
+    "cosine - -": (
+        "standard input is empty",
+        "",
+    ),
+    "attention": (
+        "attention needs q, k and v (or x with wq, wk and wv), and q must still be given",
+        "",
+    ),
+    "attention q.json k.json": (
+        "attention needs q, k and v, and v must still be given",
+        "",
+    ),
+    "attention q.json wide.json v.json": (
+        (
+            "cannot form Q·Kᵀ: Q is n=2 × d_k=3 but Kᵀ is d_k=4 × m=2; the inner sizes must agree, (m×n)(n×p) "
+            "→ (m×p), and here they are (2×3)(4×2) (q is q.json, k is wide.json, v is v.json)"
+        ),
+        "",
+    ),
+    "attention q.json k.json v.json --causal_align end": (
+        "attncalc attention has no option --causal_align",
+        "did you mean --causal-align?",
+    ),
+    "attention q.json k.json v.json --causal-align midle": (
+        '--causal-align takes start or end, not "midle"',
+        "",
+    ),
+    "attention q.json k.json v.json --scale big": (
+        '--scale takes a number, default or none, not "big"',
+        "",
+    ),
+    "attention q.json k.json v.json --window 0": (
+        "--window must be at least 1, and not 0",
+        "",
+    ),
+    "attention q.json k.json v.json --softcap -1": (
+        "--softcap must be greater than 0, and not -1.0",
+        "",
+    ),
+    "attention q.json k.json v.json --padding 1,2,3": (
+        "--padding 3 is not among 0…2: it is a number of keys, and m=2",
+        "",
+    ),
+    "attention q.json k.json v.json --padding x": (
+        '--padding takes a whole number, not "x"',
+        "",
+    ),
+    "attention --x q.json": (
+        "attention from x needs wq, wk and wv, and wq, wk and wv must still be given",
+        "",
+    ),
+    "attention problem.json": (
+        'problem.json: attention has no option "casual"',
+        "did you mean causal?",
+    ),
+    "matmul q.json k.json": (
+        (
+            "cannot form A·B: A is m=2 × n=3 but B is n=2 × p=3; the inner sizes must agree, (m×n)(n×p) → "
+            "(m×p), and here they are (2×3)(2×3) (a is q.json, b is k.json)"
+        ),
+        "is q.json transposed? --transpose a turns it round",
+    ),
+    "matmul 1,2": (
+        "matmul needs a and b, and b is missing",
+        "",
+    ),
+    "pairwise words.csv --metric angle": (
+        (
+            "--metric takes cosine-similarity, cosine, euclidean, sqeuclidean, manhattan, chebyshev, minkowski "
+            'or dot, not "angle"'
+        ),
+        "",
+    ),
+    "norm 3,4 --p x": (
+        '--p takes a number or inf, not "x"',
+        "",
+    ),
+    "grad": (
+        "attncalc grad needs the name of a calculation",
+        "attncalc list names them all",
+    ),
+    "grad cosin 1,2 3,4": (
+        'attncalc grad has no calculation "cosin"',
+        "did you mean cosine?",
+    ),
+    "grad cosine 1,2 3,4 --wrt c": (
+        "there is no gradient with respect to 'c': cosine was given a and b",
+        "",
+    ),
+    "grad softmax 1,2 --upstream 1,2,3": (
+        "upstream is 3, and the result that it belongs to is n=2",
+        "",
+    ),
+    'grad mips 1,2 "1 2; 3 4"': (
+        "ranking has no gradient: a ranking jumps where two entries change places",
+        "",
+    ),
+    "run": (
+        "run takes one document, and 0 were given",
+        "attncalc run problem.json",
+    ),
+    "run q.json": (
+        "q.json is not a document",
+        "a document is a JSON object with its calculation",
+    ),
+    "run missing.json": (
+        'there is no document "missing.json"',
+        "attncalc run problem.json",
+    ),
+    "run future.json": (
+        'future.json: the document is of version "2", and 1 is read',
+        "",
+    ),
+    "run nameless.json": (
+        "nameless.json does not name its calculation",
+        'it has a key like "calculation": "attention"',
+    ),
+    "run other.json": (
+        'other.json: there is no calculation "cosinus"',
+        "did you mean cosine?",
+    ),
+    "run problem.json": (
+        'problem.json: attention has no option "casual"',
+        "did you mean causal?",
+    ),
+    "run q.json k.json": (
+        "run takes one document, and 2 were given",
+        "attncalc run problem.json",
+    ),
+    "sample cosin": (
+        'there is no sample "cosin"',
+        "did you mean cosine.json?",
+    ),
+    "sample cosine words": (
+        "sample writes one file, and 2 were named",
+        "",
+    ),
+    "sample cosine -f json": (
+        "a sample is written as it is, and -f is for the list of samples",
+        "",
+    ),
+    "cosine 1,2 3,4 -o=folder/": (
+        "cannot write folder: it is a folder",
+        "name a file in it: folder/result.json",
+    ),
+    "cosine 1,2 3,4 --get=": (
+        "cosine has no step or output called ''",
+        "it has dot, norm_a, norm_b, norm_product, cosine, angle",
+    ),
+    "cosine 1,2 3,4 --show nothing,dot": (
+        "cosine has no step or output called 'nothing'",
+        "it has dot, norm_a, norm_b, norm_product, cosine, angle",
+    ),
+    "[1,2] 3": (
+        'attncalc has no command "[1,2]"',
+        "a calculation's name comes first: attncalc cosine 1,2 3,4",
+    ),
+    "list list": (
+        'list takes no operands, and "list" was given',
+        "",
+    ),
+    "cosine 1,2 3,4 -qx": (
+        "attncalc cosine has no option -x",
+        "attncalc cosine --help lists its options",
+    ),
+    "cosine -- -1,2 -x": (
+        'b: "-x" is neither numbers nor a file',
+        "did you mean x?",
+    ),
+    "softmax 1,2 --log": (
+        "attncalc softmax has no option --log",
+        "did you mean --color, --get or --all?",
+    ),
+    "cosine 1,2 3,4 --data": (
+        "--data needs a value",
+        "write --data FILE",
+    ),
+    "norm 3,4 --p": (
+        "--p needs a value",
+        "write --p NUMBER|inf",
+    ),
+    "t.json": (
+        'attncalc has no command "t.json"',
+        "attncalc list names them all",
+    ),
+    "grad --upstream 1 cosine 1,2 3,4": (
+        "attncalc grad has no option --upstream",
+        "an option follows the name that it belongs to: attncalc grad CALCULATION … --upstream",
+    ),
+    "sample -o none/x": (
+        "cannot write none/x: there is no folder none",
+        "",
+    ),
+    "cosine 1,2 3,4 --decimal ; --delimiter ;": (
+        '--decimal is . or , and not ";"',
+        "",
+    ),
+}
+"""The call, what it is told, and the hint."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the calls read."""
+    made = tmp_path_factory.mktemp("faults")
+    for name, text in FILES.items():
+        (made / name).write_text(text, encoding="utf-8")
+    np.save(made / "complex.npy", np.array([1j]))
+    np.save(made / "objects.npy", np.array([{}], dtype=object))
+    (made / "folder").mkdir()
+    return made
+
+
+@pytest.mark.parametrize(("line", "message", "hint"), [(line, *said) for line, said in CALLS.items()], ids=CALLS)
+def test_a_fault_is_one_line_and_its_mend_another(
+    run: Callable[..., subprocess.CompletedProcess[str]], folder: Path, line: str, message: str, hint: str
+) -> None:
+    done = run(*shlex.split(line), cwd=folder)
+    assert done.stderr == f"Error: {message}\n" + (f"hint: {hint}\n" if hint else "")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_no_call_has_written_anything(folder: Path) -> None:
+    assert {path.name for path in folder.iterdir()} == {*FILES, "complex.npy", "objects.npy", "folder"}
+
+
+HOSTILE = {
+    "an escape": "\x1b[2J",
+    "a new line": "a\nError: forged",
+    "a carriage return": "a\rError: forged",
+    "a right-to-left override": "\u202egnissim",
+    "a byte that is no UTF-8": "\udcff",
+    "a control of eight bits": "\x9b31m",
+    "markup": "[red]x[/red] :smile:",
+    "very long": "x" * 5_000,
+}
+PLACES = {
+    "command": ["{}"],
+    "option": ["cosine", "--{}"],
+    "operand": ["cosine", "{}", "1"],
+    "step": ["cosine", "1", "2", "--get", "{}"],
+    "choice": ["cosine", "1", "2", "-f", "{}"],
+    "number": ["softmax", "1,2", "--temperature", "{}"],
+    "file": ["cosine", "1", "2", "-o", "{}.x"],
+    "document": ["run", "{}"],
+    "sample": ["sample", "{}"],
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_what_the_caller_wrote_stays_text(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: list[str], text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert app([word.replace("{}", text) for word in place], standalone_mode=False) == 2
+    said = capfd.readouterr()
+    lines = said.err.splitlines()
+    assert said.out == ""
+    assert [line.partition(": ")[0] for line in lines] in (["Error"], ["Error", "hint"])
+    assert said.err.replace("\n", "").isprintable()
+    assert max(map(len, lines)) < 500
