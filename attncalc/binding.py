@@ -46,7 +46,8 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
     extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
     leading = ax.leading_names(extra.values(), calculation.leading, declared)
     known = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
-    inputs_, axes, labels = {}, {}, {}
+    inputs_, axes = {}, {}
+    labels: dict[str, tuple[str, ...]] = {}
     for name, g in ready.items():
         try:
             found = ax.bind(g.value.shape, shapes[name], leading=leading, known=known)

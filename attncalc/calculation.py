@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 from attncalc.graph import Node
@@ -214,8 +215,13 @@ def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
     kind, prefix = _bare(annotated)
     if not dataclasses.is_dataclass(kind):
         return [_option(parameter.name, annotated, parameter.default)]
-    hints = typing.get_type_hints(kind, include_extras=True)
+    hints = _field_hints(typing.cast("Any", kind))
     return [_option(prefix + f.name, hints[f.name], f.default) for f in dataclasses.fields(kind)]
+
+
+@cache
+def _field_hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind, include_extras=True)
 
 
 def _option(name: str, annotated: Any, default: Any) -> Option:

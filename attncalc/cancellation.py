@@ -34,7 +34,7 @@ def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, A
     if not ((size > 0) & (size < SUSPICIOUS * max(largest, SUSPICIOUS))).any() and largest >= SUSPICIOUS:
         return None
     terms = _terms(step.sources[0], values, operands)
-    found = (size > 0) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
+    found = (size > 0) & np.isfinite(size) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
     return found if found.any() else None
 
 

@@ -39,11 +39,13 @@ def central_differences(output: Node, name: str, operands: Mapping[str, Array], 
         move = np.zeros((which.size, x.size))
         move[np.arange(which.size), which] = steps.ravel()[which]
         move = move.reshape(which.size, *x.shape)
-        up, down = (_losses(output, {**operands, name: x + sign * move}, upstream) for sign in (1, -1))
+        moved = ({**operands, name: x + sign * move} for sign in (1, -1))
+        up, down = (_losses(output, values, upstream, which.size) for values in moved)
         slopes[which] = (up - down) / (2 * steps.ravel()[which])
     return slopes.reshape(x.shape)
 
 
-def _losses(output: Node, operands: Mapping[str, Array], upstream: Array) -> Array:
+def _losses(output: Node, operands: Mapping[str, Array], upstream: Array, count: int) -> Array:
+    """One loss for each moved copy; an output that the moved operand has no part in is the same for all of them."""
     values = evaluate([output], operands, keep=lambda node: False)[output]
-    return np.asarray((values * upstream).reshape(values.shape[0], -1).sum(axis=1))
+    return np.broadcast_to((values * upstream).sum(axis=tuple(range(-upstream.ndim, 0))), (count,))

@@ -67,7 +67,8 @@ def _value(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Arra
         positions = align(_positions(along.size, dtype), (along,), node.axes)
         return np.broadcast_to(positions, tuple(axis.size for axis in node.axes))
     if not node.sources:
-        return np.asarray(node.row.kernel(node)).astype(dtype)
+        drawn = np.asarray(node.row.kernel(node))
+        return exactly(drawn) if dtype.kind == "O" else drawn.astype(dtype)
     if node.row.elementwise:
         sources = [align(values[source], source.axes, node.axes) for source in node.sources]
         return np.asarray(node.row.kernel(*sources))

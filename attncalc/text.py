@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def visible(text: str, limit: int | None = None) -> str:
@@ -23,11 +23,14 @@ def quoted(text: str) -> str:
     return f'"{visible(text, 80)}"'
 
 
-def near(word: str, known: Iterable[str], prefix: str = "") -> str:
-    """`did you mean causal or scale?`: the names nearest to a word that was missed, or "" if there is none near."""
+def near(word: str, known: Iterable[str], prefix: str = "", *, said: Mapping[str, str] | None = None) -> str:
+    """`did you mean causal or scale?`: the names nearest to a word that was missed, or "" if there is none near.
+
+    `said` holds what is said in place of a name: a.json for its stem, a.
+    """
     import difflib  # here, where a name was not found, and not at start-up
 
-    spelled = {name.casefold(): name for name in known}
+    spelled = {name.casefold(): (said or {}).get(name, name) for name in known}
     found = difflib.get_close_matches(word.casefold(), spelled, n=3, cutoff=0.6)
     return f"did you mean {either(prefix + visible(spelled[name], 80) for name in found)}?" if found else ""
 

@@ -149,7 +149,7 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document as a dictionary: problem, steps, outputs and result."""
-        from attncalc.render import document
+        from attncalc.render.document import document
 
         return document(self)
 
@@ -160,9 +160,9 @@ class Trace:
         return latex.page(self, View(standalone=standalone))
 
     def __str__(self) -> str:
-        from attncalc.render import plain_page
+        from attncalc.render import View, plain
 
-        return plain_page(self)
+        return plain.page(self, View())
 
     def _repr_html_(self) -> str:
         from attncalc.render import notebook

@@ -99,7 +99,7 @@ def reference() -> str:
     for heading, commands in families().items():
         parts.append(f"## {heading}")
         for name, _ in commands:
-            parts += [f"### {name}", block(f"attncalc {name} --help | {own}"), block(f"attncalc {name} {name}.json")]
+            parts += [f"### {name}", block(f"attncalc {name} --help | {own}"), block(f"attncalc run {name}.json")]
     parts.append("## Over all of them")
     for name in VERBS:
         parts += [f"### {name}", block(f"attncalc {name} --help")]

@@ -15,15 +15,19 @@ from attncalc.trace import Entry
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "exp": math.exp,
     "ln": math.log,
+    "log₂": math.log2,
+    "log₁₀": math.log10,
     "tanh": math.tanh,
     "sin": math.sin,
     "cos": math.cos,
     "arccos": math.acos,
     "sign": lambda x: float((x > 0) - (x < 0)),
-    "max": max,
+    "max": lambda *entries: max(entries),
     "argmax": lambda *entries: entries.index(max(entries)),
 }
 PRODUCTS = {"×": float.__mul__, "·": float.__mul__, "⊙": float.__mul__, "/": float.__truediv__}
+WORDS = {"masked": [":", "−∞"], "left": ["out"], "taken": []}
+"""Words that stand for an entry which cannot be chosen, each with the tokens behind it."""
 COMPARISONS = {"≤": float.__le__, "<": float.__lt__, "=": float.__eq__}
 
 _NAME = r"[^\W\d²][^\W²]*"
@@ -117,6 +121,8 @@ class _Reader:
                 raise ValueError(f"{self.text!r}: is the root raised, or what stands under it?")
             return value
         value = self.atom()
+        if self.take("!"):
+            return float(math.factorial(int(value)))
         if self.take("²"):
             value = value**2
         elif self.take("^"):
@@ -142,8 +148,9 @@ class _Reader:
             return self.called(FUNCTIONS[token])
         if token in self.names:
             return self.names[token]
-        if token == "masked" and self.take(":"):
-            self.expect("−∞")
+        if token in WORDS:
+            for word in WORDS[token]:
+                self.expect(word)
             return -math.inf
         if not token[:1].isdigit():
             raise ValueError(f"{self.text!r}: {token!r} is no number")

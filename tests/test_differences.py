@@ -47,6 +47,11 @@ def test_they_agree_with_one_entry_at_a_time() -> None:
     assert_allclose(found, slope(node, "x", VALUES, upstream(node)), atol=1e-9)
 
 
+def test_an_operand_that_the_output_ignores_has_the_slope_0() -> None:
+    assert (central_differences(X + 0, "y", VALUES, np.ones((3, 2))) == 0).all()
+    assert (central_differences(total(total(X)), "y", VALUES, np.ones(())) == 0).all()
+
+
 def test_moving_them_in_several_runs_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = central_differences(X @ Y.T, "y", VALUES, np.ones((3, 4)))
     monkeypatch.setattr(differences, "CHUNK", 40)

@@ -32,7 +32,7 @@ from attncalc.text import both, either, near, quoted, shape_text, visible
     ],
     ids=ascii,
 )
-def test_characters_that_would_act_are_shown(text: str, shown: str):
+def test_characters_that_would_act_are_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
@@ -44,19 +44,19 @@ def test_characters_that_would_act_are_shown(text: str, shown: str):
         ("\x1b\x1b\x1b", 2, "\\x1b…"),
     ],
 )
-def test_long_text_is_cut(text: str, limit: int, shown: str):
+def test_long_text_is_cut(text: str, limit: int, shown: str) -> None:
     assert visible(text, limit) == shown
 
 
 @given(st.text())
-def test_what_is_visible_prints_and_stays_on_its_line(text: str):
+def test_what_is_visible_prints_and_stays_on_its_line(text: str) -> None:
     shown = visible(text)
     assert shown.isprintable()
     assert len(shown.splitlines()) <= 1
     shown.encode()  # no half characters
 
 
-def test_quoted_text_is_cut_to_a_line():
+def test_quoted_text_is_cut_to_a_line() -> None:
     assert quoted("x" * 1000) == f'"{"x" * 79}…"'
 
 
@@ -70,20 +70,20 @@ def test_quoted_text_is_cut_to_a_line():
         ("a\x1bb", ["a\x1bc"], r"did you mean a\x1bc?"),
     ],
 )
-def test_near_names(word: str, known: list[str], said: str):
+def test_near_names(word: str, known: list[str], said: str) -> None:
     assert near(word, known) == said
 
 
-def test_near_names_with_what_stands_before_them():
+def test_near_names_with_what_stands_before_them() -> None:
     assert near("casual", ["causal"], "--") == "did you mean --causal?"
 
 
-def test_lists_in_a_sentence():
+def test_lists_in_a_sentence() -> None:
     assert both(["q", "k", "v"]) == "q, k and v"
     assert either(["q", "k"]) == "q or k"
     assert both(["q"]) == "q"
 
 
-def test_shapes_in_a_sentence():
+def test_shapes_in_a_sentence() -> None:
     assert shape_text((2, 3)) == "2 × 3"
     assert shape_text(()) == "a single number"

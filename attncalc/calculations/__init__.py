@@ -25,18 +25,36 @@ TABLE: dict[str, tuple[str, str]] = {
     "mips": ("similarity", "Find the keys with the largest inner product with a query."),
     "analogy": ("similarity", "Solve a − b + c by the nearest vector of a vocabulary."),
     "matmul": ("matrices", "Multiply matrices: rows of the left with columns of the right."),
+    "eigen": ("matrices", "The directions that a matrix only stretches, and by how much."),
+    "svd": ("matrices", "Any matrix as a turn, a stretch along the axes, and another turn."),
     "softmax": ("probability", "Turn scores into shares that are positive and sum to 1."),
     "log-softmax": ("probability", "The logarithms of the softmax, without leaving the safe range of numbers."),
+    "cross-entropy": (
+        "losses",
+        "How surprised a model is by the right classes: −log of the probability that it gave them.",
+    ),
+    "next-token-loss": ("losses", "How surprised a language model is by each next token: the mean of −ln p(token)."),
+    "perplexity": ("losses", "How many equally likely choices a model has been left with, on average."),
+    "expectation": ("statistics", "What a quantity is on average, and how far it strays from that."),
+    "entropy": ("probability", "How uncertain a distribution is: the surprise that it holds on average."),
+    "kl": ("probability", "How much is lost by taking q where p holds: the Kullback–Leibler divergence of q from p."),
+    "bayes": ("statistics", "How likely each hypothesis is after something was seen."),
+    "likelihood": (
+        "statistics",
+        "How likely observations are under a distribution, and which parameters would make them likeliest.",
+    ),
     "qkv": ("attention", "Project tokens to queries, keys and values."),
     "attention": ("attention", "Each query mixes the values, weighted by how well its key fits."),
     "multihead": ("attention", "Several attentions side by side, each on its own share of the columns."),
     "kv-cache": ("pieces", "Causal attention one token at a time, with the keys and values of the past kept."),
     "flash": ("pieces", "Attention one block of keys at a time, without ever holding a whole row of scores."),
-    "sinusoidal": ("positions", "Tell a position by sines and cosines of many wavelengths."),
-    "rope": (
-        "rope",
-        "Turn pairs of a vector by angles that grow with its position, so that dot products tell how far two are apart.",
+    "concentration": (
+        "experiments",
+        "Random vectors grow orthogonal, and their distances alike, as dimensions are added.",
     ),
+    "scaling": ("experiments", "Why scores are divided by √d_k: what happens to softmax without it."),
+    "sinusoidal": ("positions", "Tell a position by sines and cosines of many wavelengths."),
+    "rope": ("rope", "Turn pairs of a vector by angles that grow with its position."),
     "alibi": ("positions", "Tell scores how far apart query and key are: the farther, the less."),
     "t5-bias": ("positions", "Put relative positions in buckets, and look up each head's bias for them."),
     "layernorm": (
@@ -55,6 +73,11 @@ TABLE: dict[str, tuple[str, str]] = {
     "ffn": ("layers", "Think about every token by itself: up to a wider space, a bend, and back."),
     "residual": ("layers", "Add what a sublayer found to what went into it."),
     "embed": ("layers", "Look up a vector for every token, and add one for its place."),
+    "conv": (
+        "sequence",
+        "Slide a small window over an input and ask, at every place, how much it looks like the kernel.",
+    ),
+    "rnn": ("sequence", "Read a sequence one step after the other, with a state that remembers."),
     "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
 }
 """Name → (module, one line). A test holds it against the modules."""
@@ -64,13 +87,17 @@ FAMILIES: dict[str, str] = {
     "similarity": "Vectors and distances",
     "matrices": "Matrices",
     "probability": "Probability",
+    "losses": "Probability",
+    "statistics": "Probability",
     "attention": "Attention",
     "pieces": "Attention",
+    "experiments": "Attention",
     "positions": "Positions",
     "rope": "Positions",
     "normalisation": "Layers",
     "activations": "Layers",
     "layers": "Layers",
+    "sequence": "Layers",
 }
 """Module → the heading under which its calculations are listed."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from attncalc.calculations.masking import (
     fully_masked,
     weights_of,
 )
+from attncalc.calculations.rotation import DEFAULTS, Rotation, rotated_queries_and_keys
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, note, step
 from attncalc.ops import merge, rename, repeat, split
@@ -31,7 +32,9 @@ VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 Tokens = Annotated[Node | None, "the tokens, one a row"]
 Context = Annotated[Node | None, "what keys and values are made from, where it is not x (encoder–decoder attention)"]
 Mask = Annotated[Node | None, "who may look at whom; broadcasts from the right"]
-Bias = Annotated[Node | None, "numbers that are added to the scores; broadcast from the right"]
+Bias = Annotated[Node | Literal["alibi"] | None, "numbers that are added to the scores, or alibi; from the right"]
+Rope = Annotated[bool, "turn queries and keys by their positions"]
+RopePositions = Annotated[Node | None, "the tokens' positions, with --rope; 0, 1, 2 … where they are not given"]
 KvHeads = Annotated[int | None, "how many key heads there are; consecutive query heads share one"]
 Heads = Annotated[int, "how many heads"]
 BiasQ = Annotated[Node | None, "the queries' bias"]
@@ -119,6 +122,7 @@ def qkv(
     context="m d_model",
     mask=operand("n m", kind="mask", broadcasts=True),
     bias=operand("n m", kind="logits", broadcasts=True),
+    rope_positions="n",
     leading=("h",),
     remarks=fully_masked,
     reference=f"{VASWANI}, eq. 1",
@@ -135,6 +139,7 @@ def attention(
     context: Context = None,
     M: Mask = None,
     B: Bias = None,
+    P: RopePositions = None,
     causal: Causal = False,
     causal_align: CausalAlign = "start",
     mask_kind: MaskKind = None,  # binding reads it: the mask arrives as true and false, or as numbers
@@ -144,6 +149,8 @@ def attention(
     softcap: Softcap = None,
     kv_heads: KvHeads = None,
     mask_before_scale: MaskFirst = False,
+    rope: Rope = False,
+    rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
 ) -> tuple[Node, Node]:
     """Each query mixes the values, weighted by how well its key fits.
 
@@ -152,6 +159,8 @@ def attention(
     the weights 0 and the output 0.
     """
     Q, K, V = _operands(Q, K, V, X, (W_Q, W_K, W_V), context)
+    if rope or P is not None or rotation != DEFAULTS:
+        Q, K = rotated_queries_and_keys(Q, K, P, rotation, rope=rope, at_end=causal_align == "end")
     K, V = _shared(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
@@ -200,8 +209,9 @@ def _operands(
     bv="(g d_v)",
     bo="d_out",
     context="m d_model",
-    mask=operand("n m", kind="mask", broadcasts=True),
-    bias=operand("n m", kind="logits", broadcasts=True),
+    mask=operand("h n m", kind="mask", broadcasts=True),
+    bias=operand("h n m", kind="logits", broadcasts=True),
+    rope_positions="n",
     sizes={"h": "heads", "g": "kv_heads"},
     remarks=fully_masked,
     reference=f"{VASWANI}, section 3.2.2; torch.nn.MultiheadAttention with its weights transposed",
@@ -220,6 +230,7 @@ def multihead(
     context: Context = None,
     M: Mask = None,
     B: Bias = None,
+    P: RopePositions = None,
     heads: Heads = 1,
     kv_heads: KvHeads = None,
     causal: Causal = False,
@@ -230,6 +241,8 @@ def multihead(
     scale: Scale = "default",
     softcap: Softcap = None,
     mask_before_scale: MaskFirst = False,
+    rope: Rope = False,
+    rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
 ) -> tuple[Node, Node]:
     """Several attentions side by side, each on its own share of the columns.
 
@@ -241,6 +254,8 @@ def multihead(
     why = "a head takes its own block of neighbouring columns"
     Q = step("q_heads", split(Q), why)
     K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
+    if rope or P is not None or rotation != DEFAULTS:
+        Q, K = rotated_queries_and_keys(Q, K, P, rotation, rope=rope, at_end=causal_align == "end")
     K, V = _shared(K, V, Q, kv_heads)
     weights = weights_of(Q, K, M, B, rules)
     mixed = step("heads", weights @ V, "each head mixes its values by its own shares")

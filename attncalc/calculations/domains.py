@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ LEAST_SLACK = 1e-6  # what single precision leaves of a sum
 MOST_SLACK = 0.02
 
 
-def spot(at: Sequence[int]) -> str:
+def spot(at: NDArray[np.intp]) -> str:
     """An entry's place as one writes it behind a name: `[0,2]`, nothing for a single number."""
-    return f"[{','.join(map(str, at))}]" if len(at) else ""
+    return f"[{','.join(map(str, at.tolist()))}]" if at.size else ""
 
 
 def numbers(value: NDArray[Any]) -> NDArray[np.float64] | None:

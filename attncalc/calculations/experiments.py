@@ -92,7 +92,7 @@ def scaling(
     predicted = step("predicted_variance", predicted, "d_k products of variance σ⁴ add up; means must be 0 for it")
     sampled = step("sampled_variance", listed(variances, "dk"), "what the random scores show")
     alone = step("max_weight_unscaled", listed(unscaled, "dk"), "scores far apart: softmax takes the best key alone")
-    tamed = step("max_weight_scaled", listed(scaled, "dk"), "divided by √d_k the scores have variance σ⁴, whatever d_k is")
+    tamed = step("max_weight_scaled", listed(scaled, "dk"), "divided by √d_k, scores have variance σ⁴ for any d_k")
     return tamed, predicted, sampled, alone
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.axes import Axes, describe, without
+from attncalc.axes import Axes, describe
 from attncalc.calculation import calculation, operand
 from attncalc.calculations.domains import (
     must_be_places,
@@ -58,10 +58,9 @@ def _check_cross_entropy(values: Mapping[str, Any]) -> None:
         note("target read as the numbers of the right classes, from 0")
         if ignored is not None and (numbers(target) == ignored).all():
             raise DomainError(f"every target is {ignored}, which is ignored: no loss is left")
-    if (weights := values.get("class_weights")) is not None and (numbers(weights) is not None):
-        if (numbers(weights) < 0).any():
-            at = np.argwhere(numbers(weights) < 0)[0]
-            raise DomainError(f"class_weights{spot(at)} is below 0")
+    weights = numbers(values["class_weights"]) if "class_weights" in values else None
+    if weights is not None and (weights < 0).any():
+        raise DomainError(f"class_weights{spot(np.argwhere(weights < 0)[0])} is below 0")
 
 
 def _infinite(trace: Trace) -> Iterator[str]:
@@ -81,8 +80,8 @@ def _infinite(trace: Trace) -> Iterator[str]:
     check=_check_cross_entropy,
     remarks=_infinite,
     infinite=True,
-    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, sections 5.5 and 6.2.2; torch.nn.CrossEntropyLoss; "
-    "label smoothing: Szegedy et al. 2016, section 7",
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.2.2; torch.nn.CrossEntropyLoss; label "
+    "smoothing: Szegedy et al. 2016, section 7",
 )
 def cross_entropy(
     logits: Annotated[Node | None, "scores, one row an example; −inf where masked"] = None,

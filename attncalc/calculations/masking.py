@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from attncalc.axes import Axis
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, as_node, constants, note, step
-from attncalc.ops import index, keep_where, softmax, sqrt, tanh
+from attncalc.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
 from attncalc.trace import Trace
 
 Causal = Annotated[bool, "a query sees itself and what comes before it"]
@@ -43,7 +44,7 @@ class Rules:
     mask_before_scale: bool = False
 
 
-def weights_of(Q: Node, K: Node, M: Node | None, B: Node | None, rules: Rules) -> Node:
+def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Rules) -> Node:
     """Attention weights: how much of each key every query takes, in the order scale, cap, bias, mask, softmax."""
     scores = step("scores", Q @ K.T, "compare every query with every key")
     if rules.mask_before_scale:
@@ -57,8 +58,10 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | None, rules: Rules) -
             raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap}")
         cap = rules.softcap
         scores = step("capped", cap * tanh(scores / cap), "no score can run away: all stay between −C and C")
-    if B is not None:
+    if isinstance(B, Node):
         scores = step("biased", scores + B, "what position or structure says, whatever the tokens are")
+    elif B is not None:
+        scores = step("biased", _with_alibi(scores, rules), "far keys lose, by a slope that each head has of its own")
     if not rules.mask_before_scale:
         scores = _masked(scores, M, rules)
     return step("weights", softmax(scores), "each query shares out 1 among the keys")
@@ -69,6 +72,41 @@ def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
     if scale == "none":
         return scores
     return scores / sqrt(Q.size("d_k")) if scale == "default" else scores * as_node(float(scale))
+
+
+def _with_alibi(scores: Node, rules: Rules) -> Node:
+    """The scores less each head's slope times the distance; a single head's slope is 2⁻⁸."""
+    heads = next((axis.size for axis in scores.axes[:-2] if axis.name == "h"), None)
+    i, j = _places(scores, rules)
+    distances = absolute(i - j)
+    return scores - (as_node(2) ** -8 * distances if heads is None else outer(slopes_of(heads), distances))
+
+
+def slopes_of(heads: int) -> Node:
+    """ALiBi's slopes: 2^(−8h/H) for h = 1…H; for H no power of two, those of the power below and every other one of
+    the power above.
+    """
+    power = 2 ** (heads.bit_length() - 1)
+    if power == heads:
+        return as_node(2) ** -(8 * _head(heads) / heads)
+    note(
+        f"{heads} heads are no power of two: the first {power} slopes are those of {power} heads, the others every "
+        f"second one of {2 * power} heads, as in the paper's code"
+    )
+    between = as_node(2) ** -(8 * (2 * _head(heads - power) - 1) / (2 * power))
+    return concat([as_node(2) ** -(8 * _head(power) / power), between], "h")
+
+
+def _head(count: int) -> Node:
+    """The heads' numbers, from 1."""
+    return index("h", (Axis("h", count),), "h") + 1
+
+
+def _places(scores: Node, rules: Rules) -> tuple[Node, Node]:
+    """Where each query and each key stands: both from 0, or the last query beside the last key."""
+    n, m = axes = scores.axes[-2:]
+    i, j = index(n.name, axes, "i"), index(m.name, axes, "j")
+    return (i + (m.size - n.size) if rules.causal_align == "end" and m.size != n.size else i), j
 
 
 def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
@@ -88,9 +126,7 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
 def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
     """One condition for each reason why a query may or may not look at a key."""
     n, m = scores.axes[-2:]
-    i, j = index("n", scores.axes[-2:], "i"), index("m", scores.axes[-2:], "j")
-    if rules.causal_align == "end":
-        i = i + (m.size - n.size) if m.size != n.size else i
+    i, j = _places(scores, rules)
     if rules.causal:
         if rules.causal_align == "start" and n.size != m.size:
             note(
@@ -117,11 +153,11 @@ def _valid(scores: Node, lengths: tuple[int, ...]) -> Node:
     if wrong:
         raise OptionError(f"--padding {wrong[0]} is not among 0…{m.size}: it is a number of keys, and m={m.size}")
     if len(lengths) == 1:
-        return index("m", scores.axes[-1:], "j") < lengths[0]
+        return index(m.name, (m,), "j") < lengths[0]
     if not batch or batch[0].size != len(lengths):
         there = f"{batch[0].size}" if batch else "one"
         raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
-    return index("m", (batch[0], m), "j") < constants(lengths, batch[0], "length")
+    return index(m.name, (batch[0], m), "j") < constants(lengths, batch[0], "length")
 
 
 def fully_masked(trace: Trace) -> Iterator[str]:

@@ -65,12 +65,12 @@ def _defective(trace: Trace) -> Iterator[str]:
         smallest = np.linalg.svd(vectors, compute_uv=False)[..., -1]
         if (smallest < NEARLY_DEPENDENT).any():
             yield (
-                "the eigenvectors depend on one another: the matrix has fewer directions of its own than columns (it is "
-                "defective), and about half of the digits of its repeated eigenvalues are lost"
+                "the eigenvectors depend on one another: the matrix is defective, it has fewer directions of its own "
+                "than columns, and about half of the digits of a repeated eigenvalue may be lost"
             )
 
 
-@calculation(a="n m", remarks=_defective, reference="any linear algebra text; Golub and Van Loan 2013, chapters 7 and 8")
+@calculation(a="n m", remarks=_defective, reference="Golub and Van Loan 2013, Matrix Computations, chapters 7 and 8")
 def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     """The directions that a matrix only stretches, and by how much.
 
@@ -93,15 +93,15 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
             characteristic_polynomial(A),
             "0 where λ·I − A flattens some direction, and that is where A stretches it by λ",
         )
-    why = "the roots of that polynomial" if polynomial else "found without the polynomial, whose roots would be less exact"
-    values = step("eigenvalues", eigenvalues(A, polynomial), why, symbol="λ")
-    vectors = step("eigenvectors", eigenvectors(A), "one column for each: A·v = λ·v, and any multiple of v would do too")
+    why = "the roots of that polynomial" if polynomial else "not by way of the polynomial, whose roots lose digits"
+    values = step("eigenvalues", eigenvalues(A, polynomial), why, symbol="lambda")
+    vectors = step("eigenvectors", eigenvectors(A), "one column for each: A·v = λ·v; any multiple of v would do")
     turned = output("a_v", A @ rename(vectors, "n", "m"), "A times each eigenvector")
     stretched = output("lambda_v", values * vectors, "each eigenvector, stretched by its eigenvalue: the same")
     return values, vectors, turned, stretched
 
 
-@calculation(a="m n", reference="Eckart and Young 1936; Golub and Van Loan 2013, section 2.4")
+@calculation(a="m n", reference="Eckart and Young 1936; Golub and Van Loan 2013, Matrix Computations, section 2.4")
 def svd(
     A: Annotated[Node, "any matrix"],
     *,
@@ -109,15 +109,15 @@ def svd(
 ) -> tuple[Node, ...]:
     """Any matrix as a turn, a stretch along the axes, and another turn.
 
-    A = U·diag(s)·Vᵀ with the singular values s largest first, the columns of U and the rows of Vᵀ of length 1 and at
+    A = u·diag(s)·vt with the singular values s largest first, the columns of u and the rows of vt of length 1 and at
     right angles to one another, as many as the smaller side of A (the "thin" form). The largest entry by absolute value
-    of each column of U is positive. With a rank r, the approximation U·diag(s₁ … s_r, 0 …)·Vᵀ lies nearer to A than any
+    of each column of u is positive. With a rank r, the approximation u·diag(s₁ … s_r, 0 …)·vt lies nearer to A than any
     other matrix of that rank; the error is the length of the difference (Frobenius), √Σ s² over what was left out.
     """
     left, size, right = singular_parts(A)
-    u = step("u", left, "the directions that come out", symbol="U")
+    u = step("u", left, "the directions that come out")
     s = step("s", size, "how much each direction is stretched; how many are not 0 is the rank")
-    vt = step("vt", right, "the directions that go in, one a row", symbol="Vᵀ")
+    vt = step("vt", right, "the directions that go in, one a row")
     if rank is None:
         return s, u, vt
     most = s.axes[-1].size
@@ -125,5 +125,5 @@ def svd(
         raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, and not {rank}")
     kept = s if rank == most else keep_where(index("k", s.axes[-1:], "k") < rank, s, 0)
     near = step("approximation", (u * kept) @ vt, "the directions that are stretched most carry most of the matrix")
-    error = step("error", sqrt(total(total((A - near) ** 2))), "the length of what is missing: √Σ s² over what is left out")
+    error = step("error", sqrt(total(total((A - near) ** 2))), "the length of what is missing: √Σ s² of the rest")
     return near, error, s, u, vt

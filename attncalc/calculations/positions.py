@@ -8,12 +8,13 @@ import numpy as np
 
 from attncalc.axes import Axes, Axis
 from attncalc.calculation import calculation
+from attncalc.calculations.frequencies import powers_of
+from attncalc.calculations.masking import slopes_of
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, as_node, aside, identity, note, step
 from attncalc.ops import (
     absolute,
     bucket,
-    concat,
     cos,
     index,
     keep_where,
@@ -43,12 +44,6 @@ def at_least(least: int, **sizes: Any) -> None:
             raise OptionError(f"{flag} must be given")
         if size < least:
             raise OptionError(f"{flag} must be at least {least}, and not {size}")
-
-
-def powers_of(base: Node, pairs: Axis, width: int) -> Node:
-    """One frequency for each pair of a vector: base^(−2i/d), where i counts pairs and not columns."""
-    i = index(pairs.name, (pairs,), "i")
-    return base ** -(2 * i / Node("size", axes=(), axis=Axis("d", width)))
 
 
 def woven(angles: Node, width: Axis, layout: str = "interleaved") -> Node:
@@ -112,33 +107,13 @@ def _properties(encoding: Node, frequencies: Node, layout: str, offset: int) -> 
         raise OptionError("--properties need an even --d: the last sine has no cosine beside it")
     products = encoding @ rename(encoding, "n", "m").T
     aside("products", products, "PE_i·PE_j is the same along each diagonal: it depends on i − j alone")
-    turn = identity(encoding.axes[-1:])
+    further = frequencies if offset == 1 else offset * frequencies
     shift = aside(
         "shift",
-        rotate(turn, cos(offset * frequencies), -sin(offset * frequencies), PAIRS[layout]),
-        f"one matrix for all positions: it turns every pair by what {offset} more places add to its angle",
+        rotate(identity(encoding.axes[-1:]), cos(further), -sin(further), PAIRS[layout]),
+        "one matrix for all positions: it adds to every pair's angle what the shift adds",
     )
     aside("shifted", rename(encoding, "d", "d'") @ shift, f"PE_p times that matrix is PE_(p + {offset})")
-
-
-def slopes_of(heads: int) -> Node:
-    """ALiBi's slopes: 2^(−8h/H) for h = 1…H; for H no power of two, those of the power below and every other one of
-    the power above.
-    """
-    power = 2 ** (heads.bit_length() - 1)
-    if power == heads:
-        return as_node(2) ** -(8 * _head(heads) / heads)
-    note(
-        f"{heads} heads are no power of two: the first {power} slopes are those of {power} heads, the others every "
-        f"second one of {2 * power} heads, as in the paper's code"
-    )
-    between = as_node(2) ** -(8 * (2 * _head(heads - power) - 1) / (2 * power))
-    return concat([as_node(2) ** -(8 * _head(power) / power), between], "h")
-
-
-def _head(count: int) -> Node:
-    """The heads' numbers, from 1."""
-    return index("h", (Axis("h", count),), "h") + 1
 
 
 def alibi_bias(slopes: Node, distances: Node) -> Node:
@@ -146,7 +121,9 @@ def alibi_bias(slopes: Node, distances: Node) -> Node:
     return -(outer(slopes, distances) if slopes.axes else slopes * distances)
 
 
-@calculation(reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code")
+@calculation(
+    infinite=True, reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code"
+)
 def alibi(
     *,
     heads: Annotated[int, "how many heads"] = 1,

@@ -95,7 +95,7 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
         raise DomainError(f"no hypothesis allows {what}: its evidence is 0, and nothing can be learnt from it")
     sums = likelihood.sum(axis=-1)
     if likelihood.ndim > prior.ndim and (np.abs(sums - 1) > 1e-6).any():
-        note(f"the rows of likelihood sum to {', '.join(f'{s:.4g}' for s in sums.ravel()[:4])}: not every outcome is there")
+        note(f"rows of likelihood sum to {', '.join(f'{s:.4g}' for s in sums.ravel()[:4])}: not every outcome is there")
 
 
 @calculation(

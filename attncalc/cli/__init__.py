@@ -25,7 +25,7 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback(invoke_without_command=True)
-def attncalc(
+def program(
     ctx: typer.Context,
     version: Annotated[
         bool,

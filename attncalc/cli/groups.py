@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +20,6 @@ from attncalc.errors import AttncalcError, OptionError
 from attncalc.text import near, quoted
 
 PROGRAM = "attncalc"
-LONGEST_NAME = 255  # of a file, on the systems that allow the longest
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "grad": ("attncalc.cli.gradient", "The backward pass of any calculation, step by step."),
@@ -95,7 +95,7 @@ class Calculations(TyperGroup):
 
     def mend(self, name: str) -> str:
         """What to write in place of a command that is not there."""
-        return near(name, self.commands) or f"{PROGRAM} list names them all"
+        return near(name, list(self.commands)) or f"{PROGRAM} list names them all"
 
     def get_help(self, ctx: Context) -> str:
         """The help, as wide as the terminal allows."""
@@ -136,8 +136,9 @@ class Root(Calculations):
 
     def mend(self, name: str) -> str:
         """The near names, and what an operand or a wish for help may have been meant for."""
-        if len(name) < LONGEST_NAME and Path(name).is_file():
-            return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
+        with suppress(OSError):  # a name that no file can have
+            if Path(name).is_file():
+                return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
         if name[:1].isdigit() or name[:1] == "[":
             return f"a calculation's name comes first: {PROGRAM} cosine 1,2 3,4"
         if name == "help":

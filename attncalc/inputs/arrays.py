@@ -59,6 +59,8 @@ def build(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Giv
     """An operand from its entries in order: numbers, numbers as text, true and false for a mask, words for tokens."""
     if kind == "tokens":
         return Given(_tokens(entries, shape, place))
+    if len(entries) > MAX_CELLS:
+        raise InputError(f"{place(())} has more than {MAX_CELLS:,} entries")
     types = set(map(type, entries))
     if types <= {int, float}:
         return _from_numbers(entries, shape, kind, place)

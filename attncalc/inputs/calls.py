@@ -180,7 +180,7 @@ def _flat_options(call: _Call, contents: Contents) -> dict[str, Any]:
 def _tell_unread(call: _Call, contents: Contents, held: Mapping[str, str]) -> None:
     """Note the names of a file with several operands that are none of the call's."""
     known = {*held.values(), *_option_names(call)}
-    unread = [name for name in contents.names if name not in known]
+    unread = [name for name in contents.names if name not in known and not _is_remark(contents, name)]
     if unread:
         mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
         names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
@@ -188,6 +188,10 @@ def _tell_unread(call: _Call, contents: Contents, held: Mapping[str, str]) -> No
             f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
             f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
         )
+
+
+def _is_remark(contents: Contents, name: str) -> bool:
+    return isinstance(contents, JsonFile) and contents.word(name) is not None
 
 
 def _check_transposed(call: _Call) -> None:

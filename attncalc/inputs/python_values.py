@@ -14,7 +14,7 @@ import numpy as np
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, brackets, build, flatten, from_array
 from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
-from attncalc.text import quoted
+from attncalc.text import either, quoted
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ def to_given(value: Any, operand: Operand) -> Given:
             from attncalc.inputs.literals import read_tokens
 
             return read_tokens(value, name)
-        raise InputError(f"{name} is the text {quoted(value)}, not an array", hint="numpy.load and the like read files")
+        known = f"an array or {either(operand.words)}" if operand.words else "an array"
+        raise InputError(f"{name} is the text {quoted(value)}, not {known}", hint="numpy.load and the like read files")
     _refuse_held_tensor(value, name)
     labels = _frame_labels(value)
     if isinstance(value, list | tuple):

@@ -229,7 +229,7 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     labels = [label for table in tables.values() for label in table.labels.get(0, ())]
     kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
     files = _files_beside(base)
-    hint = near(word, [*labels, *files, *(Path(name).stem for name in files)])
+    hint = near(Path(word).stem, [*files, *labels], said=files)
     return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
 
 
@@ -242,12 +242,13 @@ def _fault_of_literal(word: str, operand: Operand) -> InputError:
 
 
 def _near_files(path: str) -> str:
-    return near(Path(path).name, _files_beside(path), path.removesuffix(Path(path).name))
+    files = _files_beside(path)
+    return near(Path(path).stem, files, path.removesuffix(Path(path).name), said=files)
 
 
-def _files_beside(path: str) -> list[str]:
-    """The names of the files in the folder of a path, a thousand at most."""
+def _files_beside(path: str) -> dict[str, str]:
+    """The files in the folder of a path, by their names without suffix; a thousand at most."""
     try:
-        return [entry.name for entry in islice(Path(path).parent.iterdir(), 1000) if entry.is_file()]
+        return {entry.stem: entry.name for entry in islice(Path(path).parent.iterdir(), 1000) if entry.is_file()}
     except (OSError, ValueError):
-        return []
+        return {}

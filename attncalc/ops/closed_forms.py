@@ -54,20 +54,19 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
         left, right = _turned(vt.T, u.T)
         return left, s, right
     squares, vectors = eigen(_objects((exact * exact.T).tolist()))
-    u = sympy.Matrix(vectors)
-    s = [sympy.sqrt(square) for square in squares]
+    columns, sizes = sympy.Matrix(vectors), [sympy.sqrt(square) for square in squares]
     rows: list[Any] = []
-    for column, value in enumerate(s):
-        image = exact.T * u[:, column]
-        rows.append(image / value if value != 0 else _at_right_angles(rows, exact.cols))
-    return vectors, _objects(s), _objects(sympy.Matrix.hstack(*rows).T.tolist())
+    for column, size in enumerate(sizes):
+        image = exact.T * columns[:, column]
+        rows.append(image / size if size != 0 else _at_right_angles(rows, exact.cols))
+    return vectors, _objects(sizes), _objects(sympy.Matrix.hstack(*rows).T.tolist())
 
 
 def _eigenspace(matrix: Any, value: Any, count: int) -> list[Any]:
     """So many vectors that the matrix stretches by this value: the last one repeated where there are not as many."""
     import sympy
 
-    found = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=_vanishes)
+    found: list[Any] = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=_vanishes)
     if matrix.is_symmetric():
         found = sympy.GramSchmidt(found)
     if not found:

@@ -19,12 +19,12 @@ from attncalc.ops.reduce import log_sum_exp, softmax, total
 
 def _ratio(a: Array, b: Array) -> Array:
     nothing = a == 0
-    return np.where(nothing, a, np.divide(a, np.where(nothing, 1, b)))
+    return np.asarray(np.where(nothing, a, np.divide(a, np.where(nothing, 1, b))))
 
 
 def _weigh(weights: Array, values: Array) -> Array:
     nothing = weights == 0
-    return np.where(nothing, weights, np.multiply(weights, np.where(nothing, 1, values)))
+    return np.asarray(np.where(nothing, weights, np.multiply(weights, np.where(nothing, 1, values))))
 
 
 def _unless_nothing(sign: str) -> Callable[[Node, At, Look], Cell]:
@@ -90,7 +90,7 @@ def _log_factorial(x: Array) -> Array:
 
 def _of_each(x: Array, function: Callable[[float], float]) -> Array:
     values = np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size)
-    return values.reshape(x.shape).astype(x.dtype)
+    return np.asarray(values.reshape(x.shape).astype(x.dtype))
 
 
 def _selected(args: dict[str, Any], x: Axes, places: Axes) -> Axes:

@@ -7,6 +7,7 @@ sorted by their size, largest first. A stack of matrices is worked one matrix at
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,30 @@ def _eigen(matrix: Array) -> tuple[Array, Array]:
         raise DomainError(f"the eigenvalues were not found: {error}") from None
     order = sized(values)
     values, vectors = values[order], vectors[:, order]
-    vectors = vectors * turned(vectors)
     if not _is_triangular(matrix):  # there, the diagonal holds the eigenvalues to the last digit, however small
         values = _without_dust(values, len(matrix) * np.max(np.abs(values), initial=0.0))
-        vectors = _without_dust(vectors, len(matrix))
-    return values, vectors
+    if values.dtype.kind == "f" and vectors.dtype.kind == "c":
+        vectors = _real_parts(vectors)
+    return values, _cleaned(matrix, values, vectors * turned(vectors))
+
+
+def _real_parts(vectors: Array) -> Array:
+    """Real vectors for real eigenvalues that rounding had made a complex pair: its real and its imaginary part."""
+    real, imaginary = vectors.real.copy(), vectors.imag
+    second = np.flatnonzero(imaginary.any(axis=0))[1::2]
+    real[:, second] = imaginary[:, second]
+    return np.asarray(real / np.linalg.norm(real, axis=0))
+
+
+def _cleaned(matrix: Array, values: Array, vectors: Array) -> Array:
+    """The eigenvectors with 0 for entries that are dust, where that fits the matrix no worse."""
+
+    def residual(columns: Array) -> Array:
+        return np.asarray(np.linalg.norm(matrix @ columns - columns * values, axis=0))
+
+    clean = _without_dust(vectors, len(matrix))
+    slack = len(matrix) * np.finfo(matrix.dtype).eps * np.abs(values)
+    return np.where(residual(clean) <= 2 * residual(vectors) + slack, clean, vectors)
 
 
 def _svd(matrix: Array) -> tuple[Array, Array, Array]:
@@ -138,6 +158,22 @@ def _roots(polynomials: Array) -> Array:
     return sorted_.reshape(*polynomials.shape[:-1], -1)
 
 
+def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
+    """Up to its sign a sum of determinants: of all square parts of that size along the diagonal."""
+    (rows, columns), order = node.sources[0].axes[-2:], at[node.names[-1]]
+    rest = {name: i for name, i in at.items() if name != node.names[-1]}
+    signed: tuple[list[Cell], list[Cell]] = ([], [])
+    for part in combinations(range(rows.size), order):
+        for turned_ in permutations(part):
+            factors = (Pick(0, {**rest, rows.name: i, columns.name: j}) for i, j in zip(part, turned_, strict=True))
+            odd = sum(a > b for a, b in combinations(turned_, 2)) + order
+            signed[odd % 2].append(Form("×", tuple(factors)))
+    added, taken = (Form("+", tuple(terms)) for terms in signed)
+    if not order:
+        return Literal(1)
+    return Form("−", (added, taken)) if added.parts and taken.parts else Form("neg", (taken,))
+
+
 def _eigenvalue_cell(node: Node, at: At, look: Look) -> Cell:
     """The formula for a quadratic, where the polynomial is one; else a word, since there is no short arithmetic."""
     if len(node.sources) < 2 or node.axes[-1].size != 2:
@@ -206,7 +242,7 @@ OPS |= {
         _polynomial_axes,
         "det(λ·I − {0})",
         r"\det(\lambda I - {0})",
-        lambda node, at, look: Literal("a coefficient of det(λ·I − a)"),
+        _coefficient_cell,
         takes=(3,),
         mixes=_lost,
         no_gradient=_NO_SLOPE,

@@ -18,6 +18,7 @@ STYLE = """
 .attncalc .warning { border-left-color: var(--alarm); }
 .attncalc .formula { margin: .5rem 0; overflow-x: auto; overflow-y: hidden; padding: .15rem 0; }
 .attncalc .sizes { color: var(--faint); margin-left: .6rem; }
+.attncalc sub { line-height: 0; }
 .attncalc math { font-size: 1.12em; }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
 .attncalc .unseen {

@@ -9,11 +9,12 @@ from hashlib import sha256
 from html import escape
 
 from attncalc.numbers import format_number
+from attncalc.render import tex
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
 from attncalc.render.mathml import mathml
 from attncalc.render.parts import Item, divided, findings, operand_steps, options, sizes, summary
 from attncalc.render.view import View, as_read, asked_for
-from attncalc.render.window import GAP, Limits, Table, heading, label, window
+from attncalc.render.window import GAP, Limits, Table, heading, label, parted, window
 from attncalc.render.worked import in_the_step, written
 from attncalc.text import visible
 from attncalc.trace import Given, Step, Trace
@@ -61,6 +62,16 @@ def _text(text: str) -> str:
     return escape(visible(text), quote=True)
 
 
+def _axes(words: str) -> str:
+    """Names of axes: `d_model` with its model below."""
+    return re.sub(r"_(\w+)", r"<sub>\1</sub>", _text(words))
+
+
+def _sentence(words: str) -> str:
+    """Text of ours, in which `d_k` has its k below."""
+    return re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", _text(words))
+
+
 def _element(name: str, inside: str, of: str = "", **attributes: str) -> str:
     """`_element("td", "1", "gap")` → `<td class="gap">1</td>`."""
     if of:
@@ -76,8 +87,8 @@ def _whole(trace: Trace, view: View, *, interactive: bool) -> Iterator[str]:
     steps, result = divided(trace, view)
     worked = _worked([*steps, *result]) if interactive else set()
     yield _element("h1", _text(trace.calculation))
-    yield _element("p", _text(trace.summary))
-    yield from (_element("p", _text(note), "remark") for note in trace.notes)
+    yield _element("p", _sentence(trace.summary))
+    yield from (_element("p", _sentence(note), "remark") for note in trace.notes)
     yield from (_element("p", f"Warning: {_text(warning)}", "remark warning") for warning in trace.warnings)
     if worked:
         yield f'<p class="hint faint" hidden>{HINT}</p>'
@@ -110,7 +121,7 @@ def _given(trace: Trace, view: View) -> Iterator[str]:
 
 def _operand(step: Step, operand: Given, view: View) -> str:
     name = mathml(step.symbol_latex) if step.symbol_latex else _text(step.symbol)
-    size = _element("span", _text(sizes(step)), "sizes") if step.shape else ""
+    size = _element("span", _axes(sizes(step)), "sizes") if step.shape else ""
     said = (_element("p", _element("bdi", _text(words)), "source") for words in (operand.source, operand.note) if words)
     if step.value is not None and step.value.ndim == 0:
         entry = _text(format_number(step.value[()], view.digits))
@@ -138,7 +149,7 @@ def _step(item: Item, view: View, worked: Collection[str]) -> Iterator[str]:
         size = _element("span", _text(" ".join(chain)), "sizes")
         yield _element("p", mathml(f"{step.symbol_latex} = {step.latex}") + size, "formula")
         if step.why:
-            yield _element("p", _text(step.why), "why")
+            yield _element("p", _sentence(step.why), "why")
     yield from _value(step, view, works=step.key in worked)
     for finding in findings(step):
         yield _element("p", _text(finding), "alarm" if "DISAGREE" in finding else "faint")
@@ -155,7 +166,7 @@ def _value(step: Step, view: View, *, works: bool = False) -> Iterator[str]:
     if step.value.ndim == 0:
         arithmetic, value = lines[0] if lines else ("", window(step, view, LIMITS).tables[0].entries[0][0])
         chain = f"{step.name} = {arithmetic} = " if arithmetic else f"{step.name} = "
-        yield _element("p", _text(chain) + _element("strong", _text(value)), "value")
+        yield _element("p", _text(chain) + _element("strong", _entry(step, (), value)), "value")
         return
     if lines:
         rows = (_element("li", _text(f"{step.name}[{i}] = {how} = {value}")) for i, (how, value) in enumerate(lines))
@@ -178,9 +189,9 @@ def _table(step: Step, table: Table, view: View, *, works: bool) -> Iterator[str
     row_axis, column_axis = ("", "", *step.axes)[-2:]
     is_row = len(step.shape) == 1
     span = {"scope": "colgroup", "colspan": str(len(table.columns))}
-    above = _element("th", _axis(column_axis), "axis", **span)
+    above = _element("th", _axes(column_axis), "axis", **span)
     names = [_name(step, column_axis, j, scope="col") for j in table.columns]
-    corner = ("", "") if is_row else ("<td></td>", _element("th", _axis(row_axis), "axis", scope="col"))
+    corner = ("", "") if is_row else ("<td></td>", _element("th", _axes(row_axis), "axis", scope="col"))
     unseen = _element("span", _text(f"{step.symbol}, {sizes(step)}"), "unseen")
     yield _element("caption", unseen + _text(heading(step, table)))
     yield _element("thead", _element("tr", corner[0] + above) + _element("tr", corner[1] + "".join(names)))
@@ -193,9 +204,17 @@ def _table(step: Step, table: Table, view: View, *, works: bool) -> Iterator[str
             else:
                 at = (*table.at, j) if is_row else (*table.at, i, j)
                 how = {"data-how": text} if works and (text := _how(step, at, entry, view)) else {}
-                cells += _element("td", _text(entry), **how)
+                cells += _element("td", _entry(step, at, entry), **how)
         yield _element("tr", cells)
     yield "</tbody>"
+
+
+def _entry(step: Step, at: tuple[int, ...], entry: str) -> str:
+    """A number as it is; an exact one as a formula, with its decimals beside it."""
+    if step.value is None or step.value.dtype != object or step.names:
+        return _text(entry)
+    _, sign, decimals = parted(entry)
+    return mathml(tex.exact(step.value[at])) + _text(sign + decimals)
 
 
 def _name(step: Step, axis: str, index: int | None, *, scope: str) -> str:
@@ -206,11 +225,6 @@ def _name(step: Step, axis: str, index: int | None, *, scope: str) -> str:
     if axis not in step.labels:
         return _element("th", text, scope=scope)
     return _element("th", _element("bdi", text), "label", scope=scope)
-
-
-def _axis(name: str) -> str:
-    """`d_k` with its k below."""
-    return re.sub(r"_(\w+)", r"<sub>\1</sub>", _text(name))
 
 
 def _how(step: Step, at: tuple[int, ...], entry: str, view: View) -> str:

@@ -29,6 +29,16 @@ def page(trace: Trace, view: View) -> str:
     return _document(body) if view.standalone else body
 
 
+def equations(trace: Trace, view: View) -> str:
+    """The steps as one display of equations, for pages that set formulas and no more of LaTeX."""
+    steps, result = divided(trace, view)
+    lines: list[str] = []
+    for item in (*steps, *result):
+        formula = [] if item.again else [Link(item.step.latex, 0)]
+        lines += _equations(item.step, [*formula, *value(item.step, view).links])
+    return "$$\\begin{aligned}\n  " + " \\\\[1ex]\n  ".join(lines) + "\n\\end{aligned}$$"
+
+
 def _document(body: str) -> str:
     strange = sorted({character for character in body if not tex.has_a_glyph(character)})
     lines = [f"\\DeclareUnicodeCharacter{{{ord(c):04X}}}{{\\texttt{{U+{ord(c):04X}}}}}\n" for c in strange]
@@ -50,9 +60,9 @@ def _whole(trace: Trace, view: View) -> Iterator[str]:
         yield f"\\section*{{{tex.text(trace.calculation)}}}"
     else:
         yield f"% {trace.calculation}; needs \\usepackage{{amsmath}}"
-    yield tex.text(trace.summary)
-    yield from (f"\n\\emph{{{tex.text(note)}}}" for note in trace.notes)
-    yield from (f"\n\\textbf{{Warning:}} {tex.text(warning)}" for warning in trace.warnings)
+    yield tex.sentence(trace.summary)
+    yield from (f"\n\\emph{{{tex.sentence(note)}}}" for note in trace.notes)
+    yield from (f"\n\\textbf{{Warning:}} {tex.sentence(warning)}" for warning in trace.warnings)
     yield from _given(trace, view)
     yield from _items(steps, view)
     if result:
@@ -95,7 +105,7 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
     """A step's name and reason, then a chain: its formula, its arithmetic where that is short, its value."""
     step = item.step
     number = f"{item.number}. " if item.number else ""
-    yield f"\n\\paragraph{{{number}{tex.text(step.name)}}} {tex.text(step.why)}{_shape(step)}"
+    yield f"\n\\paragraph{{{number}{tex.text(step.name)}}} {tex.sentence(step.why)}{_shape(step)}"
     links: list[Link] = []
     if not item.again:
         links.append(Link(step.latex, len(step.formula)))
@@ -107,7 +117,7 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
     links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed else link for link in shown.links]
     if links:
         yield _chain(step, links)
-    yield from (remark for remark in (shown.left_out, *map(tex.text, findings(step))) if remark)
+    yield from (remark for remark in (shown.left_out, *map(tex.sentence, findings(step))) if remark)
 
 
 def _worked(step: Step, view: View) -> Iterator[Link]:
@@ -123,12 +133,17 @@ def _chain(step: Step, links: Sequence[Link]) -> str:
     width = len(step.symbol) + sum(link.width + 3 for link in links)
     if width <= LINE and not any(link.below for link in links):
         return _display(" ".join([_symbol(step), *(f"{link.relation} {link.latex}" for link in links)]))
+    return "\\begin{align*}\n  " + " \\\\\n  ".join(_equations(step, links)) + "\n\\end{align*}"
+
+
+def _equations(step: Step, links: Sequence[Link]) -> list[str]:
+    """The links, aligned; the step's name stands before the first, and wherever a part of it is spoken of."""
     lines, continued = [], False
     for link in links:
         left = "" if continued and not link.below else _named(step, link)
         lines.append(f"{left} &{link.relation} {link.latex}".strip())
         continued = not link.below
-    return "\\begin{align*}\n  " + " \\\\\n  ".join(lines) + "\n\\end{align*}"
+    return lines
 
 
 def _symbol(step: Step) -> str:

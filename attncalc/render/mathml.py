@@ -153,6 +153,10 @@ def _named(command: str, text: str, tokens: Tokens) -> Atom:
 def _command(name: str, tokens: Tokens) -> Atom:
     if name == "frac":
         return Atom(_element("mfrac", _atom(tokens).xml, _atom(tokens).xml))
+    if name == "sqrt" and tokens and tokens[0] == "[":
+        tokens.popleft()
+        index = _element("mrow", _until(tokens, "]"))
+        return Atom(_element("mroot", _atom(tokens).xml, index))
     if name == "sqrt":
         return Atom(_element("msqrt", _atom(tokens).xml))
     if name == "left":

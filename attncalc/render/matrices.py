@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from attncalc.render import tex
 from attncalc.render.parts import summary
 from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, Table, heading, label, window
+from attncalc.render.window import GAP, Limits, Table, heading, label, parted, window
 from attncalc.trace import Step
 
 LINE = 72  # characters of mathematics that stand side by side on a page
 LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have
 FEWEST_COLUMNS = 4
-DECIMALS = re.compile(r" [≈=] ")  # between an exact entry and its decimals
 
 
 class Link(NamedTuple):
@@ -76,12 +74,14 @@ def _links(step: Step, tables: Sequence[Table], *, by_index: bool = False) -> li
     """The matrices; for an exact one that has decimals, these as a further link."""
     links = []
     for table in tables:
-        exact = [[DECIMALS.split(entry)[0] for entry in line] for line in table.entries]
-        decimal = [[DECIMALS.split(entry)[-1] for entry in line] for line in table.entries]
+        parts = [list(map(parted, line)) for line in table.entries]
+        exact = [[entry for entry, _, _ in line] for line in parts]
         links.append(_matrix(step, table, exact, by_index=by_index))
-        if decimal != exact:
+        signs = {sign for line in parts for _, sign, _ in line} - {""}
+        if signs:
+            decimal = [[decimals or entry for entry, _, decimals in line] for line in parts]
             beside = _matrix(step, table, decimal, by_index=by_index, decimal=True)
-            links.append(beside._replace(relation=r"\approx", below=""))
+            links.append(beside._replace(relation="=" if signs == {" = "} else r"\approx", below=""))
     return links
 
 
@@ -145,8 +145,8 @@ def _listed(step: Step, tables: Iterable[Table]) -> Iterator[Link]:
         for i, line in zip(table.rows, table.entries, strict=True):
             for j, entry in zip(table.columns, line, strict=True):
                 if i is not None and j is not None:
-                    exact, *decimal = DECIMALS.split(entry)
+                    exact, sign, decimals = parted(entry)
                     at = (*table.at, i, j)[-len(step.shape) :]
                     spelled = _cell(step, table, i, j, exact, decimal=False)
-                    told = rf"{spelled} \approx {tex.arithmetic(decimal[0])}" if decimal else spelled
+                    told = f"{spelled} {tex.arithmetic(sign + decimals)}" if sign else spelled
                     yield Link(told, len(entry), below=",".join(map(str, at)))

@@ -49,11 +49,12 @@ SIGNS = {
     "°": r"{}^\circ",
     "…": r"\ldots",
 }
-MARKS = {"√": r"\sqrt", "^": "^"}
+MARKS = {"√": r"\sqrt", "^": "^", "_": "_"}
 FUNCTIONS = frozenset({"ln", "max", "min", "sin", "cos", "tanh", "arccos"})
 HARMLESS = frozenset(" +-*/=()[],.:;!|<>'")
 
 SPECIAL = re.compile("--+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|[^A-Za-z0-9 ]")
+FORMULA = re.compile(r"(\b[A-Za-z]_[A-Za-z]\b|\be\^[−-]?(?:∞|\w+))")
 PIECE = re.compile(r" ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+|.", re.DOTALL)
 OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")
 NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # behind a command that no letter follows
@@ -66,6 +67,12 @@ LETTERS = frozenset("ÆØŒŁßæøœłı")
 def text(words: str) -> str:
     """Anybody's text; the signs of mathematics in it are set as such."""
     return SPECIAL.sub(lambda found: _special(found[0]), visible(words))
+
+
+def sentence(words: str) -> str:
+    r"""Text of ours, in which `d_k` and `e^x` are formulas too."""
+    parts = FORMULA.split(visible(words))
+    return "".join(f"${arithmetic(part)}$" if FORMULA.fullmatch(part) else text(part) for part in parts)
 
 
 def _special(run: str) -> str:
@@ -107,7 +114,7 @@ def _converted(line: str) -> str:
 
 
 def _operand(rest: str) -> tuple[str, str]:
-    """What a root or a power takes, without the brackets around it, and what follows."""
+    """What a root, a power or an index takes, without the brackets around it, and what follows."""
     if not rest.startswith("("):
         end = OPERAND.match(rest).end()  # type: ignore[union-attr]  # it matches nothing at the least
         return rest[:end], rest[end:]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 from attncalc.numbers import exact_text, format_number
 from attncalc.trace import Arithmetic, Entry, Step
 
@@ -14,10 +17,14 @@ def written(arithmetic: Arithmetic, digits: int | None = None) -> str:
 
 
 def _number(entry: Entry, digits: int | None) -> str:
-    exact = hasattr(entry.value, "free_symbols")
-    text = exact_text(entry.value) if exact else format_number(entry.value, digits)
+    text = _text(entry.value, digits)
     loose = text.startswith(("-", "−")) or " " in text
     return f"({text})" if entry.brackets and loose else text
+
+
+@lru_cache(maxsize=4096)  # a number comes back in line after line
+def _text(value: Any, digits: int | None) -> str:
+    return exact_text(value) if hasattr(value, "free_symbols") else format_number(value, digits)
 
 
 def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:

@@ -5,6 +5,16 @@
 
 Each round runs every candidate once, one after the other, so that a busy machine slows all of them alike; what is
 reported is the median time and the median over the rounds of the ratio to the same round's first candidate.
+
+What `--typer` gave with Python 3.11 and NumPy 2.4, 25 rounds on two cores, for the range in pyproject.toml:
+
+    typer 0.28.0    157 ms   1.00 ×
+    typer 0.25.1    164 ms   1.07 ×
+    typer 0.26.8    149 ms   0.99 ×
+    typer 0.27.3    155 ms   1.01 ×
+    typer 0.29.2    274 ms   1.83 ×   (without NumPy: 98 ms against 244 ms, 2.49 ×)
+
+Merely importing 0.29 costs no more (1.02 ×): it loads pydantic when a command runs.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ FILES = {
 }
 
 CALLS = {
-    "cosin 1,2 3,4": (
-        'attncalc has no command "cosin"',
+    "cosinee 1,2 3,4": (
+        'attncalc has no command "cosinee"',
         "did you mean cosine?",
     ),
     "1,2 3,4": (
@@ -117,7 +117,7 @@ CALLS = {
     ),
     "cosine missing.json 1,2": (
         "there is no file missing.json",
-        "did you mean nothing.json, nameless.json or nan.json?",
+        "",
     ),
     "cosine a 1,2": (
         'a: "a" is both the file a.json and the file a.csv',
@@ -133,7 +133,7 @@ CALLS = {
     ),
     "cosine cat dog --data missing.csv": (
         "there is no file missing.csv",
-        "did you mean mixed.csv?",
+        "",
     ),
     "cosine ragged.json 1,2": (
         "ragged.json: [1] has 1 entry where the first has 2",
@@ -415,8 +415,8 @@ CALLS = {
         "attncalc grad needs the name of a calculation",
         "attncalc list names them all",
     ),
-    "grad cosin 1,2 3,4": (
-        'attncalc grad has no calculation "cosin"',
+    "grad cosinee 1,2 3,4": (
+        'attncalc grad has no calculation "cosinee"',
         "did you mean cosine?",
     ),
     "grad cosine 1,2 3,4 --wrt c": (
@@ -450,10 +450,6 @@ CALLS = {
     "run nameless.json": (
         "nameless.json does not name its calculation",
         'it has a key like "calculation": "attention"',
-    ),
-    "run other.json": (
-        'other.json: there is no calculation "cosinus"',
-        "did you mean cosine?",
     ),
     "run problem.json": (
         'problem.json: attention has no option "casual"',
@@ -501,7 +497,7 @@ CALLS = {
     ),
     "cosine -- -1,2 -x": (
         'b: "-x" is neither numbers nor a file',
-        "did you mean x?",
+        "did you mean x.csv?",
     ),
     "softmax 1,2 --log": (
         "attncalc softmax has no option --log",
@@ -568,7 +564,6 @@ HOSTILE = {
     "a byte that is no UTF-8": "\udcff",
     "a control of eight bits": "\x9b31m",
     "markup": "[red]x[/red] :smile:",
-    "very long": "x" * 5_000,
 }
 PLACES = {
     "command": ["{}"],
@@ -595,4 +590,12 @@ def test_what_the_caller_wrote_stays_text(
     assert said.out == ""
     assert [line.partition(": ")[0] for line in lines] in (["Error"], ["Error", "hint"])
     assert said.err.replace("\n", "").isprintable()
-    assert max(map(len, lines)) < 500
+
+
+@pytest.mark.parametrize("place", [words for name, words in PLACES.items() if name != "step"])
+def test_a_very_long_word_is_cut(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert app([word.replace("{}", "x" * 5_000) for word in place], standalone_mode=False) == 2
+    assert all(len(line) < 500 for line in capfd.readouterr().err.splitlines())

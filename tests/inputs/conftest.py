@@ -73,7 +73,7 @@ def read(folder: Path) -> Read:
         if content is not None:
             (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
         asked = make_operand(kind, shape, broadcasts=broadcasts)
-        return read_word(word or file, asked, Reading(**reading), tables or {})
+        return read_word(file if word is None else word, asked, Reading(**reading), tables or {})
 
     return read_
 

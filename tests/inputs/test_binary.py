@@ -34,7 +34,7 @@ def npy_with(header: str, body: bytes = bytes(32), version: int = 1) -> bytes:
 
 def npz(**arrays: NDArray[Any]) -> bytes:
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # NumPy types the names as if one were allow_pickle
     return file.getvalue()
 
 
@@ -59,7 +59,7 @@ def tensor(dtype: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", ">f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_npy(read: Callable[..., Any], dtype: str, order: str):
+def test_npy(read: Callable[..., Any], dtype: str, order: str) -> None:
     found = read(npy(np.array(MATRIX, dtype=dtype, order=order)), "q.npy")  # type: ignore[call-overload]  # order is C or F
     assert found.value.tolist() == MATRIX.tolist()
     assert found.value.dtype == np.float64
@@ -67,15 +67,15 @@ def test_npy(read: Callable[..., Any], dtype: str, order: str):
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
-def test_versions(read: Callable[..., Any], version: int):
+def test_versions(read: Callable[..., Any], version: int) -> None:
     assert read(npy_with(HEADER, MATRIX.tobytes(), version), "q.npy").value.tolist() == MATRIX.tolist()
 
 
-def test_what_is_read_is_a_copy(read: Callable[..., Any]):
+def test_what_is_read_is_a_copy(read: Callable[..., Any]) -> None:
     assert read(npy(MATRIX), "q.npy").value.flags.writeable
 
 
-def test_kinds(read: Callable[..., Any], fault: Fault):
+def test_kinds(read: Callable[..., Any], fault: Fault) -> None:
     assert read(npy(np.array([[True, False]])), "q.npy", kind="mask").value.dtype == bool
     assert read(npy(np.array([[0, -np.inf]])), "q.npy", kind="logits").value.tolist() == [[0, -math.inf]]
     assert read(npy(np.array([1, 2])), "q.npy", word="@q.npy", kind="tokens", shape="n").value.dtype == np.int64
@@ -133,18 +133,18 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), [row[1:] for row in BAD_NPY], ids=[row[0] for row in BAD_NPY])
-def test_bad_npy(fault: Fault, content: bytes, message: str):
+def test_bad_npy(fault: Fault, content: bytes, message: str) -> None:
     said, hint = fault(content, "q.npy")
     assert said == message
     assert "allow_pickle" not in hint
 
 
-def test_a_boolean_is_0_or_1(fault: Fault):
+def test_a_boolean_is_0_or_1(fault: Fault) -> None:
     content = npy_with(HEADER.replace("<f8", "|b1"), b"\x02\x00\x00\x01")
     assert fault(content, "q.npy", kind="mask") == ("q.npy holds booleans that are neither 0 nor 1", "")
 
 
-def test_npz(read: Callable[..., Any], fault: Fault):
+def test_npz(read: Callable[..., Any], fault: Fault) -> None:
     both = npz(q=MATRIX, k=MATRIX + 1)
     assert read(both, "w.npz").value.tolist() == MATRIX.tolist()
     assert read(both, "w.npz", word="w.npz#k").source == "w.npz#k"
@@ -183,17 +183,17 @@ BAD_NPZ: list[tuple[str, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), [row[1:] for row in BAD_NPZ], ids=[row[0] for row in BAD_NPZ])
-def test_bad_npz(fault: Fault, content: bytes, message: str):
+def test_bad_npz(fault: Fault, content: bytes, message: str) -> None:
     assert fault(content, "w.npz")[0] == message
 
 
-def test_a_bomb_is_not_unpacked(fault: Fault, monkeypatch: pytest.MonkeyPatch):
+def test_a_bomb_is_not_unpacked(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncalc.inputs.binary.MAX_MEMBERS_BYTES", 10_000)
     content = archive(("q.npy", bytes(9_000)), ("k.npy", bytes(9_000)))
     assert fault(content, "w.npz")[0] == "w.npz unpacks to 18,000 bytes; 10,000 are the most that is read"
 
 
-def test_a_name_in_an_archive_is_no_path(read: Callable[..., Any]):
+def test_a_name_in_an_archive_is_no_path(read: Callable[..., Any]) -> None:
     content = archive(("../../evil.npy", npy(MATRIX)), ("q.npy", npy(MATRIX)))
     assert read(content, "w.npz", word="w.npz#../../evil").value.tolist() == MATRIX.tolist()
 
@@ -211,7 +211,7 @@ TENSORS: list[tuple[str, bytes, list[float]]] = [
 
 
 @pytest.mark.parametrize(("dtype", "body", "value"), TENSORS, ids=[row[0] for row in TENSORS])
-def test_safetensors(read: Callable[..., Any], dtype: str, body: bytes, value: list[float]):
+def test_safetensors(read: Callable[..., Any], dtype: str, body: bytes, value: list[float]) -> None:
     header = tensor(dtype, offsets=[0, len(body)]) | {"__metadata__": {"format": "pt"}}
     found = read(tensors(header, body), "w.safetensors", shape="n")
     assert found.value.tolist() == value
@@ -219,7 +219,7 @@ def test_safetensors(read: Callable[..., Any], dtype: str, body: bytes, value: l
     assert found.source == "w.safetensors#q"
 
 
-def test_one_tensor_of_several(read: Callable[..., Any]):
+def test_one_tensor_of_several(read: Callable[..., Any]) -> None:
     header = tensor(offsets=[8, 16]) | {"model.k": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}
     content = tensors(header, np.array([1, 2, 3, 4], "<f4").tobytes())
     assert read(content, "w.safetensors", shape="n").value.tolist() == [3, 4]
@@ -259,5 +259,5 @@ BAD_TENSORS: list[tuple[str, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("content", "message"), [row[1:] for row in BAD_TENSORS], ids=[row[0] for row in BAD_TENSORS])
-def test_bad_safetensors(fault: Fault, content: bytes, message: str):
+def test_bad_safetensors(fault: Fault, content: bytes, message: str) -> None:
     assert fault(content, "w.safetensors", shape="n")[0] == message

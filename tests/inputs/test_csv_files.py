@@ -36,13 +36,13 @@ PLAIN: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("text", "value"), PLAIN, ids=[ascii(row[0]) for row in PLAIN])
-def test_tables_without_labels(read: Callable[..., Any], text: str, value: Any):
+def test_tables_without_labels(read: Callable[..., Any], text: str, value: Any) -> None:
     found = read(text, "q.csv")
     assert found.value.tolist() == value
     assert (found.labels, found.note, found.source) == ({}, "", "q.csv")
 
 
-def test_cells_are_kept_as_they_were_written(read: Callable[..., Any]):
+def test_cells_are_kept_as_they_were_written(read: Callable[..., Any]) -> None:
     assert read("0.360, 1/3\n-0,1e2\n", "q.csv").written.tolist() == [["0.360", "1/3"], ["-0", "1e2"]]
 
 
@@ -68,7 +68,7 @@ LABELLED: list[tuple[str, Any, dict[int, tuple[str, ...]], str]] = [
 @pytest.mark.parametrize(("text", "value", "labels", "note"), LABELLED, ids=[ascii(r[0]) for r in LABELLED])
 def test_text_in_the_first_row_and_column_is_labels(
     read: Callable[..., Any], text: str, value: Any, labels: dict[int, tuple[str, ...]], note: str
-):
+) -> None:
     found = read(text, "q.csv")
     assert found.value.tolist() == value
     assert (found.labels, found.note) == (labels, note)
@@ -87,7 +87,7 @@ OVERRULED: list[tuple[str, dict[str, Any], Any, dict[int, tuple[str, ...]]]] = [
 @pytest.mark.parametrize(("text", "how", "value", "labels"), OVERRULED, ids=[f"{r[0]!a} {r[1]}" for r in OVERRULED])
 def test_labels_are_as_the_call_says(
     read: Callable[..., Any], text: str, how: dict[str, Any], value: Any, labels: dict[int, tuple[str, ...]]
-):
+) -> None:
     found = read(text, "q.csv", **how)
     assert found.value.tolist() == value
     assert found.labels == labels
@@ -116,13 +116,15 @@ DECIMALS: list[tuple[str, dict[str, Any], Any, str]] = [
     DECIMALS,
     ids=[f"{row[0]!a} {row[1]}" for row in DECIMALS],
 )
-def test_delimiters_and_decimal_commas(read: Callable[..., Any], text: str, how: dict[str, Any], value: Any, note: str):
+def test_delimiters_and_decimal_commas(
+    read: Callable[..., Any], text: str, how: dict[str, Any], value: Any, note: str
+) -> None:
     found = read(text, "q.csv", **how)
     assert found.value.tolist() == value
     assert found.note == note
 
 
-def test_decimal_commas_are_kept_as_points(read: Callable[..., Any]):
+def test_decimal_commas_are_kept_as_points(read: Callable[..., Any]) -> None:
     assert read("0,360;1\n", "q.csv").written.tolist() == [["0.360", "1"]]
 
 
@@ -203,17 +205,17 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "how", "message", "hint"), FAULTS, ids=[ascii(r[:2])[:40] for r in FAULTS])
-def test_faults(fault: Fault, text: str, how: dict[str, Any], message: str, hint: str):
+def test_faults(fault: Fault, text: str, how: dict[str, Any], message: str, hint: str) -> None:
     assert fault(text, "q.csv", **how) == (f"q.csv:{message}", hint)
 
 
 @pytest.mark.parametrize("text", ["a,b,c", "cat\ndog", "x", "x,y\n", "word,x\n"])
-def test_labels_without_numbers(fault: Fault, text: str):
+def test_labels_without_numbers(fault: Fault, text: str) -> None:
     assert fault(text, "q.csv") == ("q.csv has labels but no numbers", "")
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \n\t\n", "\ufeff"])
-def test_nothing_in_it(fault: Fault, text: str):
+def test_nothing_in_it(fault: Fault, text: str) -> None:
     assert fault(text, "q.csv") == ("q.csv is empty", "")
 
 
@@ -235,14 +237,14 @@ VECTORS: list[tuple[str, str, Any, dict[int, tuple[str, ...]], str]] = [
 )
 def test_a_table_of_one_row_or_column_is_a_vector_where_one_is_declared(
     read: Callable[..., Any], text: str, shape: str, value: Any, labels: dict[int, tuple[str, ...]], note: str
-):
+) -> None:
     found = read(text, "q.csv", shape=shape)
     assert found.value.tolist() == value
     assert (found.labels, found.note) == (labels, note)
     assert found.written.shape == found.value.shape
 
 
-def test_a_mask_may_be_true_and_false(read: Callable[..., Any], fault: Fault):
+def test_a_mask_may_be_true_and_false(read: Callable[..., Any], fault: Fault) -> None:
     found = read("true,false\nfalse,true\n", "q.csv", kind="mask")
     assert found.value.tolist() == [[True, False], [False, True]]
     assert (
@@ -252,14 +254,14 @@ def test_a_mask_may_be_true_and_false(read: Callable[..., Any], fault: Fault):
     assert read("0,-inf\n0,0\n", "q.csv", kind="mask").value.tolist() == [[0, -math.inf], [0, 0]]
 
 
-def test_tokens_are_the_words_of_a_text(read: Callable[..., Any]):
+def test_tokens_are_the_words_of_a_text(read: Callable[..., Any]) -> None:
     assert read("the cat\nis", "q.txt", word="@q.txt", kind="tokens").value.tolist() == ["the", "cat", "is"]
 
 
 SHEET = "@student,Ann\n@q\n1,2\n@steps/k\ncat,3,4\n"
 
 
-def test_blocks(read: Callable[..., Any], fault: Fault):
+def test_blocks(read: Callable[..., Any], fault: Fault) -> None:
     assert read(SHEET, "q.csv").value.tolist() == [[1, 2]]
     found = read(SHEET, "q.csv", word="q.csv#steps/k")
     assert (found.value.tolist(), found.labels, found.source) == ([[3, 4]], {0: ("cat",)}, "q.csv#steps/k")
@@ -267,7 +269,7 @@ def test_blocks(read: Callable[..., Any], fault: Fault):
     assert fault("@q\n1,2\n@k\n3,x\n", "q.csv", word="q.csv#k")[0] == 'q.csv:4:2: "x" is not a number'
 
 
-def test_a_row_by_its_label(read: Callable[..., Any], fault: Fault):
+def test_a_row_by_its_label(read: Callable[..., Any], fault: Fault) -> None:
     words = "word,x,y\ncat,1,2\ndog,3,4\ncat,5,6\n"
     found = read(words, "q.csv", word="q.csv#dog", shape="n")
     assert (found.value.tolist(), found.labels, found.source) == ([3, 4], {0: ("x", "y")}, "q.csv#dog")
@@ -284,13 +286,13 @@ class TestLarge:
 
     ROWS = KEPT_DIGITS // 6
 
-    def test_value(self, read: Callable[..., Any]):
+    def test_value(self, read: Callable[..., Any]) -> None:
         found = read("0.5,-1e1\n" * self.ROWS, "q.csv")
         assert found.value.shape == (self.ROWS, 2)
         assert found.value[-1].tolist() == [0.5, -10]
 
     @pytest.mark.parametrize(("cell", "fact"), [("", "there is no number"), ("1-2", '"1-2" is not a number')])
-    def test_faults_have_their_place(self, fault: Fault, cell: str, fact: str):
+    def test_faults_have_their_place(self, fault: Fault, cell: str, fact: str) -> None:
         message = fault("0.5,1\n" * self.ROWS + f"2,{cell}\n", "q.csv")[0]
         assert message == f"q.csv:{self.ROWS + 1}:2: {fact}"
 
@@ -301,7 +303,7 @@ class TestLarge:
     ),
     st.sampled_from([",", ";", "\t", " "]),
 )
-def test_what_is_printed_is_read_back(rows: list[list[float]], delimiter: str):
+def test_what_is_printed_is_read_back(rows: list[list[float]], delimiter: str) -> None:
     text = "\n".join(delimiter.join(map(repr, row)) for row in rows)
     found = read_table(text, "q.csv", "real", Reading())
     assert np.array_equal(found.value, rows)
@@ -314,7 +316,7 @@ label = st.text(st.characters(categories=["L"]), min_size=1, max_size=5).filter(
 
 
 @given(st.lists(label, min_size=2, max_size=2), st.lists(label, min_size=2, max_size=2))
-def test_labels_are_read_back(columns: list[str], rows: list[str]):
+def test_labels_are_read_back(columns: list[str], rows: list[str]) -> None:
     text = f",{','.join(columns)}\n{rows[0]},1,2\n{rows[1]},3,4\n"
     found = read_table(text, "q.csv", "real", Reading())
     assert found.labels == {0: tuple(rows), 1: tuple(columns)}

@@ -95,20 +95,20 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "value"), GOOD.items(), ids=GOOD)
-def test_numbers_as_people_write_them(text: str, value: float):
+def test_numbers_as_people_write_them(text: str, value: float) -> None:
     assert parse_number(text) == value
     assert is_number(text)
 
 
 @pytest.mark.parametrize(("text", "message", "hint"), BAD, ids=[ascii(row[0])[:30] for row in BAD])
-def test_what_is_no_number(text: str, message: str, hint: str):
+def test_what_is_no_number(text: str, message: str, hint: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_number(text)
     assert (caught.value.message, caught.value.hint) == (message, hint)
 
 
 @pytest.mark.parametrize("text", ["-inf", "-Infinity", "-INF", " -inf "])
-def test_minus_infinity_means_masked(text: str):
+def test_minus_infinity_means_masked(text: str) -> None:
     assert parse_entry(text, "logits") == parse_entry(text, "mask") == -math.inf
     for kind in ("real", "integers"):
         with pytest.raises(InputError, match="-inf is not a finite number"):
@@ -124,11 +124,11 @@ KINDS: list[tuple[str, Kind, float]] = [
 
 
 @pytest.mark.parametrize(("text", "kind", "value"), KINDS)
-def test_entries_of_a_kind(text: str, kind: Kind, value: float):
+def test_entries_of_a_kind(text: str, kind: Kind, value: float) -> None:
     assert parse_entry(text, kind) == value
 
 
-def test_a_whole_number_is_wanted():
+def test_a_whole_number_is_wanted() -> None:
     with pytest.raises(InputError, match="is not a whole number"):
         parse_entry("1.5", "integers")
 
@@ -136,7 +136,7 @@ def test_a_whole_number_is_wanted():
 @pytest.mark.parametrize(
     "text", ["1_000", "50%", "$1", "１", "−1", "1,5", "1 000", "1'000", "0x1F", "1D3", "1+2j", "=A1", "#1"]
 )
-def test_numbers_that_are_misspelt_are_no_labels(text: str):
+def test_numbers_that_are_misspelt_are_no_labels(text: str) -> None:
     assert is_misspelt(text)
     assert not is_number(text)
 
@@ -144,25 +144,25 @@ def test_numbers_that_are_misspelt_are_no_labels(text: str):
 @pytest.mark.parametrize(
     "text", ["cat", "d1", "2nd", "2024-01-31", "10-20", "12:30", "the 3 cats", "", "猫", "½", "1", "-", "[CLS]"]
 )
-def test_labels_are_no_misspelt_numbers(text: str):
+def test_labels_are_no_misspelt_numbers(text: str) -> None:
     assert not is_misspelt(text)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_what_is_printed_is_read_back(value: float):
+def test_what_is_printed_is_read_back(value: float) -> None:
     assert parse_number(repr(value)) == value
     assert math.copysign(1, parse_number(repr(value))) == math.copysign(1, value)
     assert parse_number(f"{value:.17e}") == value
 
 
 @given(st.fractions(max_denominator=10**6))
-def test_fractions_are_read(value: object):
+def test_fractions_are_read(value: object) -> None:
     assert math.isclose(
         parse_number(str(value)), float(str(value).split("/")[0]) / float((str(value) + "/1").split("/")[1])
     )
 
 
 @given(st.text(alphabet="0123456789+-./*eE pisqrt()nafx,_", max_size=30))
-def test_a_number_or_an_input_error(text: str):
+def test_a_number_or_an_input_error(text: str) -> None:
     with suppress(InputError):
         assert math.isfinite(parse_number(text))

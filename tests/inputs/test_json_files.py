@@ -30,24 +30,24 @@ GOOD: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("text", "value"), GOOD, ids=[row[0] for row in GOOD])
-def test_arrays(read: Callable[..., Any], text: str, value: Any):
+def test_arrays(read: Callable[..., Any], text: str, value: Any) -> None:
     found = read(text)
     assert found.value.tolist() == value
     assert found.value.dtype == np.float64
     assert found.source == "q.json"
 
 
-def test_numbers_keep_the_digits_that_they_were_written_with(read: Callable[..., Any]):
+def test_numbers_keep_the_digits_that_they_were_written_with(read: Callable[..., Any]) -> None:
     found = read('[[0.360, 1e2, "1/3"], [-0, 12345678901234567890, 0.10]]')
     assert found.written.tolist() == [["0.360", "1e2", "1/3"], ["-0", "12345678901234567890", "0.10"]]
 
 
-def test_a_number_that_vanishes_is_told(read: Callable[..., Any]):
+def test_a_number_that_vanishes_is_told(read: Callable[..., Any]) -> None:
     assert read("[[1e-999, 0.0]]").note == '"1e-999" is too small for 64 bits and became 0'
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_encodings(read: Callable[..., Any], encoding: str):
+def test_encodings(read: Callable[..., Any], encoding: str) -> None:
     found = read('{"q": [[1]], "labels": ["café"]}'.encode(encoding))
     assert found.labels == {0: ("café",)}
 
@@ -99,7 +99,7 @@ STRUCTURE: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "message", "hint"), STRUCTURE, ids=[ascii(row[0])[:30] for row in STRUCTURE])
-def test_faults_of_structure(fault: Fault, text: str, message: str, hint: str):
+def test_faults_of_structure(fault: Fault, text: str, message: str, hint: str) -> None:
     assert fault(text) == (message, hint)
 
 
@@ -150,7 +150,7 @@ SYNTAX: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "message", "hint"), SYNTAX, ids=[ascii(row[0])[:30] for row in SYNTAX])
-def test_faults_of_syntax(fault: Fault, text: str, message: str, hint: str):
+def test_faults_of_syntax(fault: Fault, text: str, message: str, hint: str) -> None:
     assert fault(text) == (message, hint)
 
 
@@ -163,7 +163,7 @@ MASKS: list[tuple[str, Any, type]] = [
 
 
 @pytest.mark.parametrize(("text", "value", "dtype"), MASKS, ids=[row[0] for row in MASKS])
-def test_masks(read: Callable[..., Any], text: str, value: Any, dtype: type):
+def test_masks(read: Callable[..., Any], text: str, value: Any, dtype: type) -> None:
     found = read(text, kind="mask")
     assert found.value.tolist() == value
     assert found.value.dtype == dtype
@@ -179,7 +179,7 @@ OF_A_KIND: list[tuple[str, Kind, str]] = [
 
 
 @pytest.mark.parametrize(("text", "kind", "message"), OF_A_KIND, ids=[row[0] for row in OF_A_KIND])
-def test_a_kind_refuses(fault: Fault, text: str, kind: Kind, message: str):
+def test_a_kind_refuses(fault: Fault, text: str, kind: Kind, message: str) -> None:
     assert fault(text, word="@q.json", kind=kind)[0] == message
 
 
@@ -193,11 +193,11 @@ def test_a_kind_refuses(fault: Fault, text: str, kind: Kind, message: str):
         ('["the", 1]', ["the", "1"]),
     ],
 )
-def test_tokens(read: Callable[..., Any], text: str, value: list[Any]):
+def test_tokens(read: Callable[..., Any], text: str, value: list[Any]) -> None:
     assert read(text, word="@q.json", kind="tokens", shape="n").value.tolist() == value
 
 
-def test_words_of_tokens_are_no_file_without_a_mark(read: Callable[..., Any]):
+def test_words_of_tokens_are_no_file_without_a_mark(read: Callable[..., Any]) -> None:
     assert read("[1, 2]", kind="tokens", shape="n").value.tolist() == ["q.json"]
 
 
@@ -212,13 +212,15 @@ LINES: list[tuple[str, Any, dict[int, tuple[str, ...]]]] = [
 
 @pytest.mark.parametrize(("text", "value", "labels"), LINES, ids=[ascii(row[0]) for row in LINES])
 @pytest.mark.parametrize("file", ["q.jsonl", "q.ndjson"])
-def test_json_lines(read: Callable[..., Any], text: str, value: Any, labels: dict[int, tuple[str, ...]], file: str):
+def test_json_lines(
+    read: Callable[..., Any], text: str, value: Any, labels: dict[int, tuple[str, ...]], file: str
+) -> None:
     found = read(text, file)
     assert found.value.tolist() == value
     assert found.labels == labels
 
 
-def test_json_lines_are_told_by_their_content(read: Callable[..., Any]):
+def test_json_lines_are_told_by_their_content(read: Callable[..., Any]) -> None:
     assert read("[1, 2]\n[3, 4]\n", "q").value.tolist() == [[1, 2], [3, 4]]
     assert read("[[1, 2],\n[3, 4]]\n", "q").value.tolist() == [[1, 2], [3, 4]]
 
@@ -236,7 +238,7 @@ BAD_LINES = [
 
 
 @pytest.mark.parametrize(("text", "message"), BAD_LINES, ids=[ascii(row[0]) for row in BAD_LINES])
-def test_bad_json_lines(fault: Fault, text: str, message: str):
+def test_bad_json_lines(fault: Fault, text: str, message: str) -> None:
     assert fault(text, "q.jsonl")[0] == message
 
 
@@ -248,7 +250,7 @@ class TestLarge:
     def text(self, last: str) -> str:
         return json.dumps([[0.5, 0.25]] * self.ROWS)[:-1] + f", [1, {last}]]"
 
-    def test_value(self, read: Callable[..., Any]):
+    def test_value(self, read: Callable[..., Any]) -> None:
         found = read(self.text("2"))
         assert found.value.shape == (self.ROWS + 1, 2)
         assert found.value[-1].tolist() == [1, 2]
@@ -269,14 +271,14 @@ class TestLarge:
             ("{}", ": an object is not a number"),
         ],
     )
-    def test_faults_have_their_place(self, fault: Fault, last: str, fact: str):
+    def test_faults_have_their_place(self, fault: Fault, last: str, fact: str) -> None:
         assert fault(self.text(last))[0] == f"q.json: [{self.ROWS}][1]{fact}"
 
-    def test_a_ragged_row(self, fault: Fault):
+    def test_a_ragged_row(self, fault: Fault) -> None:
         assert fault(self.text("2, 3"))[0] == f"q.json: [{self.ROWS}] has 3 entries where the first has 2"
 
-    def test_masked_entries(self, read: Callable[..., Any]):
+    def test_masked_entries(self, read: Callable[..., Any]) -> None:
         assert read(self.text("-Infinity"), kind="mask").value[-1].tolist() == [1, -math.inf]
 
-    def test_numbers_as_text(self, read: Callable[..., Any]):
+    def test_numbers_as_text(self, read: Callable[..., Any]) -> None:
         assert read(self.text('"1/3"')).value[-1].tolist() == [1, 1 / 3]

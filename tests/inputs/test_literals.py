@@ -39,7 +39,7 @@ LITERALS = {
 
 
 @pytest.mark.parametrize(("text", "value"), LITERALS.items(), ids=LITERALS)
-def test_literals(text: str, value: Any):
+def test_literals(text: str, value: Any) -> None:
     assert looks_numeric(text)
     found = read_literal(text, "a", "logits")
     assert found.value.tolist() == value
@@ -48,14 +48,14 @@ def test_literals(text: str, value: Any):
     assert found.written.shape == found.value.shape
 
 
-def test_entries_are_kept_as_they_were_written():
+def test_entries_are_kept_as_they_were_written() -> None:
     written = read_literal("0.360, 1/3, -0", "a", "real").written
     assert written is not None
     assert written.tolist() == ["0.360", "1/3", "-0"]
 
 
 @pytest.mark.parametrize("word", ["true,false", "true false; false true", "[[true, false]]"])
-def test_a_mask_may_be_true_and_false(word: str):
+def test_a_mask_may_be_true_and_false(word: str) -> None:
     assert looks_numeric(word, "mask")
     assert not looks_numeric(word)
     assert read_literal(word, "mask", "mask").value.dtype == bool
@@ -81,14 +81,14 @@ def test_a_mask_may_be_true_and_false(word: str):
         "2x3",
     ],
 )
-def test_words_that_are_no_numbers(word: str):
+def test_words_that_are_no_numbers(word: str) -> None:
     assert not looks_numeric(word)
 
 
 @pytest.mark.parametrize(
     "word", ["-1", "-.5", "-1,2", "-1e3", "-inf,0", "-pi", "-sqrt(2)", "-1/3", "1,,2", "1,nan", "[]", "[1,x]"]
 )
-def test_words_that_are_meant_as_numbers(word: str):
+def test_words_that_are_meant_as_numbers(word: str) -> None:
     assert looks_numeric(word)
 
 
@@ -121,7 +121,7 @@ BAD: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "message", "hint"), BAD, ids=[row[0][:20] for row in BAD])
-def test_bad_literals(text: str, message: str, hint: str):
+def test_bad_literals(text: str, message: str, hint: str) -> None:
     with pytest.raises(InputError) as caught:
         read_literal(text, "a", "real")
     assert (caught.value.message, caught.value.hint) == (message, hint)
@@ -137,13 +137,13 @@ def test_bad_literals(text: str, message: str, hint: str):
         ("the 3 cats", ["the", "3", "cats"]),
     ],
 )
-def test_tokens_are_ids_or_words(text: str, value: list[Any]):
+def test_tokens_are_ids_or_words(text: str, value: list[Any]) -> None:
     found = read_tokens(text, "tokens").value
     assert found.tolist() == value
     assert found.dtype == (np.int64 if isinstance(value[0], int) else object)
 
 
-def test_no_tokens():
+def test_no_tokens() -> None:
     with pytest.raises(InputError, match="tokens: there are no tokens"):
         read_tokens(" , ", "tokens")
 
@@ -162,7 +162,7 @@ SHAPED: list[tuple[str, str, list[Any] | float, str]] = [
 @pytest.mark.parametrize(("word", "shape", "value", "note"), SHAPED, ids=[f"{r[0]} as {r[1]}" for r in SHAPED])
 def test_literals_take_the_rank_that_is_declared(
     read: Callable[..., Any], word: str, shape: str, value: Any, note: str
-):
+) -> None:
     found = read(word=word, shape=shape)
     assert found.value.tolist() == value
     assert (found.note, found.source) == (note, "")
@@ -175,5 +175,5 @@ KINDS: list[tuple[str, Kind, str]] = [
 
 
 @pytest.mark.parametrize(("word", "kind", "message"), KINDS)
-def test_a_kind_refuses(fault: Callable[..., tuple[str, str]], word: str, kind: Kind, message: str):
+def test_a_kind_refuses(fault: Callable[..., tuple[str, str]], word: str, kind: Kind, message: str) -> None:
     assert fault(word=word, kind=kind, shape="n")[0] == message

@@ -23,7 +23,7 @@ KEYS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "key"), KEYS, ids=[row[0] for row in KEYS])
-def test_the_key_that_is_meant(read: Callable[..., Any], text: str, key: str):
+def test_the_key_that_is_meant(read: Callable[..., Any], text: str, key: str) -> None:
     found = read(text)
     assert found.value.tolist() == [[1]]
     assert found.source == f"q.json#{key}"
@@ -46,11 +46,11 @@ LABELS: list[tuple[str, dict[int, tuple[str, ...]]]] = [
 
 
 @pytest.mark.parametrize(("text", "labels"), LABELS, ids=[row[0] for row in LABELS])
-def test_labels(read: Callable[..., Any], text: str, labels: dict[int, tuple[str, ...]]):
+def test_labels(read: Callable[..., Any], text: str, labels: dict[int, tuple[str, ...]]) -> None:
     assert read(text).labels == labels
 
 
-def test_keys_that_label_rows_are_told(read: Callable[..., Any]):
+def test_keys_that_label_rows_are_told(read: Callable[..., Any]) -> None:
     found = read('{"cat": [0.8, 0.2], "dog": [0.7, 0.3]}')
     assert found.value.tolist() == [[0.8, 0.2], [0.7, 0.3]]
     assert (found.source, found.note) == ("q.json", "keys read as row labels")
@@ -103,7 +103,7 @@ FAULTS: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "message", "hint"), FAULTS, ids=[row[0] for row in FAULTS])
-def test_faults(fault: Fault, text: str, message: str, hint: str):
+def test_faults(fault: Fault, text: str, message: str, hint: str) -> None:
     assert fault(text) == (message, hint)
 
 
@@ -142,7 +142,7 @@ PICKS: list[tuple[str, Any, dict[int, tuple[str, ...]], str]] = [
 @pytest.mark.parametrize(("word", "value", "labels", "source"), PICKS, ids=[row[0] for row in PICKS])
 def test_parts_of_a_saved_result(
     read: Callable[..., Any], word: str, value: Any, labels: dict[int, tuple[str, ...]], source: str
-):
+) -> None:
     found = read(json.dumps(SAVED), word=word)
     assert found.value.tolist() == value
     assert found.labels == labels
@@ -163,17 +163,17 @@ PICK_FAULTS = [
 
 
 @pytest.mark.parametrize(("word", "message", "hint"), PICK_FAULTS, ids=[row[0] for row in PICK_FAULTS])
-def test_parts_that_are_not_there(fault: Fault, word: str, message: str, hint: str):
+def test_parts_that_are_not_there(fault: Fault, word: str, message: str, hint: str) -> None:
     assert fault(json.dumps(SAVED), word=word) == (message, hint)
 
 
-def test_a_problem_has_no_result(fault: Fault):
+def test_a_problem_has_no_result(fault: Fault) -> None:
     assert fault('{"calculation": "dot", "inputs": {"a": [1]}}') == (
         "q.json is a problem and holds no result",
         "name one of its operands (q.json#inputs/…), or save its result and give that",
     )
 
 
-def test_rows_by_their_labels(read: Callable[..., Any], fault: Fault):
+def test_rows_by_their_labels(read: Callable[..., Any], fault: Fault) -> None:
     assert read('{"cat": [1, 2], "dog": [3, 4]}', word="q.json#dog").value.tolist() == [3, 4]
     assert fault("[[1]]", word="q.json#dog")[0] == 'q.json is one array without row labels, so there is no "dog" in it'

@@ -20,39 +20,53 @@ from attncalc.ops import (
     angle_between,
     arccos,
     bucket,
+    characteristic_polynomial,
     compare_equal,
     concat,
     cos,
     cosine_ratio,
+    eigenvalues,
+    eigenvectors,
     elu,
     erf,
     every_other,
     exp,
+    factorial,
     first_maximum,
     held,
     index,
     interleave,
     keep_where,
+    listed,
     log,
+    log_factorial,
+    log_softmax,
     log_sum_exp,
+    logarithm,
     logical_not,
     lookup,
     maximum,
     mean,
     merge,
     minimum,
+    one_hot,
     one_plus_erf,
     outer,
     part_of,
     peak,
+    random_normal,
     ranking,
+    ratio,
     rename,
     repeat,
     root_of_sum,
     rotate,
+    safely,
+    select,
     sigmoid,
     sign,
     sin,
+    singular_parts,
     softmax,
     softplus,
     solve,
@@ -63,6 +77,7 @@ from attncalc.ops import (
     take,
     tanh,
     total,
+    weigh,
     windows,
 )
 
@@ -134,6 +149,11 @@ def example(build: Callable[..., Node], *operands: str, inexact: str = "", alone
 
 def cosine_of(a: Node, b: Node) -> Node:
     return cosine_ratio(total(a * b), root_of_sum(total(a**2), a, 2) * root_of_sum(total(b**2), b, 2), a, b)
+
+
+def gram_of(x: Node) -> Node:
+    """A symmetric matrix: its eigenvalues are real, and so far apart that rounding does not mix their vectors."""
+    return x @ rename(x, "n", "m").T
 
 
 N, M, FAR = Axis("n", 3), Axis("m", 4), (Axis("m", 41),)
@@ -321,5 +341,51 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "fold": (
         example(lambda x: Node("fold", x, slides=(Slide(Axis("l", 5), "w", "k", 3, 1, 0, 1),)), "w=3 k=3"),
         example(lambda x: Node("fold", x, slides=SLIDES), "h'=3 w'=2 i=2 j=3"),
+    ),
+    # probability
+    "weigh": (example(weigh, "n=3 m=4", "n=3 m=4"), example(weigh, "n=3 m=4", "m=4")),
+    "ratio": (example(ratio, "n=3 m=4", "n=3"), example(lambda x, y: ratio(x, 1 + y), "n=3 m=4", "n=3 m=4: positive")),
+    "log2": (example(lambda x: logarithm(x, 2), "n=3 m=4: positive"),),
+    "log10": (example(lambda x: logarithm(x, 10), "n=3 m=4: positive"),),
+    "log_softmax": (
+        example(log_softmax, "n=3 m=4"),
+        example(lambda x: log_softmax(x, over="n"), "n=3 m=2"),
+        example(lambda x: log_softmax(x, softmax(x)), "n=3 m=4"),
+    ),
+    "safely": (example(lambda x: safely(log(x), 2 * log(sqrt(x)), x), "n=3 m=4: positive"),),
+    "factorial": (example(lambda: factorial(index("n", (N,), "i"))),),
+    "log_factorial": (example(lambda: log_factorial(index("m", (N, M), "j"))),),
+    "select": (
+        example(lambda x: select(x, index("n", (N,), "i")), "n=3 m=4"),
+        example(lambda x: select(x, index("n", (N,), "i") + 2), "n=3 m=4"),
+        example(lambda x: select(x, index("n", (N,), "i"), "m"), "m=4 n=3"),
+        example(lambda x: select(x, index("m", (N, M), "j"), "d"), "d=4", alone=True),
+    ),
+    "one_hot": (example(lambda: one_hot(index("n", (N,), "i"), M)), example(lambda: one_hot(constant(2), M))),
+    "listed": (
+        example(lambda x, y: listed([total(x), total(y), mean(x)], "k"), "n=3", "n=3"),
+        example(lambda x, y: listed([x, y], "k"), "n=3", "n=3"),
+    ),
+    # sampling
+    "random_normal": (example(lambda: random_normal((N, M), 7)),),
+    # matrices taken apart
+    "characteristic_polynomial": (
+        example(characteristic_polynomial, "n=1 m=1"),
+        example(characteristic_polynomial, "n=2 m=2"),
+        example(characteristic_polynomial, "n=4 m=4"),
+    ),
+    "eigenvalues": (
+        example(lambda x: eigenvalues(gram_of(x)), "n=2 d=3"),
+        example(lambda x: eigenvalues(gram_of(x), characteristic_polynomial(gram_of(x))), "n=2 d=3"),
+    ),
+    "eigenvectors": (example(lambda x: eigenvectors(gram_of(x)), "n=2 d=3"),),
+    "left_singular_vectors": (
+        example(lambda x: singular_parts(x)[0], "m=2 n=3"),
+        example(lambda x: singular_parts(x)[0], "m=3 n=2"),
+    ),
+    "singular_values": (example(lambda x: singular_parts(x)[1], "m=2 n=3"),),
+    "right_singular_vectors": (
+        example(lambda x: singular_parts(x)[2], "m=2 n=3"),
+        example(lambda x: singular_parts(x)[2], "m=3 n=2"),
     ),
 }

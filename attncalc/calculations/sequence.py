@@ -1,0 +1,166 @@
+"""What stood in attention's place before it: convolution over neighbours, recurrence over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from attncalc.axes import Axes
+from attncalc.calculation import calculation
+from attncalc.errors import OptionError, ShapeError
+from attncalc.graph import Node, constants, group, label, note, output, step
+from attncalc.ops import Slide, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
+
+GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
+"""The gates of each kind, in PyTorch's order: the columns of W_x and W_h hold them side by side."""
+
+
+@calculation(
+    x="l | h w | c h w",
+    kernel="k | kh kw | c kh kw | o c kh kw",
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, eq. 9.6; as torch.nn.functional.conv2d",
+)
+def conv(
+    X: Annotated[Node, "a row, a picture, or a picture with channels in front"],
+    K: Annotated[Node, "the kernel: with channels it has as many, and several kernels stand in front of each other"],
+    *,
+    stride: Annotated[tuple[int, ...], "how far the window moves on; one number, or one for each axis"] = (1,),
+    padding: Annotated[tuple[int, ...], "how many zeros are put on each side"] = (0,),
+    dilation: Annotated[tuple[int, ...], "how far apart the window's places lie"] = (1,),
+) -> Node:
+    """Slide a small window over an input and ask, at every place, how much it looks like the kernel.
+
+    Σ window ⊙ kernel at every place. It is cross-correlation, as in deep learning: the kernel is not turned round, as
+    it is in a mathematician's convolution. Channels are summed where the kernel has them; a kernel without channels
+    serves each channel by itself. The result has ⌊(l + 2·padding − dilation·(k − 1) − 1)/stride⌋ + 1 places.
+    """
+    picture = "h" in X.names[-2:]
+    along = X.axes[-2:] if picture else X.axes[-1:]
+    inside = K.axes[-2:] if K.names[-1] == "kw" else K.axes[-1:]
+    if len(along) != len(inside) or ("c" in K.names and "c" not in X.names):
+        raise ShapeError(
+            f"x is {' × '.join(X.names)}, and the kernel {' × '.join(K.names)}",
+            hint="a row takes a kernel [k], a picture [kh, kw], a picture with channels [c, kh, kw] or [o, c, kh, kw]",
+        )
+    slides = _slides(along, inside, stride, padding, dilation)
+    seen = step("windows", windows(X, slides), "what the kernel sees at each place, zeros where the input has ended")
+    if "o" in K.names:
+        seen = spread(seen, (*(a for a in X.axes if a not in (*along, *K.axes)), K.axes[-4], *_reordered(seen, K)))
+    products = step("products", seen * K, "entries that agree with the kernel count for, others against")
+    result = products
+    for name in [name for name in K.names[::-1] if name != "o"]:
+        result = total(result, name)
+    return step("output", result, "one number for each place: the same kernel everywhere, whatever the place")
+
+
+def _reordered(seen: Node, K: Node) -> Axes:
+    """The windows' axes, places first and then those of a kernel."""
+    return (*(a for a in seen.axes if a.name.endswith("_out")), *K.axes[-3:])
+
+
+def _slides(
+    along: Axes, inside: Axes, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> list[Slide]:
+    """How the window moves along each axis."""
+    count = len(along)
+    moves = zip(
+        *(
+            _each(*option, count)
+            for option in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1))
+        ),
+        strict=True,
+    )
+    return [
+        Slide(axis, f"{axis.name}_out", window.name, window.size, *move)
+        for axis, window, move in zip(along, inside, moves, strict=True)
+    ]
+
+
+def _each(name: str, values: Sequence[int], least: int, count: int) -> Sequence[int]:
+    """One number for each axis, from one for all of them."""
+    if len(values) not in (1, count):
+        raise OptionError(f"--{name} takes one number, or {count}, and {len(values)} were given")
+    for value in values:
+        if value < least:
+            raise OptionError(f"--{name} must be at least {least}, and not {value}")
+    return values if len(values) == count else list(values) * count
+
+
+@calculation(
+    x="n d",
+    wx="d gates",
+    wh="h gates",
+    b="gates",
+    h0="h",
+    c0="h",
+    reference="Elman 1990; Cho et al. 2014 (GRU); Hochreiter and Schmidhuber 1997 (LSTM); as torch.nn.RNN, GRU, LSTM",
+)
+def rnn(
+    X: Annotated[Node, "the inputs, one time step a row"],
+    W_x: Annotated[Node, "from the input: the gates' columns side by side (PyTorch's weight_ih, transposed)"],
+    W_h: Annotated[Node, "from the state before (PyTorch's weight_hh, transposed)"],
+    b: Annotated[Node | None, "the bias"] = None,
+    h_0: Annotated[Node | None, "the state before the first step; 0 where it is not given"] = None,
+    *,
+    c_0: Annotated[Node | None, "lstm: the cell before the first step; 0 where it is not given"] = None,
+    kind: Annotated[Literal["tanh", "gru", "lstm"], "how the state is carried on"] = "tanh",
+) -> tuple[Node, ...]:
+    """Read a sequence one step after the other, with a state that remembers.
+
+    tanh: h′ = tanh(x·W_x + h·W_h + b). lstm: gates i, f, g, o; c′ = f ⊙ c + i ⊙ g, h′ = o ⊙ tanh(c′). gru: gates r, z,
+    n, where n = tanh(x·W_xn + b_n + r ⊙ (h·W_hn)); h′ = (1 − z) ⊙ n + z ⊙ h. The gates stand in PyTorch's order.
+    PyTorch has two biases, which only matters for the n of a gru: b is bias_ih there, and bias_hh is 0.
+    """
+    width, gates = W_h.axes[-2:]
+    wanted = max(len(GATES[kind]), 1) * width.size
+    if gates.size != wanted:
+        parts = f"{len(GATES[kind])}·h = {wanted}" if GATES[kind] else f"h = {wanted}"
+        raise ShapeError(f"wh has {gates.size} columns, and a {kind} network with h={width.size} needs {parts}")
+    if c_0 is not None and kind != "lstm":
+        raise OptionError(f"c0 goes with --kind lstm, and the kind is {kind}")
+    if kind == "gru" and b is not None:
+        note("b is PyTorch's bias_ih: the h·W_hn that the reset gate holds back has no bias of its own")
+    nothing = [constants((0,) * width.size, width, name) for name in ("h_0", "c_0")]
+    hidden, cell = (given or zeros for given, zeros in zip((h_0, c_0), nothing, strict=True))
+    label("gate", tuple(GATES[kind]))
+    states = []
+    for t in range(X.axes[-2].size):
+        with group(f"time step {t + 1}"):
+            hidden, cell = _next(kind, take(X, "n", t), hidden, cell, W_x, W_h, b)
+        states.append(hidden)
+    whole = output("states", stack(states, "n"), "the state after every step")
+    return (hidden, whole, cell) if kind == "lstm" else (hidden, whole)
+
+
+def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b: Node | None) -> tuple[Node, Node]:
+    """The state, and the cell, after one more step."""
+    from_input, from_state = x @ W_x if b is None else x @ W_x + b, hidden @ W_h
+    if kind == "tanh":
+        sums = rename(from_input + from_state, "gates", "h")
+        return step("hidden", tanh(sums), "what is new and what is remembered, squeezed to between −1 and 1"), cell
+    if kind == "lstm":
+        sums = step("sums", from_input + from_state, "what is new and what is remembered, for the four gates")
+        i, f, g, o = (
+            sigmoid(p) if letter != "g" else tanh(p) for p, letter in zip(_parts(sums, 4), "ifgo", strict=True)
+        )
+        gates = step("gates", stack([i, f, g, o], "gate"), "i lets in, f keeps, g is what may come in, o lets out")
+        i, f, g, o = (take(gates, "gate", place) for place in range(4))
+        cell = step("cell", f * cell + i * g, "a sum: the gradient passes it as far as f is open")
+        return step("hidden", o * tanh(cell), "as much of the cell as o lets out"), cell
+    a = step("from_input", from_input, "what is new")
+    u = step("from_state", from_state, "what is remembered; kept apart, since r holds a part of it back")
+    (a_r, a_z, a_n), (u_r, u_z, u_n) = _parts(a, 3), _parts(u, 3)
+    r = sigmoid(a_r + u_r)
+    gates = step(
+        "gates",
+        stack([r, sigmoid(a_z + u_z), tanh(a_n + r * u_n)], "gate"),
+        "r holds back the past, z keeps the old state, n is the new one; r acts after the product with W_h",
+    )
+    z, n = take(gates, "gate", 1), take(gates, "gate", 2)
+    return step("hidden", (1 - z) * n + z * hidden, "between the new state and the old one, as z says"), cell
+
+
+def _parts(sums: Node, count: int) -> list[Node]:
+    """Each gate's share of the columns."""
+    size = sums.axes[-1].size // count
+    return [rename(part_of(sums, "gates", i * size, (i + 1) * size), "gates", "h") for i in range(count)]

@@ -1,0 +1,189 @@
+"""Every calculation of the table: steps, reasons and formulas, numbers by a witness, gradients by differences."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from calculations.cases import EXPECTED, Case
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from reader import latex_fault, read, spelled
+from witness import WITNESSES
+
+from attncalc.calculations import FAMILIES, TABLE, load
+from attncalc.errors import NoGradient
+from attncalc.evaluate import exactly
+from attncalc.inputs import Reading, load_document
+from attncalc.problem import Backward, Problem, solve
+from attncalc.trace import Given, Step, Trace
+
+Array = NDArray[Any]
+SAMPLES = Path(__file__).parents[2] / "samples"
+NAMES = [name for name in TABLE if name in EXPECTED]
+CASES = [(name, case) for name in NAMES for case in EXPECTED[name].cases]
+SMOOTH = [(name, case) for name, case in CASES if not EXPECTED[name].no_gradient]
+every_case = pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case}" for name, case in CASES])
+every_smooth_case = pytest.mark.parametrize(("name", "case"), SMOOTH, ids=[f"{name}: {case}" for name, case in SMOOTH])
+
+
+def run(name: str, case: Case, backward: Backward | None = None, *, dtype: str = "float64", **more: Any) -> Trace:
+    inputs = {operand: Given(value) for operand, value in (case.arrays() | more).items()}
+    return solve(Problem(load(name), inputs, case.options, backward), dtype=dtype)
+
+
+def upstream(result: Array) -> Array:
+    return np.random.default_rng(1).normal(size=result.shape).round(2)
+
+
+def names(steps: tuple[Step, ...]) -> str:
+    return " ".join(step.key.replace(" ", "_") for step in steps)
+
+
+def test_every_calculation_is_tried_and_witnessed() -> None:
+    missing = [name for name in TABLE if name not in EXPECTED]
+    assert not missing, f"add to tests/calculations/cases.py the steps, outputs and cases of {', '.join(missing)}"
+    unseen = [name for name in TABLE if name not in WITNESSES]
+    assert not unseen, f"add to tests/witness.py a witness in plain loops for {', '.join(unseen)}"
+
+
+@pytest.mark.parametrize("name", TABLE)
+class TestEachCalculation:
+    def test_is_what_the_table_says(self, name: str) -> None:
+        module, line = TABLE[name]
+        calculation = load(name)
+        assert calculation.name == name
+        assert calculation.summary == line == inspect.cleandoc(calculation.function.__doc__ or "").split("\n")[0]
+        assert calculation.function.__module__ == f"attncalc.calculations.{module}"
+        assert module in FAMILIES
+
+    def test_explains_every_operand_and_option(self, name: str) -> None:
+        calculation = load(name)
+        assert [o.name for o in (*calculation.operands, *calculation.options) if not o.help] == []
+
+    def test_has_a_sample_that_runs(self, name: str) -> None:
+        path = SAMPLES / f"{name}.json"
+        assert path.exists(), f"samples/{name}.json is missing"
+        document = load_document(str(path), Reading())
+        assert document.calculation == name
+        trace = solve(Problem(load(name), document.inputs, document.options))
+        assert np.isfinite(trace.result.astype(float)).all()
+        assert not trace.warnings
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_operand_and_option_has_a_case(name: str) -> None:
+    calculation, cases = load(name), EXPECTED[name].cases
+    used = {operand for case in cases for operand in case.operands}
+    used |= {option for case in cases for option, value in case.options.items() if value != calculation.defaults[option]}
+    unused = [o.name for o in (*calculation.operands, *calculation.options) if o.name not in used]
+    assert not unused, f"add to tests/calculations/cases.py a case of {name} with {', '.join(unused)}"
+
+
+@every_case
+class TestEachCase:
+    def test_has_the_steps_and_outputs_that_are_promised(self, name: str, case: Case) -> None:
+        trace, expected = run(name, case), EXPECTED[name]
+        assert names(trace.steps) == (case.steps or expected.steps)
+        assert names(trace.outputs) == (case.outputs or expected.outputs or names(trace.steps).split()[-1])
+
+    def test_explains_every_step(self, name: str, case: Case) -> None:
+        trace = run(name, case)
+        for step in {step.key: step for step in (*trace.steps, *trace.outputs)}.values():
+            explained(step)
+
+    def test_agrees_with_plain_loops(self, name: str, case: Case) -> None:
+        trace = run(name, case)
+        operands = {operand: value.tolist() for operand, value in case.arrays().items()}
+        known = WITNESSES[name](**operands, **case.options)
+        for step in (*trace.steps, *trace.outputs):
+            if step.key in known:
+                assert_allclose(trace[step.key], np.array(known[step.key]), rtol=1e-12, atol=1e-13, err_msg=step.key)
+        assert trace.outputs[0].key in known
+
+    def test_arithmetic_comes_to_the_entry(self, name: str, case: Case) -> None:
+        comes_out(run(name, case))
+
+    def test_float32_stays_float32(self, name: str, case: Case) -> None:
+        for step, wide in zip(run(name, case, dtype="float32").steps, run(name, case).steps, strict=True):
+            assert step.value is not None
+            assert wide.value is not None
+            assert step.value.dtype == (np.float32 if wide.value.dtype == np.float64 else wide.value.dtype), step.key
+            assert_allclose(step.value, wide.value, rtol=1e-4, atol=1e-5, err_msg=step.key)
+
+    def test_exact_numbers_give_what_floats_give(self, name: str, case: Case) -> None:
+        import sympy
+
+        exact = run(name, case, **{n: v if v.dtype == bool else exactly(v) for n, v in case.arrays().items()})
+        for step, float_step in zip(exact.outputs, run(name, case).outputs, strict=True):
+            assert step.value is not None
+            entries = [sympy.sympify(entry, strict=True) for entry in step.value.ravel().tolist()]
+            assert not any(entry.has(sympy.Float) for entry in entries), f"a float has got into {step.key}"
+            digits = np.array([float(entry.evalf(20)) for entry in entries]).reshape(step.shape)
+            assert_allclose(digits, float_step.value, rtol=1e-13, atol=1e-13, err_msg=step.key)
+
+    def test_a_batch_of_operands_gives_a_batch_of_results(self, name: str, case: Case) -> None:
+        drawn = [case.arrays(seed) for seed in (0, 1)]
+        calculation = load(name)
+        shared = {o.name for o in calculation.operands if o.broadcasts}
+        stacked = {n: v if n in shared else np.stack([one[n] for one in drawn]) for n, v in drawn[0].items()}
+        together = run(name, case, **stacked)
+        for i, one in enumerate(drawn):
+            alone = run(name, case, **{n: drawn[0][n] if n in shared else v for n, v in one.items()})
+            assert_allclose(together.result[i], alone.result, rtol=1e-12, atol=1e-13)
+
+
+@every_smooth_case
+class TestEachGradient:
+    def test_agrees_with_central_differences(self, name: str, case: Case) -> None:
+        found = run(name, case, Backward(gradcheck=True), upstream=upstream(run(name, case).result))
+        assert found.outputs
+        for step in found.outputs:
+            assert step.check is not None, f"{step.key} was not checked"
+            assert step.check.agrees, f"{step.key} is {step.check.max_error:.2g} off"
+
+    def test_explains_every_step(self, name: str, case: Case) -> None:
+        found = run(name, case, Backward(), upstream=upstream(run(name, case).result))
+        assert any(step.gradient_of for step in found.steps)
+        for step in found.steps:
+            explained(step)
+
+    def test_arithmetic_comes_to_the_entry(self, name: str, case: Case) -> None:
+        comes_out(run(name, case, Backward(), upstream=upstream(run(name, case).result)))
+
+    def test_keeps_float32(self, name: str, case: Case) -> None:
+        found = run(name, case, Backward(), dtype="float32", upstream=upstream(run(name, case).result))
+        assert {step.value.dtype for step in found.outputs if step.value is not None} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if EXPECTED[name].no_gradient])
+def test_what_has_no_gradient_says_why(name: str) -> None:
+    for case in EXPECTED[name].cases:
+        with pytest.raises(NoGradient, match=EXPECTED[name].no_gradient):
+            run(name, case, Backward())
+
+
+def explained(step: Step) -> None:
+    """A formula and LaTeX without anything left to fill in, and a reason."""
+    assert step.why, f"{step.key} gives no reason"
+    assert step.formula, f"{step.key} has no formula"
+    assert not set("{}") & set(step.formula + step.sizes), step.formula
+    assert step.latex, f"{step.key} has no LaTeX"
+    assert not latex_fault(step.latex), f"{step.key}: {step.latex}: {latex_fault(step.latex)}"
+    assert not latex_fault(step.symbol_latex), f"{step.key}: {step.symbol_latex}"
+    assert len(step.axes) == len(step.shape) == np.ndim(step.value)
+
+
+def comes_out(trace: Trace) -> None:
+    """Each step's arithmetic, worked by the rules of school, is its entry; three entries a step are looked at."""
+    for step in trace.steps:
+        assert step.value is not None
+        assert step.arithmetic is not None
+        for flat in sorted({0, step.value.size // 2, step.value.size - 1}):
+            at = tuple(int(i) for i in np.unravel_index(flat, step.shape))
+            line = spelled(step.arithmetic(at))
+            if line and "…" not in line:
+                assert read(line) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12), f"{step.key}{at}: {line}"

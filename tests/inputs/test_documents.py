@@ -1,0 +1,158 @@
+"""Documents that are run or checked: what they name is there, and what is not is told with near names."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attncalc.errors import InputError
+from attncalc.inputs import Reading, load_document
+
+QKV = {"q": [[1, 0]], "K": [[0, 1]], "values": [["1/3", 3]]}
+PROBLEM = {
+    "attncalc": 1,
+    "calculation": "attention",
+    "inputs": QKV,
+    "options": {"causal": True, "scale": "1/sqrt(3)", "causal-align": "end", "window": 2},
+    "steps": [{"name": "scores", "value": [[0.5]]}],
+}
+
+
+def save(folder: Path, document: Any) -> None:
+    (folder / "p.json").write_text(document if isinstance(document, str) else json.dumps(document))
+
+
+@pytest.mark.parametrize("word", ["p.json", "p", "@p.json", "path:p.json"])
+def test_a_problem(folder: Path, word: str) -> None:
+    save(folder, PROBLEM)
+    found = load_document(word, Reading())
+    assert found.calculation == "attention"
+    assert {name: given.value.tolist() for name, given in found.inputs.items()} == {
+        "q": [[1, 0]],
+        "k": [[0, 1]],
+        "v": [[1 / 3, 3]],
+    }
+    assert found.options == {"causal": True, "scale": pytest.approx(3**-0.5), "causal_align": "end", "window": 2}
+    assert [type(value) for value in found.options.values()] == [bool, float, str, int]
+    assert found.document["steps"][0]["value"] == [[0.5]]
+    assert found.inputs["q"].source == "p.json#q"
+    written = found.inputs["v"].written
+    assert written is not None
+    assert written.tolist() == [["1/3", "3"]]
+
+
+def test_a_backward_pass(folder: Path) -> None:
+    save(folder, PROBLEM | {"calculation": "grad attention", "inputs": QKV | {"upstream": [[1, 0]]}})
+    found = load_document("p.json", Reading())
+    assert found.calculation == "grad attention"
+    assert found.inputs["upstream"].value.tolist() == [[1, 0]]
+
+
+def test_labels(folder: Path) -> None:
+    save(folder, {"calculation": "attention", "inputs": QKV, "labels": {"n": ["cat"], "q": ["dog"]}})
+    found = load_document("p.json", Reading())
+    assert found.inputs["q"].labels == {0: ("dog",)}
+    assert found.inputs["k"].labels == {}
+
+
+def test_operands_that_are_null_are_not_given(folder: Path) -> None:
+    save(folder, PROBLEM | {"inputs": QKV | {"mask": None}})
+    assert list(load_document("p.json", Reading()).inputs) == ["q", "k", "v"]
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(PROBLEM).encode())))
+    assert load_document("-", Reading()).inputs["q"].source == "standard input#q"
+
+
+FAULTS: list[tuple[str, Any, str, str]] = [
+    ("no object", [[1]], "p.json is not a document", "a document is a JSON object with its calculation"),
+    (
+        "no calculation",
+        {"inputs": QKV},
+        "p.json does not name its calculation",
+        'it has a key like "calculation": "attention"',
+    ),
+    ("a calculation that is no name", {"calculation": 3}, "p.json does not name its calculation", None),
+    (
+        "an unknown calculation",
+        {"calculation": "atention"},
+        'p.json: there is no calculation "atention"',
+        "did you mean attention?",
+    ),
+    (
+        "an unknown backward pass",
+        {"calculation": "grad atention"},
+        'p.json: there is no calculation "grad atention"',
+        "did you mean attention?",
+    ),
+    ("another version", PROBLEM | {"attncalc": 2}, 'p.json: the document is of version "2", and 1 is read', ""),
+    (
+        "an unknown operand",
+        {"calculation": "dot", "inputs": {"a": [1], "bb": [2]}},
+        'p.json: dot has no operand "bb"',
+        "did you mean b?",
+    ),
+    (
+        "upstream without a backward pass",
+        PROBLEM | {"inputs": QKV | {"upstream": [[1]]}},
+        'p.json: attention has no operand "upstream"',
+        None,
+    ),
+    (
+        "an unknown option",
+        PROBLEM | {"options": {"casual": True}},
+        'p.json: attention has no option "casual"',
+        "did you mean causal?",
+    ),
+    (
+        "an option that is no number",
+        PROBLEM | {"options": {"scale": "1/0"}},
+        'p.json: options/scale: "1/0" divides by zero',
+        "",
+    ),
+    (
+        "a bad entry",
+        {"calculation": "dot", "inputs": {"a": [1, True], "b": [1, 2]}},
+        "p.json: inputs/a[1]: true is not a number",
+        "true and false stand in masks alone: write 1 and 0",
+    ),
+    (
+        "an object as an operand",
+        {"calculation": "dot", "inputs": {"a": {"x": [1], "y": [2]}, "b": [1]}},
+        "p.json holds several arrays, none called a: a/x, a/y",
+        "name one: p.json#a/x",
+    ),
+    ("a duplicate key", '{"calculation": "dot", "calculation": "norm"}', None, ""),
+    ("no JSON", "{", 'p.json:1:2: the text ends where a key in double quotes, or "}", is expected', None),
+]
+
+
+@pytest.mark.parametrize(("document", "message", "hint"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
+def test_faults(folder: Path, document: Any, message: str | None, hint: str | None) -> None:
+    save(folder, document)
+    with pytest.raises(InputError) as caught:
+        load_document("p.json", Reading())
+    assert message is None or caught.value.message == message
+    assert hint is None or caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("gone", 'there is no document "gone"'),
+        ("1,2", 'there is no document "1,2"'),
+        ("@gone.json", "there is no file gone.json"),
+        ("p.npy", "p.npy is not a document"),
+    ],
+)
+def test_no_document(folder: Path, word: str, message: str) -> None:
+    np.save(folder / "p.npy", np.eye(2))
+    with pytest.raises(InputError) as caught:
+        load_document(word, Reading())
+    assert caught.value.message == message

@@ -1,0 +1,41 @@
+"""Every calculation carried out on what it is tried on, forward and backward: what pages are tested with."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from calculations.cases import EXPECTED
+
+from attncalc.calculations import TABLE, load
+from attncalc.problem import Backward, Problem, solve
+from attncalc.trace import Given, Trace
+
+
+class Tried(NamedTuple):
+    """A calculation with one of its cases."""
+
+    name: str
+    number: int
+    backward: bool
+
+    def __str__(self) -> str:
+        return f"{'grad ' if self.backward else ''}{self.name}: {EXPECTED[self.name].cases[self.number]}"
+
+
+def _tried(name: str, number: int) -> list[Tried]:
+    ways = (False,) if EXPECTED[name].no_gradient else (False, True)
+    return [Tried(name, number, backward) for backward in ways]
+
+
+NAMES = [name for name in TABLE if name in EXPECTED]
+ONE_OF_EACH = [tried for name in NAMES for tried in _tried(name, 0)]
+ALL = [tried for name in NAMES for number in range(len(EXPECTED[name].cases)) for tried in _tried(name, number)]
+
+
+@cache
+def solved(tried: Tried) -> Trace:
+    """The trace of a case."""
+    case = EXPECTED[tried.name].cases[tried.number]
+    inputs = {operand: Given(value) for operand, value in case.arrays().items()}
+    return solve(Problem(load(tried.name), inputs, case.options, Backward() if tried.backward else None))
