@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attncalc import axes as ax
 from attncalc.axes import Axes, Axis
 from attncalc.calculation import Calculation, Operand, Shape
-from attncalc.errors import InputError, ShapeError
+from attncalc.errors import InputError, OptionError, ShapeError
 from attncalc.graph import note
 from attncalc.text import either, near, quoted
 from attncalc.trace import Given
@@ -45,7 +45,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
     declared = {name for shape in shapes.values() for name in _flat(shape)}
     extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
     leading = ax.leading_names(extra.values(), calculation.leading, declared)
-    known = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
+    known = _sizes_said(calculation, options)
     inputs_, axes = {}, {}
     labels: dict[str, tuple[str, ...]] = {}
     for name, g in ready.items():
@@ -85,6 +85,15 @@ def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> t
         raise InputError(f"{operand.name}{place} is {g.value[tuple(wrong[0])]}, and {there}")
     ids = g.value.astype(np.int64)
     return replace(g, value=ids), tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
+
+
+def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of axes that options give: `--heads`."""
+    said = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
+    for name, size in said.items():
+        if size < 1:
+            raise OptionError(f"--{calculation.sizes[name].replace('_', '-')} must be at least 1, and not {size}")
+    return said
 
 
 def _flat(shape: Shape) -> list[str]:

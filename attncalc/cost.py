@@ -17,7 +17,7 @@ FREE = frozenset(
     (
         *("concat", "constant", "constants", "every_other", "held", "identity", "index", "input", "interleave"),
         *("listed", "lookup", "merge", "one_hot", "rename", "repeat", "safely", "select", "size", "slice", "split"),
-        *("spread", "step", "take", "transpose", "where", "windows"),
+        *("spread", "step", "take", "transpose", "where", "whole", "windows"),
     )
 )
 """Primitives that move, name or choose entries, and compute none."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from attncalc.errors import NotExact
 from attncalc.evaluate import exactly
 from attncalc.trace import Given
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Calculation
 
 Array = NDArray[Any]
 
@@ -56,6 +60,46 @@ def _root(above: str, below: str) -> Any:
 
 def _decimal(text: str) -> Any:
     return sympy.Rational(text)
+
+
+SHAPE = re.compile(r"\d{1,3}(x\d{1,3})*", re.ASCII)
+SMALL = 2
+"""The size of an axis of letters that nothing else tells."""
+
+
+def is_shape(word: str) -> bool:
+    """Whether a word is the shape of an operand of letters: `2x3`, or `3` for a vector."""
+    return SHAPE.fullmatch(word) is not None
+
+
+def in_letters(
+    calculation: Calculation, inputs: Mapping[str, Given], shapes: Mapping[str, Sequence[int]], known: Mapping[str, int]
+) -> dict[str, Given]:
+    """The operands, those without numbers filled with letters: of the shape that was asked for, or a small one.
+
+    Axes of one name have one size: `--q 2x3` makes k's d_k three as well. `known` are sizes that options give.
+    """
+    wanted = [o for o in calculation.operands if o.required]
+    if not wanted and not inputs:
+        wanted = [o for o in calculation.operands if o.positional]
+    wanted += [o for o in calculation.operands if o.name in shapes and o not in wanted]
+    sizes = dict(known)
+    for operand in calculation.operands:
+        shape = inputs[operand.name].value.shape if operand.name in inputs else shapes.get(operand.name)
+        declared = next((s for s in operand.shapes if shape is not None and len(s) == len(shape)), ())
+        sizes |= {axis: size for axis, size in zip(declared, shape or (), strict=False) if isinstance(axis, str)}
+    filled = dict(inputs)
+    for operand in wanted:
+        if operand.name not in filled:
+            if operand.kind not in ("real", "logits"):
+                raise NotExact(f"{operand.name} cannot be letters ({operand.help}): it must be given")
+            small = [math.prod(sizes.get(part, SMALL) for part in _parts(axis)) for axis in operand.shapes[0]]
+            filled[operand.name] = letters(operand.name, shapes.get(operand.name, small))
+    return filled
+
+
+def _parts(axis: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (axis,) if isinstance(axis, str) else axis
 
 
 def letters(name: str, shape: Sequence[int]) -> Given:

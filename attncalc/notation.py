@@ -55,7 +55,7 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
 
 
 def _binds(node: Node, style: Style) -> float:
-    if node.op in ("rename", "held", "safely"):  # invisible: what they show is their source
+    if node.op in ("rename", "held", "safely", "whole"):  # invisible: what they show is their source
         return _binds(node.sources[0], style)
     if node.op == "constant" and not node.args["symbol"] and node.args["value"] < 0:
         return 3

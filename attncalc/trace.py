@@ -111,7 +111,7 @@ class Trace:
 
     def find(self, name: str) -> Step:
         """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has)."""
-        known = list(dict.fromkeys([*self.steps, *self.outputs]))
+        known = list({s.key: s for s in (*self.steps, *self.outputs)}.values())
         found = [s for s in known if s.key == name] or [s for s in known if s.name == name]
         if len(found) == 1:
             return found[0]

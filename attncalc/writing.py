@@ -169,6 +169,8 @@ def _count(axes: ax.Axes) -> int:
 def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
     """The operands that are asked for (none named: all), if they can have a gradient."""
     smooth = [o.name for o in calculation.operands if o.name in nodes and o.kind in ("real", "logits")]
+    if not smooth:
+        raise NoGradient(f"{calculation.name} was given nothing that could have a gradient")
     for name in backward.wrt:
         if name not in smooth:
             raise OptionError(

@@ -20,20 +20,18 @@ from attncalc.calculations.domains import (
 from attncalc.errors import DomainError, OptionError
 from attncalc.graph import Node, as_node, constant, label, note, step
 from attncalc.ops import (
-    compare_equal,
     exp,
     factorial,
-    keep_where,
     listed,
     log,
     log_factorial,
     one_hot,
     power,
     safely,
-    select,
     sqrt,
     take,
     total,
+    whole,
 )
 from attncalc.ops import mean as average
 from attncalc.trace import Trace
@@ -194,12 +192,13 @@ def likelihood(
         assert p is not None, "needed"
         if not 0 <= p <= 1:
             raise OptionError(f"--p is a probability, from 0 to 1, and not {p}")
-        chance = keep_where(compare_equal(x, 1), p, 1 - as_node(p))
+        ones = whole(x)
+        chance = power(as_node(p), ones) * power(1 - as_node(p), 1 - ones)
         chance, logs = _with_logs(chance, "p for every 1, and what is left of 1 for every 0")
         estimate, why = average(x, n), "the share of ones"
     elif distribution == "categorical":
         assert theta is not None, "needed"
-        chance, logs = _with_logs(select(theta, x), "each observation's own class")
+        chance, logs = _with_logs(one_hot(x, theta.axes[-1]) @ theta, "each observation's own class")
         estimate = average(one_hot(x, theta.axes[-1]), n)
         why = "each class' share of the observations"
     elif distribution == "normal":
@@ -253,7 +252,7 @@ def _poisson(x: Node, rate: float) -> tuple[Node, Node]:
     """Probabilities of counts, and their logarithms."""
     if not rate > 0:
         raise OptionError(f"--rate must be greater than 0, and not {rate}")
-    expected = as_node(rate)
+    x, expected = whole(x), as_node(rate)
     direct = x * log(expected) - expected - log_factorial(x)
     chance = power(expected, x) * exp(-expected) / factorial(x)
     chance = step("probabilities", safely(chance, exp(direct), chance), "rare events that do not know of one another")

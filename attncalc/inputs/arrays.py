@@ -201,4 +201,4 @@ def spoken(item: Any) -> str:
         return "a list"
     if isinstance(item, int | float):
         return "a number"
-    return f"a {type(item).__name__}"
+    return f"a value of type {type(item).__name__}"

@@ -128,7 +128,7 @@ def _calculation(contents: JsonFile) -> str:
         raise InputError(
             f"{contents.source}: the document is of version {quoted(str(version))}, and {_VERSION} is read"
         )
-    if not isinstance(name, str):
+    if type(name) is not str:
         raise InputError(
             f"{contents.source} does not name its calculation", hint='it has a key like "calculation": "attention"'
         )

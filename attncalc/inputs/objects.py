@@ -48,7 +48,7 @@ class JsonFile:
     @property
     def is_document(self) -> bool:
         """Whether it is a problem or a saved result."""
-        return isinstance(self.tree, dict) and isinstance(self.tree.get("calculation"), str)
+        return isinstance(self.tree, dict) and type(self.tree.get("calculation")) is str
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.errors import InputError
-from attncalc.inputs.arrays import Index, brackets, build, flatten, from_array
+from attncalc.inputs.arrays import Index, brackets, build, flatten, from_array, spoken
 from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
 from attncalc.text import either, quoted
 from attncalc.trace import Given
@@ -88,7 +89,7 @@ def _as_array(value: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
         return array.astype(np.float32)
     if array.dtype == object and array.ndim == 0 and not isinstance(array[()], _EXACT):
-        raise InputError(f"{name} is a {type(value).__name__}, not an array")
+        raise InputError(f"{name} is {spoken(value) if value is not None else 'None'}, not an array")
     return array
 
 
@@ -109,14 +110,17 @@ def _from_lists(value: Sequence[Any], operand: Operand) -> Given:
 
 def _opened(value: Any, name: str) -> Any:
     """Nested lists in which every array is a list as well."""
-    if isinstance(value, list | tuple):
-        return [_opened(item, name) for item in value] if any(map(_holds, value)) else value
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_opened(item, name) for item in value] if any(map(_holds, set(map(type, value)))) else list(value)
     _refuse_held_tensor(value, name)
-    return np.asarray(value).tolist() if _holds(value) else value
+    return np.asarray(value).tolist() if _holds(type(value)) else value
 
 
-def _holds(item: Any) -> bool:
-    return isinstance(item, list | tuple) or (hasattr(item, "__array__") and not isinstance(item, np.generic))
+def _holds(kind: type) -> bool:
+    """Whether a value of this type may hold several entries."""
+    if issubclass(kind, str | bytes | np.generic):
+        return False
+    return issubclass(kind, Sequence) or hasattr(kind, "__array__")
 
 
 def _from_entries(entries: Sequence[Any], shape: Index, operand: Operand) -> Given:
@@ -149,8 +153,11 @@ def _exact(value: Any, operand: Operand, at: str) -> Any:
             raise InputError(f"{at}: {value} is not a finite number")
         return Fraction(value)
     if isinstance(value, float):
-        check_finite(value, operand.kind)
-        return Fraction(repr(value))
+        try:
+            check_finite(value, operand.kind)
+        except InputError as error:
+            raise error.within(at) from None
+        return Fraction(repr(value)) if math.isfinite(value) else value
     if isinstance(value, Integral | Fraction) or getattr(value, "is_extended_real", None) is not False:
         return value
     raise InputError(f"{at} is {type(value).__name__}, not a real number")

@@ -47,6 +47,7 @@ from attncalc.ops.shares import (
     safely,
     select,
     weigh,
+    whole,
 )
 from attncalc.ops.spectral import characteristic_polynomial, eigenvalues, eigenvectors, singular_parts
 from attncalc.ops.windows import Slide, windows
@@ -118,5 +119,6 @@ __all__ = [
     "tanh",
     "total",
     "weigh",
+    "whole",
     "windows",
 ]

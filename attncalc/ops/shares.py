@@ -139,7 +139,7 @@ def _whole_alone(kernel: Any, text: str, latex: str, cell: Any, **more: Any) -> 
         latex,
         cell,
         elementwise=True,
-        no_gradient="factorials are of whole numbers, which do not move",
+        no_gradient="what is counted comes in whole numbers, which do not move",
         **more,
     )
 
@@ -213,6 +213,7 @@ OPS |= {
         because="the same number, by the way that neither overflows nor vanishes",
         body=lambda node, value, otherwise, watched: value,
     ),
+    "whole": _whole_alone(lambda x: x, "{0}", "{0}", moved, takes=(9,)),
     "factorial": _whole_alone(_factorial, "{0}!", "{0}!", entrywise("!"), binds=1, takes=(0,)),
     "log_factorial": _whole_alone(
         _log_factorial,
@@ -272,6 +273,11 @@ def safely(value: Node, otherwise: Node, watched: Node) -> Node:
     Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
     """
     return Node("safely", value, otherwise, watched)
+
+
+def whole(x: Node) -> Node:
+    """x itself, of which only whole numbers have a meaning, so that it has no slope."""
+    return Node("whole", x)
 
 
 def factorial(x: Node) -> Node:

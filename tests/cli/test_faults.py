@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shlex
-import subprocess
-from collections.abc import Callable
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -451,6 +451,10 @@ CALLS = {
         "nameless.json does not name its calculation",
         'it has a key like "calculation": "attention"',
     ),
+    "run other.json": (
+        'other.json: there is no calculation "cosinus"',
+        "did you mean cosine?",
+    ),
     "run problem.json": (
         'problem.json: attention has no option "casual"',
         "did you mean causal?",
@@ -545,11 +549,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("line", "message", "hint"), [(line, *said) for line, said in CALLS.items()], ids=CALLS)
 def test_a_fault_is_one_line_and_its_mend_another(
-    run: Callable[..., subprocess.CompletedProcess[str]], folder: Path, line: str, message: str, hint: str
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    message: str,
+    hint: str,
 ) -> None:
-    done = run(*shlex.split(line), cwd=folder)
-    assert done.stderr == f"Error: {message}\n" + (f"hint: {hint}\n" if hint else "")
-    assert (done.returncode, done.stdout) == (2, "")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    assert app(shlex.split(line), standalone_mode=False) == 2
+    said = capsys.readouterr()
+    assert said.err == f"Error: {message}\n" + (f"hint: {hint}\n" if hint else "")
+    assert said.out == ""
 
 
 def test_no_call_has_written_anything(folder: Path) -> None:

@@ -78,6 +78,7 @@ from attncalc.ops import (
     tanh,
     total,
     weigh,
+    whole,
     windows,
 )
 
@@ -353,13 +354,14 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x: log_softmax(x, softmax(x)), "n=3 m=4"),
     ),
     "safely": (example(lambda x: safely(log(x), 2 * log(sqrt(x)), x), "n=3 m=4: positive"),),
+    "whole": (example(whole, "n=3 m=4"),),
     "factorial": (example(lambda: factorial(index("n", (N,), "i"))),),
     "log_factorial": (example(lambda: log_factorial(index("m", (N, M), "j"))),),
     "select": (
         example(lambda x: select(x, index("n", (N,), "i")), "n=3 m=4"),
         example(lambda x: select(x, index("n", (N,), "i") + 2), "n=3 m=4"),
         example(lambda x: select(x, index("n", (N,), "i"), "m"), "m=4 n=3"),
-        example(lambda x: select(x, index("m", (N, M), "j"), "d"), "d=4", alone=True),
+        example(lambda x: select(x, index("m", (N, M), "j"), "d"), "d=4", alone="a stack of rows lacks the places' axes"),
     ),
     "one_hot": (example(lambda: one_hot(index("n", (N,), "i"), M)), example(lambda: one_hot(constant(2), M))),
     "listed": (
