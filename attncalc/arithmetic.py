@@ -18,7 +18,7 @@ Value = Callable[[Node, At], Any]
 
 NEGATED = 4
 """A sign in front of something: it may stand at the start of a sum, and nowhere else without brackets."""
-_INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, 3, 2.5), "×": ("×", 2, 2, 2), "/": (" / ", 2.5, 2, 1)}
+_INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, NEGATED, 2.5), "×": ("×", 2, 2, 2), "/": (" / ", 2.5, 2, 1)}
 """An operation's sign, how tightly it holds together, and up to what its first and its other parts come bare."""
 _COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
 LONGEST = 8

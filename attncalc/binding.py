@@ -33,12 +33,13 @@ class Bound:
 def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any]) -> Bound:
     """Name every operand's axes, from the right; what stands in front of the declared ones is a batch, or heads."""
     ready, dropped = {}, set()
-    for operand in calculation.operands:
+    operands = calculation.operands_in(inputs)
+    for operand in operands:
         if operand.name in inputs:
             ready[operand.name], row = _as_declared(operand, inputs[operand.name], options)
             dropped |= row
     ranks = {name: g.value.ndim for name, g in ready.items()}
-    given = [o for o in calculation.operands if o.name in ready]
+    given = [o for o in operands if o.name in ready]
     settled = {o.name: _alternative(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
     lead, sizes = _surroundings([o for o in given if not o.broadcasts and o.name in settled], ready)
     shapes = {o.name: settled.get(o.name) or _fitting(o, ready[o.name].value.shape, lead, sizes) for o in given}
@@ -53,7 +54,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             found = ax.bind(g.value.shape, shapes[name], leading=leading, known=known)
         except ShapeError as error:
             raise error.within(name) from None
-        operand = next(o for o in calculation.operands if o.name == name)
+        operand = next(o for o in operands if o.name == name)
         read, found = _without_ones(g, found) if operand.broadcasts else (g, found)
         inputs_[name], axes[name] = replace(read, axes=ax.names(found)), found
         for position, words in read.labels.items():

@@ -17,17 +17,22 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
+from attncalc.expression import Expression
 from attncalc.graph import Node
 from attncalc.trace import Trace
 
-Kind = Literal["real", "logits", "mask", "integers", "tokens", "data"]
+Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression"]
 """What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
 
-`data` are finite numbers that a loss is measured by, targets and class weights: nobody asks for their gradient.
+`data` are finite numbers that a loss is measured by, targets and class weights: nobody asks for their gradient. An
+`expression` is no array but a formula, `x**2 + sin(y)`: its value is one text, and its parameter an Expression.
 """
 
 Shape = tuple["str | tuple[str, ...]", ...]
 """Axis names; a tuple among them is a composite axis: `"d_model (h d_k)"` is ("d_model", ("h", "d_k"))."""
+
+Weights = Mapping[str, Node | None]
+"""A parameter that holds many operands by their names, as a layer's weights; a tuple of them is a stack of layers."""
 
 Remarks = Callable[[Trace], Iterable[str]]
 Check = Callable[[Mapping[str, Any]], None]
@@ -59,7 +64,7 @@ class Option:
     """A scalar or a switch."""
 
     name: str  # the library's parameter: "causal_align"; a dash on the command line
-    types: tuple[type, ...]  # bool, int, float, str, in the order in which a word is tried
+    types: tuple[type, ...]  # bool, int, float, str in the order in which a word is tried; dict for x=3,y=1
     choices: tuple[str, ...]  # the words that it may be, if it may be a word at all
     many: bool  # a list of them: `--n 2,8,32`
     default: Any
@@ -88,6 +93,8 @@ class Calculation:
     remarks: Remarks | None = None  # warnings that depend on the values: a fully masked query
     infinite: bool = False  # whether the result may be infinite (a divergence may)
     bundles: Mapping[str, tuple[Any, str]] = field(default_factory=dict)  # parameter → its class, its options' prefix
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameter → the operands that it holds
+    layers: Mapping[str, tuple[Operand, ...]] = field(default_factory=dict)  # parameter → those of each of its layers
 
     def graph(self, *nodes: Node | str | None, **given: Any) -> Any:
         """The calculation on nodes, as a part of a larger graph; options that make up one parameter are bundled."""
@@ -104,8 +111,17 @@ class Calculation:
         return solve_call(self, operands, given)
 
     def operand(self, name: str) -> Operand | None:
-        """The operand called `name`, if there is one."""
-        return next((o for o in self.operands if o.name == name), None)
+        """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""
+        stack, number, inner = layer_of(name)
+        if not number:
+            return next((o for o in self.operands if o.name == name), None)
+        found = next((o for o in self.layers.get(stack, ()) if o.name == inner), None)
+        return found and dataclasses.replace(found, name=name)
+
+    def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:
+        """The operands, and those of the layers that are named."""
+        layered = (self.operand(name) for name in names if layer_of(name)[1])
+        return (*self.operands, *(operand for operand in layered if operand is not None))
 
     def option(self, name: str) -> Option | None:
         """The option called `name`, if there is one; an operand for which a word may stand is one too."""
@@ -119,16 +135,32 @@ class Calculation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Declared:
+class Declared:
+    """What is declared of an operand; the last three only of one in a family, which has no parameter of its own."""
+
     text: str
     kind: Kind = "real"
     broadcasts: bool = False
     of: str = ""
+    symbol: str = ""
+    help: str = ""
+    required: bool = False
 
 
-def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "") -> _Declared:
+def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "") -> Declared:
     """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
-    return _Declared(axes, kind, broadcasts, of)
+    return Declared(axes, kind, broadcasts, of)
+
+
+def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Declared:
+    """An operand of a family: `{"wq": weight("d_model d_k", "W_Q", "the query projection", required=True)}`."""
+    return Declared(axes, symbol=symbol, help=help, required=required)
+
+
+def layer_of(name: str) -> tuple[str, int, str]:
+    """`"encoder 2/wq"` → ("encoder", 2, "wq"); the number is 0 where a name is that of no layer's operand."""
+    found = re.fullmatch(r"(\w+) (\d{1,4})/(\w+)", name)
+    return (found[1], int(found[2]), found[3]) if found else ("", 0, name)
 
 
 def parse_shape(text: str) -> Shape:
@@ -146,27 +178,31 @@ def calculation(
     check: Check | None = None,
     remarks: Remarks | None = None,
     infinite: bool = False,
-    **shapes: str | _Declared,
+    **shapes: str | Declared | Mapping[str, Declared],
 ) -> Callable[[Callable[..., Any]], Calculation]:
-    """Declare a calculation; the keywords name its operands in the order of the function's Node parameters.
+    """Declare a calculation; the keywords name its operands in the order of the function's parameters for them.
 
     A shape is axis names apart by blanks (`""` a scalar), `|` between alternatives, brackets around a composite axis.
     A parameter whose type is a dataclass stands for several options, one for each of its fields; the text beside it
-    (`Annotated[Rotation, "rope_"]`) is what their names begin with.
+    (`Annotated[Rotation, "rope_"]`) is what their names begin with. A parameter of Weights holds the operands that its
+    keyword names one by one, and one of tuple[Weights, ...] so many of them for each layer.
     """
 
     def declare(function: Callable[..., Any]) -> Calculation:
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters.values()
-        arrays = [p for p in parameters if _is_node(_bare(hints[p.name])[0])]
+        arrays = [p for p in parameters if _is_operand(_bare(hints[p.name])[0])]
         bare = {p.name: _bare(hints[p.name]) for p in parameters}
-        assert len(arrays) == len(shapes), f"{function.__name__}: {len(arrays)} Node parameters, {len(shapes)} shapes"
+        assert len(arrays) == len(shapes), f"{function.__name__}: {len(arrays)} operands, {len(shapes)} shapes"
         doc = inspect.cleandoc(function.__doc__ or "")
+        found = {p.name: _operands(p, n, s, hints) for p, (n, s) in zip(arrays, shapes.items(), strict=True)}
+        layers = {p.name: found.pop(p.name) for p in arrays if typing.get_origin(_bare(hints[p.name])[0]) is tuple}
+        families = {p.name: tuple(o.name for o in found[p.name]) for p in arrays if _bare(hints[p.name])[0] == Weights}
         return Calculation(
             name=function.__name__.rstrip("_").replace("_", "-"),
             summary=doc.partition("\n")[0],
             doc=doc,
-            operands=tuple(_operand(p, n, s, hints) for p, (n, s) in zip(arrays, shapes.items(), strict=True)),
+            operands=tuple(o for ours in found.values() for o in ours),
             options=tuple(o for p in parameters if p not in arrays for o in _options(p, hints[p.name])),
             function=function,
             reference=reference,
@@ -176,6 +212,8 @@ def calculation(
             remarks=remarks,
             infinite=infinite,
             bundles={name: hint for name, hint in bare.items() if dataclasses.is_dataclass(hint[0])},
+            families=families,
+            layers=layers,
         )
 
     return declare
@@ -188,13 +226,34 @@ def _bare(hint: Any) -> tuple[Any, str]:
     return hint, ""
 
 
-def _is_node(hint: Any) -> bool:
-    return hint is Node or Node in typing.get_args(hint)
+def _is_operand(hint: Any) -> bool:
+    return hint in (Node, Expression) or Node in typing.get_args(hint) or hint in (Weights, tuple[Weights, ...])
 
 
-def _operand(parameter: inspect.Parameter, name: str, declared: str | _Declared, hints: dict[str, Any]) -> Operand:
+def _operands(
+    parameter: inspect.Parameter, name: str, declared: str | Declared | Mapping[str, Declared], hints: dict[str, Any]
+) -> tuple[Operand, ...]:
+    """The operand that a parameter is, or those that it holds by their names."""
+    if not isinstance(declared, Mapping):
+        return (_operand(parameter, name, declared, hints),)
+    return tuple(
+        Operand(
+            name=inner,
+            symbol=each.symbol,
+            shapes=(parse_shape(each.text),),
+            required=each.required,
+            positional=False,
+            kind=each.kind,
+            broadcasts=each.broadcasts,
+            help=each.help,
+        )
+        for inner, each in declared.items()
+    )
+
+
+def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, hints: dict[str, Any]) -> Operand:
     if isinstance(declared, str):
-        declared = _Declared(declared)
+        declared = Declared(declared)
     hint, text = _bare(hints[parameter.name])
     return Operand(
         name=name,
@@ -224,15 +283,21 @@ def _field_hints(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind, include_extras=True)
 
 
+def _one(kind: Any) -> Any:
+    """What a list holds, float for tuple[float, ...]; dict for assignments; anything else is itself."""
+    origin = typing.get_origin(kind)
+    return typing.get_args(kind)[0] if origin is tuple else dict if origin is dict else kind
+
+
 def _option(name: str, annotated: Any, default: Any) -> Option:
     hint, text = _bare(annotated)
     union = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     many = any(typing.get_origin(part) is tuple for part in union)
-    flat = [typing.get_args(part)[0] if typing.get_origin(part) is tuple else part for part in union]
+    flat = [_one(part) for part in union]
     choices = [word for part in flat if typing.get_origin(part) is Literal for word in typing.get_args(part)]
     return Option(
         name=name,
-        types=tuple(part for part in flat if part in (bool, int, float, str)),
+        types=tuple(part for part in flat if part in (bool, int, float, str, dict)),
         choices=tuple(choices),
         many=many,
         default=default,

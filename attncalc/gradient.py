@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from attncalc.axes import Axes
 from attncalc.errors import NoGradient
-from attncalc.graph import Node, gradient_step, walk
+from attncalc.graph import Node, as_node, gradient_step, walk
 from attncalc.notation import symbol
 from attncalc.ops import spread, total
+from attncalc.shorten import shortened
 
 
 def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L") -> dict[Node, Node]:
@@ -51,6 +52,16 @@ def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L
                 contributions.setdefault(source, []).append(_fit(part, source, node, own))
                 reasons.setdefault(source, []).extend(_because(node, i) or reasons[node])
     return found
+
+
+def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
+    """The gradients as one expression each, without steps of their own: 0 where the output does not depend on it.
+
+    An expression goes back as far as `upstream`, the loss's gradient with respect to the output (1, for the loss
+    itself), so that a calculation can give the steps of a backward pass their names.
+    """
+    found = gradients(output, upstream, wrt)
+    return [shortened(found[node], (upstream,)) if node in found else spread(as_node(0), node.axes) for node in wrt]
 
 
 _LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")

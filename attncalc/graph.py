@@ -168,6 +168,12 @@ def given(name: str, axes: Axes, symbol: str = "", *, boolean: bool = False) -> 
     return Node("input", axes=axes, name=name, symbol=symbol or name, boolean=boolean)
 
 
+def letter(name: str, value: Number | None) -> Node:
+    """A single number that an option gives, spoken of by its name (`x` of `--at x=3`); None leaves it a letter."""
+    _building.get().letters[name] = value
+    return given(name, ())
+
+
 @dataclass(slots=True)
 class Building:
     """What is said while a graph is written, beside the graph: the part one is in, notes, labels of axes."""
@@ -176,6 +182,7 @@ class Building:
     notes: list[str] = field(default_factory=list)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     asides: list[Node] = field(default_factory=list)
+    letters: dict[str, Number | None] = field(default_factory=dict)
 
 
 _building: ContextVar[Building] = ContextVar("building")

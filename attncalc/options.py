@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from attncalc.calculation import Calculation, Option
-from attncalc.errors import OptionError
-from attncalc.text import either, near, visible
+from attncalc.errors import InputError, OptionError
+from attncalc.text import either, near, quoted, visible
 
 
 def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,9 +33,15 @@ def _checked(option: Option, value: Any) -> Any:
     if option.many:
         items = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
         return tuple(_checked(replace(option, many=False), item) for item in items)
+    if isinstance(value, str) and dict in option.types:
+        value = assignments(value, option.flag)
     if isinstance(value, bool):
         if bool in option.types:
             return value
+    elif isinstance(value, Mapping):
+        if dict in option.types:
+            number = replace(option, types=(float,))
+            return {_name(name, option): _checked(number, item) for name, item in value.items()}
     elif isinstance(value, str):
         if value in option.choices or (str in option.types and not option.choices):
             return value
@@ -46,12 +53,40 @@ def _checked(option: Option, value: Any) -> Any:
             return value
         if int in option.types and size.is_integer():
             return int(value)
-    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a word", dict: "numbers by name (x=3,y=-1)"}
     allowed = either(
         [words[kind] for kind in option.types if kind is not str or not option.choices] + [*option.choices]
     )
     hint = near(value, option.choices) if isinstance(value, str) else ""
     raise OptionError(f"{option.flag} must be {allowed}, and not {visible(repr(value), 80)}", hint=hint)
+
+
+def assignments(text: str, flag: str) -> dict[str, float] | float:
+    """`x=3,y=-1` as numbers by their names, or a single number without a name."""
+    from attncalc.inputs import parse_number  # here, since few options are such
+
+    found: dict[str, float] = {}
+    parts = re.split(r"[,;\s]+", re.sub(r"\s*=\s*", "=", text.strip(" ,;")))
+    for part in parts:
+        name, equals, number = part.rpartition("=")
+        if not equals and len(parts) > 1:
+            raise OptionError(f"{flag} has {quoted(part)} without a name", hint="each number has one: x=3,y=-1")
+        try:
+            value = parse_number(number)
+        except InputError as error:
+            raise OptionError(f"{flag}: {error.message}", hint=error.hint or "write x=3,y=-1") from None
+        if not equals:
+            return value
+        if name in found:
+            raise OptionError(f"{flag} gives {quoted(name)} twice")
+        found[name] = value
+    return found
+
+
+def _name(name: Any, option: Option) -> str:
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+        raise OptionError(f"{option.flag}: {quoted(str(name))} is no name of a variable", hint="write x=3,y=-1")
+    return name
 
 
 def _size(value: float) -> float:

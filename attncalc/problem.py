@@ -108,7 +108,7 @@ def solve(
     and the last ones.
     """
     if exact:
-        problem = _exactly(problem)
+        problem, dtype = _exactly(problem), "object"
     written = write(problem, dtype=dtype)
     if expand:
         from attncalc.expansion import expanded

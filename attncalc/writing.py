@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from attncalc import axes as ax
 from attncalc import notation
 from attncalc.binding import Bound, bind
-from attncalc.calculation import Calculation, Operand
+from attncalc.calculation import Calculation, Operand, layer_of
 from attncalc.errors import DomainError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly
+from attncalc.expression import Expression, parse
 from attncalc.gradient import gradients
-from attncalc.graph import Node, as_node, building, given, gradient_step, identity, walk
+from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, walk
 from attncalc.loops import Loop
 from attncalc.ops import spread
 from attncalc.options import checked
@@ -76,20 +77,21 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
     calculation = problem.calculation
     with building() as said:
         bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
+        arrays, formulas = _told_apart(calculation, bound.inputs)
         nodes = {
-            o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=bound.inputs[o.name].value.dtype == bool)
-            for o in calculation.operands
-            if o.name in bound.inputs
+            o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
+            for o in calculation.operands_in(arrays)
+            if o.name in arrays
         }
         if calculation.check:
             calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
-        made = calculation.graph(**_arguments(calculation, nodes, options))
+        made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
         loop = made if isinstance(made, Loop) else None
         if loop is not None and problem.backward:
             raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
         outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
-        values = {name: g.value for name, g in bound.inputs.items()}
-        read = {name: _named(g, nodes[name]) for name, g in bound.inputs.items()}
+        values = arrays | {name: _letter(name, value) for name, value in said.letters.items()}
+        read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
         if problem.backward and problem.backward.jacobian:
             outputs = _jacobian(problem.backward, calculation, result, nodes)
@@ -98,12 +100,11 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
             values[UPSTREAM] = read[UPSTREAM].value
             outputs = _backward(problem.backward, calculation, result, nodes)
     kind = kind_of(values, dtype)
-    arrays = {name: as_kind(value, kind) for name, value in values.items()}
     return Written(
         outputs=outputs,
         result=result,
         operands=nodes,
-        values=arrays,
+        values={name: as_kind(value, kind) for name, value in values.items()},
         bound=bound,
         inputs=read,
         notes=tuple(said.notes),
@@ -113,14 +114,48 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
     )
 
 
+def _told_apart(
+    calculation: Calculation, inputs: Mapping[str, Given]
+) -> tuple[dict[str, Array], dict[str, Expression]]:
+    """The arrays among the operands by their names, and the formulas by the parameters that take them."""
+    formulas = {o.name: o.symbol for o in calculation.operands if o.kind == "expression"}
+    arrays = {name: g.value for name, g in inputs.items() if name not in formulas}
+    return arrays, {formulas[name]: parse(str(inputs[name].value)) for name in formulas if name in inputs}
+
+
+def _letter(name: str, value: Number | None) -> Array:
+    """The value of a single number that an option gives; where none does, it is a letter."""
+    if value is not None:
+        return np.asarray(value, dtype=np.float64)
+    from attncalc import exact  # SymPy comes in here, and only here
+
+    return exact.letters(name, ()).value
+
+
 def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a calculation's function: operands by their symbols, or the words that stand for them."""
     spoken = {o.name: options[o.name] for o in calculation.operands if options.get(o.name) is not None}
     for name, word in spoken.items():
         if name in nodes:
             raise OptionError(f"{name} is given twice: as an array, and as {word}")
-    arrays = {o.symbol: nodes.get(o.name, spoken.get(o.name)) for o in calculation.operands}
+    held = {name for family in calculation.families.values() for name in family}
+    arrays: dict[str, Any] = {
+        o.symbol: nodes.get(o.name, spoken.get(o.name))
+        for o in calculation.operands
+        if o.kind != "expression" and o.name not in held
+    }
+    arrays |= {parameter: {n: nodes.get(n) for n in family} for parameter, family in calculation.families.items()}
+    arrays |= {stack: tuple(_layers(stack, layer, nodes)) for stack, layer in calculation.layers.items()}
     return arrays | {name: value for name, value in options.items() if calculation.operand(name) is None}
+
+
+def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> Iterator[dict[str, Node | None]]:
+    """The weights of each layer of a stack, the first one's first."""
+    for i in range(1, max((layer_of(n)[1] for n in nodes if layer_of(n)[0] == stack), default=0) + 1):
+        missing = [o.name for o in layer if o.required and f"{stack} {i}/{o.name}" not in nodes]
+        if missing:
+            raise OptionError(f"{stack} {i} needs {both(missing)}, and {_is(missing)} missing")
+        yield {o.name: nodes.get(f"{stack} {i}/{o.name}") for o in layer}
 
 
 def _named(g: Given, node: Node) -> Given:
@@ -168,7 +203,7 @@ def _count(axes: ax.Axes) -> int:
 
 def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
     """The operands that are asked for (none named: all), if they can have a gradient."""
-    smooth = [o.name for o in calculation.operands if o.name in nodes and o.kind in ("real", "logits")]
+    smooth = [o.name for o in calculation.operands_in(nodes) if o.name in nodes and o.kind in ("real", "logits")]
     if not smooth:
         raise NoGradient(f"{calculation.name} was given nothing that could have a gradient")
     for name in backward.wrt:
@@ -199,14 +234,17 @@ def _upstream(upstream: Given | None, result: Node, dropped: frozenset[str]) -> 
 def _must_be_there(problem: Problem) -> None:
     """Every operand known, every required one given."""
     calculation = problem.calculation
-    names = [operand.name for operand in calculation.operands]
+    names = [operand.name for operand in calculation.operands_in(problem.inputs)]
     for name in problem.inputs:
         if name not in names and not (name == UPSTREAM and problem.backward):
             raise OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
     missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
     if missing:
         needed = both(o.name for o in calculation.operands if o.required)
-        raise OptionError(f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing")
+        raise OptionError(
+            f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing",
+            hint="--weights FILE may hold them by their names" if calculation.families else "",
+        )
 
 
 def _is(names: Sequence[str]) -> str:

@@ -99,7 +99,9 @@ def reference() -> str:
     for heading, commands in families().items():
         parts.append(f"## {heading}")
         for name, _ in commands:
-            parts += [f"### {name}", block(f"attncalc {name} --help | {own}"), block(f"attncalc run {name}.json")]
+            parts += [f"### {name}", block(f"attncalc {name} --help | {own}")]
+            if (ROOT / f"samples/{name}.json").exists():
+                parts.append(block(f"attncalc run {name}.json"))
     parts.append("## Over all of them")
     for name in VERBS:
         parts += [f"### {name}", block(f"attncalc {name} --help")]

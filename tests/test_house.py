@@ -136,11 +136,6 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
     assert {name for name in there if not name.endswith(".egg-info")} - MADE_BY_TOOLS <= TOP
 
 
-def test_every_sample_has_its_line() -> None:
-    said = set(re.findall(r"^- `([^`]+)`", (ROOT / "samples/README.md").read_text(encoding="utf-8"), re.MULTILINE))
-    assert said == {path.name for path in (ROOT / "samples").iterdir()} - {"README.md"}
-
-
 UNNEEDED = HEAVY | {"csv", "unittest", "zipfile", "attncalc.calculations.vectors", "attncalc.cli.gradient"}
 
 

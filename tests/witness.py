@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+import witness_probability
+
 Vector = Sequence[float]
 Matrix = Sequence[Vector]
 Values = dict[str, Any]
@@ -426,4 +428,5 @@ WITNESSES: dict[str, Callable[..., Values]] = {
     "multihead": multihead,
     "kv-cache": kv_cache,
     "flash": flash,
+    **witness_probability.WITNESSES,
 }

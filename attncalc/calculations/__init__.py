@@ -73,6 +73,11 @@ TABLE: dict[str, tuple[str, str]] = {
     "ffn": ("layers", "Think about every token by itself: up to a wider space, a bend, and back."),
     "residual": ("layers", "Add what a sublayer found to what went into it."),
     "embed": ("layers", "Look up a vector for every token, and add one for its place."),
+    "encoder-block": ("blocks", "Let every token look around, then think by itself: one layer of an encoder."),
+    "decoder-block": (
+        "blocks",
+        "Look back at what was said, then at what the encoder found, then think: one layer of a decoder.",
+    ),
     "conv": (
         "sequence",
         "Slide a small window over an input and ask, at every place, how much it looks like the kernel.",
@@ -98,6 +103,7 @@ FAMILIES: dict[str, str] = {
     "activations": "Layers",
     "layers": "Layers",
     "sequence": "Layers",
+    "blocks": "Layers",
 }
 """Module → the heading under which its calculations are listed."""
 

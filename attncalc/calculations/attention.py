@@ -74,7 +74,7 @@ def project_qkv(
 
     `keys` names the axis of the tokens as keys: in self-attention they are the same tokens, n read as m.
     """
-    source = context if context is not None else rename(X, "n", "m") if keys == "m" else X
+    source = context if context is not None else rename(X, X.names[-2], keys) if keys not in X.names else X
     return (
         projected("q", X, weights[0], biases[0], "what each token is looking for"),
         projected("k", source, weights[1], biases[1], "what each token can be found by"),

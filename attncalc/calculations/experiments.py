@@ -8,7 +8,7 @@ from typing import Annotated
 from attncalc.axes import Axis
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
+from attncalc.graph import Node, as_node, constants, group, label, note, output, step
 from attncalc.ops import listed, mean, peak, random_normal, root_of_sum, softmax, sqrt, total
 
 Trials = Annotated[int, "how often each is tried"]
@@ -44,7 +44,7 @@ def concentration(
             norms = root_of_sum(total(x**2), x, 2) * root_of_sum(total(y**2), y, 2)
             cosine = output("cosines", total(x * y) / norms)
             average = output("average", mean(cosine))
-            cosines.append(average)
+            cosines.append(mean(cosine))
             spreads.append(sqrt(output("variance", mean((cosine - average) ** 2))))
             distance = output("distances", root_of_sum(total((x - y) ** 2), x - y, 2))
             farthest, nearest = output("farthest", peak(distance)), output("nearest", -peak(-distance))
@@ -82,13 +82,13 @@ def scaling(
             keys = sigma * random_normal((trial, m, width), seed, size, 1)
             scores = output("scores", total(query * keys))
             average = output("average", _over_all(scores))
-            variances.append(output("variance", _over_all((scores - average) ** 2)))
+            variances.append(_over_all((scores - average) ** 2))
             unscaled.append(mean(output("largest", peak(softmax(scores)))))
             scaled.append(mean(output("largest_scaled", peak(softmax(scores / sqrt(query.size("d_k")))))))
     sizes = Axis("dk", len(dk))
     label(sizes.name, [str(size) for size in dk])
     note(f"{trials} queries and {KEYS} keys for each, from N(0, σ²) with σ = {sigma}, seed {seed}")
-    predicted = constants(dk, sizes, "d_k") * constant(sigma, "σ") ** as_node(4)
+    predicted = constants(dk, sizes, "d_k") * as_node(sigma) ** 4
     predicted = step("predicted_variance", predicted, "d_k products of variance σ⁴ add up; means must be 0 for it")
     sampled = step("sampled_variance", listed(variances, "dk"), "what the random scores show")
     alone = step("max_weight_unscaled", listed(unscaled, "dk"), "scores far apart: softmax takes the best key alone")

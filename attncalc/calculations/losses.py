@@ -109,6 +109,8 @@ def cross_entropy(
     given = _given(logits, p, target)
     assert target is not None, "_given refuses a call without one"
     by_class = _by_class(given.axes, target, ignore_index)
+    if w is not None and w.axes != given.axes[-1:]:
+        raise ShapeError(f"class_weights is {describe(w.axes)}, and there are {describe(given.axes[-1:])} classes")
     if p is not None or from_probabilities:
         if p is None:
             note("logits hold probabilities, as --from-probabilities says: no softmax is taken")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.calculation import calculation, operand
-from attncalc.calculations.domains import distributions, not_all_masked, spot
+from attncalc.calculations.domains import distributions, not_all_masked, numbers, spot
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
 from attncalc.ops import exp, held, log_sum_exp, logarithm, peak, ratio, total, weigh
@@ -85,14 +85,12 @@ def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Nod
 
 def _impossible(trace: Trace) -> Iterator[str]:
     """A warning that says where a divergence becomes infinite."""
-    p, q = (trace.inputs[name].value for name in ("p", "q"))
-    if p.dtype.kind == "f" and q.dtype.kind == "f":
-        for at in np.argwhere((p > 0) & (q == 0))[:3]:
-            where = spot(at)
-            yield (
-                f"the divergence is infinite: q{where} is 0 where p{where} is {p[tuple(at)]:.4g}; q rules out what p "
-                f"says can happen"
-            )
+    p, q = (numbers(trace.inputs[name].value) for name in ("p", "q"))
+    if p is None or q is None:
+        return
+    for at in np.argwhere((p > 0) & (q == 0))[:3]:
+        where = spot(at)
+        yield f"the divergence is infinite: q{where} is 0, and p{where} = {p[tuple(at)]:.4g} says that it can happen"
 
 
 @calculation(

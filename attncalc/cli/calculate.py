@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from attncalc.calculation import Calculation, Operand, Option, Shape
     from attncalc.problem import Backward
 
+WEIGHTS = "weights"
+BY_NAME = "Operands, by name"
 WIDEST = 30  # what an option takes is spelled out beside its name up to here, else in its help
 
 
@@ -38,6 +40,8 @@ def build(calculation: Calculation, callback: Callable[..., None], summary: str,
         *(_option(each) for each in calculation.options),
         *further,
     ]
+    if _has_weights(calculation):
+        own.append(option(WEIGHTS, "one file that holds the weights by name", value="FILE", section=BY_NAME))
     known = [*common.output_options(), *common.arithmetic_options(), *common.reading_options()]
     operands = {f"-{each.name}" for each in calculation.operands}
     options = {f"-{each.name}" for each in calculation.options}
@@ -60,8 +64,7 @@ def carry_out(
 
     chosen = common.settings(given)
     named = {o.name: given[o.name] for o in calculation.operands if given[o.name] is not None}
-    if backward and given["upstream"] is not None:
-        named["upstream"] = given["upstream"]
+    named |= {name: given[name] for name in ("upstream", WEIGHTS) if given.get(name) is not None}
     options = {o.name: read_option(o, given[o.name]) for o in calculation.options if given[o.name] is not None}
     reading = common.reading(given)
     gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
@@ -79,8 +82,13 @@ def usage(calculation: Calculation) -> str:
     return " ".join(o.name if o.required else f"[{o.name}]" for o in calculation.operands if o.positional)
 
 
+def _has_weights(calculation: Calculation) -> bool:
+    """Whether several operands are weights, which are usually stored in one file."""
+    return not calculation.operand(WEIGHTS) and sum(o.name.startswith("w") for o in calculation.operands) > 1
+
+
 def _operand(operand: Operand) -> TyperOption:
-    section = "Operands, by position or by name" if operand.positional else "Operands, by name"
+    section = "Operands, by position or by name" if operand.positional else BY_NAME
     shapes = either(_shape(shape) for shape in operand.shapes)
     parts = [shapes if operand.required else f"{shapes}, optional", operand.help]
     return option(operand.name, ": ".join(filter(None, parts)), value=operand.symbol, section=section)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from attncalc.errors import AttncalcError, OptionError
+from attncalc.options import assignments
 from attncalc.text import either, near, quoted
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 def value_word(option: Option) -> str:
     """What an option takes, as the help says it: `N`, `NUMBER|none`, `N,N,…`; "" where it is a switch."""
     kinds = ["NUMBER"] if float in option.types else ["N"] if int in option.types else []
+    kinds = ["NAME=NUMBER,…", *kinds] if dict in option.types else kinds
     kinds += option.choices or (["WORD"] if str in option.types else [])
     words = "|".join(kinds)
     return f"{words},{words},…" if option.many else words
@@ -24,6 +26,8 @@ def read_option(option: Option, word: str | bool) -> Any:
     """The value that a word stands for, or why it is none; a switch is what it is."""
     if isinstance(word, bool):
         return word
+    if dict in option.types:
+        return assignments(word, option.flag)
     if not option.many:
         return _read(option, word)
     if word in option.choices:

@@ -61,7 +61,7 @@ def sort_words(
 
 def _is_option(word: str, known: Mapping[str, TyperOption]) -> bool:
     """Whether a word is meant as an option: not `-` (standard input), not a number below zero."""
-    if len(word) < 2 or word[0] not in DASHES:
+    if len(word) < 2 or word[0] not in DASHES or word[1] in "0123456789.":
         return False
     name = word.partition("=")[0]
     if name in known or word.startswith("--"):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from attncalc.errors import InputError
 from attncalc.inputs.arrays import brackets, from_array
 from attncalc.inputs.csv_files import blocks, read_table
-from attncalc.inputs.literals import read_tokens
+from attncalc.inputs.literals import read_expression, read_tokens
 from attncalc.inputs.moves import labelled_row
 from attncalc.inputs.names import choose
 from attncalc.text import visible
@@ -35,6 +36,8 @@ class ArrayFile:
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The array of that name, or the one that is meant for the operand."""
+        if operand.kind == "expression":
+            raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
         source = f"{self.source}#{visible(chosen)}" if chosen else self.source
         return replace(from_array(self.loaders[chosen](), operand.kind, brackets(source)), source=source)
@@ -57,6 +60,8 @@ class TextFile:
         """The table, the one of that name or meant for the operand, or the row of that label."""
         if operand.kind == "tokens":
             return replace(read_tokens(self.text, self.source), source=self.source)
+        if operand.kind == "expression":
+            return replace(read_expression(self.text), source=self.source)
         tables = blocks(self.text)
         if not tables:
             given = replace(read_table(self.text, self.source, operand.kind, reading), source=self.source)

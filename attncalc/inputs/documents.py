@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from attncalc.calculation import Operand
@@ -113,7 +113,15 @@ def option_value(option: Option, value: Any, place: str) -> Any:
     """An option as a file gives it: `"1/sqrt(3)"` is a number where one is wanted, a list a tuple."""
     if isinstance(value, list):
         return tuple(option_value(option, item, place) for item in value)
-    if isinstance(value, str) and value not in option.choices and float in option.types and str not in option.types:
+    if isinstance(value, dict):
+        return {name: option_value(replace(option, types=(float,)), item, place) for name, item in value.items()}
+    if (
+        isinstance(value, str)
+        and dict not in option.types
+        and value not in option.choices
+        and float in option.types
+        and str not in option.types
+    ):
         try:
             return parse_number(value)
         except InputError as error:

@@ -68,21 +68,18 @@ def is_folder(path: str) -> bool:
 
 def open_regular(path: str) -> BinaryIO:
     """A regular file, open for reading; folders, pipes and devices are refused before they can hang the call."""
+    if is_folder(path):
+        raise InputError(f"{shown(path)} is a folder", hint="name a file in it")
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         handle = os.open(path, flags)
-    except IsADirectoryError:
-        raise InputError(f"{shown(path)} is a folder", hint="name a file in it") from None
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise InputError(f"there is no file {shown(path)}") from None
     except OSError as error:
         raise InputError(f"cannot read {shown(path)}: {(error.strerror or 'it cannot be opened').lower()}") from None
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode):
+    if stat.S_ISREG(os.fstat(handle).st_mode):
         return os.fdopen(handle, "rb")
     os.close(handle)
-    if stat.S_ISDIR(mode):
-        raise InputError(f"{shown(path)} is a folder", hint="name a file in it")
     raise InputError(f"{shown(path)} is not a regular file", hint="give - and pipe it in")
 
 

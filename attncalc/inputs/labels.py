@@ -23,7 +23,7 @@ def with_labels(
 ) -> Given:
     """The operand with the labels that stand beside it; `axes` names its axes where the file does.
 
-    A list labels the rows. Where it stands beside several operands (it is not alone), it labels those that have so
+    A list labels the rows; an axis is called by its name, or by its position from 0. Where it stands beside several operands (it is not alone), it labels those that have so
     many rows of tokens.
     """
     if labels is None:
@@ -33,7 +33,8 @@ def with_labels(
         own = matching(operand.name, labels, place)
         if own is not None and isinstance(labels[own], list | dict):
             return with_labels(given, labels[own], operand, f"{place}/{own}", alone=True, axes=axes)
-        found = {names.index(name): _words(words, f"{place}/{name}") for name, words in labels.items() if name in names}
+        places = {str(i): i for i in range(len(names))} | {name: i for i, name in enumerate(names)}
+        found = {places[key]: _words(words, f"{place}/{key}") for key, words in labels.items() if key in places}
     elif isinstance(labels, list):
         rows = max(given.value.ndim - 2, 0)
         if not given.value.ndim or not (

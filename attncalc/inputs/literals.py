@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, Place, brackets, build, flatten
 from attncalc.inputs.entries import NOT_FINITE, Digits, is_number
 from attncalc.text import quoted
+from attncalc.trace import Given
 
 if TYPE_CHECKING:
     from attncalc.calculation import Kind
-    from attncalc.trace import Given
 
 
 def looks_numeric(text: str, kind: Kind = "real") -> bool:
@@ -48,6 +50,11 @@ def read_tokens(text: str, name: str) -> Given:
         raise InputError(f"{name}: there are no tokens", hint="give ids (1,2,3) or words of the vocabulary")
     ids = all(re.fullmatch(r"-?\d{1,18}", word, re.ASCII) for word in words)
     return build([Digits(word) if ids else word for word in words], (len(words),), "tokens", brackets("", name))
+
+
+def read_expression(text: str) -> Given:
+    """A formula: its text, which the calculation reads itself."""
+    return Given(np.array(text.strip()))
 
 
 def _built(tree: Any, kind: Kind, place: Place) -> Given:

@@ -11,7 +11,7 @@ from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, Place, brackets, build, flatten, spoken
 from attncalc.inputs.entries import Digits, is_number
 from attncalc.inputs.labels import with_labels
-from attncalc.inputs.literals import read_tokens
+from attncalc.inputs.literals import read_expression, read_tokens
 from attncalc.inputs.moves import labelled_row, noted
 from attncalc.inputs.names import matching, missing, several
 from attncalc.text import quoted, visible
@@ -85,7 +85,11 @@ class JsonFile:
             return self._inside(entry, operand)
         if operand.kind == "tokens" and type(value) is str:
             return replace(read_tokens(value, source), source=source)
+        if operand.kind == "expression" and isinstance(value, str):
+            return replace(read_expression(value), source=source)
         place = brackets(self.source, visible(path, 80))
+        if operand.kind == "expression":
+            raise InputError(f"{place(())} is {spoken(value)}, and a formula is text in quotes")
         if value is None and path.startswith("steps/"):
             raise InputError(f"{place(())} was too large to be saved", hint="--all saves every step whole")
         if not isinstance(value, list | str | int | float):

@@ -37,8 +37,14 @@ def to_given(value: Any, operand: Operand) -> Given:
             from attncalc.inputs.literals import read_tokens
 
             return read_tokens(value, name)
+        if operand.kind == "expression":
+            from attncalc.inputs.literals import read_expression
+
+            return read_expression(value)
         known = f"an array or {either(operand.words)}" if operand.words else "an array"
         raise InputError(f"{name} is the text {quoted(value)}, not {known}", hint="numpy.load and the like read files")
+    if operand.kind == "expression":
+        raise InputError(f"{name} is a {type(value).__name__}, and a formula is text", hint='write "x**2 + sin(y)"')
     _refuse_held_tensor(value, name)
     labels = _frame_labels(value)
     if isinstance(value, list | tuple):

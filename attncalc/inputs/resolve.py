@@ -12,7 +12,7 @@ from attncalc.calculation import Operand
 from attncalc.errors import InputError
 from attncalc.inputs.entries import is_misspelt, is_number
 from attncalc.inputs.files import FORMATS, exists, is_folder, shown
-from attncalc.inputs.literals import looks_numeric, read_literal, read_tokens
+from attncalc.inputs.literals import looks_numeric, read_expression, read_literal, read_tokens
 from attncalc.inputs.moves import fit, indexed, labelled_row, transposed
 from attncalc.inputs.names import stored_by_torch
 from attncalc.inputs.objects import JsonFile
@@ -62,9 +62,13 @@ def find(word: str, operand: Operand, reading: Reading) -> Found | None:
         if found is None:
             raise InputError(f"there is no file {shown(path)}", hint=_near_files(path))
         return found
+    if operand.kind == "expression":
+        return Found(reading.file(word)) if Path(word).suffix.lower() in FORMATS and exists(word) else None
     if operand.kind == "tokens" or looks_numeric(word, operand.kind):
         return None
     paths = _paths(word)
+    if len(paths) > 1:
+        return None  # which of them is meant cannot be told, and is an error where the word is read
     return Found(reading.file(paths[0])) if paths else _inside(word, reading)
 
 
@@ -76,6 +80,11 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
         return read_found(found, operand, reading)
     if operand.kind == "tokens":
         return read_tokens(word, operand.name)
+    if operand.kind == "expression":
+        file = find(word, operand, reading)
+        if file is None and Path(word).suffix.lower() in FORMATS:
+            raise InputError(f"there is no file {shown(word)}", hint=_near_files(word))
+        return read_found(file, operand, reading) if file else read_expression(word)
     if looks_numeric(word, operand.kind):
         if exists(word):
             reading.tell(
@@ -154,7 +163,8 @@ def spoken_words(operands: Sequence[Operand], words: Mapping[str, str], files: M
 def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) -> Given:
     """An operand of a file with several; a word in it is a row label, and never a file."""
     contents = found.contents
-    word = contents.word(found.name) if isinstance(contents, JsonFile) and operand.kind != "tokens" else None
+    text = operand.kind in ("tokens", "expression")
+    word = contents.word(found.name) if isinstance(contents, JsonFile) and not text else None
     if word is None:
         return read_found(found, operand, reading)
     for table in tables.values():

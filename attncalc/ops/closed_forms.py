@@ -86,7 +86,10 @@ def _unit(vector: Any) -> Any:
     """The vector with length 1 and, if it is of numbers, its largest entry positive."""
     import sympy
 
-    length = sympy.sqrt(sum(entry * (entry.conjugate() if entry.is_number else entry) for entry in vector))
+    if all(entry.is_number for entry in vector):
+        vector = vector.applyfunc(lambda entry: sympy.radsimp(sympy.expand(entry)))  # no root below a fraction's line
+    squares = sum(entry * (entry.conjugate() if entry.is_number else entry) for entry in vector)
+    length = sympy.sqrt(sympy.expand(squares))
     if not all(entry.is_number for entry in vector):
         return vector / length
     largest = max((complex(entry.evalf(DIGITS)) for entry in vector), key=lambda entry: round(abs(entry), 12))

@@ -135,17 +135,18 @@ def _root(node: Node, total: Array, x: Array) -> Array:
 
         exponent = 1 / sympy.nsimplify(p, rational=True)
         return np.asarray(np.frompyfunc(lambda t: sympy.Pow(t, exponent), 1, 1)(total))
-    plain = np.sqrt(total) if p == 2 else total ** (1 / p)
-    limits = np.finfo(total.dtype)
-    size, axis = np.abs(x), _axis(node, 1)
+    size, axis, limits = np.abs(x), _axis(node, 1), np.finfo(total.dtype)
     top = np.max(size, axis=axis, keepdims=True)
-    safe = ((total > limits.tiny / limits.eps) & (total < limits.max)) | (np.squeeze(top, axis) == 0)
+    unit = np.where(top == 0, 1, top)
+    largest = np.squeeze(unit, axis)
+    power_ = largest**p
+    # 1/p is not exact, which shows in roots of large numbers: the largest entry's power is taken out of them.
+    plain = np.sqrt(total) if p == 2 else (total / power_) ** (1 / p) * largest
+    safe = (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
     if safe.all():
         return np.asarray(plain)
     # The powers overflow or vanish though the norm does not: divide by the largest entry first.
-    unit = np.where(top == 0, 1, top)
-    scaled = np.sum((size / unit) ** p, axis=axis) ** (1 / p) * np.squeeze(unit, axis)
-    return np.where(safe, plain, scaled)
+    return np.where(safe, plain, np.sum((size / unit) ** p, axis=axis) ** (1 / p) * largest)
 
 
 def _root_text(node: Node, total: str, x: str) -> str:

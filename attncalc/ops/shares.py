@@ -19,6 +19,11 @@ from attncalc.ops.reduce import log_sum_exp, softmax, total
 
 def _ratio(a: Array, b: Array) -> Array:
     nothing = a == 0
+    if is_exact(a, b):
+        import sympy  # only where exact numbers are at work
+
+        endless = (b == 0) & ~nothing
+        return np.asarray(np.where(endless, sympy.oo, a / np.where(nothing | endless, 1, b)))
     return np.asarray(np.where(nothing, a, np.divide(a, np.where(nothing, 1, b))))
 
 
@@ -108,7 +113,7 @@ def _select(node: Node, x: Array, places: Array) -> Array:
     there = (at >= 0) & (at < axis.size)
     places = np.broadcast_to(np.where(there, at, 0), (*lead, 1))
     found = np.take_along_axis(np.broadcast_to(among, (*lead, axis.size)), places, axis=-1)
-    return np.asarray(np.where(there, found, 0)[..., 0])
+    return np.asarray(np.where(there, found, kernels.zeros((), found))[..., 0])
 
 
 def _select_cell(node: Node, at: At, look: Look) -> Cell:
@@ -124,7 +129,8 @@ def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence
 
 def _one_hot(node: Node, places: Array) -> Array:
     hits = places[..., None] == np.arange(node.axes[-1].size)
-    return np.where(hits, 1, 0).astype(places.dtype)
+    zero = kernels.zeros(hits.shape, places)
+    return np.where(hits, zero + 1, zero)
 
 
 def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:

@@ -28,7 +28,7 @@ def _number_text(node: Node) -> str:
 
 def _number_latex(node: Node) -> str:
     text = _number_text(node)
-    for character, command in (("−", "-"), ("∞", r"\infty"), ("π", r"\pi"), ("σ", r"\sigma")):
+    for character, command in (("−", "-"), ("∞", r"\infty"), ("π", r"\pi")):
         text = text.replace(character, command)
     return text
 

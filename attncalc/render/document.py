@@ -52,6 +52,8 @@ def encode(value: Any, digits: int | None = None) -> Any:
         return _array(value, digits)
     if isinstance(value, (list, tuple)):
         return [encode(item, digits) for item in value]
+    if isinstance(value, dict):
+        return {name: encode(item, digits) for name, item in value.items()}
     if isinstance(value, (np.generic, float, complex)):
         return _array(np.asarray(value), digits)
     return value if value is None or isinstance(value, (str, int)) else _exact(value)

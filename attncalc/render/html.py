@@ -147,7 +147,8 @@ def _step(item: Item, view: View, worked: Collection[str]) -> Iterator[str]:
         chain = [f"= {step.sizes}"] if step.sizes else []
         chain += [f"→ [{'×'.join(map(str, step.shape))}]"] if step.shape else []
         size = _element("span", _text(" ".join(chain)), "sizes")
-        yield _element("p", mathml(f"{step.symbol_latex} = {step.latex}") + size, "formula")
+        formula = mathml(f"{step.symbol_latex} = {step.latex}") if step.latex else _text(step.symbol)
+        yield _element("p", formula + size, "formula")
         if step.why:
             yield _element("p", _sentence(step.why), "why")
     yield from _value(step, view, works=step.key in worked)

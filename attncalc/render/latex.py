@@ -34,7 +34,7 @@ def equations(trace: Trace, view: View) -> str:
     steps, result = divided(trace, view)
     lines: list[str] = []
     for item in (*steps, *result):
-        formula = [] if item.again else [Link(item.step.latex, 0)]
+        formula = [Link(item.step.latex, 0)] if item.step.latex and not item.again else []
         lines += _equations(item.step, [*formula, *value(item.step, view).links])
     return "$$\\begin{aligned}\n  " + " \\\\[1ex]\n  ".join(lines) + "\n\\end{aligned}$$"
 
@@ -107,7 +107,7 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
     number = f"{item.number}. " if item.number else ""
     yield f"\n\\paragraph{{{number}{tex.text(step.name)}}} {tex.sentence(step.why)}{_shape(step)}"
     links: list[Link] = []
-    if not item.again:
+    if step.latex and not item.again:
         links.append(Link(step.latex, len(step.formula)))
         if len(step.symbol) + len(step.formula) > LINE:  # in a paragraph, a formula is broken where it may be
             yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(step)} = {step.latex}$\\par}}"

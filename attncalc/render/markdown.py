@@ -16,7 +16,7 @@ from attncalc.trace import Given, Step, Trace
 LIMITS = Limits(columns=20)
 BAR = r"\|"  # a bar inside a cell, which would else end it
 WORDS = re.compile(r"[^\W_]+(?:[ '’-][^\W_]+)*")  # letters and digits, in which no sign acts
-SIGNS = re.compile(r"^[-+=]|[\\`*\[\]<>~$&|#@]|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.")
+SIGNS = re.compile(r"^[-+=]|[\\`*\[\]<>~$&|#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
 ITEM = re.compile(r"^(\d+)([.)])(?=\s)")  # what would begin a list
 MATH = (  # what Markdown would act on before the formula is read as one
     (re.compile(r"\\\\"), r"\\cr"),
@@ -49,7 +49,7 @@ def code(text: str) -> str:
     if WORDS.fullmatch(text):
         return text
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    pad = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
+    pad = " " if text.strip() and (text[0] in "` " or text[-1] in "` ") else ""  # one is taken off again
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
 
 
@@ -117,7 +117,8 @@ def _step(item: Item, view: View) -> Iterator[str]:
     step = item.step
     yield "### " + (f"{item.number}. " if item.number else "") + plain(step.name)
     if not item.again:
-        yield _formula(step)
+        if step.latex:
+            yield _formula(step)
         if step.why:
             yield f"*{plain(step.why)}*"
     yield from _value(step, view)

@@ -79,6 +79,8 @@ def sizes(step: Step) -> str:
 def inline(operand: Given) -> str:
     """A small operand as one would type it: `1 0 1; 0 1 1`; "" for a larger one."""
     value = operand.value
+    if value.dtype.kind == "U" and not value.ndim:
+        return str(value)  # a formula
     if value.size > LONGEST_INLINE or value.ndim > 2:
         return ""
     rows = value.reshape(-1, value.shape[-1] if value.ndim else 1)
@@ -96,6 +98,8 @@ def options(trace: Trace) -> list[str]:
 def _option(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(_option, value))
+    if isinstance(value, dict):
+        return ",".join(f"{name}={_option(item)}" for name, item in value.items())
     return value if isinstance(value, str) else shortest(value)
 
 

@@ -56,6 +56,7 @@ HARMLESS = frozenset(" +-*/=()[],.:;!|<>'")
 SPECIAL = re.compile("--+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|[^A-Za-z0-9 ]")
 FORMULA = re.compile(r"(\b[A-Za-z]_[A-Za-z]\b|\be\^[−-]?(?:∞|\w+))")
 PIECE = re.compile(r" ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+|.", re.DOTALL)
+NEIGHBOURS = re.compile(r"(?<!\\)\$\$")  # between two signs: they are one formula
 OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")
 NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # behind a command that no letter follows
 SCIENTIFIC = re.compile(r"([\d.]+)e([+-])0*(\d+)")
@@ -66,7 +67,7 @@ LETTERS = frozenset("ÆØŒŁßæøœłı")
 
 def text(words: str) -> str:
     """Anybody's text; the signs of mathematics in it are set as such."""
-    return SPECIAL.sub(lambda found: _special(found[0]), visible(words))
+    return NEIGHBOURS.sub("", SPECIAL.sub(lambda found: _special(found[0]), visible(words)))
 
 
 def sentence(words: str) -> str:
@@ -77,7 +78,7 @@ def sentence(words: str) -> str:
 
 def _special(run: str) -> str:
     if run.startswith("--"):
-        return "{-}".join(run)
+        return "{}".join(run)
     return ACTIVE.get(run) or (f"${sign}$" if (sign := _sign(run)) else run)
 
 

@@ -24,6 +24,7 @@ class Case:
     options: Mapping[str, Any] = field(default_factory=dict)
     steps: str = ""
     outputs: str = ""
+    no_gradient: str = ""  # why there is none, where that is so of this case alone
 
     def __str__(self) -> str:
         said = [f"{name}={value}" for name, value in self.options.items()]
@@ -43,6 +44,7 @@ class Expected:
     cases: tuple[Case, ...]
     outputs: str = ""  # where they are not the last step alone
     no_gradient: str = ""  # why there is none
+    pools: str = ""  # why a batch of operands does not give a batch of results
 
 
 def _drawn(value: Any, rng: np.random.Generator) -> Array:
@@ -76,8 +78,12 @@ PAIR = {"a": "5", "b": "5"}
 QKV = {"q": "3 4", "k": "3 4", "v": "3 2"}
 WIDE = {"q": "2 4", "k": "5 4", "v": "5 3"}
 PROJECTED = {"x": "3 4", "wq": "4 2", "wk": "4 2", "wv": "4 3"}
-HEADS = {"x": "3 4", "wq": "4 6", "wk": "4 6", "wv": "4 4", "wo": "4 5"}
+HEADS = {"x": "2 3", "wq": "3 4", "wk": "3 4", "wv": "3 2", "wo": "2 3"}
 ADDED = [[0, -1.5, -0.25, 2, 0.5], [1, 0, -3, 0.75, -0.5]]
+
+CLASSES = {"logits": "3 4", "target": [0, 2, 3]}
+SHARES = [[0.25, 0.125, 0.5, 0.125], [0.1, 0.2, 0.3, 0.4]]
+WEIGHTS = [1.0, 0.5, 2.0, 0.25]
 
 EXPECTED: dict[str, Expected] = {
     # Vectors and distances
@@ -181,9 +187,9 @@ EXPECTED: dict[str, Expected] = {
         "q k v q_heads k_heads v_heads scores scaled weights heads concatenated output",
         (
             case(**HEADS, heads=2),
-            case(**HEADS, heads=2, bq="6", bk="6", bv="4", bo="5"),
-            case(**HEADS, heads=2, context="5 4"),
-            case(x="3 4", wq="4 8", wk="4 4", wv="4 6", wo="12 5", heads=4, kv_heads=2),
+            case(**HEADS, heads=2, bq="4", bk="4", bv="2", bo="3"),
+            case(**HEADS, heads=2, context="3 3"),
+            case(x="2 3", wq="3 8", wk="3 4", wv="3 2", wo="4 2", heads=4, kv_heads=2),
             case(
                 "q k v q_heads k_heads v_heads scores weights heads concatenated output", **HEADS, heads=2, scale="none"
             ),
@@ -196,9 +202,9 @@ EXPECTED: dict[str, Expected] = {
                 )
                 for rule in (
                     {"causal": True, "window": 2},
-                    {"causal": True, "context": "5 4", "causal_align": "end"},
-                    {"padding": (2,)},
-                    {"mask": [[1, 0, 1], [1, 1, 0], [0, 0, 1]], "mask_kind": "drop"},
+                    {"causal": True, "context": "3 3", "causal_align": "end"},
+                    {"padding": (1,)},
+                    {"mask": [[1, 0], [0, 0]], "mask_kind": "drop"},
                 )
             ),
             case(
@@ -208,7 +214,7 @@ EXPECTED: dict[str, Expected] = {
                 causal=True,
                 mask_before_scale=True,
                 softcap=1.5,
-                bias="2 3 3",
+                bias="2 2 2",
             ),
         ),
         outputs="output weights",
@@ -228,5 +234,105 @@ EXPECTED: dict[str, Expected] = {
             case(f"{_blocks(1)} output", **QKV, block=3),
         ),
     ),
+    # Matrices taken apart
+    "eigen": Expected(
+        "characteristic_polynomial eigenvalues eigenvectors",
+        (
+            case(a=[[4.0, 1.0], [2.0, 3.0]]),
+            case(a=[[1.0, 2.0], [2.0, -2.0]]),
+            case(a=[[2.0, 0.0, 0.0], [0.0, 3.0, 4.0], [0.0, 4.0, 9.0]]),
+        ),
+        outputs="eigenvalues eigenvectors a_v lambda_v",
+        no_gradient="have no slope where two of them meet",
+    ),
+    "svd": Expected(
+        "u s vt",
+        (
+            case(a=[[3.0, 0.0], [4.0, 5.0]]),
+            case(a=[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
+            case("u s vt approximation error", "approximation error s u vt", a=[[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]], rank=1),
+        ),
+        outputs="s u vt",
+        no_gradient="have no slope where two of them meet",
+    ),
+    # More of probability
+    "cross-entropy": Expected(
+        "probabilities log_probabilities losses loss",
+        (
+            case(**CLASSES),
+            Case({"logits": "4", "target": 2}),
+            case(logits="2 3 4", target=[[0, 1, 2], [3, 3, 0]]),
+            case(logits="2 4", target=[[0, 0, 1, 0], [1, 0, 0, 0]]),
+            case(logits="2 4", target=SHARES),
+            case(probabilities=SHARES, target=[1, 3]),
+            case(logits=SHARES, target=[[0.5, 0, 0.5, 0], [0, 0, 0, 1]], from_probabilities=True),
+            *(case(**CLASSES, base=base) for base in (2, 10)),
+            *(case(**CLASSES, reduction=reduction) for reduction in ("sum", "none")),
+            case(**CLASSES, class_weights=WEIGHTS),
+            case(**CLASSES, label_smoothing=0.25),
+            case(**CLASSES, class_weights=WEIGHTS, label_smoothing=0.25, base=2),
+            case(logits="2 4", target=SHARES, class_weights=WEIGHTS, label_smoothing=0.5),
+            case(**CLASSES, ignore_index=3),
+            case(logits="3 4", target=[0, -100, 3], class_weights=WEIGHTS, label_smoothing=0.25, ignore_index=-100),
+        ),
+        pools="a mean over rows is one over those of a batch as well",
+    ),
+    "next-token-loss": Expected(
+        "probabilities log_likelihood loss perplexity",
+        (case(logits="3 5", targets=[4, 0, 2]),),
+        outputs="loss perplexity",
+    ),
+    "perplexity": Expected(
+        "log_probabilities mean_negative_log perplexity",
+        tuple(case(probabilities=[0.2, 0.5, 0.05, 1.0], base=base) for base in ("e", 2, 10)),
+    ),
+    "expectation": Expected(
+        "products mean deviations squares variance standard_deviation",
+        (case(values="5"), case(values="4", probabilities=SHARES[0]), case(values="5", sample=True)),
+        outputs="mean variance standard_deviation",
+    ),
+    "entropy": Expected("logs terms entropy", (case(p=SHARES[0]), case(p=SHARES[1], base=2))),
+    "kl": Expected(
+        "ratios terms divergence", (case(p=SHARES[0], q=SHARES[1]), case(p=SHARES[1], q=SHARES[0], base=10))
+    ),
+    "bayes": Expected(
+        "joint evidence posterior",
+        (
+            case(prior=[0.1, 0.9], likelihood=[0.8, 0.25]),
+            case(prior=[0.2, 0.3, 0.5], likelihood=[[0.5, 0.5], [0.1, 0.9], [0.75, 0.25]]),
+            case(prior=[0.2, 0.3, 0.5], likelihood=[[0.5, 0.5], [0.1, 0.9], [0.75, 0.25]], observed=1),
+        ),
+    ),
+    "likelihood": Expected(
+        "probabilities log_probabilities log_likelihood maximum_likelihood_estimate",
+        (
+            case(observations="4", distribution="normal", mean=0.5, std=2),
+            *(
+                Case(given, options, no_gradient=why)
+                for given, options, why in (
+                    ({"observations": [1, 0, 1, 1]}, {"p": 0.6}, "whole numbers, which do not move"),
+                    (
+                        {"observations": [2, 0, 2], "probabilities": [0.2, 0.3, 0.5]},
+                        {"distribution": "categorical"},
+                        "a choice",
+                    ),
+                    ({"observations": [0, 2, 5]}, {"distribution": "poisson", "rate": 2.5}, "whole numbers"),
+                )
+            ),
+        ),
+        outputs="log_likelihood maximum_likelihood_estimate",
+    ),
+    # Experiments
+    "concentration": Expected(
+        "mean_cosine spread distance_ratio",
+        (Case({}, {"n": (2, 5), "trials": 20, "seed": 3}),),
+        outputs="distance_ratio mean_cosine spread",
+        no_gradient="given nothing that could have a gradient",
+    ),
+    "scaling": Expected(
+        "predicted_variance sampled_variance max_weight_unscaled max_weight_scaled",
+        (Case({}, {"dk": (2, 5), "trials": 20, "seed": 3, "sigma": 0.5}),),
+        outputs="max_weight_scaled predicted_variance sampled_variance max_weight_unscaled",
+        no_gradient="given nothing that could have a gradient",
+    ),
 }
-

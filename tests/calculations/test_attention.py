@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import witness
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ import attncalc as ac
 from attncalc.errors import AttncalcError
 
 Array = NDArray[Any]
+few = settings(max_examples=20)
 
 TWO = {"q": [[1, 0, 1], [0, 1, 1]], "k": [[1, 1, 0], [1, 0, 1]], "v": [[2, 0, 1], [1, 1, 0]]}
 THREE = {"q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 0], [0, 1], [1, 1]], "v": [[1, 2], [3, 4], [5, 6]]}
@@ -389,12 +390,14 @@ def random_attention(seed: int, size: tuple[int, int, int, int]) -> dict[str, Ar
 
 
 class TestLaws:
+    @few
     @given(seeds, sizes)
     def test_rows_share_out_1(self, seed: int, size: tuple[int, int, int, int]) -> None:
         weights = ac.attention(**random_attention(seed, size))["weights"]
         assert (weights >= 0).all()
         assert_allclose(weights.sum(axis=-1), 1, rtol=4e-16 * size[1])
 
+    @few
     @given(seeds, sizes)
     def test_permuting_queries_permutes_the_output(self, seed: int, size: tuple[int, int, int, int]) -> None:
         operands = random_attention(seed, size)
@@ -402,6 +405,7 @@ class TestLaws:
         moved = ac.attention(**operands | {"q": operands["q"][order]})
         assert_allclose(moved.result, ac.attention(**operands).result[order], rtol=1e-12, atol=1e-14)
 
+    @few
     @given(seeds, sizes)
     def test_permuting_keys_with_their_values_changes_nothing(self, seed: int, size: tuple[int, int, int, int]) -> None:
         operands = random_attention(seed, size)
@@ -409,6 +413,7 @@ class TestLaws:
         moved = ac.attention(operands["q"], operands["k"][order], operands["v"][order])
         assert_allclose(moved.result, ac.attention(**operands).result, rtol=1e-12, atol=1e-14)
 
+    @few
     @given(seeds, sizes)
     def test_the_output_stays_among_the_values(self, seed: int, size: tuple[int, int, int, int]) -> None:
         operands = random_attention(seed, size)
@@ -416,6 +421,7 @@ class TestLaws:
         assert (output >= v.min(axis=0) - 1e-14).all()
         assert (output <= v.max(axis=0) + 1e-14).all()
 
+    @few
     @given(seeds, sizes, st.floats(0.1, 10))
     def test_larger_queries_are_a_larger_scale(self, seed: int, size: tuple[int, int, int, int], c: float) -> None:
         operands = random_attention(seed, size)
@@ -423,6 +429,7 @@ class TestLaws:
         scaled = ac.attention(**operands, scale=c / math.sqrt(size[2]))
         assert_allclose(larger.result, scaled.result, rtol=1e-10, atol=1e-12)
 
+    @few
     @given(seeds, sizes)
     def test_the_same_key_everywhere_is_a_mean(self, seed: int, size: tuple[int, int, int, int]) -> None:
         operands = random_attention(seed, size)
@@ -431,6 +438,7 @@ class TestLaws:
         found = ac.attention(operands["q"], keys, operands["v"]).result
         assert_allclose(found, np.broadcast_to(mean, found.shape), rtol=1e-10, atol=1e-12)
 
+    @few
     @given(seeds, st.integers(1, 5))
     def test_causal_attention_does_not_see_what_comes_after(self, seed: int, n: int) -> None:
         operands = drawn(seed, q=(n, 3), k=(n, 3), v=(n, 2))
@@ -439,6 +447,7 @@ class TestLaws:
             start = ac.attention(operands["q"][: t + 1], operands["k"][: t + 1], operands["v"][: t + 1], causal=True)
             assert_allclose(start.result, whole[: t + 1], rtol=1e-12, atol=1e-14)
 
+    @few
     @given(seeds, st.integers(1, 4))
     def test_the_pieces_give_the_whole(self, seed: int, n: int) -> None:
         operands = drawn(seed, q=(n, 3), k=(n, 3), v=(n, 2))

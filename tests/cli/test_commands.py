@@ -169,6 +169,13 @@ class TestOperands:
         result = json.loads(stdout(run, "attention", "-d", "4", *([] if "-f" in words else ["-qf", "json"]), *words))
         assert result == OUTPUT
 
+    def test_that_are_weights_may_stand_in_one_file(self, run: Run, samples: Path, tmp_path: Path) -> None:
+        problem = json.loads((samples / "qkv.json").read_text())
+        tokens = problem["inputs"].pop("x")
+        (tmp_path / "weights.json").write_text(json.dumps(problem["inputs"]))
+        words = ["qkv", json.dumps(tokens), "--weights", "weights.json", "-qf", "json"]
+        assert stdout(run, *words) == stdout(run, "qkv", samples / "qkv.json", "-qf", "json")
+
     @pytest.mark.parametrize(("words", "expected"), BELOW_ZERO.values(), ids=BELOW_ZERO)
     def test_that_begin_with_a_minus_need_no_escape(self, run: Run, words: Sequence[str], expected: str) -> None:
         assert stdout(run, *words, "-q") == expected

@@ -11,10 +11,15 @@ from attncalc.cli import common
 from attncalc.cli.command import Command
 from attncalc.cli.gradient import Gradients, command
 from attncalc.cli.groups import Root
+from attncalc.render import FORMATS
 
 COMMON = {
     option.name for option in (*common.output_options(), *common.arithmetic_options(), *common.reading_options())
 } | {"help", "words"}
+
+
+def test_every_format_that_is_a_file_has_its_suffix() -> None:
+    assert set(common.SUFFIXES.values()) == set(FORMATS) - {"plain"}
 
 
 def backward(name: str) -> Command:
@@ -33,7 +38,7 @@ class TestEachCalculation:
     def test_leaves_the_common_options_their_names(self, name: str) -> None:
         calculation = load(name)
         own = {operand.name for operand in calculation.operands} | {option.name for option in calculation.options}
-        assert not own & (COMMON | {"upstream", "wrt", "gradcheck"})
+        assert not own & (COMMON | {"upstream", "wrt", "gradcheck", "weights"})
 
     @pytest.mark.parametrize("make", [Root(name="attncalc").build, backward], ids=["forward", "backward"])
     def test_spells_each_option_once(self, name: str, make: Callable[[str], Command]) -> None:

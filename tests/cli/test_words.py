@@ -33,6 +33,7 @@ SORTED = {
     "minus a half": ("-1/2", "", "-1/2"),
     "minus a root": ("-sqrt(2)", "", "-sqrt(2)"),
     "minus a decimal without a zero": ("-.5,1", "", "-.5,1"),
+    "a number below zero with a slip in it": ("-1x,2", "", "-1x,2"),
     "a switch between operands": ("a_--causal_b", "--causal", "a b"),
     "a switch turned off": ("--no-causal_a", "--no-causal", "a"),
     "a value behind a blank": ("--scale_2_a", "--scale=2", "a"),

@@ -234,7 +234,7 @@ def main() -> None:
         "ropes": ropes(),
         "rotations": rotations(),
         "buckets": buckets(),
-        "alibi": {str(heads): _get_alibi_slopes(heads) for heads in (1, 2, 3, 6, 8, 12, 16, 20)},
+        "alibi": {str(heads): _get_alibi_slopes(heads, "cpu") for heads in (1, 2, 3, 6, 8, 12, 16, 20)},
     }
     lines = []
     for key, value in made.items():

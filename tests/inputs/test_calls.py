@@ -186,6 +186,12 @@ class TestFilesThatHoldSeveral:
         assert call(ATTENTION, "qkv.json", named={"bias": "alibi"}).options == {"bias": "alibi"}
         assert call(ATTENTION, "alibi.json").options == {"bias": "alibi"}
 
+    def test_a_name_of_two_files_is_no_bundle(self, call: Gather, folder: Path) -> None:
+        (folder / "qkv.csv").write_text("1,2")
+        with pytest.raises(AttncalcError) as caught:
+            call(ATTENTION, "qkv")
+        assert caught.value.message == 'q: "qkv" is both the file qkv.json and the file qkv.csv'
+
 
 class TestSavedResults:
     def test_alone_it_is_the_problem(self, call: Gather) -> None:

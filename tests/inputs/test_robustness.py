@@ -1,4 +1,4 @@
-"""Whatever bytes a file holds, whatever word is typed: an operand of finite numbers, or an error of one printable line."""
+"""Whatever a file holds and whatever word is typed: an operand of finite numbers, or an error of one printable line."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from attncalc.calculation import Kind, Operand, parse_shape
 from attncalc.errors import AttncalcError, InputError
 from attncalc.inputs import Reading, load_document, looks_numeric, read_word
+from attncalc.inputs.files import exists
+from attncalc.trace import Given
 
 KINDS: tuple[Kind, ...] = ("real", "logits", "mask", "integers", "tokens", "data")
 
@@ -40,20 +42,29 @@ def a_file(content: bytes, name: str) -> Iterator[str]:
 
 
 def read(word: str, operand: Operand, reading: Reading) -> None:
-    """Read, and hold the result or the error to what both promise."""
+    """Read, and hold the operand or the error to what they promise."""
     try:
         found = read_word(word, operand, reading, {})
     except InputError as error:
-        assert error.message.isprintable()
-        assert error.hint.isprintable()
-        assert error.message
+        check_error(error)
     else:
-        assert found.value.size
-        if found.value.dtype.kind == "f":
-            allowed = operand.kind in ("logits", "mask")
-            assert all(math.isfinite(x) or (allowed and x == -math.inf) for x in found.value.flat)
-        assert found.written is None or found.written.shape == found.value.shape
-        assert all(len(words) == found.value.shape[axis] for axis, words in found.labels.items())
+        check_operand(found, operand.kind)
+
+
+def check_error(error: AttncalcError) -> None:
+    assert error.message
+    assert error.message.isprintable()
+    assert error.hint.isprintable()
+    assert "Traceback" not in error.message
+
+
+def check_operand(found: Given, kind: Kind) -> None:
+    assert found.value.size
+    if found.value.dtype.kind == "f":
+        masked = kind in ("logits", "mask")
+        assert all(math.isfinite(entry) or (masked and entry == -math.inf) for entry in found.value.flat)
+    assert found.written is None or found.written.shape == found.value.shape
+    assert all(len(words) == found.value.shape[axis] for axis, words in found.labels.items())
 
 
 def npy_header(text: str, body: bytes) -> bytes:
@@ -88,7 +99,7 @@ json_value: Any = st.recursive(
 )
 document = st.fixed_dictionaries(
     {"calculation": st.sampled_from(["dot", "attention", "grad dot", "x"]) | json_value},
-    optional={name: json_value for name in ("inputs", "options", "steps", "outputs", "result", "labels", "attncalc")},
+    optional=dict.fromkeys(("inputs", "options", "steps", "outputs", "result", "labels", "attncalc"), json_value),
 )
 dtype = st.sampled_from(["<f8", ">f4", "|i1", "|b1", "<f2", "|O", "<U1", "<c8", "|S0", "<f16", "<M8[D]", "|V8"])
 header = st.builds(
@@ -142,7 +153,7 @@ def test_any_document(content: bytes) -> None:
         try:
             load_document(path, Reading())
         except AttncalcError as error:
-            assert error.message.isprintable()
+            check_error(error)
 
 
 @given(st.text(max_size=30) | st.text(alphabet="0123456789+-./*eE,; []()pisqrtnaf", max_size=30), operands)
@@ -152,7 +163,7 @@ def test_any_document(content: bytes) -> None:
 @example(",".join("1" * 5000), an_operand("real", "n"))
 def test_any_word(word: str, operand: Operand) -> None:
     looks_numeric(word)
-    if not word.startswith(("-", "@", "path:")) and not Path(word.partition("#")[0].replace("\0", "")).exists():
+    if word[:1] != "-" and not exists(word.removeprefix("@").partition("#")[0]):
         read(word, operand, Reading())
 
 

@@ -89,12 +89,11 @@ Array = NDArray[Any]
 class Example:
     """A graph over operands such as `n=3 d=4`, or `n=3 (h=2 d=2): positive`; nothing before the colon is a number.
 
-    `inexact` says why exact numbers are not expected to give what floats give, `alone` why no leading axis is taken.
+    `alone` says why no leading axis is taken.
     """
 
     build: Callable[..., Node]
     operands: tuple[str, ...]
-    inexact: str = ""
     alone: str = ""
 
     def __str__(self) -> str:
@@ -144,8 +143,8 @@ def _drawn(node: Node, entries: str, pool: Iterator[float], rng: np.random.Gener
     return signed / 4 if entries == "unit" else signed
 
 
-def example(build: Callable[..., Node], *operands: str, inexact: str = "", alone: str = "") -> Example:
-    return Example(build, operands, inexact, alone)
+def example(build: Callable[..., Node], *operands: str, alone: str = "") -> Example:
+    return Example(build, operands, alone)
 
 
 def cosine_of(a: Node, b: Node) -> Node:
@@ -237,7 +236,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(keep_where, "n=3 m=4: flags", "n=3 m=4", "m=4"),
         example(lambda x, y: keep_where(x, y, -np.inf), "n=3 m=4: flags", "n=3 m=4"),
     ),
-    "held": (example(held, "n=3 m=4", inexact="held numbers only shift, and exact ones need no shift: 0"),),
+    "held": (example(held, "n=3 m=4"),),
     "less_equal": (example(lambda x, y: x <= y, "n=3 m=4", "m=4"),),
     "less": (example(lambda x, y: x < y, "n=3 m=4", "m=4"),),
     "equal": (example(compare_equal, "n=3 m=4", "m=4"), example(lambda x: compare_equal(x, x), "n=3")),

@@ -1,0 +1,219 @@
+"""Transformer blocks: attention and feed-forward network, each with its residual connection and its norm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from attncalc.calculation import Declared, Weights, calculation, operand, weight
+from attncalc.calculations.attention import VASWANI, Heads, Mask, multihead
+from attncalc.calculations.layers import FfnActivation, ffn
+from attncalc.calculations.masking import Causal, MaskKind, Padding, fully_masked
+from attncalc.calculations.normalisation import Epsilon, layernorm
+from attncalc.graph import Node, group, step
+
+Norm = Annotated[Literal["post", "pre"], "where the norm stands: behind each sum, or in front of each part"]
+MemoryPadding = Annotated[tuple[int, ...] | None, "how many of the memory's rows are valid, as --padding"]
+
+
+def _attention_weights(prefix: str = "", mark: str = "", what: str = "") -> dict[str, Declared]:
+    """The projections of an attention and their biases; a second attention's carry a prefix and a mark."""
+    axes = {
+        "q": ("d_model", "(h d_k)"),
+        "k": ("d_model", "(g d_k)"),
+        "v": ("d_model", "(g d_v)"),
+        "o": ("(h d_v)", "d_model"),
+    }
+    named = {"q": "queries", "k": "keys", "v": "values", "o": "output"}
+    found = {}
+    for letter, (into, out) in axes.items():
+        text = f"the projection to the {what}{named[letter]}, the heads' columns side by side"
+        found[f"{prefix}w{letter}"] = weight(f"{into} {out}", f"W_{letter.upper()}{mark}", text, required=True)
+        found[f"{prefix}b{letter}"] = weight(out, f"b_{letter.upper()}{mark}", "its bias")
+    return found
+
+
+def _norm_weights(*numbers: int) -> dict[str, Declared]:
+    found = {}
+    for i in numbers:
+        found[f"gamma{i}"] = weight("d_model", f"gamma_{i}", f"norm {i}'s gain; 1 where it is not given")
+        found[f"beta{i}"] = weight("d_model", f"beta_{i}", f"norm {i}'s shift; 0 where it is not given")
+    return found
+
+
+FEED_FORWARD = {
+    "w1": weight("d_model d_ff", "W_1", "the feed-forward network's way up", required=True),
+    "b1": weight("d_ff", "b_1", "its bias"),
+    "w2": weight("d_ff d_model", "W_2", "the way back down", required=True),
+    "b2": weight("d_model", "b_2", "its bias"),
+    "w3": weight("d_model d_ff", "W_3", "what the activated part opens and closes (swiglu, geglu)"),
+    "b3": weight("d_ff", "b_3", "its bias"),
+}
+ENCODER = _attention_weights() | FEED_FORWARD | _norm_weights(1, 2)
+CROSS = _attention_weights("cross_", "'", "second attention's ")
+DECODER = _attention_weights() | CROSS | FEED_FORWARD | _norm_weights(1, 2, 3)
+"""The weights of a layer by their names."""
+
+Part = Callable[[Node], Node]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the blocks of a model have in common."""
+
+    heads: int = 1
+    norm: str = "post"
+    activation: str = "relu"
+    eps: float = 1e-5
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Who may look at whom in one attention."""
+
+    M: Node | None = None
+    padding: tuple[int, ...] | None = None
+    causal: bool = False
+
+
+def encoder_layer(X: Node, weights: Weights, design: Design, sight: Sight) -> Node:
+    """Self-attention, then the feed-forward network."""
+    attended = _wrapped(
+        X, 1, weights, design, lambda x: _attention("self-attention", x, None, weights, "", design, sight)
+    )
+    return _wrapped(attended, 2, weights, design, lambda x: _feed_forward(x, weights, design))
+
+
+def decoder_layer(X: Node, memory: Node, weights: Weights, design: Design, own: Sight, cross: Sight) -> Node:
+    """Self-attention, attention to what the encoder found, then the feed-forward network."""
+    attended = _wrapped(
+        X, 1, weights, design, lambda x: _attention("self-attention", x, None, weights, "", design, own)
+    )
+    informed = _wrapped(
+        attended,
+        2,
+        weights,
+        design,
+        lambda x: _attention("cross-attention", x, memory, weights, "cross_", design, cross),
+    )
+    return _wrapped(informed, 3, weights, design, lambda x: _feed_forward(x, weights, design))
+
+
+def _wrapped(x: Node, number: int, weights: Weights, design: Design, part: Part) -> Node:
+    """A part with its residual connection, and its norm behind the sum or in front of the part."""
+    why = "what was there stays there, and the gradient has a way past the part"
+    name = f"residual{number}"
+    if design.norm == "pre":
+        return step(name, x + part(_norm(x, number, weights, design)), why)
+    return _norm(step(name, x + part(x), why), number, weights, design)
+
+
+def _norm(x: Node, number: int, weights: Weights, design: Design) -> Node:
+    with group(f"norm{number}"):
+        normalized: Node = layernorm.graph(
+            x, weights.get(f"gamma{number}"), weights.get(f"beta{number}"), eps=design.eps
+        )
+    return normalized
+
+
+def _attention(
+    name: str, x: Node, context: Node | None, weights: Weights, prefix: str, design: Design, sight: Sight
+) -> Node:
+    """Attention over several heads; queries are the tokens', keys and values theirs or the context's."""
+    with group(name):
+        found: Node = multihead.graph(
+            x,
+            *(weights[f"{prefix}{w}"] for w in ("wq", "wk", "wv", "wo")),
+            **{f"b_{letter}": weights.get(f"{prefix}b{letter.lower()}") for letter in "QKVO"},
+            context=context,
+            M=sight.M,
+            heads=design.heads,
+            padding=sight.padding,
+            causal=sight.causal,
+        )[0]
+    return found
+
+
+def _feed_forward(x: Node, weights: Weights, design: Design) -> Node:
+    with group("feed-forward"):
+        found: Node = ffn.graph(
+            x,
+            weights["w1"],
+            weights.get("b1"),
+            weights["w2"],
+            weights.get("b2"),
+            W_3=weights.get("w3"),
+            b_3=weights.get("b3"),
+            activation=design.activation,
+        )
+    return found
+
+
+@calculation(
+    x="n d_model",
+    weights=ENCODER,
+    mask=operand("n m", kind="mask", broadcasts=True),
+    sizes={"h": "heads"},
+    remarks=fully_masked,
+    reference=f"{VASWANI}, section 3.1; pre-norm: Xiong et al. 2020; as torch.nn.TransformerEncoderLayer",
+)
+def encoder_block(
+    X: Annotated[Node, "the tokens, one a row"],
+    *,
+    weights: Weights,
+    M: Mask = None,
+    heads: Heads = 1,
+    norm: Norm = "post",
+    activation: FfnActivation = "relu",
+    eps: Epsilon = 1e-5,
+    causal: Causal = False,
+    mask_kind: MaskKind = None,
+    padding: Padding = None,
+) -> Node:
+    """Let every token look around, then think by itself: one layer of an encoder.
+
+    post: y = norm(x + attention(x)), z = norm(y + ffn(y)), as in the paper; pre: y = x + attention(norm(x)),
+    z = y + ffn(norm(y)), as in most models since. Biases that are not given are 0, gains 1. The weights are
+    W with row vectors, x·W: PyTorch's, transposed.
+    """
+    block = encoder_layer(X, weights, Design(heads, norm, activation, eps), Sight(M, padding, causal))
+    return step("output", block, "as wide as the tokens came in, so that blocks can be stacked")
+
+
+@calculation(
+    x="n d_model",
+    memory="s d_model",
+    weights=DECODER,
+    mask=operand("n m", kind="mask", broadcasts=True),
+    memory_mask=operand("n s", kind="mask", broadcasts=True),
+    sizes={"h": "heads"},
+    remarks=fully_masked,
+    reference=f"{VASWANI}, section 3.1; as torch.nn.TransformerDecoderLayer",
+)
+def decoder_block(
+    X: Annotated[Node, "the tokens so far, one a row"],
+    memory: Annotated[Node, "what the encoder found, one row for each token of the source"],
+    *,
+    weights: Weights,
+    M: Mask = None,
+    M_S: Annotated[Node | None, "who may look at what of the memory"] = None,
+    heads: Heads = 1,
+    norm: Norm = "post",
+    activation: FfnActivation = "relu",
+    eps: Epsilon = 1e-5,
+    no_causal: Annotated[bool, "let tokens see what comes after them"] = False,
+    mask_kind: MaskKind = None,
+    padding: Padding = None,
+    memory_mask_kind: MaskKind = None,
+    memory_padding: MemoryPadding = None,
+) -> Node:
+    """Look back at what was said, then at what the encoder found, then think: one layer of a decoder.
+
+    Causal self-attention, attention with the decoder's queries and the encoder's keys and values, feed-forward network;
+    each with its residual connection and its norm, as in encoder-block.
+    """
+    design = Design(heads, norm, activation, eps)
+    own, cross = Sight(M, padding, causal=not no_causal), Sight(M_S, memory_padding)
+    block = decoder_layer(X, memory, weights, design, own, cross)
+    return step("output", block, "as wide as the tokens came in, so that blocks can be stacked")

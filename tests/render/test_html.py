@@ -1,0 +1,230 @@
+"""The HTML page: whole and well-formed, every number in a table with headings, nothing fetched, user text inert."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from solved import ONE_OF_EACH, Tried, solved
+
+from attncalc.numbers import texts
+from attncalc.render import html
+from attncalc.render.parts import divided, operand_steps
+from attncalc.render.view import View
+from attncalc.text import visible
+from attncalc.trace import Entry, Given, Trace
+
+VOID = {"meta"}
+SEEN_ONLY_AS_TEXT = {"style", "script"}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'\"onmouseover=alert(1)",
+    "</td></table></style>",
+    "&lt;b&gt;",
+    "javascript:alert(1)",
+    "\u202eevil\x1b[31m\nFAIL",
+    "]]>--><!--",
+]
+
+
+class Element(NamedTuple):
+    tag: str
+    attributes: dict[str, str]
+    inside: list[str]  # its text, that of the elements within included
+
+    @property
+    def text(self) -> str:
+        return "".join(self.inside)
+
+
+class Reader(HTMLParser):
+    """Reads a page and insists that every element is closed where it should be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[Element] = []
+        self.open: list[Element] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(set(names)) == len(names), f"an attribute twice in {tag}"
+        element = Element(tag, {name: value or "" for name, value in attrs}, [])
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element.inside.append(data)
+
+    def all(self, tag: str, **attributes: str) -> list[Element]:
+        return [e for e in self.elements if e.tag == tag and attributes.items() <= e.attributes.items()]
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+@cache
+def page_of(tried: Tried) -> tuple[str, Reader]:
+    """The page of a case, and what a reader finds in it."""
+    page = html.page(solved(tried), View())
+    return page, read(page)
+
+
+def shown(trace: Trace) -> list[Any]:
+    steps, result = divided(trace, View())
+    return [*operand_steps(trace).values(), *(item.step for item in (*steps, *result))]
+
+
+@pytest.mark.parametrize("tried", ONE_OF_EACH, ids=str)
+class TestEveryCalculation:
+    def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
+        trace = solved(tried)
+        _, reader = page_of(tried)
+        cells = [cell.text for cell in reader.all("td") if cell.text]
+        arrays = [step for step in shown(trace) if step.value.ndim]
+        numbers = [text for step in arrays if not step.names for text in texts(step.value).flat]
+        named = [f"{step.names[i]} ({i})" for step in arrays if step.names for i in step.value.astype(int).flat]
+        assert sorted(cells) == sorted(numbers + named)
+        scalars = " ".join(e.text for e in reader.all("p", **{"class": "value"}))
+        assert all(texts(step.value).item() in scalars for step in shown(trace) if not step.value.ndim)
+
+    def test_every_table_has_a_caption_and_every_heading_its_scope(self, tried: Tried) -> None:
+        _, reader = page_of(tried)
+        assert len(reader.all("caption")) == len(reader.all("table"))
+        assert all(caption.text for caption in reader.all("caption"))
+        assert all(heading.attributes["scope"] in ("row", "col", "colgroup") for heading in reader.all("th"))
+
+    def test_every_step_is_named_explained_and_has_its_formula(self, tried: Tried) -> None:
+        trace = solved(tried)
+        _, reader = page_of(tried)
+        headings = [heading.text for heading in reader.all("h3")]
+        assert all(f"{number}{step.name}" in headings for number, step in enumerate(trace.steps, start=1))
+        formulas = [formula.text for formula in reader.all("annotation")]
+        assert all(f"{step.symbol_latex} = {step.latex}" in formulas for step in trace.steps)
+        reasons = [reason.text for reason in reader.all("p", **{"class": "why"})]
+        assert all(step.why.replace("d_k", "dk") in reasons for step in trace.steps)
+
+    def test_nothing_is_fetched(self, tried: Tried) -> None:
+        page, reader = page_of(tried)
+        assert {"src", "href", "style", "action"}.isdisjoint(name for e in reader.elements for name in e.attributes)
+        assert not re.search(r"url\(|@import|https?:", page)
+
+
+def test_the_policy_lets_pass_this_style_and_this_script_alone(attention: Trace) -> None:
+    reader = read(html.page(attention, View()))
+    (policy,) = reader.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.attributes["content"].split(";"))
+    for tag in ("style", "script"):
+        (element,) = reader.all(tag)
+        assert rules[f"{tag}-src"] == f"'sha256-{b64encode(sha256(element.text.encode()).digest()).decode()}'"
+    assert rules["default-src"] == "'none'"
+
+
+class TestHostileText:
+    @pytest.fixture(params=HOSTILE)
+    def text(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    def test_labels_sources_and_notes_are_only_text(self, make: Any, text: str) -> None:
+        def page(words: str) -> Reader:
+            step = make.step(
+                "x", np.ones((2, 1, 1)), "b n m", labels={"b": ("one", words), "n": (words,), "m": (words,)},
+                names=("", words), arithmetic=lambda at: (f"max({words}", ")"), why=words,
+            )  # fmt: skip
+            given = Given(np.ones((1, 2)), source=words, note=words, labels={1: (words, "")}, axes=("n", "d"))
+            trace = make.trace(step, inputs={"q": given}, options={"scale": words}, notes=(words,), warnings=(words,))
+            return read(html.page(replace(trace, calculation=words, summary=words), View()))
+
+        reader, tame = page(text), page("tame")
+        assert [(e.tag, sorted(e.attributes)) for e in reader.elements] == [
+            (e.tag, sorted(e.attributes)) for e in tame.elements
+        ]
+        assert [e.text.replace("tame", visible(text)) for e in tame.elements] == [e.text for e in reader.elements]
+
+
+class TestArithmetic:
+    def test_an_entry_tells_how_it_was_made(self) -> None:
+        import attncalc as ac
+
+        trace = ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [0, 1, 1]], [[1, 2, 3], [4, 5, 6]])
+        told = [cell.attributes["data-how"] for cell in read(html.page(trace, View())).all("td") if cell.attributes]
+        assert "scores[0,1] = 1×0 + 0×1 + 1×1 = 1" in told
+        assert "scaled[1,1] = 2 / √3 = 1.1547" in told
+        assert sum(how.startswith("output[") for how in told) == 6
+
+    def test_an_entry_that_was_only_moved_tells_nothing(self, make: Any) -> None:
+        step = make.step("x", [[5.0]], "n m", arithmetic=lambda at: (Entry(5.0, brackets=False),))
+        assert "data-how=" not in html.page(make.trace(step), View())
+
+    def test_a_large_page_works_out_no_more_than_its_share(self, make: Any) -> None:
+        worked: list[tuple[int, ...]] = []
+
+        def arithmetic(at: tuple[int, ...]) -> Any:
+            worked.append(at)
+            return ("1 + 1",)
+
+        steps = [make.step(f"x{i}", np.ones((30, 30)), "n m", arithmetic=arithmetic) for i in range(3)]
+        page = html.page(make.trace(*steps), View(everything=True))
+        assert len(worked) == page.count("data-how=") == 1800 <= html.MOST_WORKED
+
+    def test_without_any_there_is_no_hint(self, attention: Trace) -> None:
+        assert html.HINT not in html.page(attention, View())
+
+
+def test_large_values_are_windowed_and_say_so(make: Any) -> None:
+    trace = make.trace(make.step("x", np.arange(6000.0).reshape(60, 100), "n m"))
+    page = html.page(trace, View())
+    assert "… 62 more columns and 38 more rows (--all shows them)" in page
+    assert len(read(page).all("td", **{"class": "gap"})) == 39 + 22  # a row of them, and one in every other row
+    assert sum(bool(cell.text) for cell in read(html.page(trace, View(everything=True))).all("td")) == 6000
+
+
+def test_quiet_and_get_show_one_value_alone(attention: Trace) -> None:
+    reader = read(html.page(attention, View(get="weights")))
+    assert len(reader.all("table")) == 1
+    assert not reader.all("h1") + reader.all("h3") + reader.all("math")
+    assert read(html.page(attention, View(quiet=True))).all("caption")[0].text.startswith("output")
+
+
+def test_show_leaves_out_the_rest(attention: Trace) -> None:
+    assert [h.text for h in read(html.page(attention, View(show=("scores",)))).all("h3")] == ["1scores"]
+
+
+def test_groups_and_findings(grouped: Trace) -> None:
+    reader = read(html.page(grouped, View()))
+    assert "encoder 2/self-attention" in [heading.text for heading in reader.all("h2")]
+    assert "largest drift from full precision: 0.0012" in [p.text for p in reader.all("p")]
+
+
+def test_a_page_can_be_ascii(attention: Trace) -> None:
+    page = html.page(attention, View(unicode=False))
+    assert page.isascii()
+    assert [e.text for e in read(page).all("td")] == [e.text for e in read(html.page(attention, View())).all("td")]
+
+
+def test_exact_entries_are_formulas_with_their_decimals(make: Any) -> None:
+    import sympy
+
+    value = np.array([[sympy.sqrt(3) / 3, sympy.Symbol("q_0")]], dtype=object)
+    (surd, letter) = [
+        cell.text for cell in read(html.page(make.trace(make.step("x", value, "n m")), View())).all("td")
+    ][1:]
+    assert surd.endswith(r"\frac{\sqrt{3}}{3} ≈ 0.5774")
+    assert letter.endswith("q_{0}")

@@ -1,0 +1,231 @@
+"""LaTeX pages: in balance, every number in them, user text inert; and where TeX is there, they compile."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reader import latex_fault
+from solved import ALL, ONE_OF_EACH, Tried, solved
+
+from attncalc.numbers import texts
+from attncalc.render import latex, tex
+from attncalc.render.matrices import LINE, value
+from attncalc.render.parts import divided, operand_steps
+from attncalc.render.view import View
+from attncalc.text import visible
+from attncalc.trace import Given, Trace
+
+DOCUMENT = View(standalone=True)
+PDFLATEX = shutil.which("pdflatex")
+HOSTILE = [
+    r"\input{/etc/passwd}",
+    r"\write18{rm -rf /}",
+    r"}\end{document}",
+    "$x$ & # % ~ ^ _",
+    "^^5cinput",
+    "a\\\\[9cm]",
+    "-- ?` !` ''",
+    "two\nlines\u202e\x1b[31m",
+    "日本語 «ñ» 🐈 łß",
+]
+
+
+def fault(page: str) -> str:
+    """What TeX would stumble over, or ""."""
+    text = re.sub(r"(?<!\\)%.*", "", page)
+    opened: list[str] = []
+    for mark, name in re.findall(r"\\(begin|end)\{([a-z*]+)\}", text):
+        if mark == "begin":
+            opened.append(name)
+        elif not opened or opened.pop() != name:
+            return f"\\end{{{name}}} comes too soon"
+    bare = re.sub(r"\\[{}$]", "", text)
+    depths = [bare.count("{", 0, i) - bare.count("}", 0, i) for i in range(len(bare) + 1)]
+    if min(depths) < 0 or depths[-1]:
+        return "braces do not match"
+    dollars = bare.count("$")
+    return "a $ is missing" if dollars % 2 else f"{opened[-1]} does not end" if opened else ""
+
+
+def compiles(page: str, folder: Path) -> str:
+    """What TeX says against the page, or ""."""
+    (folder / "page.tex").write_text(page, encoding="utf-8")
+    assert PDFLATEX
+    words = [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False)
+    errors = re.findall(r"^! .*|^Overfull \\hbox.*", done.stdout, re.MULTILINE)
+    assert errors or not done.returncode, done.stdout[-500:]
+    return "\n".join(errors)
+
+
+@pytest.mark.parametrize("tried", ONE_OF_EACH, ids=str)
+class TestEveryCalculation:
+    def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
+        trace = solved(tried)
+        page = latex.page(trace, View())
+        entries = set(re.split(r"[&{}$\s]|\\\\|\\boxed|=", re.sub(r"\\text\{[^{}]*\}", "", page)))
+        steps, result = divided(trace, View())
+        for step in (*operand_steps(trace).values(), *(item.step for item in (*steps, *result))):
+            assert step.value is not None
+            numbers = {tex.arithmetic(text) for text in texts(step.value).flat} if not step.names else set()
+            assert {n for n in numbers if " " not in n and "{" not in n} <= entries, step.key
+
+    def test_every_step_has_its_reason_and_its_formula(self, tried: Tried) -> None:
+        trace = solved(tried)
+        page = latex.page(trace, View())
+        for number, step in enumerate(trace.steps, start=1):
+            assert f"\\paragraph{{{number}. {tex.text(step.name)}}} {tex.sentence(step.why)}" in page
+            assert step.latex in page
+
+
+@pytest.mark.parametrize("tried", ALL, ids=str)
+def test_every_page_is_in_balance(tried: Tried) -> None:
+    assert not fault(latex.page(solved(tried), DOCUMENT))
+
+
+@pytest.mark.parametrize("words", HOSTILE, ids=repr)
+class TestHostileText:
+    def page(self, make: Any, words: str) -> Trace:
+        labels = {"n": ("one", words), "m": (words,), "b": (words,)}
+        step = make.step("x", [[[1.0], [2.0]]], "b n m", labels=labels, why=words, latex="y", symbol_latex="x")
+        best = make.step("best", [1], "rank", names=("", words), latex="y", symbol_latex="x")
+        source = Given(np.ones((1, 2)), source=words, note=words, labels={1: (words, words)}, axes=("n", "d"))
+        trace: Trace = make.trace(step, best, inputs={"q": source}, options={"scale": words}, notes=(words,))
+        return replace(trace, warnings=(words,), summary=words)
+
+    def test_does_nothing(self, make: Any, words: str) -> None:
+        page = latex.page(self.page(make, words), DOCUMENT)
+        tame = latex.page(self.page(make, "tame"), DOCUMENT)
+        preamble, _, body = page.partition(r"\begin{document}")
+        assert not fault(page)
+        assert body == tame.partition(r"\begin{document}")[2].replace("tame", tex.text(words))
+        assert preamble.isascii()
+
+    @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
+    def test_compiles(self, make: Any, words: str, tmp_path: Path) -> None:
+        assert "! " not in compiles(latex.page(self.page(make, words), DOCUMENT), tmp_path)
+        assert visible(words).isprintable()
+
+
+@pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
+class TestCompiling:
+    def test_one_page_of_each_calculation(self, tmp_path: Path) -> None:
+        pages = [latex.page(solved(tried), View()) for tried in ONE_OF_EACH]
+        assert not compiles(f"{latex.PREAMBLE}\\begin{{document}}\n{''.join(pages)}\\end{{document}}", tmp_path)
+
+    @pytest.mark.parametrize("name", ["attention", "dot", "grouped"])
+    def test_a_document_by_itself(self, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+        assert not compiles(latex.page(request.getfixturevalue(name), DOCUMENT), tmp_path)
+
+    def test_large_wide_and_exact_values(self, make: Any, tmp_path: Path) -> None:
+        import sympy
+
+        letters = sum(sympy.Symbol(f"q_{i}") ** 2 for i in range(30))
+        steps = [
+            make.step("large", np.random.default_rng(0).normal(size=(50, 70)), "n m", latex="x", symbol_latex="y"),
+            make.step("surds", np.array([[sympy.sqrt(3) / 3, sympy.E]], dtype=object), "n m", latex="x"),
+            make.step("wide", np.array([letters, 1 / letters], dtype=object), "n", latex="x"),
+            make.step("infinite", [[np.inf, -np.inf, 1e-9, 1e12]], "n m", latex="x"),
+        ]
+        for view in (DOCUMENT, View(standalone=True, everything=True)):
+            errors = compiles(latex.page(make.trace(*steps), view), tmp_path)
+            assert "! " not in errors
+
+
+class TestMatrices:
+    def latex(self, make: Any, entries: Any, axes: str, view: View | None = None, **more: Any) -> list[str]:
+        return [link.latex for link in value(make.step("x", entries, axes, **more), view or View()).links]
+
+    @pytest.mark.parametrize(
+        ("entries", "axes", "labels", "expected"),
+        [
+            pytest.param(2.5, "", {}, "2.5", id="a number"),
+            pytest.param([1, 2], "n", {}, r"\begin{bmatrix} 1 & 2 \end{bmatrix}", id="a vector"),
+            pytest.param([[1, 2], [3, 4]], "n m", {}, r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}", id="a matrix"),
+            pytest.param(
+                [[1], [3]], "n m", {"n": ("a_b", "c")},
+                r"\begin{array}{r|r} \text{a\_b} & 1 \\ \text{c} & 3 \end{array}", id="labels beside",
+            ),
+            pytest.param(
+                [1, 3], "n", {"n": ("a", "b")},
+                r"\begin{array}{rr} \text{a} & \text{b} \\ \hline 1 & 3 \end{array}", id="labels above",
+            ),
+            pytest.param(
+                [[1, 3]], "n m", {"n": ("a",), "m": ("b", "c")},
+                r"\begin{array}{r|rr}  & \text{b} & \text{c} \\ \hline \text{a} & 1 & 3 \end{array}", id="both",
+            ),
+        ],
+    )  # fmt: skip
+    def test_framed_by_labels_where_there_are_some(
+        self, make: Any, entries: Any, axes: str, labels: dict[str, tuple[str, ...]], expected: str
+    ) -> None:
+        assert self.latex(make, entries, axes, labels=labels) == [expected]
+
+    def test_a_stack_is_told_apart(self, make: Any) -> None:
+        page = latex.page(make.trace(make.step("w", np.ones((2, 1, 1)), "h n m", symbol_latex="w", latex="v")), View())
+        assert r"{w}_{\text{h = 0}} &= \boxed{\begin{bmatrix} 1 \end{bmatrix}}" in page
+        assert r"{w}_{\text{h = 1}} &= " in page
+
+    def test_wide_values_are_windowed_and_say_so(self, make: Any) -> None:
+        step = make.step("x", np.arange(6000.0).reshape(60, 100) + 0.5, "n m")
+        (link,), left_out = value(step, View())
+        assert link.width <= LINE
+        assert r"\cdots & 99.5 \\" in link.latex
+        assert r"\vdots & \vdots" in link.latex
+        assert left_out == r"\dots{} 93 more columns and 38 more rows (-{}-all shows them)"
+
+    def test_all_of_a_wide_value_comes_in_blocks(self, make: Any) -> None:
+        entries = np.arange(6000.0).reshape(60, 100)
+        links = value(make.step("x", entries, "n m"), View(everything=True)).links
+        assert all(link.width <= LINE for link in links)
+        body = " ".join(link.latex.partition(r"\hline")[2] for link in links)
+        assert {str(int(x)) for x in entries.flat} <= set(body.split())
+
+    def test_an_exact_value_is_followed_by_its_decimals(self, make: Any) -> None:
+        import sympy
+
+        entries = np.array([sympy.sqrt(3) / 3, sympy.Integer(2)], dtype=object)
+        exact, decimals = value(make.step("x", entries, "n"), View()).links
+        assert exact.latex == r"\begin{bmatrix} \frac{\sqrt{3}}{3} & 2 \end{bmatrix}"
+        assert (decimals.relation, decimals.latex) == (r"\approx", r"\begin{bmatrix} 0.5774 & 2 \end{bmatrix}")
+
+    def test_entries_too_wide_for_a_matrix_come_one_by_one(self, make: Any) -> None:
+        import sympy
+
+        long = sum(sympy.Symbol(f"q_{i}") for i in range(20))
+        links = value(make.step("x", np.array([[long, long]], dtype=object), "n m"), View()).links
+        assert [link.below for link in links] == ["0,0", "0,1"]
+
+
+def test_quiet_and_get_give_the_matrix_alone(attention: Trace) -> None:
+    assert latex.page(replace(attention, outputs=attention.steps[:1]), View(quiet=True)) == (
+        r"\begin{array}{r|rr}  & \text{the} & \text{cat} \\ \hline \text{the} & 1 & 2 \\ \text{cat} & 1 & 1 \end{array}"
+        "\n"
+    )
+    assert not fault(latex.page(attention, View(get="weights", standalone=True)))
+
+
+def test_a_scalar_is_a_chain_of_equations(dot: Trace) -> None:
+    made = replace(dot.steps[1], symbol_latex=r"\text{dot}", latex="a b")
+    page = latex.page(replace(dot, steps=(made,), outputs=(made,)), View())
+    assert r"\text{dot} = a b = 0.8\times0.7 + 0.2\times0.3 + (-0.1)\times(-0.2) = \boxed{0.64}" in page
+
+
+def test_fragments_need_amsmath_alone_and_documents_bring_it(attention: Trace) -> None:
+    fragment = attention.to_latex()
+    assert fragment.startswith("% attention; needs \\usepackage{amsmath}\n")
+    assert "documentclass" not in fragment
+    document = attention.to_latex(standalone=True)
+    assert set(re.findall(r"\\usepackage(?:\[[^]]*\])?\{(\w+)\}", document)) == {"amsmath", "geometry"}
+    assert document.isascii()
+
+
+def test_formulas_on_pages_have_no_fault() -> None:
+    assert not any(latex_fault(step.latex) for tried in ONE_OF_EACH for step in solved(tried).steps)

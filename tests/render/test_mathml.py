@@ -1,0 +1,99 @@
+"""LaTeX → MathML: each form, well-formed whatever comes, and every formula that attncalc writes."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from solved import ALL, Tried, solved
+
+from attncalc.render.mathml import FUNCTIONS, LETTERS, OPERATORS, mathml
+
+CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
+WITH_ARGUMENTS = {"frac", "sqrt", "text", "operatorname", "left", "right", "begin", "end", "partial", "\\"}
+BRACKET = '<mo stretchy="false" lspace="0" rspace="0">{}</mo>'
+TIMES = '<mo lspace="0" rspace=".17em">\u2062</mo>'
+OF = "<mo>\u2061</mo>"
+
+
+def inside(latex: str) -> str:
+    """The elements between `<mrow>` and its end, without the annotation."""
+    found = re.fullmatch(
+        r'<math displaystyle="true"><semantics><mrow>(.*)</mrow><annotation .*</annotation></semantics></math>',
+        mathml(latex),
+        re.DOTALL,
+    )
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("latex", "xml"),
+    [
+        pytest.param("Q", "<mi>Q</mi>", id="a letter"),
+        pytest.param("12.5", "<mn>12.5</mn>", id="a number"),
+        pytest.param("a - b", "<mi>a</mi><mo>−</mo><mi>b</mi>", id="an operator"),
+        pytest.param("Q K", f"<mi>Q</mi>{TIMES}<mi>K</mi>", id="factors side by side"),
+        pytest.param(r"Q K^\top", f"<mi>Q</mi>{TIMES}<msup><mi>K</mi><mi>⊤</mi></msup>", id="transposed"),
+        pytest.param("d_{k}", "<msub><mi>d</mi><mrow><mi>k</mi></mrow></msub>", id="below"),
+        pytest.param("x_{i}^{2}", None, id="below and above"),
+        pytest.param(r"\frac{a}{b}", "<mfrac><mrow><mi>a</mi></mrow><mrow><mi>b</mi></mrow></mfrac>", id="a fraction"),
+        pytest.param(r"\sqrt{2}", "<msqrt><mrow><mn>2</mn></mrow></msqrt>", id="a root"),
+        pytest.param(r"\sqrt[3]{2}", "<mroot><mrow><mn>2</mn></mrow><mrow><mn>3</mn></mrow></mroot>", id="a cube root"),
+        pytest.param(r"\text{norm of a}", "<mtext>norm\u00a0of\u00a0a</mtext>", id="words"),
+        pytest.param(r"\text{a\_b}", "<mtext>a_b</mtext>", id="an escape in words"),
+        pytest.param(r"\sum_{n} x", "<munder><mo>∑</mo><mrow><mi>n</mi></mrow></munder><mi>x</mi>", id="a sum"),
+        pytest.param(
+            r"\ln(x)", f"<mi>ln</mi>{OF}{BRACKET.format('(')}<mi>x</mi>{BRACKET.format(')')}", id="a function"
+        ),
+        pytest.param(
+            r"\operatorname{softmax}(x)",
+            f"<mi>softmax</mi>{OF}{BRACKET.format('(')}<mi>x</mi>{BRACKET.format(')')}",
+            id="a function by its name",
+        ),
+        pytest.param(r"\left(a\right)", "<mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow>", id="brackets that grow"),
+        pytest.param(r"\left. a \right|", "<mrow><mi>a</mi><mo>|</mo></mrow>", id="a bracket on one side"),
+        pytest.param(r"\partial L", "<mi>∂</mi><mi>L</mi>", id="∂ clings to its L"),
+        pytest.param("a < b", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>", id="an angle is escaped"),
+        pytest.param(
+            r"\begin{cases} x & i \\ 0 & \text{else} \end{cases}",
+            '<mrow><mo>{</mo><mtable class="cases">'
+            "<mtr><mtd><mi>x</mi></mtd><mtd><mi>i</mi></mtd></mtr>"
+            "<mtr><mtd><mn>0</mn></mtd><mtd><mtext>else</mtext></mtd></mtr></mtable></mrow>",
+            id="cases",
+        ),
+        pytest.param(r"\unheardof", "<mtext>unheardof</mtext>", id="an unknown command is read out"),
+    ],
+)
+def test_each_form(latex: str, xml: str | None) -> None:
+    xml = xml or "<msubsup><mi>x</mi><mrow><mi>i</mi></mrow><mrow><mn>2</mn></mrow></msubsup>"
+    assert inside(latex) == xml
+
+
+def test_the_latex_goes_along() -> None:
+    assert '<annotation encoding="application/x-tex">a &lt; b</annotation>' in mathml("a < b")
+
+
+def parsed(latex: str) -> ET.Element:
+    """The formula as a tree, each fraction and script with as many parts as it must have."""
+    tree = ET.fromstring(mathml(latex))  # noqa: S314  (it is our own output that is parsed)
+    assert all(len(node) == CHILDREN[node.tag] for node in tree.iter() if node.tag in CHILDREN)
+    return tree
+
+
+@given(st.text(alphabet=r"\{}[]()^_&<>|'\"ab12 +-.fracsqrtextleigh", max_size=40))
+def test_any_text_gives_well_formed_mathml(latex: str) -> None:
+    assert parsed(latex).tag == "math"
+
+
+@pytest.mark.parametrize("tried", ALL, ids=str)
+def test_every_formula_of_every_calculation(tried: Tried) -> None:
+    known = {*LETTERS, *OPERATORS, *FUNCTIONS, *WITH_ARGUMENTS}
+    for step in solved(tried).steps:
+        for latex in (step.latex, step.symbol_latex):
+            assert set(re.findall(r"\\([A-Za-z]+|.)", latex)) <= known, f"teach mathml.py the commands of {latex}"
+            words = "".join(parsed(latex)[0][0].itertext()).replace("\u00a0", " ")
+            assert all(word in words for word in re.findall(r"\\text\{([^{}]*)\}", latex))
