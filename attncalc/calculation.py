@@ -21,11 +21,12 @@ from attncalc.expression import Expression
 from attncalc.graph import Node
 from attncalc.trace import Trace
 
-Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression"]
+Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
 """What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
 
 `data` are finite numbers that a loss is measured by, targets and class weights: nobody asks for their gradient. An
-`expression` is no array but a formula, `x**2 + sin(y)`: its value is one text, and its parameter an Expression.
+`expression` is no array but a formula, `x**2 + sin(y)`: its value is one text, and its parameter an Expression. A
+`model` is no array either: it is a file that holds other operands, and options, by their names.
 """
 
 Shape = tuple["str | tuple[str, ...]", ...]
@@ -35,6 +36,8 @@ Weights = Mapping[str, Node | None]
 """A parameter that holds many operands by their names, as a layer's weights; a tuple of them is a stack of layers."""
 
 Remarks = Callable[[Trace], Iterable[str]]
+Slopes = Callable[[Node, Mapping[str, Any]], "Node | None"]
+"""(the result, the options) → its Jacobian as a formula of its own, None where the chain rule must do."""
 Check = Callable[[Mapping[str, Any]], None]
 """(operands and options by name) → nothing, or DomainError."""
 
@@ -91,7 +94,9 @@ class Calculation:
     leading: tuple[str, ...] = ("b",)  # names of leading axes, the innermost first
     check: Check | None = None  # raises DomainError for operands without an answer
     remarks: Remarks | None = None  # warnings that depend on the values: a fully masked query
+    slopes: Slopes | None = None  # the Jacobian's closed form, where there is one that a reader should see
     infinite: bool = False  # whether the result may be infinite (a divergence may)
+    finish: Callable[[Trace], Trace] | None = None  # what is left out once the values are known
     bundles: Mapping[str, tuple[Any, str]] = field(default_factory=dict)  # parameter → its class, its options' prefix
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameter → the operands that it holds
     layers: Mapping[str, tuple[Operand, ...]] = field(default_factory=dict)  # parameter → those of each of its layers
@@ -177,7 +182,9 @@ def calculation(
     leading: tuple[str, ...] = ("b",),
     check: Check | None = None,
     remarks: Remarks | None = None,
+    slopes: Slopes | None = None,
     infinite: bool = False,
+    finish: Callable[[Trace], Trace] | None = None,
     **shapes: str | Declared | Mapping[str, Declared],
 ) -> Callable[[Callable[..., Any]], Calculation]:
     """Declare a calculation; the keywords name its operands in the order of the function's parameters for them.
@@ -210,7 +217,9 @@ def calculation(
             leading=leading,
             check=check,
             remarks=remarks,
+            slopes=slopes,
             infinite=infinite,
+            finish=finish,
             bundles={name: hint for name, hint in bare.items() if dataclasses.is_dataclass(hint[0])},
             families=families,
             layers=layers,

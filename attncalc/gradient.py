@@ -12,12 +12,15 @@ from attncalc.ops import spread, total
 from attncalc.shorten import shortened
 
 
-def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L") -> dict[Node, Node]:
+def gradients(
+    output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L", word: str = "grad"
+) -> dict[Node, Node]:
     """The gradient of the loss with respect to each node in `wrt`, given its gradient with respect to `output`.
 
     Every step between them gets a gradient step of its own, made in the order of the chain rule. A node that the
-    output does not depend on gets none. `of` is what is differentiated, by the name that formulas give it. Axes that
-    the upstream gradient has beside the output's (one gradient for each entry of the output: a Jacobian) stay in front.
+    output does not depend on gets none. `of` is what is differentiated, by the name that formulas give it, and `word`
+    what the steps' names begin with. Axes that the upstream gradient has beside the output's (one gradient for each
+    entry of the output: a Jacobian) stay in front.
     """
     front = tuple(axis for axis in upstream.axes if axis.name not in output.names)
     own = {axis.name for axis in front}
@@ -37,7 +40,7 @@ def gradients(output: Node, upstream: Node, wrt: Sequence[Node], *, of: str = "L
         gradient = _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
             why = "; ".join(dict.fromkeys(reasons[node]))
-            gradient = gradient_step(node, spread(gradient, front + node.axes), why, of)
+            gradient = gradient_step(node, spread(gradient, front + node.axes), why, of, word)
             if node in wrt:
                 found[node] = gradient
         if not node.sources or node.op == "held":

@@ -182,6 +182,7 @@ class Building:
     notes: list[str] = field(default_factory=list)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     asides: list[Node] = field(default_factory=list)
+    known: dict[str, tuple[str, ...]] = field(default_factory=dict)  # labels that came with the operands
     letters: dict[str, Number | None] = field(default_factory=dict)
 
 
@@ -213,6 +214,12 @@ def label(axis: str, words: Sequence[str]) -> None:
         state.labels[axis] = tuple(words)
 
 
+def words_of(axis: str) -> tuple[str, ...]:
+    """The labels that came with the operands for an axis: a vocabulary's words."""
+    state = _building.get(None)
+    return state.known.get(axis, ()) if state is not None else ()
+
+
 @contextmanager
 def group(name: str) -> Iterator[None]:
     """Steps written inside belong to this part or turn: `with group("self-attention"):`; groups nest."""
@@ -236,11 +243,18 @@ def output(name: str, value: Node, why: str = "", *, symbol: str = "") -> Node:
     return step(name, value, why, symbol=symbol, shown=False)
 
 
-def gradient_step(of: Node, value: Node, why: str, loss: str = "L") -> Node:
+def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = "grad") -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand."""
     name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
     return Node(
-        "step", value, name=f"grad_{name}", group=within, why=why, symbol=gradient_symbol(of, loss), shown=True, of=name
+        "step",
+        value,
+        name=f"{word}_{name}",
+        group=within,
+        why=why,
+        symbol=gradient_symbol(of, loss),
+        shown=True,
+        of=name,
     )
 
 

@@ -7,37 +7,50 @@ chosen one by one. A loop holds no arithmetic; it keeps the first and the last t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from attncalc.evaluate import Array, evaluate
-from attncalc.graph import Node
-from attncalc.plan import plan
+import numpy as np
 
-Values = Mapping[Node, Array]
-KEPT = 5
+from attncalc.evaluate import Array
+from attncalc.graph import Node
+from attncalc.program import Program, Rounding, Values
+
+KEPT = 6
 """So many turns are kept at the beginning, and as many at the end."""
+TOLD = 200
+"""So many times, about, progress is told."""
 
 progress: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("progress", default=None)
-"""Told after every turn what turns, how many are done and how many there may be; the command line draws a bar."""
+"""Told now and then what turns, how many are done and how many there may be; the command line draws a bar."""
 
 
-def _never(values: Values) -> str:
-    return ""
+class End(NamedTuple):
+    """Why a loop ends early, and how many of its last turns are taken back: 0 where the turn that says so stands."""
+
+    reason: str
+    taken_back: int = 0
+    warns: bool = False
+
+
+def _never(values: Values) -> End | None:
+    return None
 
 
 class Loop(NamedTuple):
     """What a calculation returns whose turns depend on values."""
 
     turn: str  # what a turn is called: "iteration"
-    start: Mapping[str, Array]  # the values that go into the first turn, by the names of its inputs
+    start: Mapping[str, Any]  # the values that go into the first turn, by the names of its inputs
     steps: tuple[Node, ...]  # the roots of a turn's graph
     carry: Mapping[str, Node]  # input → the node whose value it gets at the next turn
     turns: int
     results: tuple[Node, ...]  # the steps whose last values are the outputs, the result first
-    stop: Callable[[Values], str] = _never  # why the loop ends after this turn, or "" to go on
+    stop: Callable[[Values], End | None] = _never  # asked after every turn
     first: int = 1  # the number of the first turn
+    last: tuple[Node, ...] = ()  # what is still worked out where the loop has arrived, as a turn of its own
+    loss: Node | None = None  # what a backward pass starts from, in the first turn; nothing has a gradient without it
 
 
 class Turn(NamedTuple):
@@ -53,7 +66,7 @@ class Ran(NamedTuple):
 
     kept: list[Turn]
     count: int
-    reason: str
+    end: End | None
 
 
 def run(
@@ -61,31 +74,37 @@ def run(
     operands: Mapping[str, Array],
     *,
     dtype: str = "float64",
-    after_step: Callable[[Array], Array] | None = None,
+    after_step: Rounding | None = None,
     keep_all: bool = False,
 ) -> Ran:
     """Turn after turn, until the loop's own reason to stop or its number of turns."""
+    start = {**operands, **loop.start}
+    program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
+    told, stride = progress.get(), max(1, loop.turns // TOLD)
     first: list[Turn] = []
-    last: deque[Turn] = deque(maxlen=None if keep_all else KEPT)
-    reason, count = "", 0
-    for turn in _turns(loop, operands, dtype, after_step):
+    latest: deque[Turn] = deque(maxlen=None if keep_all else KEPT + 2)  # two of them may be taken back
+    turn, end, state = None, None, start
+    with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
+        for done in range(loop.turns):
+            turn = Turn(loop.first + done, program.run(state), state)
+            (first if len(first) < KEPT else latest).append(turn)
+            end = loop.stop(turn.values)
+            if end:
+                break
+            state = start | {name: turn.values[node] for name, node in loop.carry.items()}
+            if told and (done % stride == stride - 1 or done == loop.turns - 1):
+                told(loop.turn, done + 1, loop.turns)
+    made = [*first, *latest]
+    taken_back = min(end.taken_back, len(made)) if end else 0
+    back = made[len(made) - taken_back :]
+    kept = made[: len(made) - taken_back]
+    count = 0 if turn is None else turn.number - loop.first + 1 - taken_back
+    if loop.last:
+        with np.errstate(all="ignore"):
+            inputs = back[0].inputs if back else state
+            ending = Program(loop.last, inputs, loop.carry, dtype=dtype, after_step=after_step)
+            kept.append(Turn(loop.first + count, ending.run(inputs), inputs))
         count += 1
-        (first if len(first) < KEPT else last).append(turn)
-        reason = loop.stop(turn.values)
-        if reason:
-            break
-    return Ran([*first, *last], count, reason)
-
-
-def _turns(
-    loop: Loop, operands: Mapping[str, Array], dtype: str, after_step: Callable[[Array], Array] | None
-) -> Iterator[Turn]:
-    order = plan([*loop.steps, *loop.carry.values()])
-    told = progress.get()
-    state: dict[str, Any] = {**operands, **loop.start}
-    for i in range(loop.turns):
-        values = evaluate(order, state, dtype=dtype, after_step=after_step)
-        yield Turn(loop.first + i, values, state)
-        state = {**state, **{name: values[node] for name, node in loop.carry.items()}}
-        if told:
-            told(loop.turn, i + 1, loop.turns)
+    if not keep_all and count > 2 * KEPT:
+        kept = [*kept[:KEPT], *kept[-KEPT:]]
+    return Ran(kept, count, end)

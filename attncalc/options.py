@@ -53,7 +53,13 @@ def _checked(option: Option, value: Any) -> Any:
             return value
         if int in option.types and size.is_integer():
             return int(value)
-    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a word", dict: "numbers by name (x=3,y=-1)"}
+    words = {
+        bool: "true or false",
+        int: "a whole number",
+        float: "a number",
+        str: "a word",
+        dict: "numbers by name (x=3,y=-1)",
+    }
     allowed = either(
         [words[kind] for kind in option.types if kind is not str or not option.choices] + [*option.choices]
     )

@@ -71,10 +71,17 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         raise OptionError(f"{calculation.name} was given {both(twice)} twice, by position and by name")
     settings = {name: named[name] for name in ("dtype", "round_to") if name in named}
     given = by_name | {name: value for name, value in named.items() if name not in settings}
+    if isinstance(given.get("weights"), Mapping) and calculation.operand("weights") is None:
+        given = dict(given.pop("weights")) | given
+    for operand in calculation.operands:
+        if operand.kind == "model" and given.get(operand.name) is not None:
+            from attncalc.inputs.models import from_model  # one calculation has a model
+
+            given = from_model(given.pop(operand.name), calculation) | given
     arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
     options = {name: value for name, value in given.items() if name not in arrays}
     inputs = {}
-    for operand in calculation.operands:
+    for operand in calculation.operands_in(arrays):
         if arrays.get(operand.name) is not None:
             inputs[operand.name] = to_given(arrays[operand.name], operand)
     return solve(Problem(calculation, inputs, options), **settings)
@@ -129,6 +136,8 @@ def solve(
         notes=(*written.notes, *notes),
         problem=problem,
     )
+    if problem.calculation.finish is not None and problem.backward is None:
+        trace = problem.calculation.finish(trace)
     overflow = must_be_finite(trace, infinite=problem.calculation.infinite)
     remarks = problem.calculation.remarks
     return replace(trace, warnings=(*(remarks(trace) if remarks else ()), *overflow))

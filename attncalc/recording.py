@@ -44,7 +44,7 @@ def record(
         shape=value.shape,
         value=value,
         why=node.args["why"],
-        labels={name: labels[name] for name in node.names if name in labels},
+        labels={axis.name: labels[axis.name] for axis in node.axes if len(labels.get(axis.name, ())) == axis.size},
         names=labels.get(expression.args["of"], ()) if expression.op == "ranking" else (),
         gradient_of=node.args["of"],
         check=check,

@@ -8,15 +8,18 @@ steps; they bring signs and numbers to the front, multiply those out, and leave 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
+from functools import reduce
 
-from attncalc.axes import together
 from attncalc.graph import Node, as_node
 from attncalc.ops import spread
 
 FEW_DIGITS = 12
 """Numbers are multiplied out as long as the product has so few digits that a reader sees where it is from."""
+
+FEW_TERMS = 6
+"""So many terms at most are written as taken away; beyond that a sum is shown by its first terms anyway."""
 
 
 def shortened(root: Node, leaves: Collection[Node] = ()) -> Node:
@@ -90,14 +93,17 @@ def _negative(a: Node) -> Node:
 
 def _sum(*terms: Node) -> Node:
     kept = [term for term in terms if _number(term) != 0]
-    if len(kept) > 2:
-        return Node("add", *kept)
     if len(kept) < 2:
         return kept[0] if kept else as_node(0)
-    (minus_a, a), (minus_b, b) = map(_positive, kept)
-    if minus_b:
-        return _difference(kept[0], b)
-    return _difference(b, a) if minus_a else _folded(kept[0], b, 1) or kept[0] + b
+    signed = [_positive(term) for term in kept]
+    added = [term for minus, term in signed if not minus]
+    taken = [term for minus, term in signed if minus]
+    if not added:
+        return _negative(_sum(*taken))
+    if len(taken) > FEW_TERMS:
+        return Node("add", *kept)
+    first = added[0] if len(added) == 1 else _numbers(added, 1) or Node("add", *added)
+    return reduce(_difference, taken, first)
 
 
 def _difference(a: Node, b: Node) -> Node:
@@ -106,51 +112,71 @@ def _difference(a: Node, b: Node) -> Node:
         return _negative(b)
     if _number(b) == 0:
         return a
-    return _sum(a, size) if minus else _folded(a, b, -1) or a - b
+    return _sum(a, size) if minus else _numbers([a, b], -1) or a - b
 
 
-def _folded(a: Node, b: Node, sign: int) -> Node | None:
-    left, right = _number(a), _number(b)
-    return None if left is None or right is None else _written(left + sign * right)
+def _numbers(terms: Sequence[Node], sign: int) -> Node | None:
+    """Two numbers added or taken away."""
+    known = [number for number in map(_number, terms) if number is not None]
+    return _written(known[0] + sign * known[1]) if len(known) == len(terms) == 2 else None
+
+
+def _front(node: Node) -> tuple[Fraction, Node | None]:
+    """A product as the number in front of it, and the rest."""
+    number = _number(node)
+    if number is not None:
+        return number, None
+    number = _number(node.sources[0]) if node.op == "mul" else None
+    return (Fraction(1), node) if number is None else (number, node.sources[1])
 
 
 def _product(a: Node, b: Node) -> Node:
-    left, right = _number(a), _number(b)
-    if 0 in (left, right):
+    if 0 in (_number(a), _number(b)):
         return as_node(0)
-    if left == 1 or right == 1:
-        return b if left == 1 else a
     (minus_a, a), (minus_b, b) = _positive(a), _positive(b)
-    if minus_a or minus_b:
-        size = _product(a, b)
-        return size if minus_a == minus_b else _negative(size)
-    if right is not None and left is None:  # numbers stand in front
-        a, b, left, right = b, a, right, left
-    if left is not None:
-        inner = b.sources[0] if b.op == "mul" else b
-        number = _number(inner)
-        front = None if number is None else _written(left * number)
-        if front is not None:
-            return _product(front, b.sources[1]) if b.op == "mul" else front
-    elif b.op == "mul" and _number(b.sources[0]) is not None:
-        return _product(b.sources[0], _product(a, b.sources[1]))
-    if a.op in ("div", "ratio") and _number(a.sources[0]) is not None:  # 1/n of something is that over n
+    (left, x), (right, y) = _front(a), _front(b)
+    number = _written(left * right)
+    if number is None:
+        size = a * b
+    elif x is None or y is None:
+        size = _times(number, x or y)
+    else:
+        size = _times(number, _unnumbered(x, y))
+    return size if minus_a == minus_b else _negative(size)
+
+
+def _times(number: Node, rest: Node | None) -> Node:
+    """A number times what has none in front."""
+    if rest is None:
+        return number
+    if _number(number) == 1:
+        return rest
+    return _quotient(_product(number, rest.sources[0]), rest.sources[1]) if rest.op == "div" else number * rest
+
+
+def _unnumbered(a: Node, b: Node) -> Node:
+    """A product without a number in front; 1/n of something is that over n."""
+    if a is b:
+        return a**2
+    if a.op in ("div", "ratio") and _number(a.sources[0]) is not None:
         return _quotient(_product(a.sources[0], b), a.sources[1])
     return a * b
 
 
 def _quotient(a: Node, b: Node) -> Node:
-    top, bottom = _number(a), _number(b)
+    (minus_a, a), (minus_b, b) = _positive(a), _positive(b)
+    (top, x), bottom = _front(a), _number(b)
     if top == 0 and bottom != 0:
         return as_node(0)
-    if bottom == 1:
-        return a
-    (minus_a, a), (minus_b, b) = _positive(a), _positive(b)
-    if minus_a or minus_b:
-        size = _quotient(a, b)
-        return size if minus_a == minus_b else _negative(size)
-    folded = _written(top / bottom) if top is not None and bottom else None
-    return folded or a / b
+    whole = top / bottom if bottom else Fraction(0)
+    front = _written(whole) if whole and (x is None or whole.denominator == 1) else None
+    if front is not None:
+        size = _times(front, x)
+    elif a.op == "div" and a.sources[1] is b:
+        size = a.sources[0] / b**2
+    else:
+        size = a / b
+    return size if minus_a == minus_b else _negative(size)
 
 
 def _power(a: Node, p: Node) -> Node:

@@ -18,7 +18,7 @@ from attncalc.errors import DomainError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly
 from attncalc.expression import Expression, parse
 from attncalc.gradient import gradients
-from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, walk
+from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, step, walk
 from attncalc.loops import Loop
 from attncalc.ops import spread
 from attncalc.options import checked
@@ -77,6 +77,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
     calculation = problem.calculation
     with building() as said:
         bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
+        said.known.update(bound.labels)
         arrays, formulas = _told_apart(calculation, bound.inputs)
         nodes = {
             o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
@@ -94,7 +95,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
         if problem.backward and problem.backward.jacobian:
-            outputs = _jacobian(problem.backward, calculation, result, nodes)
+            outputs = _jacobian(problem.backward, calculation, result, nodes, options)
         elif problem.backward:
             read[UPSTREAM] = _upstream(inputs.get(UPSTREAM), result, bound.dropped)
             values[UPSTREAM] = read[UPSTREAM].value
@@ -177,7 +178,11 @@ def _backward(
 
 
 def _jacobian(
-    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
+    backward: Backward,
+    calculation: Calculation,
+    result: Node,
+    nodes: Mapping[str, Node],
+    options: Mapping[str, Any],
 ) -> tuple[Node, ...]:
     """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
     wrt = _differentiable(backward, calculation, nodes)
@@ -190,7 +195,10 @@ def _jacobian(
                 f"{LARGEST_JACOBIAN:,}",
                 hint="grad gives the product of an upstream gradient with it, at any size",
             )
-    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result))
+    closed = calculation.slopes(result, options) if calculation.slopes else None
+    if closed is not None:
+        return (step("jacobian", closed, "a share moves with its own score, and against every other one"),)
+    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
     return tuple(found[node] for node in wrt if node in found)
 
 

@@ -26,8 +26,13 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "argmax": lambda *entries: entries.index(max(entries)),
 }
 PRODUCTS = {"×": float.__mul__, "·": float.__mul__, "⊙": float.__mul__, "/": float.__truediv__}
-WORDS = {"masked": [":", "−∞"], "left": ["out"], "taken": []}
-"""Words that stand for an entry which cannot be chosen, each with the tokens behind it."""
+WORDS = {
+    "masked": ([":", "−∞"], -math.inf),
+    "all": (["masked", ":", "0"], 0.0),
+    "left": (["out"], -math.inf),
+    "taken": ([], -math.inf),
+}
+"""Words that stand for an entry: the tokens behind each, and what it counts as."""
 COMPARISONS = {"≤": float.__le__, "<": float.__lt__, "=": float.__eq__}
 
 _NAME = r"[^\W\d²][^\W²]*"
@@ -149,9 +154,10 @@ class _Reader:
         if token in self.names:
             return self.names[token]
         if token in WORDS:
-            for word in WORDS[token]:
+            rest, value = WORDS[token]
+            for word in rest:
                 self.expect(word)
-            return -math.inf
+            return value
         if not token[:1].isdigit():
             raise ValueError(f"{self.text!r}: {token!r} is no number")
         return float(token)

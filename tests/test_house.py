@@ -50,9 +50,8 @@ TOP = {
     "pyproject.toml",
     "samples",
     "tests",
-    "uv.lock",
 }
-MADE_BY_TOOLS = {"build", "dist", "htmlcov", "venv"}
+MADE_BY_TOOLS = {"build", "dist", "htmlcov", "uv.lock", "venv"}
 
 
 def parse(module: Path) -> ast.Module:

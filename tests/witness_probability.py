@@ -292,8 +292,7 @@ def concentration(n: Sequence[int], trials: int, seed: int) -> Values:
 
 def scaling(dk: Sequence[int], trials: int, seed: int = 0, sigma: float = 1) -> Values:
     found: Values = {
-        name: []
-        for name in ("predicted_variance", "sampled_variance", "max_weight_unscaled", "max_weight_scaled")
+        name: [] for name in ("predicted_variance", "sampled_variance", "max_weight_unscaled", "max_weight_scaled")
     }
     for size in dk:
         queries, keys = drawn((trials, size), seed, size, 0), drawn((trials, 8, size), seed, size, 1)

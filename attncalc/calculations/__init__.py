@@ -78,6 +78,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "blocks",
         "Look back at what was said, then at what the encoder found, then think: one layer of a decoder.",
     ),
+    "transformer": (
+        "transformer",
+        "Read a sentence with a stack of encoders, and write another, token by token, with a stack of decoders.",
+    ),
     "conv": (
         "sequence",
         "Slide a small window over an input and ask, at every place, how much it looks like the kernel.",
@@ -104,6 +108,7 @@ FAMILIES: dict[str, str] = {
     "layers": "Layers",
     "sequence": "Layers",
     "blocks": "Layers",
+    "transformer": "Layers",
 }
 """Module → the heading under which its calculations are listed."""
 

@@ -29,6 +29,9 @@ from attncalc.text import both
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
+KEYS = {"n": "m", "s": "t"}
+"""What the axis of tokens is called where they are read as keys; s are those of a source."""
+
 Tokens = Annotated[Node | None, "the tokens, one a row"]
 Context = Annotated[Node | None, "what keys and values are made from, where it is not x (encoder–decoder attention)"]
 Mask = Annotated[Node | None, "who may look at whom; broadcasts from the right"]
@@ -68,12 +71,13 @@ def projected(name: str, source: Node, W: Node, b: Node | None, why: str) -> Nod
 
 
 def project_qkv(
-    X: Node, context: Node | None, weights: Sequence[Node], biases: Sequence[Node | None], *, keys: str = "m"
+    X: Node, context: Node | None, weights: Sequence[Node], biases: Sequence[Node | None], *, keys: str = ""
 ) -> tuple[Node, Node, Node]:
     """Queries, keys and values of the tokens; keys and values of the context, where there is one.
 
     `keys` names the axis of the tokens as keys: in self-attention they are the same tokens, n read as m.
     """
+    keys = keys or KEYS[X.names[-2]]
     source = context if context is not None else rename(X, X.names[-2], keys) if keys not in X.names else X
     return (
         projected("q", X, weights[0], biases[0], "what each token is looking for"),

@@ -55,7 +55,7 @@ def must_sum_to_one(name: str, value: NDArray[Any]) -> None:
         if off[tuple(at)] > _slack(row):
             raise DomainError(
                 f"{which} sums to {total:.6g}, and probabilities sum to 1",
-                hint="softmax turns scores into probabilities" if not np.isclose(total, 100) else "write 25% as 0.25",
+                hint="softmax turns scores into probabilities",
             )
         note(f"{which} sums to {total:.6g}: taken as rounded, and used as it is")
 
@@ -63,7 +63,7 @@ def must_sum_to_one(name: str, value: NDArray[Any]) -> None:
 def _slack(row: NDArray[np.float64]) -> float:
     """How far the sum of a row may be from 1 because its entries were rounded, judged by their decimals."""
     decimals = max(len(f"{entry:.12f}".rstrip("0").partition(".")[2]) for entry in row.tolist())
-    return min(len(row) * 0.5 * 10.0**-decimals, MOST_SLACK) if decimals > 1 else 0.0
+    return min(len(row) * 0.5 * 10.0**-decimals + LEAST_SLACK, MOST_SLACK) if decimals > 1 else 0.0
 
 
 def must_be_probabilities(name: str, value: NDArray[Any]) -> None:
@@ -72,8 +72,13 @@ def must_be_probabilities(name: str, value: NDArray[Any]) -> None:
     if p is None:
         return
     for at in np.argwhere((p < 0) | (p > 1 + LEAST_SLACK)):
-        fault = "is below 0" if p[tuple(at)] < 0 else "is above 1"
-        raise DomainError(f"{name}{spot(at)} = {p[tuple(at)]:.6g} {fault}, and a probability is not")
+        place, entry = f"{name}{spot(at)}", p[tuple(at)]
+        if entry < 0:
+            raise DomainError(f"{place} = {entry:.6g} is below 0, and a probability is not")
+        raise DomainError(
+            f"{place} = {entry:.6g} is above 1, and a probability is not",
+            hint="softmax turns scores into probabilities; 25% is written 0.25",
+        )
 
 
 def must_be_whole(name: str, value: NDArray[Any], what: str) -> None:

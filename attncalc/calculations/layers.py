@@ -123,7 +123,7 @@ def embed(
     rows = lookup(E, tokens, "V")
     embeddings = step(
         "embeddings",
-        sqrt(E.size("d")) * rows if scale else rows,
+        sqrt(E.size(E.names[-1])) * rows if scale else rows,
         "√d keeps the words from being drowned by the places"
         if scale
         else "a word's number says nothing; its row does",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from attncalc.calculation import calculation, operand
 from attncalc.calculations.domains import distributions, not_all_masked, numbers, spot
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
-from attncalc.ops import exp, held, log_sum_exp, logarithm, peak, ratio, total, weigh
+from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, ratio, softmax_slopes, total, weigh
 from attncalc.trace import Trace
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
@@ -34,7 +34,15 @@ def log_to(base: int | str, x: Node) -> Node:
     return logarithm(x, base)
 
 
-@calculation(x=operand("n", kind="logits"), check=not_all_masked("x"), reference="Bridle 1990")
+def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
+    """The softmax Jacobian as it is taught; over an axis that is not the last, the chain rule must do."""
+    if len(p.names) != 1:
+        return None
+    slopes = softmax_slopes(p)
+    return slopes if options["temperature"] == 1 else slopes / options["temperature"]
+
+
+@calculation(x=operand("n", kind="logits"), check=not_all_masked("x"), slopes=_slopes, reference="Bridle 1990")
 def softmax(
     x: Annotated[Node, "scores, also called logits; −inf where masked"],
     *,
@@ -68,7 +76,7 @@ def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis 
     largest = held(peak(x, over))
     shifted = step("shifted", x - largest, "e^x cannot overflow once the largest score is 0")
     whole = step("logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the whole; a soft maximum")
-    return step("log_softmax", x - whole, "a ratio of exponentials is a difference of logarithms")
+    return step("log_softmax", log_share(x, whole, over), "a ratio of exponentials is a difference of logarithms")
 
 
 @calculation(p="n", check=distributions("p"), reference="Shannon 1948, A Mathematical Theory of Communication")

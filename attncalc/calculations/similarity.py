@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from attncalc.calculation import calculation
 from attncalc.calculations.vectors import not_zero
@@ -16,7 +17,13 @@ Metric = Literal[
 ]
 
 
-@calculation(x="n d", y="m d")
+def _have_directions(values: Mapping[str, Any]) -> None:
+    """A check that no row is zero, where the metric is an angle."""
+    if values["metric"].startswith("cosine"):
+        not_zero(*(name for name in ("x", "y") if name in values))(values)
+
+
+@calculation(x="n d", y="m d", check=_have_directions)
 def pairwise(
     x: Annotated[Node, "vectors, one a row"],
     y: Annotated[Node | None, "vectors, one a row; x itself where none are given"] = None,
@@ -32,8 +39,8 @@ def pairwise(
     if metric in ("cosine-similarity", "cosine"):
         similarity = unit_rows(x) @ unit_rows(other).T
         return step("distances", similarity if metric == "cosine-similarity" else 1 - similarity, why)
-    width = x.axes[-1:]
-    pairs = (*x.axes[:-1], other.axes[-2], *width)
+    leads = max(x.axes[:-2], other.axes[:-2], key=len)
+    pairs = (*leads, x.axes[-2], *other.axes[-2:])
     difference = spread(x, pairs) - spread(other, pairs)
     return step("distances", _distance(difference, metric, p), why)
 
@@ -67,7 +74,7 @@ def mips(
 
     Attention's scores are these inner products; its softmax then takes a share of every key instead of the best alone.
     """
-    scores = step("scores", keys @ q, "one inner product a key: attention's scores before any scaling")
+    scores = step("scores", q @ keys.T, "one inner product a key: attention's scores before any scaling")
     ranked = step("ranking", best(scores, top), "positions, best first; attention would weigh them all instead")
     return ranked, scores
 
@@ -86,7 +93,9 @@ def analogy(
     king − man + woman: the direction from man to king, walked from woman. The three inputs are left out of the ranking.
     """
     target = step("target", a - b + c, "the way from b to a, walked from c")
-    similarities = step("similarities", unit_rows(vocabulary) @ unit_rows(target), "nearness by direction, not length")
+    similarities = step(
+        "similarities", unit_rows(target) @ unit_rows(vocabulary).T, "nearness by direction, not length"
+    )
     inputs = [_same_row(vocabulary, vector) for vector in (a, b, c)]
     ranked = step("ranking", best(similarities, top, *inputs), "positions, best first, the three inputs left out")
     return ranked, similarities
@@ -94,4 +103,5 @@ def analogy(
 
 def _same_row(rows: Node, vector: Node) -> Node:
     """Which rows are the vector itself."""
-    return compare_equal(peak(absolute(rows - vector)), 0)
+    leads = tuple(axis for axis in vector.axes[:-1] if axis.name not in rows.names)
+    return compare_equal(peak(absolute(spread(rows, leads + rows.axes) - vector)), 0)

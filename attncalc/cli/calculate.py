@@ -16,7 +16,9 @@ from attncalc.text import either
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation, Operand, Option, Shape
+    from attncalc.inputs import Gathered
     from attncalc.problem import Backward
+    from attncalc.trace import Given
 
 WEIGHTS = "weights"
 BY_NAME = "Operands, by name"
@@ -67,9 +69,33 @@ def carry_out(
     named |= {name: given[name] for name in ("upstream", WEIGHTS) if given.get(name) is not None}
     options = {o.name: read_option(o, given[o.name]) for o in calculation.options if given[o.name] is not None}
     reading = common.reading(given)
+    shapes = _shapes(calculation, words, named) if chosen.symbolic else {}
+    words = [word for word in words if word not in shapes.values()]
     gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
-    problem = Problem(calculation, gathered.inputs, gathered.options, backward)
+    inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
+    problem = Problem(calculation, inputs, gathered.options, backward)
     common.solve_and_show(problem, chosen, reading)
+
+
+def _shapes(calculation: Calculation, words: Sequence[str], named: dict[str, str]) -> dict[str, str]:
+    """The operands of letters: those whose word is a shape (`2x3`, `3`), taken out of the named ones."""
+    from attncalc.exact import is_shape
+
+    by_position = zip((o.name for o in calculation.operands if o.positional), words, strict=False)
+    shapes = {name: word for name, word in (*by_position, *named.items()) if is_shape(word)}
+    for name in shapes:
+        named.pop(name, None)
+    return shapes
+
+
+def _with_letters(calculation: Calculation, gathered: Gathered, shapes: dict[str, str]) -> dict[str, Given]:
+    """The operands, those without numbers filled with letters."""
+    from attncalc.exact import in_letters
+
+    options = calculation.defaults | gathered.options
+    known = {axis: options[name] for axis, name in calculation.sizes.items() if options.get(name) is not None}
+    asked = {name: tuple(map(int, word.split("x"))) for name, word in shapes.items()}
+    return in_letters(calculation, gathered.inputs, asked, known)
 
 
 def description(calculation: Calculation) -> str:

@@ -52,6 +52,9 @@ class Settings(NamedTuple):
     view: View
     dtype: str
     round_to: int | None
+    exact: bool
+    symbolic: bool
+    expand: bool
 
 
 def output_options() -> list[TyperOption]:
@@ -62,6 +65,9 @@ def output_options() -> list[TyperOption]:
         switch("quiet", "the result alone, without the steps", short="-q", section=section),
         option("get", "this step or output alone", value="NAME", section=section),
         option("show", "these steps alone", value="NAME,NAME,…", multiple=True, section=section),
+        option("cell", "the arithmetic of an entry, or of all", value="STEP[i,j]", multiple=True, section=section),
+        switch("expand", "the definition of each function, as steps of its own", section=section),
+        switch("standalone", "LaTeX as a document by itself", section=section),
         switch("all", "every row, column and step, however many", section=section),
         option("digits", "decimals (4; in plain, json and csv all there are)", value="N", short="-d", section=section),
         option("color", "whether to use colour (auto)", value="|".join(WHEN), choices=WHEN, section=section),
@@ -84,6 +90,8 @@ def arithmetic_options() -> list[TyperOption]:
     section = "Arithmetic"
     return [
         option("round", "as on paper: every step is rounded to N decimals", value="N", section=section),
+        switch("exact", "fractions and surds: 0.1 is 1/10", section=section),
+        switch("symbolic", "letters for operands without numbers; 2x3 is the shape of one", section=section),
         option("dtype", "the floating-point type (float64)", value="|".join(DTYPES), choices=DTYPES, section=section),
     ]
 
@@ -170,12 +178,26 @@ def settings(words: Words) -> Settings:
         quiet=bool(words["quiet"]),
         get=words["get"],
         everything=bool(words["all"]),
+        cells=_cells(words["cell"]),
+        standalone=bool(words["standalone"]),
         width=output.width() if where.path is None else None,
         color=color and where.path is None,
         unicode=where.path is not None or output.carries_signs(sys.stdout),
     )
     rounding = count("round", words["round"], MOST_ROUNDING)
-    return Settings(where, view, choice("dtype", words["dtype"], DTYPES), rounding)
+    exact, symbolic = bool(words["exact"]), bool(words["symbolic"])
+    if rounding is not None and (exact or symbolic):
+        raise OptionError(f"--round rounds every step, and --{'exact' if exact else 'symbolic'} rounds none")
+    dtype = choice("dtype", words["dtype"], DTYPES)
+    return Settings(where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]))
+
+
+def _cells(words: Sequence[str]) -> tuple[str, ...]:
+    """The entries whose arithmetic is asked for; `all` of them, or these."""
+    cells = tuple(word.strip() for word in words)
+    if "all" in cells and len(cells) > 1:
+        raise OptionError("--cell all is every entry: no other --cell goes with it")
+    return cells
 
 
 def reading(words: Words) -> Reading:
@@ -203,7 +225,14 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         refuse_unwritable(chosen.target.path, read.opened)
     for note in read.notes:
         output.say("note", note)
-    trace = solve(problem, dtype=chosen.dtype, round_to=chosen.round_to)
+    trace = solve(
+        problem,
+        dtype=chosen.dtype,
+        round_to=chosen.round_to,
+        exact=chosen.exact,
+        expand=chosen.expand,
+        keep_all=chosen.view.everything,
+    )
     content = render(trace, chosen.target.format, chosen.view)
     for note in trace.notes:
         output.say("note", note)

@@ -1,4 +1,4 @@
-"""`grad CALCULATION …`: the backward pass of any calculation."""
+"""`grad CALCULATION …` and `jacobian CALCULATION …`: the derivative of any calculation."""
 
 from __future__ import annotations
 
@@ -44,6 +44,34 @@ def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any)
     from attncalc.problem import Backward
 
     carry_out(calculation, words, given, Backward(common.names(given["wrt"]), bool(given["gradcheck"])))
+
+
+class Jacobians(Calculations):
+    """`jacobian`, with a command for every calculation."""
+
+    def build(self, name: str) -> Command:
+        """The calculation's command, with the operands to differentiate by."""
+        calculation = load(name)
+        return build(
+            calculation,
+            partial(_all_slopes, calculation),
+            f"The Jacobian of {name}: how every entry of the result moves with every entry of an operand. "
+            f"{description(calculation)}",
+            option("wrt", "with respect to these alone", value="NAME,NAME,…", multiple=True, section="Jacobian"),
+        )
+
+
+def _all_slopes(calculation: Calculation, words: Sequence[str], **given: Any) -> None:
+    from attncalc.problem import Backward
+
+    carry_out(calculation, words, given, Backward(common.names(given["wrt"]), jacobian=True))
+
+
+def jacobian() -> Jacobians:
+    """The group `jacobian`."""
+    return Jacobians(
+        name="jacobian", help="The Jacobian of a small calculation: every entry of the result by every entry."
+    )
 
 
 def command() -> Gradients:

@@ -23,11 +23,12 @@ PROGRAM = "attncalc"
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "grad": ("attncalc.cli.gradient", "The backward pass of any calculation, step by step."),
+    "jacobian": ("attncalc.cli.gradient:jacobian", "How every entry of a result moves with every entry of an operand."),
     "run": ("attncalc.cli.run", "Evaluate a problem or a saved result again."),
     "list": ("attncalc.cli.listing", "Every calculation with its one line."),
     "sample": ("attncalc.cli.samples", "List the sample inputs, or write one."),
 }
-"""Name → (the module whose `command()` builds it, its one line): the commands that are no calculation."""
+"""Name → (the module whose `command()`, or the module:function, that builds it; its one line)."""
 
 
 def family(name: str) -> str:
@@ -127,7 +128,8 @@ class Root(Calculations):
     def build(self, name: str) -> Command:
         """The verb or the calculation of that name."""
         if name in VERBS:
-            return cast(Command, import_module(VERBS[name][0]).command())
+            module, _, maker = VERBS[name][0].partition(":")
+            return cast(Command, getattr(import_module(module), maker or "command")())
         return super().build(name)
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:

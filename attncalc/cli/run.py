@@ -10,8 +10,6 @@ from attncalc.cli import common
 from attncalc.cli.command import Command
 from attncalc.errors import OptionError
 
-GRAD = "grad "  # what a saved backward pass puts before its calculation's name
-
 
 def command() -> Command:
     """The command `run`."""
@@ -33,7 +31,7 @@ def _run(words: Sequence[str], **given: Any) -> None:
         raise OptionError(f"run takes one document, and {len(words)} were given", hint="attncalc run problem.json")
     reading = Reading()
     document = load_document(words[0], reading)
-    name = document.calculation.removeprefix(GRAD)
-    backward = None if name == document.calculation else Backward()
+    *derivative, name = document.calculation.split(" ")  # "grad attention", "jacobian softmax"
+    backward = Backward(jacobian=derivative == ["jacobian"]) if derivative else None
     problem = Problem(load(name), document.inputs, document.options, backward)
     common.solve_and_show(problem, chosen, reading)

@@ -24,6 +24,7 @@ from attncalc.ops import (
     sin,
     softplus,
     sqrt,
+    tan,
     tanh,
 )
 
@@ -60,7 +61,7 @@ FUNCTIONS: dict[str, Function] = {
     "sign": Function(sign, lambda x: float((x > 0) - (x < 0))),
     "sin": Function(sin, math.sin),
     "cos": Function(cos, math.cos),
-    "tan": Function(lambda x: sin(x) / cos(x), lambda x: math.sin(x) / math.cos(x)),
+    "tan": Function(tan, math.tan),
     "arccos": Function(arccos, math.acos),
     "acos": Function(arccos, math.acos),
     "tanh": Function(tanh, math.tanh),

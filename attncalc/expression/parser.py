@@ -192,9 +192,7 @@ class Parser:
             numbers = before.kind == token.kind == "number"
             self.refuse(token, "a sign is missing here", "" if numbers else f"write {left}*{right} for the product")
 
-    def worked(
-        self, token: Token, graph: Callable[..., Node], value: Callable[..., float], *parts: Part
-    ) -> Part:
+    def worked(self, token: Token, graph: Callable[..., Node], value: Callable[..., float], *parts: Part) -> Part:
         """An operation on parts; without variables it must have a value that a float can hold."""
         node = graph(*(part.node for part in parts))
         known = [part.value for part in parts if part.value is not None]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attncalc.errors import InputError, OptionError
 from attncalc.inputs.documents import BACKWARD, UPSTREAM, document_inputs, document_options, option_value
 from attncalc.inputs.literals import looks_numeric
+from attncalc.inputs.models import expand_model
 from attncalc.inputs.names import matching
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import TABLE, Found, find, read_operands, spoken_words
@@ -66,9 +67,11 @@ def gather(
     call = _Call(calculation, operands, reading, backward)
     _assign(call, positional, named)
     _check_transposed(call)
-    spoken = spoken_words(operands, call.words, call.files)
-    inputs = read_operands([o for o in operands if o.name not in spoken], call.words, call.files, reading)
-    supplied = {name: value for name, value in call.options.items() if name not in inputs}
+    files, held = expand_model(calculation, call.files, call.options)
+    operands += [o for o in calculation.operands_in(files) if o not in operands]
+    spoken = spoken_words(operands, call.words, files)
+    inputs = read_operands([o for o in operands if o.name not in spoken], call.words, files, reading)
+    supplied = {name: value for name, value in held.items() if name not in inputs}
     return Gathered(inputs, supplied | spoken | dict(options), tuple(reading.notes))
 
 
@@ -101,6 +104,12 @@ def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) ->
 def _supply(call: _Call, operand: Operand, word: str) -> None:
     """Take from the file that a word names what it holds for other operands, and its options."""
     found = find(word, operand, call.reading)
+    if operand.kind == "model":
+        if found is None:
+            raise InputError(f"{operand.name}: there is no file {quoted(word)}", hint="a model is a JSON file")
+        call.files[operand.name] = found
+        del call.words[operand.name]
+        return
     if found is None or found.name is not None or found.at:
         return
     contents = found.contents

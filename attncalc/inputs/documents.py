@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from attncalc.calculation import Operand
+from attncalc.calculation import Operand, layer_of
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
 from attncalc.inputs.entries import parse_number
@@ -63,10 +63,15 @@ def load_document(word: str, reading: Reading) -> Document:
         raise InputError(f"{contents.source}: there is no calculation {quoted(name)}", hint=near(base, KNOWN))
     calculation = load(base)
     operands = [*calculation.operands, UPSTREAM] if name != base else [*calculation.operands]
-    files = document_inputs(contents, operands, name)
+    from attncalc.inputs.models import expand_model  # which reads options as this module does
+
+    files, options = expand_model(
+        calculation, document_inputs(contents, operands, name), document_options(contents, calculation)
+    )
+    operands += [o for o in calculation.operands_in(files) if o not in operands]
     spoken = spoken_words(operands, {}, files)
     inputs = read_operands([o for o in operands if o.name not in spoken], {}, files, reading)
-    options = document_options(contents, calculation) | spoken
+    options |= spoken
     return Document(name, inputs, options, plain(contents.tree, contents.source))
 
 
@@ -148,7 +153,9 @@ def _base(name: str) -> str:
 
 
 def _operand(key: str, names: Sequence[str], contents: JsonFile, called: str) -> str:
-    """The operand that a key of a document means."""
+    """The operand that a key of a document means; that of a layer is called by its whole name."""
+    if layer_of(key)[1]:
+        return key
     for name in [key] if key in names else names:
         if matching(name, [key], contents.source):
             return name

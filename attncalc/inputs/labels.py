@@ -23,8 +23,8 @@ def with_labels(
 ) -> Given:
     """The operand with the labels that stand beside it; `axes` names its axes where the file does.
 
-    A list labels the rows; an axis is called by its name, or by its position from 0. Where it stands beside several operands (it is not alone), it labels those that have so
-    many rows of tokens.
+    A list labels the rows; in an object an axis is called by its name, or by its position from 0. Where a list stands
+    beside several operands (it is not alone), it labels those that have so many rows of tokens.
     """
     if labels is None:
         return given

@@ -18,6 +18,7 @@ from attncalc.ops.elementwise import (
     sign,
     sin,
     sqrt,
+    tan,
     tanh,
 )
 from attncalc.ops.linear import outer, solve
@@ -40,12 +41,14 @@ from attncalc.ops.sampling import random_normal
 from attncalc.ops.shares import (
     factorial,
     log_factorial,
+    log_share,
     log_softmax,
     logarithm,
     one_hot,
     ratio,
     safely,
     select,
+    softmax_slopes,
     weigh,
     whole,
 )
@@ -78,6 +81,7 @@ __all__ = [
     "listed",
     "log",
     "log_factorial",
+    "log_share",
     "log_softmax",
     "log_sum_exp",
     "logarithm",
@@ -108,6 +112,7 @@ __all__ = [
     "sin",
     "singular_parts",
     "softmax",
+    "softmax_slopes",
     "softplus",
     "solve",
     "split",
@@ -116,6 +121,7 @@ __all__ = [
     "stack",
     "take",
     "take_apart",
+    "tan",
     "tanh",
     "total",
     "weigh",

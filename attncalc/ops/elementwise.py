@@ -206,6 +206,13 @@ OPS |= {
     "cos": _function(
         either(np.cos, "cos"), "cos", r"\cos", lambda g, y, node, a: [-(g * sin(a))], "the slope of cos x is −sin x"
     ),
+    "tan": _function(
+        either(np.tan, "tan"),
+        "tan",
+        r"\tan",
+        lambda g, y, node, a: [g * (1 + y**2)],
+        "the slope of tan x is 1 + tan² x",
+    ),
     "arccos": _function(
         either(np.arccos, "acos"),
         "arccos",
@@ -304,6 +311,11 @@ def sin(x: Node) -> Node:
 def cos(x: Node) -> Node:
     """The cosine of an angle in radians."""
     return Node("cos", x)
+
+
+def tan(x: Node) -> Node:
+    """The tangent of an angle in radians."""
+    return Node("tan", x)
 
 
 def arccos(x: Node) -> Node:

@@ -71,6 +71,11 @@ def _matmul(node: Node, a: Array, b: Array) -> Array:
     return np.asarray(value)
 
 
+def _matmul_latex(node: Node, a: str, b: str) -> str:
+    space = r" \, " if r"\text" in a + b else " "  # words side by side would run together
+    return f"{a}{space}{b}"
+
+
 def _matmul_cell(node: Node, at: At, look: Look) -> Form:
     inner = node.sources[0].axes[-1].name
     pairs = zip(along(node, inner, at, 0), along(node, inner, at, 1), strict=True)
@@ -153,7 +158,7 @@ OPS |= {
         _matmul,
         _matmul_axes,
         "{0}·{1}",
-        "{0} {1}",
+        _matmul_latex,
         _matmul_cell,
         binds=2,
         takes=(2, 1),

@@ -72,6 +72,20 @@ def _log_softmax_vjp(g: Node, y: Node, node: Node, x: Node, *shares: Node) -> Se
     return [g - (shares[0] if shares else softmax(x, over)) * total(g, over), *(None for _ in shares)]
 
 
+def _log_share(node: Node, x: Array, whole: Array) -> Array:
+    laid = align(whole, node.sources[1].axes, node.axes)
+    plain = np.asarray(x - laid)
+    if is_exact(x, whole):
+        return plain
+    axis = position(node.axes, node.args["over"])
+    top = np.max(x, axis=axis, keepdims=True)
+    shifted = x - np.where(np.isfinite(top), top, 0)
+    rest = np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    # The whole holds as many digits of a large score as of the rest, which x − whole then lacks.
+    own = np.abs(laid - (top + rest)) <= 4 * np.finfo(x.dtype).eps * np.abs(laid)  # not so for one rounded by hand
+    return np.where(own, shifted - rest, plain)
+
+
 def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
     if is_exact(value):
         return value
@@ -137,6 +151,11 @@ def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
     return Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]]))
 
 
+def softmax_slopes(p: Node) -> Node:
+    """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
+    return Node("softmax_slopes", p)
+
+
 def _whole_alone(kernel: Any, text: str, latex: str, cell: Any, **more: Any) -> Op:
     return Op(
         kernel,
@@ -150,7 +169,36 @@ def _whole_alone(kernel: Any, text: str, latex: str, cell: Any, **more: Any) -> 
     )
 
 
+def _slopes(node: Node, p: Array) -> Array:
+    size = p.shape[-1]
+    delta = np.eye(size, dtype=p.dtype if p.dtype != object else np.int64)
+    return np.asarray(p[..., :, None] * (delta - p[..., None, :]))
+
+
+def _slopes_axes(args: dict[str, Any], p: Axes) -> Axes:
+    return (*p[:-1], p[-1]._replace(name=f"{p[-1].name}'"), p[-1])
+
+
+def _slopes_cell(node: Node, at: At, look: Look) -> Cell:
+    j = node.names[-1]
+    i = node.names[-2]
+    row = {name: place for name, place in at.items() if name not in (i, j)}
+    return Form(
+        "×", (Pick(0, {**row, j: at[i]}), Form("−", (Literal(int(at[i] == at[j])), Pick(0, {**row, j: at[j]}))))
+    )
+
+
 OPS |= {
+    "softmax_slopes": Op(
+        _slopes,
+        _slopes_axes,
+        "{0}_i·(δ_ij − {0}_j)",
+        r"{{{0}}}_i \left(\delta_{{ij}} - {{{0}}}_j\right)",
+        _slopes_cell,
+        binds=2,
+        takes=(0,),
+        no_gradient="it is a derivative already; grad gives its products at any size",
+    ),
     "weigh": Op(
         _weigh,
         lambda args, weights, values: together(weights, values),
@@ -205,6 +253,19 @@ OPS |= {
         because="a score raises its own logarithm, and lowers all of them by its share p: where −y/N comes in and Σ y "
         "is 1, this is (p − y)/N",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
+        mixes=lambda node: (node.args["over"],),
+    ),
+    "log_share": Op(
+        _log_share,
+        lambda args, x, whole: together(x, whole),
+        "{0} − {1}",
+        "{0} - {1}",
+        entrywise("−"),
+        binds=3,
+        takes=(3, 2.5),
+        vjp=lambda g, y, node, x, whole: [g, -total(g, node.args["over"])],
+        because=OPS["sub"].because,
+        body=lambda node, x, whole: x - whole,
         mixes=lambda node: (node.args["over"],),
     ),
     "safely": Op(
@@ -271,6 +332,11 @@ def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
     Where the shares are a step already, the backward pass speaks of them by its name.
     """
     return Node("log_softmax", x, *shares, over=over or x.names[-1])
+
+
+def log_share(x: Node, whole: Node, over: str) -> Node:
+    """x − whole, the logarithm of a share, where the whole is ln Σ exp(x): to all digits, however large the scores."""
+    return Node("log_share", x, whole, over=over)
 
 
 def safely(value: Node, otherwise: Node, watched: Node) -> Node:

@@ -28,6 +28,11 @@ BINARY = frozenset({"npy", "npz"})
 
 def render(trace: Trace, format: str, view: View | None = None) -> str | bytes:
     """The trace in a format of `FORMATS`: bytes for those in `BINARY`, text for the others."""
+    view = view or View()
+    if view.cells and format in ("table", "plain"):
+        from attncalc.render import cells
+
+        return cells.page(trace, view)
     module, _, name = FORMATS[format].partition(":")
-    page: str | bytes = getattr(import_module(f"{__name__}.{module}"), name)(trace, view or View())
+    page: str | bytes = getattr(import_module(f"{__name__}.{module}"), name)(trace, view)
     return page

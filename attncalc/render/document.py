@@ -40,10 +40,48 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
         "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()},
         "steps": [_step(step, view) for _, step in shown(trace, view)],
-        "outputs": {step.key: encode(step.value, view.digits) for step in trace.outputs},
-        "result": encode(trace.result, view.digits),
+        "cells": _cells(trace, view),
+        "outputs": {step.key: _value(step, view) for step in trace.outputs},
+        "exact": {step.key: _exactly(value_of(step))["exact"] for step in trace.outputs if _is_exact(step.value)},
+        "result": _value(trace.outputs[0], view),
     }
-    return {key: value for key, value in result.items() if key != "labels" or value}
+    return {key: value for key, value in result.items() if value or key not in ("labels", "cells", "exact")}
+
+
+def _cells(trace: Trace, view: View) -> list[dict[str, Any]]:
+    """The arithmetic of the entries that are asked for."""
+    if not view.cells:
+        return []
+    from attncalc.render import cells
+
+    return cells.entries(trace, view)
+
+
+def _value(step: Step, view: View) -> Any:
+    value = value_of(step)
+    return _decimals(value, view.digits) if _is_exact(value) else encode(value, view.digits)
+
+
+def _is_exact(value: Array | None) -> bool:
+    return value is not None and value.dtype.kind == "O"
+
+
+def _decimals(value: Array, digits: int | None) -> Any:
+    """Exact numbers as decimals; what holds letters has none, and is text."""
+    from attncalc.surds import decimal, text  # SymPy is at work already
+
+    found = _map(decimal, value)
+    floats = np.asarray(found, dtype=object)
+    if any(x is None for x in floats.flat):
+        return _map(text, value)
+    return encode(floats.astype(np.float64), digits)
+
+
+def _exactly(value: Array) -> dict[str, Any]:
+    """Exact numbers as text and as LaTeX."""
+    from attncalc.surds import latex, text
+
+    return {"exact": _map(text, value), "exact_latex": _map(latex, value)}
 
 
 def encode(value: Any, digits: int | None = None) -> Any:
@@ -109,7 +147,11 @@ def _step(step: Step, view: View) -> dict[str, Any]:
     if step.value is None or (step.value.size > LARGE and not view.everything):
         entry["summary"] = _summary(step, view)
     else:
-        entry["value"] = encode(step.value, view.digits)
+        entry["value"] = (
+            _decimals(step.value, view.digits) if _is_exact(step.value) else encode(step.value, view.digits)
+        )
+        if _is_exact(step.value):
+            entry |= _exactly(step.value)
         if step.names:
             entry["names"] = _map(lambda index: step.names[index], step.value.astype(int))
     entry["why"] = step.why

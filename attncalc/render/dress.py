@@ -52,14 +52,6 @@ STYLE = """
 .attncalc .result h2 { margin-top: 1.2rem; border: 0; padding: 0; color: var(--accent); }
 .attncalc .result section:last-child { margin-bottom: 0; }
 .attncalc .result tbody td, .attncalc .result .value strong { font-weight: 600; }
-.attncalc td[data-how] { cursor: default; }
-.attncalc td.at { background: var(--accent); color: var(--paper); outline: none; border-radius: 3px; }
-.attncalc .how {
-  position: absolute; z-index: 1; left: 0; margin-top: .3rem; max-width: 100%; box-sizing: border-box;
-  padding: .35rem .7rem; background: var(--paper); border: 1px solid var(--accent); border-radius: 4px;
-  font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
-}
-.attncalc .how:empty { display: none; }
 """
 """For a page and for a notebook alike, so every rule begins with `.attncalc`."""
 
@@ -77,6 +69,14 @@ PAGE_STYLE = """
 }
 body { margin: 0; background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
 main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
+.attncalc td[data-how] { cursor: default; }
+.attncalc td.at { background: var(--accent); color: var(--paper); outline: none; border-radius: 3px; }
+.attncalc .how {
+  position: absolute; z-index: 1; left: 0; margin-top: .3rem; max-width: 100%; box-sizing: border-box;
+  padding: .35rem .7rem; background: var(--paper); border: 1px solid var(--accent); border-radius: 4px;
+  font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
+}
+.attncalc .how:empty { display: none; }
 main.attncalc { --ground: var(--paper); }
 .attncalc .result { --ground: var(--tint); }
 .attncalc tbody th, .attncalc thead .axis[scope=col] { position: sticky; left: 0; background: var(--ground); }

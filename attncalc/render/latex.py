@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from attncalc.render import tex
@@ -10,6 +11,9 @@ from attncalc.render.parts import Item, divided, findings, operand_steps, option
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Step, Trace
+
+CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line
+SIZES = {"": 6, "small": 15, "footnotesize": 26}  # how many more characters a line holds
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=2.5cm]{geometry}
@@ -109,8 +113,8 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
     links: list[Link] = []
     if step.latex and not item.again:
         links.append(Link(step.latex, len(step.formula)))
-        if len(step.symbol) + len(step.formula) > LINE:  # in a paragraph, a formula is broken where it may be
-            yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(step)} = {step.latex}$\\par}}"
+        if len(step.symbol) + len(step.formula) > LINE:
+            yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(step)} = {_breakable(step.latex)}$\\par}}"
             links.clear()
     links += _worked(step, view)
     shown = value(step, view)
@@ -120,12 +124,58 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
     yield from (remark for remark in (shown.left_out, *map(tex.sentence, findings(step))) if remark)
 
 
+def _breakable(latex: str) -> str:
+    """A formula that TeX may break in a paragraph, inside brackets too: those that grow would hold it together."""
+    return re.sub(r"\\left(?=\W)", r"\\bigl", re.sub(r"\\right(?=\W)", r"\\bigr", latex)).replace(
+        "; ", r";\allowbreak "
+    )
+
+
 def _worked(step: Step, view: View) -> Iterator[Link]:
     for index, (arithmetic, result) in enumerate(in_the_step(step, view.digits)):
-        if step.shape:
-            yield Link(f"{tex.arithmetic(arithmetic)} = {tex.arithmetic(result)}", LINE, below=str(index))
-        else:
-            yield Link(tex.arithmetic(arithmetic), len(arithmetic))
+        room = LINE - len(step.symbol)
+        first, *further = _lines(f"{arithmetic} = {result}" if step.shape else arithmetic, room)
+        yield Link(_set(first, room), _width(first), below=str(index) if step.shape else "")
+        yield from (Link(f"{{}}{_set(line, room)}", LINE, CONTINUED) for line in further)
+
+
+def _width(line: str) -> int:
+    return len(line) + line.count("×")
+
+
+def _lines(arithmetic: str, room: int) -> list[str]:
+    """The arithmetic, broken between its terms where it is wider than the room: inside brackets if it must be."""
+    lines = [arithmetic]
+    for deepest in range(4):
+        if all(_width(line) <= room for line in lines):
+            break
+        lines = [""]
+        for term in _terms(arithmetic, deepest):
+            if lines[-1] and _width(lines[-1] + term) > room:
+                lines.append("")
+            lines[-1] += term
+    return lines
+
+
+def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
+    """The pieces from each + or − to the next; those in more brackets than that, and under roots, stay together."""
+    depths, start = [0], 0
+    for i, character in enumerate(arithmetic):
+        if character == "(":
+            depths.append(depths[-1] + (1 if i == 0 or arithmetic[i - 1] not in "√^" else 100))
+        elif character == ")" and len(depths) > 1:
+            depths.pop()
+        elif depths[-1] <= deepest and arithmetic[i : i + 3] in (" + ", " − ", " - "):
+            yield arithmetic[start:i]
+            start = i
+    yield arithmetic[start:]
+
+
+def _set(line: str, room: int) -> str:
+    """A line of arithmetic, smaller where it is wider than the room as it is."""
+    latex = tex.arithmetic(line)
+    size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
+    return f"\\text{{\\{size}${latex}$}}" if size else latex
 
 
 def _chain(step: Step, links: Sequence[Link]) -> str:
@@ -140,9 +190,9 @@ def _equations(step: Step, links: Sequence[Link]) -> list[str]:
     """The links, aligned; the step's name stands before the first, and wherever a part of it is spoken of."""
     lines, continued = [], False
     for link in links:
-        left = "" if continued and not link.below else _named(step, link)
+        left = "" if link.relation == CONTINUED or (continued and not link.below) else _named(step, link)
         lines.append(f"{left} &{link.relation} {link.latex}".strip())
-        continued = not link.below
+        continued = not link.below and link.relation != CONTINUED
     return lines
 
 

@@ -46,17 +46,17 @@ SIGNS = {
     "√": r"\surd",
     "∞": r"\infty",
     "‖": r"\Vert",
-    "°": r"{}^\circ",
+    "°": r"{{}^\circ}",
     "…": r"\ldots",
 }
 MARKS = {"√": r"\sqrt", "^": "^", "_": "_"}
-FUNCTIONS = frozenset({"ln", "max", "min", "sin", "cos", "tanh", "arccos"})
+FUNCTIONS = frozenset({"ln", "log", "exp", "max", "min", "sin", "cos", "tanh", "arccos"})
 HARMLESS = frozenset(" +-*/=()[],.:;!|<>'")
 
 SPECIAL = re.compile("--+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|[^A-Za-z0-9 ]")
 FORMULA = re.compile(r"(\b[A-Za-z]_[A-Za-z]\b|\be\^[−-]?(?:∞|\w+))")
-PIECE = re.compile(r" ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+|.", re.DOTALL)
-NEIGHBOURS = re.compile(r"(?<!\\)\$\$")  # between two signs: they are one formula
+PIECE = re.compile(r" ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|.", re.DOTALL)
+NEIGHBOURS = re.compile(r"(?<=[a-z])\$\$(?=[_^])")  # between a letter and what stands above or below it
 OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")
 NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # behind a command that no letter follows
 SCIENTIFIC = re.compile(r"([\d.]+)e([+-])0*(\d+)")
@@ -103,14 +103,16 @@ def arithmetic(line: str) -> str:
 
 
 def _converted(line: str) -> str:
-    result, rest = "", line
+    result, rest, script = "", line, False
     while found := PIECE.match(rest):
         piece, rest = found[0], rest[found.end() :]
         if piece in MARKS:
             inside, rest = _operand(rest)
-            result += f"{MARKS[piece]}{{{_converted(inside)}}}"
+            latex = f"{MARKS[piece]}{{{_converted(inside)}}}"
         else:
-            result += _piece(piece)
+            latex = _piece(piece)
+        result += "{}" + latex if script and latex.startswith(("^", "_")) else latex  # TeX refuses a^b^c
+        script = latex.startswith(("^", "_"))
     return result
 
 

@@ -23,6 +23,7 @@ class View:
     show: tuple[str, ...] = ()  # steps or groups to show; none named: all
     get: str | None = None  # one step or output, its value alone
     quiet: bool = False  # the result alone
+    cells: tuple[str, ...] = ()  # the arithmetic of these entries alone: "scores[0,1]", or "all"
     everything: bool = False  # nothing left out, however large
     width: int | None = None  # columns of the page; None: as wide as its content
     color: bool = False

@@ -18,7 +18,7 @@ def written(arithmetic: Arithmetic, digits: int | None = None) -> str:
 
 def _number(entry: Entry, digits: int | None) -> str:
     text = _text(entry.value, digits)
-    loose = text.startswith(("-", "−")) or " " in text
+    loose = text.startswith(("-", "−")) or any(sign in text for sign in " /·")
     return f"({text})" if entry.brackets and loose else text
 
 

@@ -25,6 +25,21 @@ TARGET = np.array([0, 1, 1])
 WEIGHTS = np.array([1, 2, 0.5])
 SOFT = np.array([[1, 0, 0], [0, 0.9, 0.1], [0.25, 0.5, 0.25]])
 
+# (target, class weights, label smoothing) → the mean of torch.nn.functional.cross_entropy, of PyTorch 2.13.0 in float64
+TORCH: list[tuple[Any, bool, float, float]] = [
+    ([0, 1, 1], False, 0, 0.6684643535874883),
+    ([0, 1, 1], False, 0.1, 0.755131020254155),
+    ([0, 1, 1], True, 0, 0.7187512210494192),
+    ([0, 1, 1], True, 0.1, 0.7373352703622681),
+    ([0, -100, 2], False, 0, 0.47610742682008833),
+    ([0, -100, 2], False, 0.1, 0.5594407601534217),
+    ([0, -100, 2], True, 0, 0.45641495663933673),
+    ([0, -100, 2], True, 0.1, 0.6170568384807501),
+    (SOFT, False, 0, 0.7351310202541551),
+    (SOFT, False, 0.1, 0.815131020254155),
+]
+TORCH_WEIGHTED_SHARES = 0.9370962836090962  # over the number of rows, where ours is over Σ weights·target
+
 logits = arrays(np.float64, (3, 4), elements=st.floats(-30, 30))
 targets = st.lists(st.integers(0, 3), min_size=3, max_size=3)
 
@@ -75,6 +90,18 @@ class TestCrossEntropy:
         )
         expected = as_torch_does(LOGITS, target, WEIGHTS, smoothing=smoothing, ignored=ignored, reduction=reduction)
         assert_allclose(t.result, expected, rtol=1e-14)
+
+    @pytest.mark.parametrize(("target", "weighted", "smoothing", "expected"), TORCH)
+    def test_is_torch_s_number(self, target: Any, weighted: bool, smoothing: float, expected: float) -> None:
+        options: dict[str, Any] = {"ignore_index": -100} if np.ndim(target) == 1 else {}
+        options |= {"class_weights": WEIGHTS} if weighted else {}
+        t = ac.cross_entropy(LOGITS, target, label_smoothing=smoothing, **options)
+        assert float(t.result) == pytest.approx(expected, rel=1e-15)
+
+    def test_weighted_shares_divide_by_their_weights_and_say_that_torch_does_not(self) -> None:
+        t = ac.cross_entropy(LOGITS, SOFT, class_weights=WEIGHTS)
+        assert float(t.result) == pytest.approx(TORCH_WEIGHTED_SHARES * 3 / (SOFT @ WEIGHTS).sum(), rel=1e-14)
+        assert any("torch: by the number of rows" in note for note in t.notes)
 
     def test_one_hot_rows_give_what_class_numbers_give(self) -> None:
         for options in ({}, {"class_weights": WEIGHTS}, {"label_smoothing": 0.2, "class_weights": WEIGHTS}):
@@ -159,7 +186,9 @@ class TestGradient:
         assert "(p − y)/N" in last.why
 
     def test_none_is_of_the_target(self) -> None:
-        assert [step.name for step in ac.cross_entropy(LOGITS, SOFT, class_weights=WEIGHTS).grad().outputs] == ["grad_logits"]
+        assert [step.name for step in ac.cross_entropy(LOGITS, SOFT, class_weights=WEIGHTS).grad().outputs] == [
+            "grad_logits"
+        ]
 
     def test_an_ignored_row_is_not_felt(self) -> None:
         t = ac.cross_entropy(LOGITS, [0, -100, 1], ignore_index=-100).grad()
@@ -248,7 +277,10 @@ class TestPerplexity:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "a class beyond the last": ({"logits": LOGITS, "target": [0, 1, 3]}, r"target\[2\] = 3 is none of the 3 places of C"),
+    "a class beyond the last": (
+        {"logits": LOGITS, "target": [0, 1, 3]},
+        r"target\[2\] = 3 is none of the 3 places of C",
+    ),
     "a class below the first": ({"logits": LOGITS, "target": [0, 1, -1]}, r"target\[2\] = -1 is none"),
     "half a class": ({"logits": LOGITS, "target": [0, 0.5, 1]}, r"target\[1\] = 0.5 is none"),
     "too few classes": ({"logits": LOGITS, "target": [0, 1]}, "n=2"),

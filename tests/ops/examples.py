@@ -40,6 +40,7 @@ from attncalc.ops import (
     listed,
     log,
     log_factorial,
+    log_share,
     log_softmax,
     log_sum_exp,
     logarithm,
@@ -347,6 +348,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "ratio": (example(ratio, "n=3 m=4", "n=3"), example(lambda x, y: ratio(x, 1 + y), "n=3 m=4", "n=3 m=4: positive")),
     "log2": (example(lambda x: logarithm(x, 2), "n=3 m=4: positive"),),
     "log10": (example(lambda x: logarithm(x, 10), "n=3 m=4: positive"),),
+    "log_share": (
+        example(lambda x: log_share(x, log_sum_exp(x), "m"), "n=3 m=4"),
+        example(lambda x: log_share(x, log_sum_exp(x, "n"), "n"), "n=3 m=2"),
+        example(lambda x, y: log_share(x, y, "m"), "n=3 m=4", "n=3"),
+    ),
     "log_softmax": (
         example(log_softmax, "n=3 m=4"),
         example(lambda x: log_softmax(x, over="n"), "n=3 m=2"),

@@ -179,7 +179,7 @@ class TestMatrices:
         assert link.width <= LINE
         assert r"\cdots & 99.5 \\" in link.latex
         assert r"\vdots & \vdots" in link.latex
-        assert left_out == r"\dots{} 93 more columns and 38 more rows (-{}-all shows them)"
+        assert left_out == r"\dots{} 92 more columns and 38 more rows (-{}-all shows them)"
 
     def test_all_of_a_wide_value_comes_in_blocks(self, make: Any) -> None:
         entries = np.arange(6000.0).reshape(60, 100)

@@ -18,14 +18,14 @@ class TestEveryCalculation:
         trace = solved(tried)
         latex = trace._repr_latex_()
         assert re.fullmatch(r"\$\$\\begin\{aligned\}.*\\end\{aligned\}\$\$", latex, re.DOTALL)
-        assert latex.count("$") == 4
+        assert len(re.findall(r"\$\$", latex)) == 2
         assert all(f"{step.symbol_latex} &= {step.latex}" in latex for step in trace.steps)
 
     def test_html_is_a_fragment_without_a_script(self, tried: Tried) -> None:
         page = solved(tried)._repr_html_()
         assert page.startswith('<div class="attncalc">')
         assert page.endswith("</div>\n")
-        assert not re.search(r"<script|<html|<meta|data-how|hidden", page)
+        assert not re.search(r"<script|<html|<meta|data-how| hidden>", page)
 
 
 def test_every_rule_keeps_to_the_trace(attention: Trace) -> None:
@@ -35,8 +35,7 @@ def test_every_rule_keeps_to_the_trace(attention: Trace) -> None:
 
 
 def test_the_steps_are_those_of_the_page(attention: Trace) -> None:
-    whole, part = (
-        re.findall(r"<td[^>]*>([^<]*)</td>", page) for page in (html.page(attention, View()), attention._repr_html_())
-    )
+    pages = (html.page(attention, View()), attention._repr_html_())
+    whole, part = (re.findall(r"<td[^>]*>([^<]*)</td>", page) for page in pages)
     assert whole == part
     assert attention._repr_markdown_() == markdown.page(attention, View())

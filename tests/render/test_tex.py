@@ -20,6 +20,8 @@ WORDS = [
     (r"\input{x}", r"\textbackslash{}input\{x\}"),
     ("--all", "-{}-all"),
     ("x² ≤ √Qᵀ", r"x$^{2}$ $\le$ $\surd$Q$^{\top}$"),
+    ("λ²", r"$\lambda^{2}$"),
+    ("$√", r"\$$\surd$"),
     ("γ and λ", r"$\gamma$ and $\lambda$"),
     ("two\nlines", r"two\textbackslash{}nlines"),
     ("\u202eevil", r"\textbackslash{}u202eevil"),
@@ -71,6 +73,7 @@ ARITHMETIC = [
     ("6.02e+23", r"6.02 \times10^{23}"),
     ("NaN", r"\text{NaN}"),
     ("1.5 + 2i", "1.5 + 2i"),
+    ("log₁₀(0.2)", r"\log_{10}(0.2)"),
     ("180 / π", r"180 / \pi"),
     ("masked: −∞", r"\text{masked}: -\infty"),
     ("1 at the first maximum, else 0", r"1\text{ at the first maximum},\text{ else }0"),
@@ -81,6 +84,10 @@ ARITHMETIC = [
 def test_arithmetic(line: str, latex: str) -> None:
     assert tex.arithmetic(line) == latex
     assert not latex_fault(latex)
+
+
+def test_a_power_of_a_power_is_no_fault_to_tex() -> None:
+    assert tex.arithmetic("2^3^4") == "2^{3}{}^{4}"
 
 
 @given(st.text(alphabet="√^()²e+−-×/12.5max πé\\{}%$&#_~ ", max_size=30))

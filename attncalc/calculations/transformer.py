@@ -1,0 +1,195 @@
+"""The whole transformer: embeddings, a stack of encoders, a stack of decoders, and words again, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from attncalc.axes import Axis
+from attncalc.calculation import Declared, Weights, calculation, operand, weight
+from attncalc.calculations.attention import VASWANI, Heads
+from attncalc.calculations.blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
+from attncalc.calculations.layers import FfnActivation, embed
+from attncalc.calculations.normalisation import Epsilon, layernorm
+from attncalc.errors import OptionError
+from attncalc.graph import Node, constants, group, step, words_of
+from attncalc.ops import concat, rename, take
+from attncalc.ops import ranking as best
+from attncalc.text import near
+from attncalc.trace import Step, Trace
+
+
+def _final_norm(stack: str) -> dict[str, Declared]:
+    return {
+        f"{stack}_norm/{name}": weight("d_model", symbol, f"the {what} of a norm behind the {stack}s")
+        for name, symbol, what in (("gamma", "gamma", "gain"), ("beta", "beta", "shift"))
+    }
+
+
+def _in_words(trace: Trace) -> Trace:
+    """The trace with tokens told by their words, and without the turns after the one that chose the end."""
+    words = trace.inputs["embedding"].labels.get(0, ())
+    last = _last_turn(trace, words)
+    tokens = trace.outputs[0]
+    assert tokens.value is not None, "outputs are always kept"
+    count = tokens.shape[-1] - max(0, _turns(trace) - last)
+    named = tuple(words[int(token)] for token in tokens.value) if words and tokens.value.ndim == 1 else ()
+    changed = {id(s): _told(s, words, named, count) for s in (*trace.steps, *trace.outputs) if _turn(s) <= last}
+    ended = last < _turns(trace)
+    said = (f"the end was chosen as token {last}, and nothing is generated after it",) if ended else ()
+    return replace(
+        trace,
+        steps=tuple(changed[id(s)] for s in trace.steps if id(s) in changed),
+        outputs=tuple(changed[id(s)] for s in trace.outputs),
+        notes=(*trace.notes, *said),
+    )
+
+
+def _told(made: Step, words: tuple[str, ...], tokens: tuple[str, ...], count: int) -> Step:
+    """A step with the words of what has been written as labels; the tokens themselves as long as they are."""
+    sizes = dict(zip(made.axes, made.shape, strict=True))
+    labels = {
+        name: tokens[: sizes[name]] for name in ("n", "m") if name in sizes and tokens and made.name != "next_token"
+    }
+    made = replace(made, labels={**made.labels, **labels})
+    if made.name != "tokens" or made.value is None:
+        return made
+    value = made.value[..., :count]
+    return replace(made, value=value, shape=value.shape, names=words, labels={})
+
+
+def _turn(made: Step) -> int:
+    """The turn in which a step is made, 0 for what comes before or after all of them."""
+    turn = made.group.partition("/")[0]
+    return int(turn.removeprefix("token ")) if turn.startswith("token ") else 0
+
+
+def _turns(trace: Trace) -> int:
+    return max(map(_turn, trace.steps), default=0)
+
+
+def _last_turn(trace: Trace, words: tuple[str, ...]) -> int:
+    """The turn that chose the end, or the last one."""
+    if trace.options.get("end") is None:
+        return _turns(trace)
+    end = _token_id(trace.options["end"], "--end", words)
+    chosen = [s for s in trace.steps if s.name == "next_token" and s.value is not None and (s.value == end).all()]
+    return min(map(_turn, chosen), default=_turns(trace))
+
+
+def _token_id(token: int | str, flag: str, words: tuple[str, ...]) -> int:
+    """A token's number, from itself or its word."""
+    if isinstance(token, int):
+        return token
+    if token not in words:
+        raise OptionError(f"{flag} {token}: the vocabulary has no such word", hint=near(token, words))
+    return words.index(token)
+
+
+@calculation(
+    source=operand("s", kind="tokens", of="V"),
+    model=operand("", kind="model"),
+    target=operand("n", kind="tokens", of="V"),
+    embedding="V d_model",
+    positions="p d_model",
+    output="d_model V",
+    output_bias="V",
+    encoder_norm=_final_norm("encoder"),
+    decoder_norm=_final_norm("decoder"),
+    encoder=ENCODER,
+    decoder=DECODER,
+    sizes={"h": "heads"},
+    finish=_in_words,
+    reference=f"{VASWANI}, figure 1",
+)
+def transformer(
+    source: Annotated[Node, "what is read: ids, or words of the model's vocabulary"],
+    model: Annotated[Node | None, "a file with everything below by name"] = None,
+    target: Annotated[Node | None, "what has been written so far, the start token first"] = None,
+    *,
+    E: Annotated[Node | None, "the embeddings, one row for each word of the vocabulary"] = None,
+    P: Annotated[
+        Node | Literal["sinusoidal", "none"] | None, "what is added for the place; sinusoidal if absent"
+    ] = None,
+    W_V: Annotated[Node | None, "from vectors to words; the embeddings again where it is not given"] = None,
+    b_V: Annotated[Node | None, "its bias"] = None,
+    encoder_norm: Weights,
+    decoder_norm: Weights,
+    encoder: tuple[Weights, ...],
+    decoder: tuple[Weights, ...],
+    heads: Heads = 1,
+    norm: Norm = "post",
+    activation: FfnActivation = "relu",
+    eps: Epsilon = 1e-5,
+    scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
+    generate: Annotated[int | None, "choose so many tokens, one after the other"] = None,
+    start: Annotated[int | str | None, "the first token, where no target is given"] = None,
+    end: Annotated[int | str | None, "the token after which nothing more is generated"] = None,
+) -> tuple[Node, Node]:
+    """Read a sentence with a stack of encoders, and write another, token by token, with a stack of decoders.
+
+    The encoders turn the source into a memory, which every decoder looks at. The next token is the one with the largest
+    logit after what has been written so far (greedy search); with --generate it is written down and the decoders run
+    again. A model is one JSON object: embedding, positions, heads, norm, activation, eps, scale_embedding, encoder and
+    decoder (lists of weights as those of encoder-block and decoder-block), encoder_norm, decoder_norm ({gamma, beta}),
+    output, output_bias, vocabulary.
+    """
+    if E is None or not decoder:
+        raise OptionError("transformer needs a model with an embedding and at least one decoder")
+    design = Design(heads, norm, activation, eps)
+    places = None if P == "none" else P or "sinusoidal"
+    with group("source"):
+        x = embed.graph(source, E, P=places, scale=scale_embedding)[0]
+    for i, weights in enumerate(encoder, start=1):
+        with group(f"encoder {i}"):
+            x = encoder_layer(x, weights, design, Sight())
+    memory = step("memory", _normed(x, "encoder", encoder_norm, eps), "what every decoder looks at: read once")
+
+    def logits_of(tokens: Node) -> Node:
+        with group("target"):
+            y = embed.graph(tokens, E, P=places, scale=scale_embedding)[0]
+        for i, weights in enumerate(decoder, start=1):
+            with group(f"decoder {i}"):
+                y = decoder_layer(y, memory, weights, design, Sight(causal=True), Sight())
+        y = _normed(y, "decoder", decoder_norm, eps)
+        found = y @ (E.T if W_V is None else W_V)
+        return step("logits", found if b_V is None else found + b_V, "how well each word fits after each place")
+
+    ids = _prefix(target, start, E.axes[-2].size)
+    if generate is None:
+        ids = _longer(ids, logits_of(ids))
+    elif generate < 1:
+        raise OptionError(f"--generate must be at least 1, and not {generate}")
+    for t in range(1, (generate or 0) + 1):
+        with group(f"token {t}"):
+            ids = _longer(ids, logits_of(ids))
+    return step("tokens", ids, "what was written, and what follows it"), memory
+
+
+def _normed(x: Node, stack: str, weights: Weights, eps: float) -> Node:
+    """The norm behind a stack, where the model has one."""
+    gamma, beta = weights[f"{stack}_norm/gamma"], weights[f"{stack}_norm/beta"]
+    if gamma is None and beta is None:
+        return x
+    with group(f"{stack} norm"):
+        normalized: Node = layernorm.graph(x, gamma, beta, eps=eps)
+    return normalized
+
+
+def _prefix(target: Node | None, start: int | str | None, size: int) -> Node:
+    """What has been written before the first turn."""
+    if target is not None:
+        return target
+    if start is None:
+        raise OptionError("transformer needs a target to go on from, or --start, the token to begin with")
+    first = _token_id(start, "--start", words_of("V"))
+    if not 0 <= first < size:
+        raise OptionError(f"--start {first} is not among the {size} words of the vocabulary, 0…{size - 1}")
+    return constants((first,), Axis("n", 1), "start")
+
+
+def _longer(ids: Node, logits: Node) -> Node:
+    """The tokens, and the one that fits best behind them."""
+    last = take(logits, "n", logits.axes[-2].size - 1)
+    chosen = step("next_token", rename(best(last, 1), "rank", "n"), "the largest logit behind the last token")
+    return concat([ids, chosen], "n")

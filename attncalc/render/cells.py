@@ -1,0 +1,87 @@
+"""The arithmetic of single entries: `scores[0,1] = Q·Kᵀ = 1×1 + 0×0 + 1×1 = 2`, indices from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attncalc.errors import ShapeError
+from attncalc.numbers import format_number
+from attncalc.render.view import View, as_read, value_of
+from attncalc.render.worked import written
+from attncalc.trace import Step, Trace
+
+MOST = 2_000  # entries whose arithmetic is written in one call
+
+
+class Line(NamedTuple):
+    """An entry and how it comes about."""
+
+    step: Step
+    at: tuple[int, ...]
+    arithmetic: str  # "" where the entry is handed on as it is, or given
+    value: str
+
+    @property
+    def place(self) -> str:
+        """`scores[0,1]`; a scalar's place is its step."""
+        return f"{self.step.key}[{','.join(map(str, self.at))}]" if self.at else self.step.key
+
+
+def lines(trace: Trace, view: View) -> Iterator[Line]:
+    """The entries that are asked for, in order: those of one step, or of every step."""
+    if view.cells == ("all",):
+        for step in trace.steps:
+            yield from _of_step(step, None, view)
+    else:
+        for word in view.cells:
+            name, at = _parted(word)
+            yield from _of_step(trace.find(name), at, view)
+
+
+def page(trace: Trace, view: View) -> str:
+    """A line an entry, with the step's formula in front where the step changes."""
+    text: list[str] = []
+    last = None
+    for line in lines(trace, view):
+        if line.step is not last:
+            text += [""] if text else []
+            text += [f"{line.step.key} = {line.step.formula}", line.step.why]
+            last = line.step
+        worked = f"{line.arithmetic} = " if line.arithmetic else ""
+        text.append(f"{line.place} = {worked}{line.value}")
+    return "".join(f"{view.spell(row)}\n" for row in text)
+
+
+def entries(trace: Trace, view: View) -> list[dict[str, Any]]:
+    """The same for machines: step, indices from 0, formula, arithmetic, value."""
+    return [
+        {"step": line.step.key, "at": list(line.at), "formula": line.step.formula, "arithmetic": line.arithmetic}
+        | {"value": line.value}
+        for line in lines(trace, view)
+    ]
+
+
+def _parted(word: str) -> tuple[str, tuple[int, ...] | None]:
+    """`scores[0,1]` or `scores:0,1` → ("scores", (0, 1)); `scores` alone is every entry of it."""
+    name, mark, rest = word.replace("]", "").replace("[", ":").rpartition(":")
+    if not mark:
+        return word, None
+    parts = [part.strip() for part in rest.split(",")] if rest else []
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise ShapeError(f"{word} is no entry: indices are whole numbers from 0, as in scores[0,1]")
+    return name, tuple(map(int, parts))
+
+
+def _of_step(step: Step, at: tuple[int, ...] | None, view: View) -> Iterator[Line]:
+    value = value_of(as_read(step))
+    places = [at] if at is not None else list(np.ndindex(*value.shape))[:MOST]
+    for place in places:
+        shape = " × ".join(f"{name}={size}" for name, size in zip(step.axes, step.shape, strict=True))
+        if len(place) != value.ndim or any(i >= size for i, size in zip(place, value.shape, strict=True)):
+            asked = ",".join(map(str, place))
+            raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape or 'a single number'}, indices from 0")
+        arithmetic = step.arithmetic(place) if step.arithmetic else ()
+        yield Line(step, place, written(arithmetic, view.digits), format_number(value[place], view.digits))

@@ -1,0 +1,177 @@
+"""Nothing drifts: whatever is changed in what is computed changes what is printed, or the graph refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from calculations.cases import EXPECTED, Case
+from calculations.test_registry import CASES
+from numpy.typing import NDArray
+from reader import read, spelled
+
+from attncalc.calculations import attention, load, masking, probability, vectors
+from attncalc.calculation import Calculation
+from attncalc.errors import ShapeError
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node, rewrite, steps
+from attncalc.notation import formula
+from attncalc.problem import Problem, solve
+from attncalc.recording import record
+from attncalc.trace import Given, Step, Trace
+from attncalc.writing import Written, write
+
+Array = NDArray[Any]
+
+SPOILT: dict[str, Callable[[Node], Node]] = {
+    "add": lambda node: node.sources[0] - node.sources[1],
+    "sub": lambda node: node.sources[0] + node.sources[1],
+    "mul": lambda node: node.sources[0] + node.sources[1],
+    "div": lambda node: node.sources[0] * node.sources[1],
+    "neg": lambda node: node.sources[0] * 1,
+    "pow": lambda node: node.sources[0] * 3,
+    "exp": lambda node: node.sources[0] ** 2,
+    "sqrt": lambda node: node.sources[0] * 1,
+    "abs": lambda node: node.sources[0] * 1,
+    "tanh": lambda node: node.sources[0] * 1,
+    "sum": lambda node: Node("mean", node.sources[0], over=node.args["over"]),
+    "mean": lambda node: Node("sum", node.sources[0], over=node.args["over"]),
+    "peak": lambda node: Node("sum", node.sources[0], over=node.args["over"]),
+    "softmax": lambda node: node.sources[0] ** 2,
+    "less_equal": lambda node: node.sources[0] < node.sources[1],
+    "less": lambda node: node.sources[0] <= node.sources[1],
+}
+"""Another operation in the place of each."""
+
+
+def written(name: str, case: Case) -> Written:
+    inputs = {operand: Given(value) for operand, value in case.arrays().items()}
+    return write(Problem(load(name), inputs, case.options))
+
+
+def recorded(nodes: list[Node], graph: Written) -> dict[str, Step]:
+    values = evaluate(nodes, graph.values)
+    found = [record(node, values, graph.values, {}, None, None) for node in steps(*nodes)]
+    return {step.key: step for step in found}
+
+
+def line(step: Step, at: tuple[int, ...]) -> str:
+    assert step.arithmetic is not None
+    return spelled(step.arithmetic(at))
+
+
+def spots() -> list[Any]:
+    """Every place in every calculation's graph where another operation can be put."""
+    found = []
+    for name, case in CASES:
+        graph = written(name, case)
+        if graph.loop is None:
+            owned = {node for node in steps(*graph.roots)}
+            kinds = sorted({inner.op for step in owned for inner in inside(step)} & SPOILT.keys())
+            found += [pytest.param(name, case, op, id=f"{name}: {case}: {op}") for op in kinds]
+    return found
+
+
+def inside(step: Node) -> list[Node]:
+    """What a step's formula is made of, up to the steps that it speaks of."""
+    found, stack = [], list(step.sources)
+    while stack:
+        node = stack.pop()
+        if node.op != "step":
+            found.append(node)
+            stack.extend(shown(node))
+    return found
+
+
+def shown(node: Node) -> list[Node]:
+    """The sources that a primitive's text speaks of; some only help it to its digits, or say what is left out."""
+    marks = [f"⟨{i}⟩" for i in range(len(node.sources))]
+    template = node.row.text
+    text = template(node, *marks) if callable(template) else template.format(*marks, a=node.args)
+    return [source for source, mark in zip(node.sources, marks, strict=True) if mark in text]
+
+
+@pytest.mark.parametrize(("name", "case", "op"), spots())
+def test_another_operation_is_another_formula_and_another_line(name: str, case: Case, op: str) -> None:
+    graph = written(name, case)
+    before = recorded(list(graph.roots), graph)
+    owner = next(step for step in steps(*graph.roots) if op in {node.op for node in inside(step)})
+    try:
+        after = recorded(spoilt(graph, owner, op), graph)
+    except ShapeError:
+        return  # the graph refuses it, which is as good
+    key = "/".join(filter(None, owner.key))
+    old, new = before[key], after[key]
+    assert new.formula != old.formula
+    assert new.latex != old.latex
+    changed = np.argwhere(np.asarray(new.value != old.value))
+    for at in [tuple(place) for place in changed[:3].tolist()]:
+        assert line(new, at) != line(old, at)
+        comes_out(new, at)
+
+
+def spoilt(graph: Written, owner: Node, op: str) -> list[Node]:
+    """The graph with another operation in the first such place of one step."""
+    target = next(node for node in reversed(inside(owner)) if node.op == op)
+    return rewrite(list(graph.roots), lambda node: SPOILT[op](node) if node is target else None)
+
+
+def comes_out(step: Step, at: tuple[int, ...]) -> None:
+    """The arithmetic of a changed entry is that of its changed value."""
+    assert step.value is not None
+    if np.isfinite(step.value[at]) and "…" not in line(step, at):
+        assert read(line(step, at)) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12)
+
+
+class TestAnAuthorWhoWritesSomethingElse:
+    """The same by changing what the author's words mean, in the author's own module."""
+
+    TWO = {"q": [[1.0, 0, 1], [0, 1, 1]], "k": [[1.0, 1, 0], [1, 0, 1]], "v": [[2.0, 0, 1], [1, 1, 0]]}
+
+    def run(self, calculation: Calculation, **operands: Any) -> Trace:
+        return solve(Problem(calculation, {name: Given(np.array(value)) for name, value in operands.items()}))
+
+    def test_a_scale_that_is_another_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(masking, "sqrt", lambda x: x * 2)
+        step = self.run(attention.attention, **self.TWO).find("scaled")
+        assert (step.formula, step.sizes, step.latex) == (
+            "scores / (d_k·2)",
+            "[2×2] / (3·2)",
+            r"\frac{\text{scores}}{d_{k} \cdot 2}",
+        )
+        assert line(step, (0, 0)) == "1.0 / (3.0×2.0)"
+
+    def test_a_distance_that_adds_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Node, "__sub__", Node.__add__)
+        trace = self.run(vectors.euclidean, a=[1.0, 2], b=[3.0, 5])
+        assert trace.find("difference").formula == "a + b"
+        assert line(trace.find("difference"), (0,)) == "1.0 + 3.0"
+        assert trace.result == pytest.approx(65**0.5)
+
+    def test_a_softmax_without_its_shift_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(probability, "held", lambda x: x * 0)
+        assert self.run(probability.softmax, x=[1.0, 2]).find("shifted").formula == "x − max(x)·0"
+
+    def test_a_product_without_its_transpose_is_refused_even_for_squares(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Node, "T", property(lambda self: self))
+        square = {name: np.eye(2) for name in "qkv"}
+        with pytest.raises(ShapeError, match="cannot form Q·K"):
+            self.run(attention.attention, **square)
+
+
+def test_a_gradient_is_of_what_was_changed() -> None:
+    """A change before the backward pass is in it: the scale taken away doubles nothing by accident."""
+    graph = written("attention", EXPECTED["attention"].cases[0])
+    from attncalc.gradient import gradients
+    from attncalc.graph import given
+
+    (weights,) = [node for node in steps(graph.result) if node.args["name"] == "weights"]
+    (scaled,) = [node for node in steps(graph.result) if node.args["name"] == "scaled"]
+    (bare,) = rewrite([weights], lambda node: node.sources[0].sources[0] if node is scaled else None)
+    Q = graph.operands["q"]
+    with_scale, without = (gradients(node, given("g", node.axes), [Q])[Q] for node in (weights, bare))
+    assert formula(with_scale) == "∂L/∂scores·K"
+    assert [node.args["name"] for node in steps(with_scale)].count("grad_scaled") == 1
+    assert [node.args["name"] for node in steps(without)].count("grad_scaled") == 0

@@ -1,0 +1,275 @@
+"""Matrices taken apart: published examples, order and signs, repeated and complex eigenvalues, the best approximation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import attncalc as ac
+from attncalc.calculations import load
+from attncalc.errors import AttncalcError, NoGradient, NotExact, ShapeError
+from attncalc.problem import Problem, solve
+from attncalc.trace import Given, Trace
+
+Array = NDArray[Any]
+few = settings(max_examples=40)
+
+squares = st.integers(1, 5).flatmap(
+    lambda n: arrays(np.float64, (n, n), elements=st.integers(-9, 9).map(float))  # whole: the cases that people type
+)
+any_shape = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=st.floats(-100, 100, allow_subnormal=False))
+)
+
+
+def exactly(name: str, a: list[list[float]], **options: Any) -> Trace:
+    return solve(Problem(load(name), {"a": Given(np.array(a, float))}, options), exact=True)
+
+
+def upright(vectors: Array) -> bool:
+    """Whether the largest entry of each column by absolute value is positive."""
+    sizes = np.abs(vectors)
+    first = np.argmax(sizes > (1 - 1e-9) * sizes.max(axis=0), axis=0)
+    entries = np.take_along_axis(vectors, first[None], axis=0)
+    return bool((entries.real > 0).all() and np.allclose(entries.imag, 0, atol=1e-12))
+
+
+EIGEN: dict[str, tuple[Any, list[Any], list[float]]] = {  # the matrix, its eigenvalues, its characteristic polynomial
+    "by the quadratic formula": ([[4, 1], [2, 3]], [5, 2], [1, -7, 10]),
+    "symmetric": ([[2, 1], [1, 2]], [3, 1], [1, -4, 3]),
+    "Strang's Markov matrix": ([[0.8, 0.3], [0.2, 0.7]], [1, 0.5], [1, -1.5, 0.5]),
+    "a quarter turn": ([[0, -1], [1, 0]], [1j, -1j], [1, 0, 1]),
+    "by size, the positive one first": ([[0, 2], [2, 0]], [2, -2], [1, 0, -4]),
+    "the negative one larger": ([[1, 0], [0, -3]], [-3, 1], [1, 2, -3]),
+    "singular": ([[1, 2], [2, 4]], [5, 0], [1, -5, 0]),
+    "three": ([[2, 0, 0], [0, 3, 4], [0, 4, 9]], [11, 2, 1], [1, -14, 35, -22]),
+    "a cycle of three": (
+        [[0, 1, 0], [0, 0, 1], [1, 0, 0]],
+        [1, complex(-0.5, math.sqrt(3) / 2), complex(-0.5, -math.sqrt(3) / 2)],
+        [1, 0, 0, -1],
+    ),
+    "four": (np.diag([1, 2, 3, 4]), [4, 3, 2, 1], [1, -10, 35, -50, 24]),
+    "one": ([[7]], [7], [1, -7]),
+    "tiny ones on a diagonal": ([[1, 0], [0, 1e-20]], [1, 1e-20], [1, -1, 1e-20]),
+}
+
+
+class TestEigen:
+    @pytest.mark.parametrize(("a", "values", "polynomial"), EIGEN.values(), ids=EIGEN)
+    def test_published(self, a: Any, values: list[Any], polynomial: list[float]) -> None:
+        t = ac.eigen(a)
+        assert_allclose(t.result, values, rtol=1e-14, atol=1e-15)
+        assert_allclose(t["characteristic_polynomial"], polynomial, rtol=1e-14, atol=1e-14)
+        assert_array_equal(t.result == 0, np.array(values) == 0)
+
+    def test_hilbert_s_matrix(self) -> None:
+        t = ac.eigen([[1, 1 / 2, 1 / 3], [1 / 2, 1 / 3, 1 / 4], [1 / 3, 1 / 4, 1 / 5]])
+        assert_allclose(t.result, [1.4083189271, 0.1223270659, 0.0026873404], atol=5e-11)
+
+    def test_the_result_is_the_eigenvalues(self) -> None:
+        t = ac.eigen([[4, 1], [2, 3]])
+        assert [step.name for step in t.outputs] == ["eigenvalues", "eigenvectors", "a_v", "lambda_v"]
+        assert_allclose(t["eigenvectors"], np.array([[1, -1], [1, 2]]) / np.sqrt([2, 5]), rtol=1e-15)
+
+    def test_the_polynomial_s_columns_have_names(self) -> None:
+        step = ac.eigen(np.eye(3)).find("characteristic_polynomial")
+        assert step.labels["power"] == ("λ³", "λ²", "λ", "1")
+        assert "characteristic_polynomial" not in ac.eigen(np.eye(5))
+
+    def test_shows_the_quadratic_formula(self) -> None:
+        t = ac.eigen([[4, 1], [2, 3]])
+        assert "(−(-7) − √((-7)² − 4×10)) / 2 = 2" in page(t)
+        assert "characteristic_polynomial[2] = 4×3 − 1×2 = 10" in page(t)
+
+    @few
+    @given(squares)
+    def test_each_vector_is_only_stretched(self, a: Array) -> None:
+        t = ac.eigen(a)
+        scale = max(1.0, float(np.abs(a).max()))
+        assert_allclose(t["a_v"], t["lambda_v"], atol=1e-12 * scale * len(a))
+        assert_allclose(t["a_v"], a @ t["eigenvectors"], atol=1e-12 * scale)
+        assert_allclose(np.linalg.norm(t["eigenvectors"], axis=0), 1, rtol=1e-13)
+        assert upright(t["eigenvectors"])
+
+    @few
+    @given(squares)
+    def test_sum_and_product_are_trace_and_determinant(self, a: Array) -> None:
+        values = ac.eigen(a).result
+        scale = max(1.0, float(np.abs(a).max())) * len(a)
+        assert_allclose(values.sum(), np.trace(a), atol=1e-7 * scale)
+        assert_allclose(np.prod(values), np.linalg.det(a), atol=1e-7 * scale ** len(a))
+        sizes = np.abs(values)
+        assert (sizes[:-1] >= sizes[1:] - 1e-9 * scale).all()
+
+    @few
+    @given(squares)
+    def test_the_polynomial_vanishes_at_the_eigenvalues(self, a: Array) -> None:
+        t = ac.eigen(a)
+        if len(a) <= 4:
+            assert_allclose(
+                t["characteristic_polynomial"], sympy_polynomial(a), atol=1e-9 * max(1.0, np.abs(a).max()) ** 4
+            )
+
+    @few
+    @given(squares)
+    def test_those_of_a_symmetric_matrix_stand_at_right_angles(self, a: Array) -> None:
+        vectors = ac.eigen(a + a.T)["eigenvectors"]
+        assert vectors.dtype == np.float64
+        assert_allclose(vectors.T @ vectors, np.eye(len(a)), atol=1e-13)
+
+    def test_a_stack_of_matrices(self) -> None:
+        stack = np.array([[[4, 1], [2, 3]], [[0, -1], [1, 0]]])
+        t = ac.eigen(stack)
+        assert_allclose(t.result, [[5, 2], [1j, -1j]])
+        for i, a in enumerate(stack):
+            assert_allclose(t["eigenvectors"][i], ac.eigen(a)["eigenvectors"])
+
+    def test_an_eigenvalue_that_rounding_makes_a_complex_pair_stays_real(self) -> None:
+        t = ac.eigen(np.arange(25).reshape(5, 5))
+        assert_array_equal(t.result[2:], 0)
+        assert t["eigenvectors"].dtype == np.float64
+        assert_allclose(t["a_v"], t["lambda_v"], atol=1e-12)
+
+    def test_too_few_directions_are_told(self) -> None:
+        t = ac.eigen([[1, 1], [0, 1]])
+        assert_array_equal(t["eigenvectors"], [[1, 1], [0, 0]])
+        assert "defective" in t.warnings[0]
+        assert not ac.eigen([[1, 0], [0, 1]]).warnings
+
+    def test_a_wrong_polynomial_is_followed(self) -> None:
+        """Who works on with coefficients of their own gets the roots of those."""
+        from attncalc.evaluate import evaluate
+        from attncalc.writing import write
+
+        written = write(Problem(load("eigen"), {"a": Given(np.array([[4.0, 1], [2, 3]]))}))
+        own = {("", "characteristic_polynomial"): np.array([1.0, -6, 8])}
+        values = evaluate(written.roots, written.values, given=own)
+        assert_allclose(values[written.result], [4, 2])
+
+    def test_complex_pairs_in_a_document(self) -> None:
+        assert ac.eigen([[0, -1], [1, 0]]).to_dict()["result"] == [{"re": 0.0, "im": 1.0}, {"re": 0.0, "im": -1.0}]
+
+    def test_single_precision_stays(self) -> None:
+        t = solve(Problem(load("eigen"), {"a": Given(np.array([[0.0, -1], [1, 0]]))}), dtype="float32")
+        assert t.result.dtype == np.complex64
+
+    @pytest.mark.parametrize(
+        ("a", "values"),
+        [
+            ([[4, 1], [2, 3]], ["5", "2"]),
+            ([[1, 1], [1, 0]], ["(1 + sqrt(5))/2", "(1 - sqrt(5))/2"]),
+            ([[0, -1], [1, 0]], ["I", "-I"]),
+            ([[0, 1, 0], [0, 0, 1], [1, 0, 0]], ["1", "-1/2 + sqrt(3)*I/2", "-1/2 - sqrt(3)*I/2"]),
+        ],
+        ids=str,
+    )
+    def test_closed_forms(self, a: list[list[float]], values: list[str]) -> None:
+        t = exactly("eigen", a)
+        assert [sympy.simplify(x - sympy.S(y)) for x, y in zip(t.result, values, strict=True)] == [0] * len(values)
+        vectors = sympy.Matrix(t["eigenvectors"].tolist())
+        assert sympy.simplify(sympy.Matrix(a) * vectors - vectors * sympy.diag(*t.result)).is_zero_matrix
+        floats = np.array(vectors.evalf().tolist(), complex)
+        assert_allclose(floats, ac.eigen(a)["eigenvectors"], atol=1e-13)
+
+    def test_beyond_four_rows_there_is_no_closed_form(self) -> None:
+        with pytest.raises(NotExact, match="up to 4 × 4"):
+            exactly("eigen", np.eye(5).tolist())
+
+
+class TestSvd:
+    def test_published(self) -> None:
+        """Strang, Introduction to Linear Algebra, section 7.2."""
+        t = ac.svd([[3, 0], [4, 5]])
+        assert_allclose(t.result, np.sqrt([45, 5]), rtol=1e-15)
+        assert_allclose(t["u"], np.array([[1, 3], [3, -1]]) / math.sqrt(10), rtol=1e-15)
+        assert_allclose(t["vt"], np.array([[1, 1], [1, -1]]) / math.sqrt(2), rtol=1e-15)
+        assert [step.name for step in t.outputs] == ["s", "u", "vt"]
+
+    @few
+    @given(any_shape)
+    def test_the_parts_make_the_matrix(self, a: Array) -> None:
+        t = ac.svd(a)
+        scale = max(1.0, float(np.abs(a).max()))
+        assert_allclose(t["u"] * t["s"] @ t["vt"], a, atol=1e-13 * scale)
+        k = min(a.shape)
+        assert_allclose(t["u"].T @ t["u"], np.eye(k), atol=1e-13)
+        assert_allclose(t["vt"] @ t["vt"].T, np.eye(k), atol=1e-13)
+        assert (np.diff(t["s"]) <= 0).all()
+        assert (t["s"] >= 0).all()
+        assert upright(t["u"])
+
+    @few
+    @given(any_shape, st.integers(0, 4))
+    def test_no_matrix_of_that_rank_is_nearer(self, a: Array, rank: int) -> None:
+        rank = min(rank, *a.shape)
+        t = ac.svd(a, rank=rank)
+        scale = max(1.0, float(np.abs(a).max()))
+        assert_allclose(t["error"], math.sqrt(float((t["s"][rank:] ** 2).sum())), atol=1e-12 * scale)
+        assert np.linalg.matrix_rank(t.result, tol=1e-9 * scale) <= rank
+        other = np.random.default_rng(0).normal(size=(a.shape[0], rank)) @ np.ones((rank, a.shape[1]))
+        assert float(t["error"]) <= np.linalg.norm(a - other) + 1e-9 * scale
+
+    def test_with_a_rank_the_approximation_is_the_result(self) -> None:
+        t = ac.svd([[1, 2, 3], [4, 5, 6]], rank=1)
+        assert [step.name for step in t.outputs][:2] == ["approximation", "error"]
+        assert_array_equal(ac.svd([[1, 2], [3, 4]], rank=0).result, 0)
+
+    def test_what_rounding_leaves_of_a_zero_is_zero(self) -> None:
+        assert_array_equal(ac.svd([[1, 2], [2, 4]])["s"][1:], 0)
+        assert_array_equal(ac.svd([[1, 0], [0, 1e-20]])["s"], [1, 1e-20])
+
+    @pytest.mark.parametrize(
+        "a", [[[3, 0], [4, 5]], [[1, 2], [2, 4]], [[1, 0], [0, 1], [1, 1]], [[1, 1, 0]], [[0, 0], [0, 0]]], ids=str
+    )
+    def test_closed_forms(self, a: list[list[float]]) -> None:
+        t = exactly("svd", a)
+        u, vt = (sympy.Matrix(t[name].tolist()) for name in ("u", "vt"))
+        assert sympy.simplify(u * sympy.diag(*t["s"]) * vt - sympy.Matrix(a)).is_zero_matrix
+        assert sympy.simplify(vt * vt.T - sympy.eye(vt.rows)).is_zero_matrix
+        assert_allclose(t["s"].astype(float), ac.svd(a)["s"], atol=1e-14)
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], type[AttncalcError], str]] = {
+    "a matrix that is not square": ("eigen", {"a": [[1, 2, 3], [4, 5, 6]]}, ShapeError, "a is 2 × 3"),
+    "a vector": ("eigen", {"a": [1, 2]}, ShapeError, "a is 1 × 2"),
+    "a rank above the smaller side": (
+        "svd",
+        {"a": [[1, 2, 3]], "rank": 2},
+        AttncalcError,
+        "--rank must be from 0 to 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "given_", "kind", "message"), REFUSED.values(), ids=REFUSED)
+def test_refuses(name: str, given_: dict[str, Any], kind: type[AttncalcError], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        getattr(ac, name)(**given_)
+
+
+@pytest.mark.parametrize("trace", [ac.eigen([[2, 1], [1, 2]]), ac.svd([[2, 1], [1, 2]])], ids=["eigen", "svd"])
+def test_has_no_gradient_and_says_why(trace: Trace) -> None:
+    with pytest.raises(NoGradient, match="have no slope where two of them meet"):
+        trace.grad()
+
+
+def page(trace: Trace) -> str:
+    from attncalc.render import View, render
+
+    shown = render(trace, "table", View(width=200))
+    assert isinstance(shown, str)
+    return shown
+
+
+def sympy_polynomial(a: Array) -> list[float]:
+    whole = sympy.Matrix(len(a), len(a), [int(x) for x in a.ravel()])
+    return [float(c) for c in whole.charpoly().all_coeffs()]
