@@ -88,10 +88,10 @@ def run(
         for done in range(loop.turns):
             turn = Turn(loop.first + done, program.run(state), state)
             (first if len(first) < KEPT else latest).append(turn)
+            state = start | {name: turn.values[node] for name, node in loop.carry.items()}
             end = loop.stop(turn.values)
             if end:
                 break
-            state = start | {name: turn.values[node] for name, node in loop.carry.items()}
             if told and (done % stride == stride - 1 or done == loop.turns - 1):
                 told(loop.turn, done + 1, loop.turns)
     made = [*first, *latest]

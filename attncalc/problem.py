@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,22 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, gradient_symbol, steps
 from attncalc.loops import Loop, Turn, run
 from attncalc.numbers import round_half_up
-from attncalc.recording import drop, farthest, must_be_finite, record
+from attncalc.recording import again, drop, farthest, must_be_finite, record
 from attncalc.text import both
 from attncalc.trace import Check, Given, Step, Trace
-from attncalc.writing import UPSTREAM, Written, kind_of, upstream_operand, write
+from attncalc.writing import UPSTREAM, Written, as_kind, kind_of, upstream_operand, write
 
 Array = NDArray[Any]
 Rounding = Callable[[Array], Array]
-Recorded = tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]
-"""Steps, outputs, and what is to be said of them."""
+
+
+class Recorded(NamedTuple):
+    """What has been evaluated: steps, outputs, and what is to be said of them."""
+
+    steps: tuple[Step, ...]
+    outputs: tuple[Step, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,24 +130,24 @@ def solve(
         written = replace(written, asides=(*written.asides, *expanded(written.roots)))
     rounding = None if round_to is None else partial(_round, decimals=round_to)
     if written.loop is not None:
-        steps_, outputs, notes = _loop(written, written.loop, dtype, rounding, keep_all=keep_all)
+        recorded = _loop(written, written.loop, dtype, rounding, keep_all=keep_all)
     else:
-        steps_, outputs, notes = _once(problem, written, dtype, rounding)
+        recorded = _once(problem, written, dtype, rounding)
     trace = Trace(
         calculation=problem.name,
         summary=problem.calculation.summary,
         inputs=written.inputs,
         options=problem.calculation.defaults | dict(problem.options),
-        steps=steps_,
-        outputs=outputs,
-        notes=(*written.notes, *notes),
+        steps=recorded.steps,
+        outputs=recorded.outputs,
+        notes=(*written.notes, *recorded.notes),
         problem=problem,
     )
     if problem.calculation.finish is not None and problem.backward is None:
         trace = problem.calculation.finish(trace)
     overflow = must_be_finite(trace, infinite=problem.calculation.infinite)
     remarks = problem.calculation.remarks
-    return replace(trace, warnings=(*(remarks(trace) if remarks else ()), *overflow))
+    return replace(trace, warnings=(*recorded.warnings, *(remarks(trace) if remarks else ()), *overflow))
 
 
 def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | None) -> Recorded:
@@ -157,7 +164,7 @@ def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | N
     checks = _gradchecks(written) if checked else {}
     labels = written.labels
     recorded = {node: record(node, values, written.values, labels, drift.get(node), checks.get(node)) for node in named}
-    return (
+    return Recorded(
         tuple(step for node, step in recorded.items() if node.args["shown"]),
         tuple(drop(recorded[node], written.bound.dropped) for node in written.outputs),
         _flat(problem, written, values),
@@ -166,26 +173,40 @@ def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | N
 
 def _loop(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
     """Run a loop and record the turns that were kept, each in a group of its own."""
-    ran = run(loop, written.values, dtype=kind_of(written.values, dtype), after_step=rounding, keep_all=keep_all)
-    named = steps(*loop.steps, *loop.results)
-    recorded = [_of_turn(turn, loop, named, written) for turn in ran.kept]
-    notes = [ran.reason] if ran.reason else []
+    kind = kind_of(written.values, dtype)
+    loop = loop._replace(start={name: as_kind(np.asarray(value), kind) for name, value in loop.start.items()})
+    tidied = _tidy if kind == "object" else rounding
+    ran = run(loop, written.values, dtype=kind, after_step=tidied, keep_all=keep_all)
+    full: dict[int, Turn] = {}
+    if rounding is not None and kind != "object":
+        full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
+    known: dict[Node, Step] = {}
+    recorded = [_of_turn(turn, full.get(turn.number), loop.turn, written, known) for turn in ran.kept]
+    said = (ran.end.reason,) if ran.end else ()
+    warns = ran.end is not None and ran.end.warns
+    notes = () if warns else said
     if ran.count > len(ran.kept):
-        notes.append(f"{ran.count} turns were taken; the first and the last ones are shown, --all shows every one")
+        notes += (f"of {ran.count:,} {loop.turn}s the first and the last are shown; --all shows every one",)
     last = recorded[-1]
-    return (
+    return Recorded(
         tuple(step for turn in recorded for node, step in turn.items() if node.args["shown"]),
-        tuple(replace(last[node], group="") for node in loop.results),
-        tuple(notes),
+        tuple(drop(replace(last[node], group=node.args["group"]), written.bound.dropped) for node in loop.results),
+        notes,
+        said if warns else (),
     )
 
 
-def _of_turn(turn: Turn, loop: Loop, named: Sequence[Node], written: Written) -> dict[Node, Step]:
-    group = f"{loop.turn} {turn.number}"
+def _of_turn(
+    turn: Turn, full: Turn | None, word: str, written: Written, known: dict[Node, Step]
+) -> dict[Node, Step]:
+    """The steps of a turn; a step's formula is written once, and is the same in all the turns."""
     recorded = {}
-    for node in named:
-        step = record(node, turn.values, turn.inputs, written.labels, None, None)
-        recorded[node] = replace(step, group=f"{group}/{step.group}" if step.group else group)
+    for node in turn.values:
+        if node not in known:
+            known[node] = record(node, turn.values, turn.inputs, written.labels, None, None)
+        group = "/".join(filter(None, (f"{word} {turn.number}", node.args["group"])))
+        drift = farthest(turn.values[node], full.values[node]) if full and node in full.values else None
+        recorded[node] = again(known[node], node, turn.values, turn.inputs, group, drift)
     return recorded
 
 

@@ -54,6 +54,25 @@ def record(
     )
 
 
+def again(
+    step: Step,
+    node: Node,
+    values: Mapping[Node, Array],
+    operands: Mapping[str, Array],
+    group: str,
+    drift: float | None,
+) -> Step:
+    """A step that is known already, as it is at another turn of a loop."""
+    return replace(
+        step,
+        group=group,
+        value=values[node],
+        drift=drift,
+        arithmetic=partial(_arithmetic, node, values, operands),
+        left_over=partial(left_over, node, values, operands),
+    )
+
+
 def _arithmetic(
     node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], at: tuple[int, ...]
 ) -> Arithmetic:

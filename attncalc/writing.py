@@ -89,7 +89,9 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
         loop = made if isinstance(made, Loop) else None
         if loop is not None and problem.backward:
-            raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
+            if loop.loss is None:
+                raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
+            loop, made = None, loop.loss
         outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
         values = arrays | {name: _letter(name, value) for name, value in said.letters.items()}
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}

@@ -103,7 +103,7 @@ def _factorial(x: Array) -> Array:
 
 def _log_factorial(x: Array) -> Array:
     if is_exact(x):
-        return kernels.log(_factorial(x))
+        return np.asarray(kernels.log(_factorial(x)))
     return _of_each(x, lambda k: math.lgamma(k + 1))
 
 

@@ -56,7 +56,7 @@ def by_precise_numbers(scores: Array, target: Array) -> list[float]:
 def as_torch_does(
     scores: Array, target: Array, weight: Array, *, smoothing: float, ignored: int, reduction: str
 ) -> float | Array:
-    """torch.nn.functional.cross_entropy for classes told by their numbers, in its own two parts: nll and smooth loss."""
+    """torch.nn.functional.cross_entropy for classes told by their numbers, in its two parts: nll and smooth loss."""
     logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
     keep = target != ignored
     place = np.where(keep, target, 0)

@@ -1,4 +1,4 @@
-"""Matrices taken apart: published examples, order and signs, repeated and complex eigenvalues, the best approximation."""
+"""Matrices taken apart: published examples, order and signs, repeated and complex eigenvalues, approximations."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class TestEigen:
     def test_a_stack_of_matrices(self) -> None:
         stack = np.array([[[4, 1], [2, 3]], [[0, -1], [1, 0]]])
         t = ac.eigen(stack)
-        assert_allclose(t.result, [[5, 2], [1j, -1j]])
+        assert_allclose(t.result, np.array([[5, 2], [1j, -1j]]))
         for i, a in enumerate(stack):
             assert_allclose(t["eigenvectors"][i], ac.eigen(a)["eigenvectors"])
 

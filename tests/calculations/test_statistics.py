@@ -338,7 +338,7 @@ def test_refuses(name: str, given_: dict[str, Any], message: str) -> None:
 
 def test_a_softmax_along_the_first_axis_may_have_a_masked_row() -> None:
     """Each axis has its own rows: here it is the columns that need something left to share."""
-    x = [[-np.inf, -np.inf], [0, 0]]
+    x = np.array([[-np.inf, -np.inf], [0, 0]])
     assert_array_equal(ac.softmax(x, axis=0).result, [[0, 0], [1, 1]])
     with pytest.raises(DomainError, match="column 0 of x"):
         ac.softmax(np.transpose(x), axis=0)
