@@ -123,7 +123,7 @@ def _bound(declared: str | tuple[str, ...], size: int, known: dict[str, int]) ->
         known[unknown[0]] = size // have
     else:
         rule = " × ".join(f"{name}={known[name]}" if name in known else name for name in declared)
-        raise ShapeError(f"{size} cannot be split into {rule}")
+        raise ShapeError(f"an axis of {size} cannot be split into {rule}")
     return composite(*(Axis(name, known[name]) for name in declared))
 
 

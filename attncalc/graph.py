@@ -301,5 +301,6 @@ def _cannot_form(node: Node, error: ShapeError) -> ShapeError:
     from attncalc.notation import formula
 
     node.axes = ()
-    facts = " but ".join(f"{formula(source)} is {ax.describe(source.axes)}" for source in node.sources)
+    plain = [source.sources[0] if source.op == "transpose" else source for source in node.sources]
+    facts = " but ".join(f"{formula(source)} is {ax.describe(source.axes)}" for source in plain)
     return ShapeError(f"cannot form {formula(node)}: {facts}; {error.message}", hint=error.hint)

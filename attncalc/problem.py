@@ -19,7 +19,7 @@ from attncalc.graph import Node, gradient_symbol, steps
 from attncalc.loops import Loop, Turn, run
 from attncalc.numbers import round_half_up
 from attncalc.recording import again, drop, farthest, must_be_finite, record
-from attncalc.text import both
+from attncalc.text import both, either, visible
 from attncalc.trace import Check, Given, Step, Trace
 from attncalc.writing import UPSTREAM, Written, as_kind, kind_of, upstream_operand, write
 
@@ -76,7 +76,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     twice = [name for name in named if name in by_name]
     if twice:
         raise OptionError(f"{calculation.name} was given {both(twice)} twice, by position and by name")
-    settings = {name: named[name] for name in ("dtype", "round_to") if name in named}
+    settings = {name: check(named[name]) for name, check in _SETTINGS.items() if name in named}
     given = by_name | {name: value for name, value in named.items() if name not in settings}
     if isinstance(given.get("weights"), Mapping) and calculation.operand("weights") is None:
         given = dict(given.pop("weights")) | given
@@ -92,6 +92,31 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         if arrays.get(operand.name) is not None:
             inputs[operand.name] = to_given(arrays[operand.name], operand)
     return solve(Problem(calculation, inputs, options), **settings)
+
+
+def _known_dtype(dtype: Any) -> str:
+    """`float32` or `float64`, however it was said."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
+    if name not in DTYPES:
+        raise OptionError(f"dtype must be {either(DTYPES)}, and not {visible(name, 80)}")
+    return name
+
+
+def _decimals(decimals: Any) -> int | None:
+    """A number of decimals, or None for no rounding."""
+    if decimals is None:
+        return None
+    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or decimals < 0:
+        raise OptionError(f"round_to must be a whole number of decimals, 0 or more, and not {visible(repr(decimals), 80)}")
+    return int(decimals)
+
+
+DTYPES = ("float32", "float64")
+_SETTINGS: dict[str, Callable[[Any], Any]] = {"dtype": _known_dtype, "round_to": _decimals}
+"""What a call takes beside operands and options, each with its check."""
 
 
 def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck: bool) -> Trace:
@@ -196,9 +221,7 @@ def _loop(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *
     )
 
 
-def _of_turn(
-    turn: Turn, full: Turn | None, word: str, written: Written, known: dict[Node, Step]
-) -> dict[Node, Step]:
+def _of_turn(turn: Turn, full: Turn | None, word: str, written: Written, known: dict[Node, Step]) -> dict[Node, Step]:
     """The steps of a turn; a step's formula is written once, and is the same in all the turns."""
     recorded = {}
     for node in turn.values:

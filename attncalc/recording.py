@@ -157,4 +157,5 @@ def farthest(rounded: Array, full: Array) -> float:
     if full.dtype.kind != "f":
         return 0.0
     both_finite = np.isfinite(rounded) & np.isfinite(full)
-    return float(np.max(np.abs(rounded - full), initial=0.0, where=both_finite))
+    apart = np.subtract(rounded, full, where=both_finite, out=np.zeros_like(full))
+    return float(np.max(np.abs(apart), initial=0.0))

@@ -14,10 +14,10 @@ from attncalc import axes as ax
 from attncalc import notation
 from attncalc.binding import Bound, bind
 from attncalc.calculation import Calculation, Operand, layer_of
-from attncalc.errors import DomainError, NoGradient, OptionError, ShapeError
+from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly
 from attncalc.expression import Expression, parse
-from attncalc.gradient import gradients
+from attncalc.gradients import gradients
 from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, step, walk
 from attncalc.loops import Loop
 from attncalc.ops import spread
@@ -263,8 +263,8 @@ def _is(names: Sequence[str]) -> str:
 
 def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dtype: str) -> ShapeError:
     """The error with the files that its operands came from, and whether transposing one of them would mend it."""
-    sources = [f"{name} is {g.source}" for name, g in problem.inputs.items() if g.source]
-    message = f"{error.message} ({', '.join(sources)})" if sources else error.message
+    files = dict.fromkeys(g.source.partition("#")[0] for g in problem.inputs.values() if g.source)
+    message = f"{error.message} ({_whence(problem.inputs, list(files))})" if files else error.message
     if error.hint:
         return ShapeError(message, hint=error.hint)
     for name, g in problem.inputs.items():
@@ -272,10 +272,17 @@ def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dty
             turned = replace(g, value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
             try:
                 _write(problem, {**problem.inputs, name: turned}, options, dtype)
-            except (ShapeError, DomainError, OptionError):
+            except AttncalcError:
                 continue
             return ShapeError(message, hint=f"is {g.source or name} transposed? --transpose {name} turns it round")
     return ShapeError(message)
+
+
+def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:
+    """`all from problem.json`, or `q from q.json, k from k.json`."""
+    if len(files) == 1 and len(inputs) > 1 and all(g.source for g in inputs.values()):
+        return f"all from {files[0]}"
+    return ", ".join(f"{name} from {g.source}" for name, g in inputs.items() if g.source)
 
 
 def upstream_operand() -> Operand:

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "attncalc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOOR = {"errors", "text"}
-LANGUAGE = {"axes", "graph", "ops", "notation", "gradient", "cells"}
+LANGUAGE = {"axes", "graph", "ops", "notation", "gradients", "cells"}
 INTERPRETERS = {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "loops", "plan"}
 RECORD = {"trace", "numbers"}
 

@@ -88,6 +88,14 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "rnn": ("sequence", "Read a sequence one step after the other, with a state that remembers."),
     "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
+    "derivative": (
+        "calculus",
+        "How fast a function rises at a point: what the slopes of ever shorter chords settle at.",
+    ),
+    "gradient": (
+        "calculus",
+        "The slopes of a function in all its variables: the direction in which it rises fastest.",
+    ),
 }
 """Name → (module, one line). A test holds it against the modules."""
 
@@ -107,6 +115,7 @@ FAMILIES: dict[str, str] = {
     "activations": "Layers",
     "layers": "Layers",
     "sequence": "Layers",
+    "calculus": "Optimisation and training",
     "blocks": "Layers",
     "transformer": "Layers",
 }

@@ -73,7 +73,7 @@ def scaling(
     """
     _must_be_drawable("--dk", dk, trials * KEYS, seed)
     if not sigma > 0:
-        raise OptionError(f"--sigma must be greater than 0, and not {sigma}")
+        raise OptionError(f"--sigma must be greater than 0, and not {sigma:g}")
     variances, unscaled, scaled = [], [], []
     for size in dk:
         with group(f"dk={size}"):

@@ -161,7 +161,7 @@ def _by_class(given: Axes, target: Node, ignore_index: int | None) -> bool:
 def _score(logs: Node, target: Node, w: Node | None, smoothing: float, *, by_class: bool) -> Node:
     """Each row's log-probability of what is right, weighted by class; a loss is what it lacks to 0."""
     if not 0 <= smoothing <= 1:
-        raise OptionError(f"--label-smoothing must be from 0 to 1, and not {smoothing}")
+        raise OptionError(f"--label-smoothing must be from 0 to 1, and not {smoothing:g}")
     if by_class and not smoothing:
         right = select(logs, target)
         return right if w is None else weigh(select(w, target), right)

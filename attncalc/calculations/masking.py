@@ -55,7 +55,7 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Ru
         scores = step("scaled", scaled(Q, scores, rules.scale), why)
     if rules.softcap is not None:
         if not rules.softcap > 0:
-            raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap}")
+            raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap:g}")
         cap = rules.softcap
         scores = step("capped", cap * tanh(scores / cap), "no score can run away: all stay between −C and C")
     if isinstance(B, Node):

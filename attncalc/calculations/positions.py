@@ -89,7 +89,7 @@ def sinusoidal(
     assert n is not None
     assert d is not None
     if not base > 0:
-        raise OptionError(f"--base must be greater than 0, and not {base}")
+        raise OptionError(f"--base must be greater than 0, and not {base:g}")
     places, width, pairs = Axis("n", n), Axis("d", d), Axis("pair", (d + 1) // 2)
     why = "the first pair turns fastest, the last slowest; both columns of a pair share one"
     frequencies = step("frequencies", powers_of(as_node(base), pairs, d), why)

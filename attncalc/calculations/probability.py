@@ -58,7 +58,7 @@ def softmax(
     scores = x
     if temperature != 1:
         if not temperature > 0:
-            raise OptionError(f"--temperature must be greater than 0, and not {temperature}")
+            raise OptionError(f"--temperature must be greater than 0, and not {temperature:g}")
         scores = step("scaled", x / temperature, "above 1 the shares become more alike, below 1 less so")
     shifted = step("shifted", scores - held(peak(scores, over)), "the shares stay as they are, and e^x cannot overflow")
     exponentials = step("exponentials", exp(shifted), "every score becomes positive, and gaps become ratios")

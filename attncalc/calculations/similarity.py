@@ -57,7 +57,7 @@ def _distance(difference: Node, metric: str, p: float) -> Node:
         return peak(absolute(difference))
     if metric == "minkowski":
         if not p > 0:
-            raise OptionError(f"--p must be greater than 0, and not {p}")
+            raise OptionError(f"--p must be greater than 0, and not {p:g}")
         return root_of_sum(total(power(absolute(difference), p)), difference, p)
     squares = total(difference**2)
     return squares if metric == "sqeuclidean" else root_of_sum(squares, difference, 2)

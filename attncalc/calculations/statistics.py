@@ -191,7 +191,7 @@ def likelihood(
     if distribution == "bernoulli":
         assert p is not None, "needed"
         if not 0 <= p <= 1:
-            raise OptionError(f"--p is a probability, from 0 to 1, and not {p}")
+            raise OptionError(f"--p is a probability, from 0 to 1, and not {p:g}")
         ones = whole(x)
         chance = power(as_node(p), ones) * power(1 - as_node(p), 1 - ones)
         chance, logs = _with_logs(chance, "p for every 1, and what is left of 1 for every 0")
@@ -237,7 +237,7 @@ def _logs(logs: Node) -> Node:
 def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
     """Densities, their logarithms, and the estimate of mean and standard deviation."""
     if not std > 0:
-        raise OptionError(f"--std must be greater than 0, and not {std}")
+        raise OptionError(f"--std must be greater than 0, and not {std:g}")
     spread = as_node(std)
     exponent = -((x - mean) ** 2 / (2 * spread**2))
     height = spread * sqrt(2 * constant(np.pi, "π"))
@@ -251,7 +251,7 @@ def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
 def _poisson(x: Node, rate: float) -> tuple[Node, Node]:
     """Probabilities of counts, and their logarithms."""
     if not rate > 0:
-        raise OptionError(f"--rate must be greater than 0, and not {rate}")
+        raise OptionError(f"--rate must be greater than 0, and not {rate:g}")
     x, expected = whole(x), as_node(rate)
     direct = x * log(expected) - expected - log_factorial(x)
     chance = power(expected, x) * exp(-expected) / factorial(x)

@@ -85,7 +85,7 @@ def norm(
 def _powers(a: Node, p: float) -> Node:
     """|a|^p; a square needs no absolute value."""
     if not p > 0:
-        raise OptionError(f"--p must be greater than 0, and not {p}", hint="--p 1, 2, 3 or inf are the usual ones")
+        raise OptionError(f"--p must be greater than 0, and not {p:g}", hint="--p 1, 2, 3 or inf are the usual ones")
     return a**2 if p == 2 else power(absolute(a), p)
 
 

@@ -29,6 +29,11 @@ class Line(NamedTuple):
         """`scores[0,1]`; a scalar's place is its step."""
         return f"{self.step.key}[{','.join(map(str, self.at))}]" if self.at else self.step.key
 
+    @property
+    def text(self) -> str:
+        """`scores[0,1] = 1×1 + 0×0 + 1×1 = 2`."""
+        return " = ".join(filter(None, (self.place, self.arithmetic, self.value)))
+
 
 def lines(trace: Trace, view: View) -> Iterator[Line]:
     """The entries that are asked for, in order: those of one step, or of every step."""
@@ -50,8 +55,7 @@ def page(trace: Trace, view: View) -> str:
             text += [""] if text else []
             text += [f"{line.step.key} = {line.step.formula}", line.step.why]
             last = line.step
-        worked = f"{line.arithmetic} = " if line.arithmetic else ""
-        text.append(f"{line.place} = {worked}{line.value}")
+        text.append(line.text)
     return "".join(f"{view.spell(row)}\n" for row in text)
 
 

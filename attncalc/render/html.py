@@ -7,9 +7,10 @@ from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator
 from hashlib import sha256
 from html import escape
+from itertools import groupby
 
 from attncalc.numbers import format_number
-from attncalc.render import tex
+from attncalc.render import cells, tex
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
 from attncalc.render.mathml import mathml
 from attncalc.render.parts import Item, divided, findings, operand_steps, options, sizes, summary
@@ -53,7 +54,12 @@ def _hash(text: str) -> str:
 
 
 def _body(trace: Trace, view: View, *, interactive: bool) -> str:
-    parts = _value(as_read(asked_for(trace, view)), view) if view.bare else _whole(trace, view, interactive=interactive)
+    if view.cells:
+        parts = _cells(trace, view)
+    elif view.bare:
+        parts = _value(as_read(asked_for(trace, view)), view)
+    else:
+        parts = _whole(trace, view, interactive=interactive)
     return "".join(f"{part}\n" for part in parts)
 
 
@@ -97,6 +103,14 @@ def _whole(trace: Trace, view: View, *, interactive: bool) -> Iterator[str]:
         yield _element("section", "\n".join(_sections("Steps", steps, view, worked)))
     if result:
         yield _element("section", "\n".join(_sections("Result", result, view, worked)), "result")
+
+
+def _cells(trace: Trace, view: View) -> Iterator[str]:
+    """The entries that are asked for, under their steps' formulas."""
+    for step, entries in groupby(cells.lines(trace, view), key=lambda line: line.step):
+        yield _element("h3", _text(step.key))
+        yield _formula(step)
+        yield _element("ul", "".join(_element("li", _text(line.text)) for line in entries), "worked")
 
 
 def _worked(items: Iterable[Item]) -> set[str]:
@@ -144,16 +158,20 @@ def _step(item: Item, view: View, worked: Collection[str]) -> Iterator[str]:
     number = "" if item.number is None else _element("span", str(item.number), "number")
     yield _element("h3", number + _text(step.name))
     if not item.again:
-        chain = [f"= {step.sizes}"] if step.sizes else []
-        chain += [f"→ [{'×'.join(map(str, step.shape))}]"] if step.shape else []
-        size = _element("span", _text(" ".join(chain)), "sizes")
-        formula = mathml(f"{step.symbol_latex} = {step.latex}") if step.latex else _text(step.symbol)
-        yield _element("p", formula + size, "formula")
+        yield _formula(step)
         if step.why:
             yield _element("p", _sentence(step.why), "why")
     yield from _value(step, view, works=step.key in worked)
     for finding in findings(step):
         yield _element("p", _text(finding), "alarm" if "DISAGREE" in finding else "faint")
+
+
+def _formula(step: Step) -> str:
+    """A step's formula, the same with sizes in place, and the shape that comes out."""
+    chain = [f"= {step.sizes}"] if step.sizes else []
+    chain += [f"→ [{'×'.join(map(str, step.shape))}]"] if step.shape else []
+    formula = mathml(f"{step.symbol_latex} = {step.latex}") if step.latex else _text(step.symbol)
+    return _element("p", formula + _element("span", _text(" ".join(chain)), "sizes"), "formula")
 
 
 # A value
@@ -163,14 +181,14 @@ def _value(step: Step, view: View, *, works: bool = False) -> Iterator[str]:
     if step.value is None or step.value.size == 0:
         yield _element("p", _text(summary(step, view)), "faint")
         return
-    lines = in_the_step(step, view.digits)
+    worked = in_the_step(step, view.digits)
     if step.value.ndim == 0:
-        arithmetic, value = lines[0] if lines else ("", window(step, view, LIMITS).tables[0].entries[0][0])
+        arithmetic, value = worked[0] if worked else ("", window(step, view, LIMITS).tables[0].entries[0][0])
         chain = f"{step.name} = {arithmetic} = " if arithmetic else f"{step.name} = "
         yield _element("p", _text(chain) + _element("strong", _entry(step, (), value)), "value")
         return
-    if lines:
-        rows = (_element("li", _text(f"{step.name}[{i}] = {how} = {value}")) for i, (how, value) in enumerate(lines))
+    if worked:
+        rows = (_element("li", _text(f"{step.name}[{i}] = {how} = {value}")) for i, (how, value) in enumerate(worked))
         yield _element("ul", "".join(rows), "worked")
     shown = window(step, view, LIMITS)
     figures = []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from attncalc.render import tex
+from attncalc.render import cells, tex
 from attncalc.render.matrices import LINE, Link, value
 from attncalc.render.parts import Item, divided, findings, operand_steps, options
 from attncalc.render.view import View, as_read, asked_for
@@ -26,10 +27,12 @@ def page(trace: Trace, view: View) -> str:
     """The trace to put into a document, or as a document; with `quiet` or `get` one value alone."""
     if view.bare:
         links = value(as_read(asked_for(trace, view)), view).links
-        lines = [_display(link.latex) if view.standalone else link.latex for link in links]
+        parts = [_display(link.latex) if view.standalone else link.latex for link in links]
+    elif view.cells:
+        parts = list(_cells(trace, view))
     else:
-        lines = list(_whole(trace, view))
-    body = "\n".join(lines).strip() + "\n"
+        parts = list(_whole(trace, view))
+    body = "\n".join(parts).strip() + "\n"
     return _document(body) if view.standalone else body
 
 
@@ -74,6 +77,16 @@ def _whole(trace: Trace, view: View) -> Iterator[str]:
         yield from _items(result, view, boxed=True)
 
 
+def _cells(trace: Trace, view: View) -> Iterator[str]:
+    """The entries that are asked for, under their steps' formulas."""
+    for step, entries in groupby(cells.lines(trace, view), key=lambda line: line.step):
+        yield f"\n\\paragraph{{{tex.text(step.key)}}} {tex.sentence(step.why)}{_shape(step)}"
+        links = [Link(step.latex, LINE)]
+        for line in entries:
+            links += _entry(step, line.at, " = ".join(filter(None, (line.arithmetic, line.value))))
+        yield _chain(step, links)
+
+
 def _given(trace: Trace, view: View) -> Iterator[str]:
     """The operands, as many side by side as a line holds."""
     row: list[str] = []
@@ -93,7 +106,7 @@ def _given(trace: Trace, view: View) -> Iterator[str]:
     if row:
         yield _display(" \\qquad ".join(row))
     if chosen := options(trace):
-        yield f"\\noindent with {tex.text(', '.join(chosen))}"
+        yield f"\n\\noindent with {tex.text(', '.join(chosen))}"
 
 
 def _items(items: Sequence[Item], view: View, *, boxed: bool = False) -> Iterator[str]:
@@ -133,10 +146,15 @@ def _breakable(latex: str) -> str:
 
 def _worked(step: Step, view: View) -> Iterator[Link]:
     for index, (arithmetic, result) in enumerate(in_the_step(step, view.digits)):
-        room = LINE - len(step.symbol)
-        first, *further = _lines(f"{arithmetic} = {result}" if step.shape else arithmetic, room)
-        yield Link(_set(first, room), _width(first), below=str(index) if step.shape else "")
-        yield from (Link(f"{{}}{_set(line, room)}", LINE, CONTINUED) for line in further)
+        yield from _entry(step, *((index,), f"{arithmetic} = {result}") if step.shape else ((), arithmetic))
+
+
+def _entry(step: Step, at: tuple[int, ...], line: str) -> Iterator[Link]:
+    """An entry's arithmetic and its value, in as many lines as they take."""
+    room = LINE - len(step.symbol)
+    first, *further = _lines(line, room)
+    yield Link(_set(first, room), _width(first), below=",".join(map(str, at)))
+    yield from (Link(f"{{}}{_set(rest, room)}", LINE, CONTINUED) for rest in further)
 
 
 def _width(line: str) -> int:

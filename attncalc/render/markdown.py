@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 
+from attncalc.render import cells
 from attncalc.render.glyphs import to_ascii
 from attncalc.render.parts import Item, divided, findings, inline, operand_steps, options, sizes, summary
 from attncalc.render.view import View, as_read, asked_for
@@ -30,7 +32,12 @@ MATH = (  # what Markdown would act on before the formula is read as one
 
 def page(trace: Trace, view: View) -> str:
     """The trace as a document; with `quiet` or `get` one value alone."""
-    blocks = _value(as_read(asked_for(trace, view)), view) if view.bare else _whole(trace, view)
+    if view.cells:
+        blocks = _cells(trace, view)
+    elif view.bare:
+        blocks = _value(as_read(asked_for(trace, view)), view)
+    else:
+        blocks = _whole(trace, view)
     text = "\n\n".join(blocks) + "\n"
     return text if view.unicode else to_ascii(text)
 
@@ -76,13 +83,22 @@ def _whole(trace: Trace, view: View) -> Iterator[str]:
         yield from _items("Result", result, view)
 
 
+def _cells(trace: Trace, view: View) -> Iterator[str]:
+    """The entries that are asked for, under their steps' formulas."""
+    for step, entries in groupby(cells.lines(trace, view), key=lambda line: line.step):
+        yield f"### {plain(step.key)}"
+        if step.latex:
+            yield _formula(step)
+        yield "\n".join(f"- `{visible(line.text)}`" for line in entries)
+
+
 def _given(trace: Trace, view: View) -> Iterator[str]:
     steps = operand_steps(trace)
-    lines = [_operand(step, trace.inputs[name]) for name, step in steps.items()]
-    lines += [f"- {plain(words)}" for words in options(trace)]
-    if lines:
+    facts = [_operand(step, trace.inputs[name]) for name, step in steps.items()]
+    facts += [f"- {plain(words)}" for words in options(trace)]
+    if facts:
         yield "## Given"
-        yield "\n".join(lines)
+        yield "\n".join(facts)
     for name, step in steps.items():
         if not inline(trace.inputs[name]):
             yield f"{_symbol(step)}:"
@@ -159,11 +175,11 @@ def _table(step: Step, table: Table) -> str:
     row_axis, column_axis = ("", "", *step.axes)[-2:]
     is_row = len(step.shape) == 1
     corner = column_axis if is_row else f"{row_axis} ╲ {column_axis}"
-    lines = [[corner, *(_name(step, column_axis, j) for j in table.columns)], ["--:"] * (len(table.columns) + 1)]
+    drawn = [[corner, *(_name(step, column_axis, j) for j in table.columns)], ["--:"] * (len(table.columns) + 1)]
     for i, entries in zip(table.rows, table.entries, strict=True):
         name = "" if is_row else _name(step, row_axis, i)
-        lines.append([name and f"**{name}**", *map(_entry, entries)])
-    return "\n".join(f"| {' | '.join(cell.replace('|', BAR) for cell in line)} |" for line in lines)
+        drawn.append([name and f"**{name}**", *map(_entry, entries)])
+    return "\n".join(f"| {' | '.join(cell.replace('|', BAR) for cell in line)} |" for line in drawn)
 
 
 def _entry(text: str) -> str:

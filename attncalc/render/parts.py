@@ -89,6 +89,13 @@ def inline(operand: Given) -> str:
     return line if len(line) <= LONGEST_INLINE else ""
 
 
+def common_file(trace: Trace) -> str:
+    """The file that all of several operands come from, each by its own name; "" where there is no such file."""
+    files = {operand.source.removesuffix(f"#{name}") for name, operand in trace.inputs.items()}
+    whole = len(files) == 1 and len(trace.inputs) > 1
+    return files.pop() if whole and all("#" in operand.source for operand in trace.inputs.values()) else ""
+
+
 def options(trace: Trace) -> list[str]:
     """`causal = true`, `scale = none`: the options that are not as they would be by themselves."""
     usual = trace.problem.calculation.defaults if trace.problem else {}

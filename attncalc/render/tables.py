@@ -9,7 +9,7 @@ from rich.text import Text
 from attncalc.numbers import format_number
 from attncalc.render.flow import assembled, chain, flow
 from attncalc.render.grid import FAINT, grid
-from attncalc.render.parts import Item, divided, findings, inline, operand_steps, options, sizes
+from attncalc.render.parts import Item, common_file, divided, findings, inline, operand_steps, options, sizes
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Given, Step, Trace
@@ -51,16 +51,20 @@ def _head(trace: Trace, view: View) -> Iterator[Text]:
     yield from flow(Text(view.spell(trace.summary)), view.columns)
     if trace.inputs:
         yield Text()
+    common = common_file(trace)
+    if common:
+        yield from flow(Text(view.spell(f"← {common}")), view.columns, indent=2, hang=4)
     for name, step in operand_steps(trace).items():
-        yield from flow(_operand(step, trace.inputs[name], view), view.columns, indent=2, hang=4)
+        yield from flow(_operand(step, trace.inputs[name], common, view), view.columns, indent=2, hang=4)
     if chosen := ", ".join(options(trace)):
         yield from flow(Text(view.spell(chosen)), view.columns, indent=2, hang=4)
 
 
-def _operand(step: Step, operand: Given, view: View) -> Text:
+def _operand(step: Step, operand: Given, common: str, view: View) -> Text:
     """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`."""
     line = Text().append(view.spell(step.name), "bold")
-    line.append(view.spell(f" ← {operand.source}" if operand.source else ""))
+    source = "" if operand.source == f"{common}#{step.name}" else operand.source
+    line.append(view.spell(f" ← {source}" if source else ""))
     line.append(view.spell(f", {sizes(step)}" if step.shape else ""))
     values = inline(operand)
     if values and values != operand.source:

@@ -164,7 +164,7 @@ class TestAnAuthorWhoWritesSomethingElse:
 def test_a_gradient_is_of_what_was_changed() -> None:
     """A change before the backward pass is in it: the scale taken away doubles nothing by accident."""
     graph = written("attention", EXPECTED["attention"].cases[0])
-    from attncalc.gradient import gradients
+    from attncalc.gradients import gradients
     from attncalc.graph import given
 
     (weights,) = [node for node in steps(graph.result) if node.args["name"] == "weights"]

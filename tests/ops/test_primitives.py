@@ -19,7 +19,7 @@ from attncalc.axes import Axis
 from attncalc.cells import Cell, Form, Literal, Pick
 from attncalc.errors import NoGradient, ShapeError
 from attncalc.evaluate import evaluate, exactly
-from attncalc.gradient import gradients
+from attncalc.gradients import gradients
 from attncalc.graph import OPS, Node, given, rewrite
 from attncalc.notation import formula, sizes
 

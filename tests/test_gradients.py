@@ -13,7 +13,7 @@ from trees import ARRAYS, arrays, entries
 from attncalc.axes import Axis
 from attncalc.errors import NoGradient
 from attncalc.evaluate import evaluate
-from attncalc.gradient import gradients
+from attncalc.gradients import gradients
 from attncalc.graph import Node, building, given, group, identity, step, steps
 from attncalc.notation import formula
 from attncalc.ops import held, keep_where, outer, peak, ranking, softmax, sqrt, total

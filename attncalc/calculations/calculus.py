@@ -1,0 +1,128 @@
+"""Calculus on formulas that a user types: derivatives by the limit and by the rules, gradients, Hessians."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from attncalc.axes import Axis
+from attncalc.calculation import calculation, operand
+from attncalc.errors import OptionError
+from attncalc.expression import Expression
+from attncalc.gradients import slopes
+from attncalc.graph import Node, as_node, aside, constant, constants, label, letter, note, output, rewrite, step
+from attncalc.ops import listed, stack
+from attncalc.text import both, near
+
+Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
+Point = dict[str, float] | float | None
+VARIABLES = "variable"
+TENTHS = 6
+"""So many times h is made a tenth of itself."""
+
+
+def coordinates(f: Expression, point: Point, flag: str) -> dict[str, float]:
+    """The value of each variable, in the order in which the point gives them."""
+    names = [*f.variables]
+    example = f"{flag} {','.join(f'{name}=1' for name in names or ['x'])}"
+    if point is None:
+        raise OptionError(f"{flag} must be given", hint=f"write {example}")
+    if not isinstance(point, dict):
+        if len(names) > 1:
+            raise OptionError(f"{flag} is one number, and the formula has {both(names)}", hint=f"write {example}")
+        return {(names or ["x"])[0]: point}
+    unknown = [name for name in point if names and name not in names]
+    missing = [name for name in names if name not in point]
+    if unknown or missing:
+        fault = f"gives {both(unknown)}" if unknown else f"lacks {both(missing)}"
+        raise OptionError(
+            f"{flag} {fault}, and the formula has {both(names)}", hint=near(unknown[0], names) if unknown else example
+        )
+    return dict(point)
+
+
+def letters(f: Expression, point: Point, flag: str) -> dict[str, Node]:
+    """The variables as nodes: with their values at a point, or left as letters where none is given."""
+    if point is not None:
+        return {name: letter(name, value) for name, value in coordinates(f, point, flag).items()}
+    names = [*f.variables] or ["x"]
+    note(f"{flag} is not given: {both(names)} {'are' if len(names) > 1 else 'is'} left as letters")
+    return {name: letter(name, None) for name in names}
+
+
+def listed_by_name(parts: Mapping[str, Node], axis: str = VARIABLES) -> Node:
+    """A vector of one entry for each variable, labelled with their names."""
+    label(axis, [*parts])
+    return listed([*parts.values()], axis)
+
+
+@calculation(
+    expression=operand("", kind="expression"), reference="Cauchy 1821, Cours d'analyse; Goodfellow et al. 2016, 4.3"
+)
+def derivative(
+    f: Formula,
+    *,
+    at: Annotated[Point, "where: 3, or x=3; without it the variable stays a letter"] = None,
+    h: Annotated[tuple[float, ...], "how far apart the chord's ends are; one number is made smaller five times"] = (
+        0.1,
+    ),
+) -> Node:
+    """How fast a function rises at a point: what the slopes of ever shorter chords settle at.
+
+    f′(x) = lim (f(x + h) − f(x)) / h. The quotients come nearer to it by about the same factor as h shrinks; the
+    derivative itself is found by the rules of calculus, without any h. At a corner (|x|, relu and max where their
+    sides meet) there is none, and the slope of one side is given by convention: 0 for |x| and relu at 0.
+    """
+    if len(f.variables) > 1:
+        raise OptionError(
+            f"a derivative is in one variable, and the formula has {both(f.variables)}",
+            hint="attncalc gradient takes the derivative in each of them",
+        )
+    ((name, x),) = letters(f, at, "--at").items()
+    value = f.at({name: x})
+    widths = constants(_widths(h), Axis("h", len(_widths(h))), "h")
+    label("h", [repr(width).removesuffix(".0") for width in _widths(h)])
+    why = "the slope of a chord; as its ends come together the quotients settle, until rounding spoils the difference"
+    aside("difference_quotients", (f.at({name: x + widths}) - value) / widths, why)
+    (slope,) = slopes(value, as_node(1), [x])
+    slope = aside("derivative", slope, "the same limit by the rules of calculus, for every x at once")
+    if at is None:
+        return step("value", slope, "no point was given, so it stays a formula")
+    point = constant(coordinates(f, at, "--at")[name])
+    (there,) = rewrite([slope.sources[0]], {x: point}.get)
+    return step("value", there, "the number in place of the letter: how steep it is there")
+
+
+def _widths(h: Sequence[float]) -> tuple[float, ...]:
+    """The h's, largest first."""
+    if not h or 0 in h:
+        raise OptionError("--h must not be 0: a chord has two ends", hint="--h 0.1, or several: --h 1,0.1,0.01")
+    return tuple(h) if len(h) > 1 else tuple(float(f"{h[0] / 10**i:.15g}") for i in range(TENTHS))
+
+
+@calculation(expression=operand("", kind="expression"), reference="Goodfellow, Bengio and Courville 2016, section 4.3")
+def gradient(
+    f: Formula, *, at: Annotated[Point, "where: x=3,y=-1; without it the variables stay letters"] = None
+) -> tuple[Node, Node, Node]:
+    """The slopes of a function in all its variables: the direction in which it rises fastest.
+
+    ∇f has one entry ∂f/∂x for each variable, in the order in which `at` gives them. Beside it the value of f, and the
+    Hessian: how each slope changes with each variable. At a corner the slope of one side is given (0 for |x| at 0).
+    """
+    variables = letters(f, at, "--at")
+    value = f.at(variables)
+    over = [*variables.values()]
+    partials = {}
+    for name, slope in zip(variables, slopes(value, as_node(1), over), strict=True):
+        why = f"how fast f rises with {name} while the others stay"
+        partials[name] = step(f"partial_{name}", slope, why, symbol=f"∂f/∂{name}")
+    whole = step("gradient", listed_by_name(partials), "it points uphill, where f rises fastest; −∇f points downhill")
+    rows = [slopes(partial.sources[0], as_node(1), over) for partial in partials.values()]
+    hessian = stack(
+        [listed_by_name(dict(zip(variables, row, strict=True)), f"{VARIABLES}'") for row in rows], VARIABLES
+    )
+    return (
+        whole,
+        output("hessian", hessian, "the slope of each slope: how the gradient turns from place to place"),
+        output("value", value, "how high f is there"),
+    )

@@ -1,0 +1,236 @@
+"""Optimisers and learning-rate schedules: how a gradient becomes a step, and how long the steps are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Annotated, Literal, NamedTuple
+
+from attncalc.axes import Axis
+from attncalc.calculation import calculation
+from attncalc.calculations.positions import at_least
+from attncalc.errors import OptionError
+from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
+from attncalc.ops import cos, keep_where, minimum, power, spread, sqrt, take
+from attncalc.text import both
+
+Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
+Memory = Mapping[str, Node]
+"""What an optimiser remembers from one step to the next, by the names of its steps."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The numbers that the optimisers have beside the learning rate."""
+
+    momentum: Annotated[float, "how much of the last step lives on (momentum, nesterov)"] = 0.9
+    beta1: Annotated[float, "how much of the mean gradient lives on (adam, adamw)"] = 0.9
+    beta2: Annotated[float, "how much of the mean square lives on (adam, adamw, rmsprop)"] = 0.999
+    eps: Annotated[float, "keeps a division from being by 0; outside the root, after the correction"] = 1e-8
+    weight_decay: Annotated[float, "pulls towards 0: added to the gradient (L2); apart from it in adamw"] = 0
+
+
+Made = tuple[Node, dict[str, Node]]
+"""What is multiplied by −lr to become the update, and the new memory."""
+
+
+class Rule(NamedTuple):
+    """An optimiser: what it remembers, which parameters it has, and the way that it takes for a gradient."""
+
+    memory: tuple[str, ...]
+    uses: tuple[str, ...]
+    way: Callable[[Node, int | Node, Parameters, Memory], Made]  # (gradient, t from 1, parameters, memory)
+
+
+_SYMBOLS = {"velocity": "u", "sum_of_squares": "s", "first_moment": "m", "second_moment": "v"}
+
+
+def _plain(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    return gradient, {}
+
+
+def _rolling(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    why = "what is rolling keeps rolling: steps that agree add up, steps that turn about cancel"
+    velocity = _remembered("velocity", p.momentum * memory["velocity"] + gradient, why)
+    return velocity, {"velocity": velocity}
+
+
+def _looking_ahead(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    velocity, memory = _rolling(gradient, t, p, memory)
+    return gradient + p.momentum * velocity, memory
+
+
+def _adagrad(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    why = "a coordinate that was often steep has a large sum, and takes smaller steps; it never shrinks"
+    squares = _remembered("sum_of_squares", memory["sum_of_squares"] + gradient**2, why)
+    return gradient / (sqrt(squares) + p.eps), {"sum_of_squares": squares}
+
+
+def _rmsprop(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    squares = _second_moment(gradient, p, memory)
+    return gradient / (sqrt(squares) + p.eps), {"second_moment": squares}
+
+
+def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    why = "the direction that the gradients agree on, lately"
+    mean = _remembered("first_moment", _faded(p.beta1, memory["first_moment"], gradient), why)
+    squares = _second_moment(gradient, p, memory)
+    why = "the moments start at 0, so that early ones are too small by just this factor; it grows to 1 with t"
+    m = step("first_corrected", mean / (1 - power(as_node(p.beta1), t)), why, symbol="m_hat")
+    v = step("second_corrected", squares / (1 - power(as_node(p.beta2), t)), why, symbol="v_hat")
+    return m / (sqrt(v) + p.eps), {"first_moment": mean, "second_moment": squares}
+
+
+def _second_moment(gradient: Node, p: Parameters, memory: Memory) -> Node:
+    why = "how large the gradients have been lately, coordinate by coordinate: of squares, so that signs go"
+    return _remembered("second_moment", _faded(p.beta2, memory["second_moment"], gradient**2), why)
+
+
+def _faded(decay: float, past: Node, new: Node) -> Node:
+    """A running mean: the past fades, and the new counts for what is left of 1."""
+    return decay * past + (1 - as_node(decay)) * new
+
+
+def _remembered(name: str, value: Node, why: str) -> Node:
+    return step(name, value, why, symbol=_SYMBOLS[name])
+
+
+_MOMENTS = ("first_moment", "second_moment")
+RULES: dict[str, Rule] = {
+    "gd": Rule((), ("weight_decay",), _plain),
+    "momentum": Rule(("velocity",), ("momentum", "weight_decay"), _rolling),
+    "nesterov": Rule(("velocity",), ("momentum", "weight_decay"), _looking_ahead),
+    "adagrad": Rule(("sum_of_squares",), ("eps", "weight_decay"), _adagrad),
+    "rmsprop": Rule(("second_moment",), ("beta2", "eps", "weight_decay"), _rmsprop),
+    "adam": Rule(_MOMENTS, ("beta1", "beta2", "eps", "weight_decay"), _adam),
+    "adamw": Rule(_MOMENTS, ("beta1", "beta2", "eps", "weight_decay"), _adam),
+}
+
+
+def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    """The steps of one update: moments where there are any, and `update`, which is added to the point."""
+    if p.weight_decay and kind != "adamw":
+        why = "weight decay as the slope of λ/2·‖θ‖², which pulls every coordinate towards 0"
+        gradient = step("decayed_gradient", gradient + p.weight_decay * point, why)
+    way, memory = RULES[kind].way(gradient, t, p, memory)
+    move = -(lr * way)
+    if p.weight_decay and kind == "adamw":
+        move = move - lr * (p.weight_decay * point)
+    return step("update", move, "against the slope, lr times; this is added to the point"), memory
+
+
+def checked(kind: str, lr: float, p: Parameters) -> None:
+    """Refuse parameters that no optimiser can have; tell of those that this one does not have."""
+    if lr < 0:
+        raise OptionError(f"--lr must not be below 0, and is {lr}", hint="a step downhill is -lr times the gradient")
+    for name in ("momentum", "beta1", "beta2"):
+        if not 0 <= getattr(p, name) < 1:
+            raise OptionError(f"--{name} must be from 0 up to, not including, 1, and not {getattr(p, name)}")
+    for name in ("eps", "weight_decay"):
+        if getattr(p, name) < 0:
+            raise OptionError(f"--{name.replace('_', '-')} must not be below 0, and is {getattr(p, name)}")
+    idle = [
+        "--" + f.name.replace("_", "-")
+        for f in fields(p)
+        if getattr(p, f.name) != f.default and f.name not in RULES[kind].uses
+    ]
+    if idle:
+        note(f"{both(idle)} {'have' if len(idle) > 1 else 'has'} no effect on {kind}")
+
+
+@calculation(
+    gradients="t n",
+    start="n",
+    reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
+    "numbers as torch.optim's",
+)
+def optimizer(
+    G: Annotated[Node, "the gradient at each step, one row a step"],
+    theta: Annotated[Node, "the point before the first step"],
+    *,
+    kind: Annotated[Kind, "which optimiser"] = "adam",
+    lr: Annotated[float, "the learning rate: how long the steps are"] = 0.001,
+    p: Annotated[Parameters, ""] = Parameters(),
+) -> tuple[Node]:
+    """Follow given gradients from a point: the moments, the corrections and the moves of every step.
+
+    Steps are counted from t = 1. adam: m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², m̂ = m/(1 − β₁ᵗ), v̂ = v/(1 − β₂ᵗ),
+    θ ← θ − lr·m̂/(√v̂ + ε): ε stands outside the root, after the correction. momentum: u ← μu + g, θ ← θ − lr·u;
+    nesterov: θ ← θ − lr·(g + μu); rmsprop divides by √v + ε without a correction, with β₂ for its decay; adagrad by
+    √Σg² + ε. Weight decay is L2, λθ added to g; in adamw −lr·λθ is apart from g. These are torch.optim's conventions
+    (whose own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay 0.99, adamw λ = 0.01).
+    """
+    checked(kind, lr, p)
+    memory: Memory = dict.fromkeys(RULES[kind].memory, as_node(0))
+    point = theta
+    for t in range(1, G.size("t").args["axis"].size + 1):
+        with group(f"step {t}"):
+            move, memory = updated(kind, point, take(G, "t", t - 1), lr, t, p, memory)
+            point = step("point", point + move, "where this step arrives")
+    return (output("point", point, "where the last step arrives"),)
+
+
+@calculation(
+    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)"
+)
+def schedule(
+    *,
+    kind: Annotated[Literal["noam", "cosine", "linear", "constant"], "how it goes on after the warm-up"] = "noam",
+    d_model: Annotated[int, "the width of the model (noam)"] = 512,
+    warmup: Annotated[int | None, "over so many steps it climbs in a straight line (noam 4000, else 0)"] = None,
+    lr: Annotated[float, "the highest learning rate; for noam a factor in front"] = 1,
+    steps: Annotated[int | None, "how many steps there are; cosine and linear end there, at 0"] = None,
+    at: Annotated[tuple[int, ...] | None, "these steps alone, counted from 1"] = None,
+) -> Node:
+    """The learning rate of every step: a climb, and then a descent.
+
+    noam: lr·d_model^(−1/2)·min(s^(−1/2), s·warmup^(−3/2)). The others climb to lr over the warm-up, by lr/warmup a
+    step; from there cosine goes to 0 along half a wave, linear in a straight line, and constant stays. Row i is step
+    i, and steps are counted from 1: in step 0 noam has no value.
+    """
+    warm = warmup if warmup is not None else 4000 if kind == "noam" else 0
+    at_least(1 if kind == "noam" else 0, warmup=warm)
+    at_least(1, d_model=d_model)
+    if steps is None and (at is None or kind in ("cosine", "linear")):
+        raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
+    at_least(1, steps=max(at or (1,)) if steps is None else steps)
+    shown = tuple(range(1, (steps or 0) + 1)) if at is None else at
+    outside = [s for s in shown if s < 1 or s > (steps or s)]
+    if outside:
+        raise OptionError(f"--at names step {outside[0]}, and steps go from 1 to {steps or '…'}")
+    if kind in ("cosine", "linear") and warm >= (steps or 0):
+        raise OptionError(f"--warmup {warm} leaves no steps of {steps} to come down in")
+    label("step", [str(s) for s in shown])
+    s = constants(shown, Axis("step", len(shown)), "s")
+    rate = _noam(s, d_model, warm) if kind == "noam" else _climbed(kind, s, warm, steps or 0)
+    whys = {
+        "noam": "a straight climb, then 1/√s: the smaller of the two holds, and they meet at the end of the warm-up",
+        "cosine": "down along half a wave: slowly at first, and slowly at the end",
+        "linear": "down in a straight line, to 0 at the last step",
+        "constant": "as long as before, to the end",
+    }
+    return step("lr", rate if lr == 1 else lr * rate, whys[kind])
+
+
+def _noam(s: Node, d_model: int, warmup: int) -> Node:
+    half = Fraction(1, 2)
+    return _count("d_model", d_model) ** -half * minimum(s**-half, s * _count("warmup", warmup) ** (-3 * half))
+
+
+def _climbed(kind: str, s: Node, warmup: int, steps: int) -> Node:
+    """The share of the highest learning rate: the climb, and what follows it."""
+    start, end = (_count("warmup", warmup), _count("steps", steps))
+    since, length = (s - start, end - start) if warmup else (s, end)
+    after = {
+        "cosine": lambda: (1 + cos(constant(math.pi, "π") * since / length)) / 2,
+        "linear": lambda: (end - s) / length,
+        "constant": lambda: as_node(1),
+    }[kind]()
+    return keep_where(s <= start, s / start, after) if warmup else spread(after, s.axes)
+
+
+def _count(name: str, size: int) -> Node:
+    """A number that formulas call by its name."""
+    return Node("size", axes=(), axis=Axis(name, size))

@@ -1,0 +1,193 @@
+"""The library's face: calculations as functions, what they take, what they say, what importing them costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import attncalc as ac
+from attncalc.calculations import TABLE
+
+Array = NDArray[Any]
+Q, K, V = [[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]]
+OUTPUT = [[1.3595, 0.6405, 0.3595], [1.5, 0.5, 0.5]]
+
+
+class TestACall:
+    def test_takes_operands_by_position_in_the_order_of_the_command_line(self) -> None:
+        assert_array_equal(ac.attention(Q, K, V).result.round(4), OUTPUT)
+
+    def test_takes_them_by_name_in_any_order(self) -> None:
+        assert_array_equal(ac.attention(v=V, q=Q, k=K).result.round(4), OUTPUT)
+        assert_array_equal(ac.attention(Q, v=V, k=K).result.round(4), OUTPUT)
+
+    def test_takes_options_by_the_words_of_the_command_line(self) -> None:
+        t = ac.attention(Q, K, V, causal=True, scale="none", mask_before_scale=True)
+        assert [step.name for step in t.steps] == ["scores", "masked", "weights", "output"]
+        assert (t.options["scale"], t.options["causal"]) == ("none", True)
+
+    @pytest.mark.parametrize(
+        "vector",
+        [
+            pytest.param([1, 2, 2], id="a list"),
+            pytest.param((1, 2, 2), id="a tuple"),
+            pytest.param(np.array([1, 2, 2]), id="whole numbers"),
+            pytest.param(np.array([1, 2, 2], dtype=np.int8), id="small whole numbers"),
+            pytest.param(np.array([1, 2, 2], dtype=np.float32), id="float32"),
+            pytest.param(np.array([2, 2, 1.0])[::-1], id="a view"),
+            pytest.param([Fraction(1), 2, 2.0], id="a mixture"),
+            pytest.param(["1", "2", "2"], id="numbers as text"),
+            pytest.param([np.float64(1), np.int64(2), 2], id="NumPy's numbers"),
+        ],
+    )
+    def test_takes_anything_that_is_an_array(self, vector: Any) -> None:
+        assert float(ac.norm(vector).result) == 3
+
+    def test_takes_what_speaks_the_array_protocol(self) -> None:
+        class Tensor:
+            """As torch's and JAX's arrays do."""
+
+            def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+                return np.array([3.0, 4.0])
+
+        assert float(ac.norm(Tensor()).result) == 5
+
+    def test_leaves_its_operands_alone(self) -> None:
+        x = np.array([1.0, 2, 3])
+        t = ac.softmax(x)
+        t.result[:] = 0
+        x_before = x.copy()
+        ac.softmax(x).grad([1, 0, 0])
+        assert_array_equal(x, x_before)
+
+    def test_gives_each_caller_numbers_of_their_own(self) -> None:
+        x = np.array([1.0, 2, 3])
+        ac.norm(x)["powers"][:] = 7
+        assert_array_equal(x, [1, 2, 3])
+
+    def test_may_be_in_single_precision_or_rounded_by_hand(self) -> None:
+        assert ac.softmax([1, 2], dtype="float32").result.dtype == np.float32
+        assert ac.softmax([1, 2], dtype=np.float32).result.dtype == np.float32
+        assert_array_equal(ac.softmax([1, 2], round_to=1)["exponentials"], [0.4, 1])
+
+
+class TestATrace:
+    T = ac.attention(Q, K, V)
+
+    def test_gives_steps_by_name_and_in_order(self) -> None:
+        assert_array_equal(self.T["weights"].round(4), [[0.3595, 0.6405], [0.5, 0.5]])
+        assert [(step.name, step.formula) for step in self.T.steps] == [
+            ("scores", "Q·Kᵀ"),
+            ("scaled", "scores / √d_k"),
+            ("weights", "softmax(scaled)"),
+            ("output", "weights·V"),
+        ]
+
+    def test_has_a_gradient(self) -> None:
+        back = self.T.grad(upstream=[[1, 0, 1], [0, 1, 0]])
+        assert_array_equal(back["grad_q"].round(4), [[0, 0.2659, -0.2659], [0, -0.1443, 0.1443]])
+        assert [step.name for step in back.outputs] == ["grad_q", "grad_k", "grad_v"]
+        assert [step.name for step in self.T.grad(wrt=["v"]).outputs] == ["grad_v"]
+        assert all(step.check and step.check.agrees for step in self.T.grad(gradcheck=True).outputs)
+
+    def test_is_a_document_that_is_the_problem_too(self) -> None:
+        document = self.T.to_dict()
+        assert document["calculation"] == "attention"
+        assert document["inputs"]["q"] == Q
+        assert_allclose(document["result"], OUTPUT, atol=1e-4)
+        assert [step["name"] for step in document["steps"]] == ["scores", "scaled", "weights", "output"]
+
+    def test_draws_itself(self) -> None:
+        assert "1.3595" in str(self.T) or "1.35954" in str(self.T)
+        assert "<table" in self.T._repr_html_()
+        assert "weights" in self.T._repr_markdown_()
+        assert r"\begin{" in self.T.to_latex()
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "hint"),
+    [
+        pytest.param(lambda: ac.dot([1, 2], [1, 2, 3]), "a is n=2 but b is n=3", "", id="lengths"),
+        pytest.param(lambda: ac.dot([1, 2]), "b is missing", "", id="an operand"),
+        pytest.param(lambda: ac.dot([1], [2], [3]), "takes 2 operands by position (a, b), and 3", "", id="too many"),
+        pytest.param(lambda: ac.dot([1], [2], a=[3]), "given a twice, by position and by name", "", id="twice"),
+        pytest.param(lambda: ac.attention(Q, K, V, casual=True), "'casual'", "causal", id="a misspelt option"),
+        pytest.param(lambda: ac.attention(Q, K, V, scale="nome"), "--scale must be", "none", id="a misspelt word"),
+        pytest.param(lambda: ac.cosine([0, 0], [1, 2]), "zero vector", "distance", id="no direction"),
+        pytest.param(lambda: ac.norm([1, float("nan")]), "a", "", id="no number"),
+        pytest.param(lambda: ac.norm([[1, 2], [3]]), "a", "", id="ragged"),
+        pytest.param(lambda: ac.norm([1, None]), "null", "", id="nothing for a number"),
+        pytest.param(lambda: ac.norm("1,2"), "text", "", id="text"),
+        pytest.param(lambda: ac.norm([True, False]), "true", "", id="truth"),
+        pytest.param(lambda: ac.norm([1 + 2j]), "a", "", id="a complex number"),
+        pytest.param(lambda: ac.softmax([1], dtype="float16"), "dtype must be float32 or float64, and not float16", "", id="a dtype"),
+        pytest.param(lambda: ac.softmax([1], round_to=-1), "round", "", id="decimals"),
+        pytest.param(lambda: ac.softmax([1], round_to=1.5), "round", "", id="half a decimal"),
+        pytest.param(lambda: ac.dot([1], [2]).grad(wrt=["c"]), "'c'", "", id="no such operand"),
+        pytest.param(lambda: ac.dot([1], [2])["dor"], "'dor'", "dot", id="no such step"),
+        pytest.param(lambda: ac.mips([1], [[1]]).grad(), "jumps", "", id="no gradient"),
+    ],
+)
+def test_every_error_is_a_valueerror_of_one_line(call: Any, said: str, hint: str) -> None:
+    with pytest.raises(ValueError, match="^[^\n]+$") as error:
+        call()
+    assert isinstance(error.value, ac.AttncalcError)
+    assert said in str(error.value)
+    assert hint in error.value.hint
+
+
+def test_there_is_a_function_for_every_calculation() -> None:
+    for name in TABLE:
+        word = name.replace("-", "_")
+        assert getattr(ac, word).name == name
+        assert getattr(ac, word).name == name, "a module of the package that is called so takes its place"
+        assert word in dir(ac)
+
+
+def test_there_is_none_for_what_is_no_calculation() -> None:
+    with pytest.raises(AttributeError, match="no calculation called 'atention'"):
+        ac.atention  # noqa: B018 (the look-up is what fails)
+
+
+def imported_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has after running the code, beyond its own."""
+    script = f"import sys; before = set(sys.modules); {code}; print(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not done.stderr, "importing is silent"
+    return set(done.stdout.split())
+
+
+HEAVY = {"sympy", "mpmath", "rich", "typer", "matplotlib", "json.tool", "asyncio", "hypothesis"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import attncalc",
+        "import attncalc as ac; ac.attention([[1.0]], [[1.0]], [[1.0]], causal=True)",
+        "import attncalc as ac; ac.softmax([1, 2]).grad([1, 0], gradcheck=True)",
+        "import attncalc as ac; ac.softmax([1, 2]).to_dict()",
+    ],
+    ids=["importing", "attention", "a gradient", "a document"],
+)
+def test_nothing_heavy_is_loaded_until_it_is_needed(code: str) -> None:
+    assert not HEAVY & imported_by(code)
+
+
+def test_importing_attncalc_loads_no_calculation() -> None:
+    loaded = imported_by("import attncalc")
+    assert not {name for name in loaded if name.startswith("attncalc.calculations.")}
+    assert "numpy" not in loaded
+
+
+def test_a_calculation_loads_its_own_family_alone() -> None:
+    loaded = imported_by("import attncalc as ac; ac.dot([1], [2])")
+    families = {name.rpartition(".")[2] for name in loaded if name.startswith("attncalc.calculations.")}
+    assert families == {"vectors"}
