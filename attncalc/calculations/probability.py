@@ -36,7 +36,7 @@ def log_to(base: int | str, x: Node) -> Node:
 
 def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
     """The softmax Jacobian as it is taught; over an axis that is not the last, the chain rule must do."""
-    if len(p.names) != 1:
+    if len(p.names) != 1 or options["log"]:
         return None
     slopes = softmax_slopes(p)
     return slopes if options["temperature"] == 1 else slopes / options["temperature"]
@@ -48,6 +48,7 @@ def softmax(
     *,
     axis: Axis = -1,
     temperature: Annotated[float, "scores are divided by it: above 1 flattens, below 1 sharpens"] = 1,
+    log: Annotated[bool, "give the logarithms of the shares, as log-softmax does"] = False,
 ) -> Node:
     """Turn scores into shares that are positive and sum to 1.
 
@@ -60,6 +61,8 @@ def softmax(
         if not temperature > 0:
             raise OptionError(f"--temperature must be greater than 0, and not {temperature:g}")
         scores = step("scaled", x / temperature, "above 1 the shares become more alike, below 1 less so")
+    if log:
+        return _log_softmax(scores, over)
     shifted = step("shifted", scores - held(peak(scores, over)), "the shares stay as they are, and e^x cannot overflow")
     exponentials = step("exponentials", exp(shifted), "every score becomes positive, and gaps become ratios")
     sums = step("sum", total(exponentials, over), "the whole that is shared out")
@@ -72,7 +75,10 @@ def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis 
 
     x − ln Σ exp(x) along the axis; the logarithm of a share too small to hold is still a plain number.
     """
-    over = _chosen(x, axis)
+    return _log_softmax(x, _chosen(x, axis))
+
+
+def _log_softmax(x: Node, over: str) -> Node:
     largest = held(peak(x, over))
     shifted = step("shifted", x - largest, "e^x cannot overflow once the largest score is 0")
     whole = step("logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the whole; a soft maximum")

@@ -216,15 +216,15 @@ def _table(step: Step, table: Table, view: View, *, works: bool) -> Iterator[str
     yield _element("thead", _element("tr", corner[0] + above) + _element("tr", corner[1] + "".join(names)))
     yield "<tbody>"
     for i, entries in zip(table.rows, table.entries, strict=True):
-        cells = "" if is_row else _name(step, row_axis, i, scope="row")
+        row = "" if is_row else _name(step, row_axis, i, scope="row")
         for j, entry in zip(table.columns, entries, strict=True):
             if i is None or j is None:
-                cells += _element("td", GAP, "gap")
+                row += _element("td", GAP, "gap")
             else:
                 at = (*table.at, j) if is_row else (*table.at, i, j)
                 how = {"data-how": text} if works and (text := _how(step, at, entry, view)) else {}
-                cells += _element("td", _entry(step, at, entry), **how)
-        yield _element("tr", cells)
+                row += _element("td", _entry(step, at, entry), **how)
+        yield _element("tr", row)
     yield "</tbody>"
 
 

@@ -110,6 +110,9 @@ def _option(value: Any) -> str:
     return value if isinstance(value, str) else shortest(value)
 
 
+NOTHING = 1e-12  # a drift that is no more than float64's own rounding
+
+
 def findings(step: Step) -> list[str]:
     """What a check, or rounding at each step, has shown."""
     found = []
@@ -118,7 +121,7 @@ def findings(step: Step) -> list[str]:
         found.append(f"central differences {verdict}: largest difference {format_number(step.check.max_error)}")
     if step.drift is not None:
         drift = f"largest drift from full precision: {format_number(step.drift)}"
-        found.append(drift if step.drift else "no drift so far")
+        found.append(drift if step.drift > NOTHING else "no drift so far")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,22 @@ every_case = pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {ca
 every_smooth_case = pytest.mark.parametrize(("name", "case"), SMOOTH, ids=[f"{name}: {case}" for name, case in SMOOTH])
 
 
-def run(name: str, case: Case, backward: Backward | None = None, *, dtype: str = "float64", **more: Any) -> Trace:
-    inputs = {operand: Given(value) for operand, value in (case.arrays() | more).items()}
+def run(
+    name: str,
+    case: Case,
+    backward: Backward | None = None,
+    operands: Mapping[str, Array] | None = None,
+    dtype: str = "float64",
+) -> Trace:
+    """The case carried out, with some operands in place of its own or beside them."""
+    inputs = {operand: Given(value) for operand, value in (case.arrays() | dict(operands or {})).items()}
     return solve(Problem(load(name), inputs, case.options, backward), dtype=dtype)
 
 
-def upstream(result: Array) -> Array:
-    return np.random.default_rng(1).normal(size=result.shape).round(2)
+def backwards(name: str, case: Case, *, gradcheck: bool = False, dtype: str = "float64") -> Trace:
+    """Its backward pass, from a gradient that is not the same everywhere."""
+    upstream = np.random.default_rng(1).normal(size=run(name, case).result.shape).round(2)
+    return run(name, case, Backward(gradcheck=gradcheck), {"upstream": upstream}, dtype)
 
 
 def names(steps: tuple[Step, ...]) -> str:
@@ -48,7 +58,7 @@ def test_every_calculation_is_tried_and_witnessed() -> None:
     missing = [name for name in TABLE if name not in EXPECTED]
     assert not missing, f"add to tests/calculations/cases.py the steps, outputs and cases of {', '.join(missing)}"
     unseen = [name for name in TABLE if name not in WITNESSES]
-    assert not unseen, f"add to tests/witness.py a witness in plain loops for {', '.join(unseen)}"
+    assert not unseen, f"add to a table of tests/witness.py a witness in plain loops for {', '.join(unseen)}"
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -120,7 +130,7 @@ class TestEachCase:
 
         if not case.operands:
             return  # what draws its own numbers draws floats
-        exact = run(name, case, **{n: v if v.dtype == bool else exactly(v) for n, v in case.arrays().items()})
+        exact = run(name, case, operands={n: v if v.dtype == bool else exactly(v) for n, v in case.arrays().items()})
         for step, float_step in zip(exact.outputs, run(name, case).outputs, strict=True):
             assert step.value is not None
             entries = [sympy.sympify(entry, strict=True) for entry in step.value.ravel().tolist()]
@@ -135,32 +145,32 @@ class TestEachCase:
         calculation = load(name)
         shared = {o.name for o in calculation.operands if o.broadcasts}
         stacked = {n: v if n in shared else np.stack([one[n] for one in drawn]) for n, v in drawn[0].items()}
-        together = run(name, case, **stacked)
+        together = run(name, case, operands=stacked)
         for i, one in enumerate(drawn):
-            alone = run(name, case, **{n: drawn[0][n] if n in shared else v for n, v in one.items()})
+            alone = run(name, case, operands={n: drawn[0][n] if n in shared else v for n, v in one.items()})
             assert_allclose(together.result[i], alone.result, rtol=1e-12, atol=1e-13)
 
 
 @every_smooth_case
 class TestEachGradient:
     def test_agrees_with_central_differences(self, name: str, case: Case) -> None:
-        found = run(name, case, Backward(gradcheck=True), upstream=upstream(run(name, case).result))
+        found = backwards(name, case, gradcheck=True)
         assert found.outputs
         for step in found.outputs:
             assert step.check is not None, f"{step.key} was not checked"
             assert step.check.agrees, f"{step.key} is {step.check.max_error:.2g} off"
 
     def test_explains_every_step(self, name: str, case: Case) -> None:
-        found = run(name, case, Backward(), upstream=upstream(run(name, case).result))
+        found = backwards(name, case)
         assert any(step.gradient_of for step in found.steps)
         for step in found.steps:
             explained(step)
 
     def test_arithmetic_comes_to_the_entry(self, name: str, case: Case) -> None:
-        comes_out(run(name, case, Backward(), upstream=upstream(run(name, case).result)))
+        comes_out(backwards(name, case))
 
     def test_keeps_float32(self, name: str, case: Case) -> None:
-        found = run(name, case, Backward(), dtype="float32", upstream=upstream(run(name, case).result))
+        found = backwards(name, case, dtype="float32")
         assert {step.value.dtype for step in found.outputs if step.value is not None} == {np.dtype(np.float32)}
 
 

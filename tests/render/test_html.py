@@ -228,3 +228,13 @@ def test_exact_entries_are_formulas_with_their_decimals(make: Any) -> None:
     ][1:]
     assert surd.endswith(r"\frac{\sqrt{3}}{3} ≈ 0.5774")
     assert letter.endswith("q_{0}")
+
+
+def test_cells_are_listed_under_their_formulas(dot: Trace) -> None:
+    reader = read(html.page(dot, View(cells=("products[1]", "dot"))))
+    assert [heading.text for heading in reader.all("h3")] == ["products", "dot"]
+    assert [line.text for line in reader.all("li")] == [
+        "products[1] = 0.2×0.3 = 0.06",
+        "dot = 0.8×0.7 + 0.2×0.3 + (-0.1)×(-0.2) = 0.64",
+    ]
+    assert not reader.all("table")

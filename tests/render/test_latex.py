@@ -229,3 +229,23 @@ def test_fragments_need_amsmath_alone_and_documents_bring_it(attention: Trace) -
 
 def test_formulas_on_pages_have_no_fault() -> None:
     assert not any(latex_fault(step.latex) for tried in ONE_OF_EACH for step in solved(tried).steps)
+
+
+def test_cells_are_equations(dot: Trace) -> None:
+    page = latex.page(dot, View(cells=("products[1]",)))
+    assert r"{\text{products}}_{1} &= 0.2\times0.3 = 0.06" in page
+    assert not fault(page)
+
+
+@pytest.mark.parametrize(
+    ("line", "room", "lines"),
+    [
+        ("1 + 2 = 3", 20, ["1 + 2 = 3"]),
+        ("10 + 20 + 30 = 60", 10, ["10 + 20", " + 30 = 60"]),
+        ("(10 + 20)/2 − 30", 14, ["(10 + 20)/2", " − 30"]),
+        ("−(10 + 20 + 30)", 10, ["−(10 + 20", " + 30)"]),
+        ("√(10 + 20 + 30)", 10, ["√(10 + 20 + 30)"]),
+    ],
+)
+def test_long_arithmetic_is_broken_between_terms(line: str, room: int, lines: list[str]) -> None:
+    assert latex._lines(line, room) == lines

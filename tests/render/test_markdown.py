@@ -188,3 +188,7 @@ def test_stacks_and_groups(grouped: Trace) -> None:
 
 def test_a_page_can_be_ascii(attention: Trace) -> None:
     assert markdown.page(attention, View(unicode=False)).isascii()
+
+
+def test_cells_are_listed_under_their_formulas(dot: Trace) -> None:
+    assert markdown.page(dot, View(cells=("products[1]",))) == "### products\n\n- `products[1] = 0.2×0.3 = 0.06`\n"
