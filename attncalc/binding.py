@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ from attncalc.trace import Given
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """The operands with their axes named; masks turned into true and false."""
 
     inputs: Mapping[str, Given]
@@ -56,7 +54,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             raise error.within(name) from None
         operand = next(o for o in operands if o.name == name)
         read, found = _without_ones(g, found) if operand.broadcasts else (g, found)
-        inputs_[name], axes[name] = replace(read, axes=ax.names(found)), found
+        inputs_[name], axes[name] = read._replace(axes=ax.names(found)), found
         for position, words in read.labels.items():
             labels.setdefault(found[position].name, words)
     for operand in given:
@@ -70,7 +68,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
 
 def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:
     """Tokens as ids, and their words where the vocabulary has any; each must be one of the vocabulary's."""
-    if g.value.dtype == object:
+    if g.value.dtype == object and isinstance(g.value.flat[0], str):
         known = {word: i for i, word in reversed([*enumerate(words)])}
         missing = next((word for word in g.value.flat if word not in known), None)
         if missing is not None:
@@ -78,14 +76,14 @@ def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> t
             if not words:
                 fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: the rows have no labels"
             raise InputError(fault, hint=near(missing, words) if words else "give ids, or label the rows of the table")
-        g = replace(g, value=np.vectorize(known.__getitem__, otypes=[np.int64])(g.value), written=None)
-    wrong = np.argwhere((g.value < 0) | (g.value >= into.size))
+        g = g._replace(value=np.vectorize(known.__getitem__, otypes=[np.int64])(g.value), written=None)
+    ids = g.value.astype(np.int64)
+    wrong = np.argwhere((ids < 0) | (ids >= into.size))
     if len(wrong):
         place = "".join(f"[{i}]" for i in wrong[0])
         there = f"the vocabulary has {into.size} words, 0…{into.size - 1}"
-        raise InputError(f"{operand.name}{place} is {g.value[tuple(wrong[0])]}, and {there}")
-    ids = g.value.astype(np.int64)
-    return replace(g, value=ids), tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
+        raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, and {there}")
+    return g._replace(value=ids), tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
 
 
 def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, int]:
@@ -143,7 +141,7 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
         return g, set()
     if rank == 1 and least == 2 and isinstance(operand.shapes[0][0], str):
         labels = {position + 1: words for position, words in g.labels.items()}
-        return replace(g, value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
+        return g._replace(value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
     wanted = either({0: "a number", 1: "a vector", 2: "a matrix"}.get(len(s), "an array") for s in operand.shapes)
     found = {0: "a single number", 1: "a vector"}.get(rank, "an array")
     raise ShapeError(f"{operand.name} is {found}, and {wanted} is needed ({_declared(operand)})")
@@ -167,14 +165,14 @@ def _mask(operand: Operand, g: Given, kind: str | None) -> Given:
         meaning = "1 or true: may look" if two_valued else "its numbers are added"
         note(f"{operand.name} read as {kind} ({meaning}); {flag} says otherwise")
     if kind == "additive":
-        return replace(g, value=value.astype(np.float64)) if value.dtype == bool else g
+        return g._replace(value=value.astype(np.float64)) if value.dtype == bool else g
     if not two_valued:
         raise InputError(
             f"{operand.name} is to {kind} what it marks, and has entries other than 0 and 1",
             hint=f"{flag} additive adds its numbers to the scores",
         )
     keep = value.astype(bool)
-    return replace(g, value=keep if kind == "keep" else ~keep)
+    return g._replace(value=keep if kind == "keep" else ~keep)
 
 
 def _without_ones(g: Given, axes: Axes) -> tuple[Given, Axes]:
@@ -183,4 +181,4 @@ def _without_ones(g: Given, axes: Axes) -> tuple[Given, Axes]:
     kept = [i for i in range(len(axes)) if i not in gone]
     labels = {kept.index(i): words for i, words in g.labels.items() if i in kept}
     value = np.squeeze(g.value, axis=tuple(gone))
-    return replace(g, value=value, written=None, labels=labels), tuple(axes[i] for i in kept)
+    return g._replace(value=value, written=None, labels=labels), tuple(axes[i] for i in kept)

@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from attncalc.expression import Expression
 from attncalc.graph import Node
+from attncalc.laws import Law
 from attncalc.trace import Trace
 
 Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
@@ -95,6 +96,7 @@ class Calculation:
     check: Check | None = None  # raises DomainError for operands without an answer
     remarks: Remarks | None = None  # warnings that depend on the values: a fully masked query
     slopes: Slopes | None = None  # the Jacobian's closed form, where there is one that a reader should see
+    laws: Mapping[str, Law] = field(default_factory=dict, repr=False)  # what always holds of it: the words → a test
     infinite: bool = False  # whether the result may be infinite (a divergence may)
     finish: Callable[[Trace], Trace] | None = None  # what is left out once the values are known
     bundles: Mapping[str, tuple[Any, str]] = field(default_factory=dict)  # parameter → its class, its options' prefix
@@ -121,7 +123,7 @@ class Calculation:
         if not number:
             return next((o for o in self.operands if o.name == name), None)
         found = next((o for o in self.layers.get(stack, ()) if o.name == inner), None)
-        return found and dataclasses.replace(found, name=name)
+        return found and found._replace(name=name)
 
     def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:
         """The operands, and those of the layers that are named."""
@@ -183,6 +185,7 @@ def calculation(
     check: Check | None = None,
     remarks: Remarks | None = None,
     slopes: Slopes | None = None,
+    laws: Mapping[str, Law] | None = None,
     infinite: bool = False,
     finish: Callable[[Trace], Trace] | None = None,
     **shapes: str | Declared | Mapping[str, Declared],
@@ -218,6 +221,7 @@ def calculation(
             check=check,
             remarks=remarks,
             slopes=slopes,
+            laws=laws or {},
             infinite=infinite,
             finish=finish,
             bundles={name: hint for name, hint in bare.items() if dataclasses.is_dataclass(hint[0])},

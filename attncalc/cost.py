@@ -1,81 +1,182 @@
 """Graph → FLOPs and bytes, with no values: what a calculation costs, counted from what it would compute.
 
 A multiplication and an addition count one each, so a product [n, k]·[k, m] costs 2·n·k·m. An exponential, a root or
-another function of one number counts as one. Moving entries costs nothing.
+another function of one number counts as one. Moving and choosing entries costs nothing, and neither does a number that
+is known beforehand, such as √d_k.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from attncalc.axes import Axes
+from attncalc.axes import Axes, Axis
 from attncalc.graph import Node, walk
 
 FREE = frozenset(
     (
-        *("concat", "constant", "constants", "every_other", "held", "identity", "index", "input", "interleave"),
-        *("listed", "lookup", "merge", "one_hot", "rename", "repeat", "safely", "select", "size", "slice", "split"),
-        *("spread", "step", "take", "transpose", "where", "whole", "windows"),
+        *("and", "concat", "constant", "constants", "equal", "every_other", "held", "identity", "index", "input"),
+        *("interleave", "less", "less_equal", "listed", "lookup", "merge", "not", "one_hot", "random_normal", "rename"),
+        *("repeat", "safely", "select", "size", "slice", "split", "spread", "stack", "step", "take", "transpose"),
+        *("where", "whole", "windows"),
     )
 )
-"""Primitives that move, name or choose entries, and compute none."""
+"""Primitives that move, name, compare or choose entries, and compute none."""
+
+UNCOUNTED = frozenset(
+    (
+        *("characteristic_polynomial", "eigenvalues", "eigenvectors", "left_singular_vectors"),
+        *("right_singular_vectors", "singular_values", "solve"),
+    )
+)
+"""Primitives that are worked out by turns until they settle, or by a library: so many operations are not counted."""
+
+OVER_SOURCE = frozenset(("collect", "first_maximum", "fold", "gather", "mean", "peak", "ranking", "sum"))
+"""Primitives that look at every entry of their source once."""
+
+PER_ENTRY = {
+    "softmax": 5,  # a maximum, a difference, an exponential, a sum and a quotient
+    "log_softmax": 5,  # with a logarithm for the exponential's own, and a difference for the quotient
+    "log_sum_exp": 4,
+    "rotate": 3,  # two products and a sum
+}
+"""Primitives that take several operations for each entry that they look at; the others take one."""
+
+
+class Count:
+    """So many times something: a sum of products of sizes, 2·n·m·d_k + 5·n·m, and the number that it comes to."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Iterable[tuple[int, Axes]] = ()) -> None:
+        self.terms: dict[Axes, tuple[int, Axes]] = {}  # the factors in a fixed order → how often, in the order of writing
+        for times, factors in terms:
+            key = tuple(sorted(factors))
+            before, written = self.terms.get(key, (0, factors))
+            self.terms[key] = (before + times, written)
+
+    def __iter__(self) -> Iterator[tuple[int, Axes]]:
+        return iter(self.terms.values())
+
+    def __add__(self, other: Count) -> Count:
+        return Count((*self, *other))
+
+    def __rmul__(self, times: int) -> Count:
+        return Count((times * often, factors) for often, factors in self)
+
+    def __int__(self) -> int:
+        return sum(often * math.prod(axis.size for axis in factors) for often, factors in self)
+
+    def __str__(self) -> str:
+        """`2·n·m·d_k + 5·n·m`; a size that its name does not tell is written as a number."""
+        sizes: dict[str, set[int]] = {}
+        for _, factors in self:
+            for axis in factors:
+                sizes.setdefault(axis.name, set()).add(axis.size)
+        if any(len(known) > 1 for known in sizes.values()):
+            return str(int(self))
+        return " + ".join(_product(often, factors) for often, factors in self) or "0"
+
+    def spoken(self, names: Mapping[str, str], products: Mapping[tuple[str, str], Axis]) -> Count:
+        """The same in other words: sizes by other names, and two sizes multiplied as the one that they make up."""
+        return Count((often, _spoken(factors, names, products)) for often, factors in self)
 
 
 class Cost(NamedTuple):
-    """What a part of a graph costs."""
+    """What a step costs."""
 
-    flops: int
-    values: int  # how many numbers its named steps hold: what a backward pass keeps
-
-
-def entries(axes: Axes) -> int:
-    """How many numbers a value with these axes holds."""
-    return math.prod(axis.size for axis in axes)
+    flops: Count
+    values: Count  # how many numbers it holds that were not there before; a step that only moves entries holds none
+    whole: bool  # whether all of it could be counted
 
 
-def flops(node: Node) -> int:
+def entries(axes: Axes) -> Count:
+    """How many numbers a value with these axes holds; a composite axis is the product of its parts."""
+    return Count([(1, _flat(axes))])
+
+
+def flops(node: Node) -> Count:
     """The floating-point operations of one primitive."""
-    if node.op in FREE:
-        return 0
+    if node.op in FREE or node.op in UNCOUNTED:
+        return Count()
     if node.op == "matmul":
-        return 2 * entries(node.axes) * node.sources[0].axes[-1].size
-    if node.op == "softmax":  # a maximum, a difference, an exponential, a sum and a quotient for each entry
-        return 5 * entries(node.axes)
-    if node.op == "rotate":  # two products and a sum for each entry
-        return 3 * entries(node.axes)
-    if node.op in ("sum", "mean", "peak", "log_sum_exp", "gather", "collect", "fold"):
-        return entries(node.sources[0].axes)
-    return entries(node.axes)
+        return Count([(2, _flat((*node.axes, node.sources[0].axes[-1])))])
+    if node.op == "add":
+        return (len(node.sources) - 1) * entries(node.axes)
+    source = node.op in OVER_SOURCE or node.op == "log_sum_exp"
+    return PER_ENTRY.get(node.op, 1) * entries(node.sources[0].axes if source else node.axes)
 
 
-def by_part(roots: Iterable[Node]) -> dict[str, Cost]:
+def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
     """Each step's cost, by its key: that of the primitives between it and the steps before it."""
     counted: set[Node] = set()
     costs: dict[str, Cost] = {}
+    known = _known_beforehand(roots := list(roots))
     for node in walk(*roots):
         if node.op == "step":
-            inside = _behind(node, counted)
-            counted |= inside
-            group, name = node.key
-            costs[f"{group}/{name}" if group else name] = Cost(sum(map(flops, inside)), entries(node.axes))
+            inside = [part for part in _behind(node, counted) if part not in known]
+            counted.update(inside)
+            made = any(part.op not in FREE for part in inside)
+            costs["/".join(filter(None, node.key))] = Cost(
+                total(map(flops, inside)),
+                entries(node.axes) if made else Count(),
+                not any(part.op in UNCOUNTED for part in inside),
+            )
     return costs
 
 
-def parameters(roots: Iterable[Node], names: Iterable[str]) -> int:
+def total(counts: Iterable[Count]) -> Count:
+    """Their sum."""
+    return Count(term for count in counts for term in count)
+
+
+def parameters(roots: Iterable[Node], names: Iterable[str]) -> Count:
     """How many numbers the operands of these names hold."""
     wanted = set(names)
-    return sum(entries(node.axes) for node in walk(*roots) if node.op == "input" and node.args["name"] in wanted)
+    return total(entries(node.axes) for node in walk(*roots) if node.op == "input" and node.args["name"] in wanted)
 
 
-def _behind(step: Node, counted: set[Node]) -> set[Node]:
+def _known_beforehand(roots: Iterable[Node]) -> set[Node]:
+    """Single numbers that no operand has a part in: √d_k, 8·h/H."""
+    known: set[Node] = set()
+    for node in walk(*roots):
+        if not node.axes and node.op not in ("input", "step") and known.issuperset(node.sources):
+            known.add(node)
+    return known
+
+
+def _behind(step: Node, counted: set[Node]) -> list[Node]:
     """The primitives that a step's own expression holds, up to the steps and operands that it is made of."""
-    inside: set[Node] = set()
+    inside: dict[Node, None] = {}
     stack = list(step.sources)
     while stack:
         node = stack.pop()
         if node.op not in ("step", "input") and node not in inside and node not in counted:
-            inside.add(node)
+            inside[node] = None
             stack.extend(node.sources)
-    return inside
+    return sorted(inside, key=lambda node: node.serial)
+
+
+def _flat(axes: Axes) -> Axes:
+    return tuple(part for axis in axes for part in (_flat(axis.parts) if axis.parts else (axis,)))
+
+
+def _spoken(factors: Axes, names: Mapping[str, str], products: Mapping[tuple[str, str], Axis]) -> Axes:
+    left = [axis._replace(name=names.get(axis.name, axis.name)) for axis in factors]
+    for pair, whole in products.items():
+        while all(part in [axis.name for axis in left] for part in pair):
+            at = [next(i for i, axis in enumerate(left) if axis.name == part) for part in pair]
+            left = [whole if i == max(at) else axis for i, axis in enumerate(left) if i != min(at)]
+    return tuple(left)
+
+
+def _product(often: int, factors: Axes) -> str:
+    """`2·n²·d_model`."""
+    names = [axis.name for axis in factors]
+    powers = (name + ("" if (p := names.count(name)) == 1 else _raised(p)) for name in dict.fromkeys(names))
+    return "·".join([*([str(often)] if often != 1 or not names else []), *powers])
+
+
+def _raised(power: int) -> str:
+    return {2: "²", 3: "³"}.get(power, f"^{power}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,11 +33,11 @@ def exact(given: Given) -> Given:
     if given.value.dtype.kind != "f":
         return given
     if given.written is None:
-        return replace(given, value=exactly(given.value))
+        return given._replace(value=exactly(given.value))
     entries = [_entry(text) for text in given.written.flat]
     value = np.empty(len(entries), dtype=object)
     value[:] = entries
-    return replace(given, value=value.reshape(given.value.shape))
+    return given._replace(value=value.reshape(given.value.shape))
 
 
 def _entry(text: str) -> Any:

@@ -48,7 +48,7 @@ def gradients(
         if node.row.vjp is None:
             raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
         if front or not _may_lack_axes(gradient, node):
-            gradient = spread(gradient, front + node.axes)
+            gradient = spread(gradient, front + (_summed_over(node) if front else node.axes))
         vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
             if part is not None and source in needed:
@@ -74,6 +74,13 @@ _LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
     """Whether the VJP takes the gradient as it is; an elementwise one joins it with each of the sources."""
     return node.op in _LENIENT or (node.row.elementwise and all(_comparable(gradient, s) for s in node.sources))
+
+
+def _summed_over(node: Node) -> Axes:
+    """The axes that a Jacobian's VJP works on: a reduction's slopes lie along the axis that it drops."""
+    dropped = node.args.get("over")
+    source = node.sources[0]
+    return source.axes if dropped in source.names and dropped not in node.names else node.axes
 
 
 def _comparable(a: Node, b: Node) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ def _checked(option: Option, value: Any) -> Any:
         value = value.item()
     if option.many:
         items = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-        return tuple(_checked(replace(option, many=False), item) for item in items)
+        return tuple(_checked(option._replace(many=False), item) for item in items)
     if isinstance(value, str) and dict in option.types:
         value = assignments(value, option.flag)
     if isinstance(value, bool):
@@ -40,7 +39,7 @@ def _checked(option: Option, value: Any) -> Any:
             return value
     elif isinstance(value, Mapping):
         if dict in option.types:
-            number = replace(option, types=(float,))
+            number = option._replace(types=(float,))
             return {_name(name, option): _checked(number, item) for name, item in value.items()}
     elif isinstance(value, str):
         if value in option.choices or (str in option.types and not option.choices):

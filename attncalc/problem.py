@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from attncalc.loops import Loop, Turn, run
 from attncalc.numbers import round_half_up
 from attncalc.recording import again, drop, farthest, must_be_finite, record
 from attncalc.text import both, either, visible
-from attncalc.trace import Check, Given, Step, Trace
+from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import UPSTREAM, Written, as_kind, kind_of, upstream_operand, write
 
 Array = NDArray[Any]
@@ -36,8 +35,7 @@ class Recorded(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Backward:
+class Backward(NamedTuple):
     """What a backward pass is asked for: gradients of these operands (none named: of all), checked or not."""
 
     wrt: tuple[str, ...] = ()
@@ -45,13 +43,12 @@ class Backward:
     jacobian: bool = False  # one gradient for each entry of the result, instead of one of their sum
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What is to be computed, before anything is."""
 
     calculation: Calculation
     inputs: Mapping[str, Given]
-    options: Mapping[str, Any] = field(default_factory=dict)  # the ones that were given; the others have defaults
+    options: Mapping[str, Any] = NOTHING  # the ones that were given; the others have defaults
     backward: Backward | None = None
 
     @property
@@ -126,7 +123,7 @@ def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck
     inputs = dict(problem.inputs)
     if upstream is not None:
         inputs[UPSTREAM] = to_given(upstream, upstream_operand())
-    return solve(replace(problem, inputs=inputs, backward=Backward(wrt, gradcheck)))
+    return solve(problem._replace(inputs=inputs, backward=Backward(wrt, gradcheck)))
 
 
 def solve(
@@ -152,7 +149,7 @@ def solve(
     if expand:
         from attncalc.expansion import expanded
 
-        written = replace(written, asides=(*written.asides, *expanded(written.roots)))
+        written = written._replace(asides=(*written.asides, *expanded(written.roots)))
     rounding = None if round_to is None else partial(_round, decimals=round_to)
     if written.loop is not None:
         recorded = _loop(written, written.loop, dtype, rounding, keep_all=keep_all)
@@ -166,13 +163,14 @@ def solve(
         steps=recorded.steps,
         outputs=recorded.outputs,
         notes=(*written.notes, *recorded.notes),
+        warnings=recorded.warnings,
         problem=problem,
     )
     if problem.calculation.finish is not None and problem.backward is None:
         trace = problem.calculation.finish(trace)
     overflow = must_be_finite(trace, infinite=problem.calculation.infinite)
     remarks = problem.calculation.remarks
-    return replace(trace, warnings=(*recorded.warnings, *(remarks(trace) if remarks else ()), *overflow))
+    return trace._replace(warnings=(*trace.warnings, *(remarks(trace) if remarks else ()), *overflow))
 
 
 def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | None) -> Recorded:
@@ -207,7 +205,7 @@ def _loop(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *
         full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
     known: dict[Node, Step] = {}
     recorded = [_of_turn(turn, full.get(turn.number), loop.turn, written, known) for turn in ran.kept]
-    said = (ran.end.reason,) if ran.end else ()
+    said = (f"stopped at {loop.turn} {ran.kept[-1].number}: {ran.end.reason}",) if ran.end else ()
     warns = ran.end is not None and ran.end.warns
     notes = () if warns else said
     if ran.count > len(ran.kept):
@@ -215,7 +213,7 @@ def _loop(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *
     last = recorded[-1]
     return Recorded(
         tuple(step for turn in recorded for node, step in turn.items() if node.args["shown"]),
-        tuple(drop(replace(last[node], group=node.args["group"]), written.bound.dropped) for node in loop.results),
+        tuple(drop(last[node]._replace(group=node.args["group"]), written.bound.dropped) for node in loop.results),
         notes,
         said if warns else (),
     )
@@ -262,7 +260,7 @@ def _flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> t
 def _exactly(problem: Problem) -> Problem:
     from attncalc import exact  # SymPy comes in here, and only here
 
-    return replace(problem, inputs={name: exact.exact(g) for name, g in problem.inputs.items()})
+    return problem._replace(inputs={name: exact.exact(g) for name, g in problem.inputs.items()})
 
 
 def _tidy(value: Array) -> Array:

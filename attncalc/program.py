@@ -22,13 +22,13 @@ from attncalc.plan import plan
 Array = NDArray[Any]
 Rounding = Callable[[Array], Array]
 
-_ON_NUMBERS: dict[str, Callable[..., Any]] = {
+_SIGNS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
     "div": operator.truediv,
 }
-"""What the kernels of arithmetic do on two single numbers, without the arrays around them."""
+"""NumPy's signs, which call what the kernels of arithmetic call, and do so sooner."""
 
 
 class Values(Mapping[Node, Array]):
@@ -77,7 +77,7 @@ class Program:
         self.template = [self.bare(node, known[node]) if node in known else None for node in order]
         self.inputs = [(node, self.places[node]) for node in order if node in moves and node.op == "input"]
         self.work = [
-            (self.places[node], self.call(node, after_step), tuple(self.places[source] for source in node.sources))
+            (self.places[node], self.call(node, after_step), *self.from_where(node))
             for node in order
             if node in moves and node.op != "input"
         ]
@@ -87,9 +87,20 @@ class Program:
         values = self.template.copy()
         for node, place in self.inputs:
             values[place] = self.bare(node, state[node.args["name"]])
-        for place, call, sources in self.work:
-            values[place] = call(*[values[source] for source in sources])
+        for place, call, first, second, others in self.work:
+            if second is None:
+                values[place] = call(values[first])
+            elif others:
+                values[place] = call(values[first], values[second], *[values[other] for other in others])
+            else:
+                values[place] = call(values[first], values[second])
         return Values(self.places, values)
+
+    def from_where(self, node: Node) -> tuple[int, int | None, tuple[int, ...]]:
+        """The places of the first source, of the second one, and of any others."""
+        first, second, *others = (*(self.places[source] for source in node.sources), None, None)
+        assert first is not None, "what has no sources never changes"
+        return first, second, tuple(place for place in others if place is not None)
 
     def bare(self, node: Node, value: Array) -> Any:
         """A single float without the array around it."""
@@ -100,17 +111,27 @@ class Program:
         if node.op == "step":
             return (lambda value: after_step(np.asarray(value))) if after_step else _itself
         kernel = node.row.kernel
+        if self.numbers and node.op == "take" and len(node.sources[0].axes) == 1:
+            return operator.itemgetter(node.args["at"])
+        if self.numbers and node.op == "listed" and not any(source.axes for source in node.sources):
+            return _vector
         if not node.row.elementwise:
             return partial(_on_arrays, partial(kernel, node))
-        if self.numbers and not node.axes and len(node.sources) == 2 and node.op in _ON_NUMBERS:
-            return _ON_NUMBERS[node.op]
         if all(_lies_as(source.axes, node.axes) for source in node.sources):
-            return kernel if self.numbers else partial(_on_arrays, kernel)
+            if not self.numbers:
+                return partial(_on_arrays, kernel)
+            if node.op == "pow" and not node.axes:
+                return operator.pow
+            return _SIGNS[node.op] if node.op in _SIGNS and len(node.sources) == 2 else kernel
         return partial(_aligned, kernel, [source.axes for source in node.sources], node.axes)
 
 
 def _itself(value: Any) -> Any:
     return value
+
+
+def _vector(*numbers: Any) -> Array:
+    return np.array(numbers)
 
 
 def _on_arrays(kernel: Callable[..., Any], *values: Any) -> Array:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from attncalc.errors import DomainError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 from attncalc.text import both
-from attncalc.trace import Arithmetic, Check, Step, Trace
+from attncalc.trace import Arithmetic, Check, Notation, Step, Trace
 
 Array = NDArray[Any]
 
@@ -35,11 +34,7 @@ def record(
     return Step(
         name=node.args["name"],
         group=node.args["group"],
-        symbol=notation.symbol(node),
-        symbol_latex=notation.symbol(node, "latex"),
-        formula=notation.formula(node),
-        sizes=notation.sizes(node),
-        latex=notation.formula(node, "latex"),
+        notation=cache(partial(_notation, node)),
         axes=node.names,
         shape=value.shape,
         value=value,
@@ -54,6 +49,16 @@ def record(
     )
 
 
+def _notation(node: Node) -> Notation:
+    return Notation(
+        symbol=notation.symbol(node),
+        formula=notation.formula(node),
+        sizes=notation.sizes(node),
+        latex=notation.formula(node, "latex"),
+        symbol_latex=notation.symbol(node, "latex"),
+    )
+
+
 def again(
     step: Step,
     node: Node,
@@ -63,8 +68,7 @@ def again(
     drift: float | None,
 ) -> Step:
     """A step that is known already, as it is at another turn of a loop."""
-    return replace(
-        step,
+    return step._replace(
         group=group,
         value=values[node],
         drift=drift,
@@ -109,7 +113,7 @@ def drop(step: Step, dropped: frozenset[str]) -> Step:
         found = step.left_over() if step.left_over else None
         return None if found is None else np.squeeze(found, axis=tuple(gone))
 
-    return replace(step, value=value, shape=value.shape, axes=names, arithmetic=at_row, left_over=at_rows)
+    return step._replace(value=value, shape=value.shape, axes=names, arithmetic=at_row, left_over=at_rows)
 
 
 def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:

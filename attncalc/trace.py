@@ -7,7 +7,7 @@ A renderer never computes: whatever a page, a table or a document shows is in he
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.errors import AttncalcError
@@ -30,13 +30,15 @@ Arithmetic = tuple["str | Entry", ...]
 """One entry worked out with its numbers in place: `(Entry(1), "×", Entry(0), " + ", …)`; its value is the entry's."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Given:
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+
+class Given(NamedTuple):
     """An operand as it was given."""
 
     value: Array
     source: str = ""  # as said back to the reader: "q.json", "q.json#k", "standard input", "" for a Python value
-    labels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # axis position from 0 → labels
+    labels: Mapping[int, tuple[str, ...]] = NOTHING  # axis position from 0 → labels
     written: Array | None = None  # the entries' text as it was written ("0.360"), same shape; None when unknown
     axes: tuple[str, ...] = ()  # names, once the calculation has bound them
     symbol: str = ""  # how formulas speak of it, once it is bound: "W_Q"
@@ -44,8 +46,7 @@ class Given:
     note: str = ""  # what the reader should know of how it was read: "first column read as labels"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Check:
+class Check(NamedTuple):
     """Central differences beside a gradient."""
 
     numeric: Array
@@ -53,30 +54,73 @@ class Check:
     agrees: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class Notation(NamedTuple):
+    """How a step is written."""
+
+    symbol: str  # how other formulas speak of it: "scores", "∂L/∂scores"
+    formula: str = ""  # "Q·Kᵀ"
+    sizes: str = ""  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" where that says nothing
+    latex: str = ""  # the formula
+    symbol_latex: str = ""
+
+
+class Step(NamedTuple):
     """One named intermediate value, with its formula, its reason and the way to its arithmetic."""
 
     name: str  # "scores", "grad_scores": unique within its group
     group: str  # "" at the top; "encoder 1/self-attention" nested by "/"
-    symbol: str  # how other formulas speak of it: "scores", "∂L/∂scores"
-    formula: str  # "Q·Kᵀ"
-    sizes: str  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" where that says nothing
-    latex: str
+    notation: Callable[[], Notation]  # asked for by those who show it: marking a hundred sheets shows none
     axes: tuple[str, ...]  # ("n", "m"); () for a scalar
     shape: tuple[int, ...]
     value: Array | None  # None when only the summary was kept
     why: str
-    labels: Labels = field(default_factory=dict)  # axis name → its labels, for the axes that have them
-    symbol_latex: str = ""
+    labels: Labels = NOTHING  # axis name → its labels, for the axes that have them
     names: tuple[str, ...] = ()  # what integer entries stand for (labels of the axis they point into)
     summary: Mapping[str, Any] | None = None  # shape, min, max, corner … of a value that was not kept
     gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
     check: Check | None = None
     drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
-    arithmetic: Callable[[tuple[int, ...]], Arithmetic] | None = field(default=None, repr=False)
-    left_over: Callable[[], Array | None] | None = field(default=None, repr=False)
+    arithmetic: Callable[[tuple[int, ...]], Arithmetic] | None = None
+    left_over: Callable[[], Array | None] | None = None
     """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
+
+    def __eq__(self, other: object) -> bool:  # arrays have no single truth: a step is itself alone
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        sizes = " × ".join(f"{name}={size}" for name, size in zip(self.axes, self.shape, strict=False))
+        return f"<{self.key} = {self.formula}{f': {sizes}' if sizes else ''}>"
+
+    @property
+    def symbol(self) -> str:
+        """How other formulas speak of it: `scores`, `∂L/∂scores`."""
+        return self.notation().symbol
+
+    @property
+    def symbol_latex(self) -> str:
+        """The symbol as LaTeX."""
+        return self.notation().symbol_latex
+
+    @property
+    def formula(self) -> str:
+        """`Q·Kᵀ`."""
+        return self.notation().formula
+
+    @property
+    def sizes(self) -> str:
+        """The formula with sizes in place, `[2×3]·[3×2]`; "" where that says nothing."""
+        return self.notation().sizes
+
+    @property
+    def latex(self) -> str:
+        """The formula as LaTeX."""
+        return self.notation().latex
 
     @property
     def key(self) -> str:
@@ -84,7 +128,6 @@ class Step:
         return f"{self.group}/{self.name}" if self.group else self.name
 
 
-@dataclass(frozen=True, eq=False)
 class Trace:
     """A calculation that has been carried out: operands, options, every step, and the result.
 
@@ -92,15 +135,34 @@ class Trace:
     several parts have a step of that name).
     """
 
-    calculation: str  # "attention", "grad attention"
-    summary: str  # the calculation's one line
-    inputs: Mapping[str, Given]
-    options: Mapping[str, Any]  # all of them, defaults included
-    steps: tuple[Step, ...]  # in the order in which they are shown
-    outputs: tuple[Step, ...]  # the first is the result; an output need not be one of the steps
-    notes: tuple[str, ...] = ()  # conventions chosen, how operands were read
-    warnings: tuple[str, ...] = ()
-    problem: Any = field(default=None, repr=False)  # what was computed, for computing it again another way
+    def __init__(
+        self,
+        calculation: str,
+        summary: str,
+        inputs: Mapping[str, Given],
+        options: Mapping[str, Any],
+        steps: tuple[Step, ...],
+        outputs: tuple[Step, ...],
+        notes: tuple[str, ...] = (),
+        warnings: tuple[str, ...] = (),
+        problem: Any = None,
+    ) -> None:
+        self.calculation = calculation  # "attention", "grad attention"
+        self.summary = summary  # the calculation's one line
+        self.inputs = inputs
+        self.options = options  # all of them, defaults included
+        self.steps = steps  # in the order in which they are shown
+        self.outputs = outputs  # the first is the result; an output need not be one of the steps
+        self.notes = notes  # conventions chosen, how operands were read
+        self.warnings = warnings
+        self.problem = problem  # what was computed, for computing it again another way
+
+    def __repr__(self) -> str:
+        return f"<{self.calculation}: {', '.join(self)}>"
+
+    def _replace(self, **fields: Any) -> Trace:
+        """The same trace with other fields, as named tuples do it."""
+        return Trace(**vars(self) | fields)
 
     @property
     def result(self) -> Array:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,7 @@ Array = NDArray[Any]
 UPSTREAM = "upstream"
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A problem's graph, with everything that evaluating and recording it needs."""
 
     outputs: tuple[Node, ...]  # of the problem: the results, or the gradients
@@ -101,7 +99,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         elif problem.backward:
             read[UPSTREAM] = _upstream(inputs.get(UPSTREAM), result, bound.dropped)
             values[UPSTREAM] = read[UPSTREAM].value
-            outputs = _backward(problem.backward, calculation, result, nodes)
+            outputs = backward_pass(problem.backward, calculation, result, nodes)
     kind = kind_of(values, dtype)
     return Written(
         outputs=outputs,
@@ -163,10 +161,10 @@ def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> 
 
 def _named(g: Given, node: Node) -> Given:
     """The operand with the symbol by which formulas speak of it."""
-    return replace(g, symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
+    return g._replace(symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
 
 
-def _backward(
+def backward_pass(
     backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
 ) -> tuple[Node, ...]:
     """The gradient of every operand that is asked for and can have one."""
@@ -238,7 +236,7 @@ def _upstream(upstream: Given | None, result: Node, dropped: frozenset[str]) -> 
                 f"and the result that it belongs to is {ax.describe(result.axes)}"
             )
         value = value.reshape(shape)
-    return replace(upstream, value=value, axes=result.names)
+    return upstream._replace(value=value, axes=result.names)
 
 
 def _must_be_there(problem: Problem) -> None:
@@ -269,7 +267,7 @@ def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dty
         return ShapeError(message, hint=error.hint)
     for name, g in problem.inputs.items():
         if g.value.ndim >= 2:
-            turned = replace(g, value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
+            turned = g._replace(value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
             try:
                 _write(problem, {**problem.inputs, name: turned}, options, dtype)
             except AttncalcError:

@@ -62,7 +62,7 @@ def _number(entry: Entry) -> str:
 class _Reader:
     def __init__(self, text: str, names: Mapping[str, float]) -> None:
         self.text, self.names = text, names
-        self.tokens = [*TOKEN.findall(text), ""]
+        self.tokens: list[str] = [*TOKEN.findall(text), ""]
         self.place = 0
 
     @property

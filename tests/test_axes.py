@@ -120,7 +120,11 @@ def test_a_split_tells_the_other_operands_its_sizes() -> None:
 
 @pytest.mark.parametrize(
     ("known", "rule"),
-    [({"h": 4}, "an axis of 6 cannot be split into h=4 × k"), ({}, "an axis of 6 cannot be split into h × k"), ({"h": 2, "k": 2}, "h=2 × k=2")],
+    [
+        ({"h": 4}, "an axis of 6 cannot be split into h=4 × k"),
+        ({}, "an axis of 6 cannot be split into h × k"),
+        ({"h": 2, "k": 2}, "h=2 × k=2"),
+    ],
     ids=["not a multiple", "nothing known", "a clash"],
 )
 def test_a_split_that_does_not_come_out_is_refused(known: dict[str, int], rule: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import hypothesis.strategies
 import numpy as np
 import pytest
@@ -113,7 +112,7 @@ def test_what_is_held_gets_none() -> None:
 
 def test_a_choice_on_the_way_is_an_error_that_names_the_step() -> None:
     ranked = step("ranking", ranking(total(X), 2), "best first")
-    with pytest.raises(NoGradient, match="^ranking has no gradient: a ranking jumps where two entries change places$"):
+    with pytest.raises(NoGradient, match=r"^ranking has no gradient: a ranking jumps where two entries change places$"):
         gradients(ranked, given("g", ranked.axes), [X])
 
 

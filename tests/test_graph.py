@@ -34,7 +34,9 @@ R, S = given("r", (N, Axis("d", 4)), "R"), given("s", (M, Axis("d", 2)), "S")
 @pytest.mark.parametrize(
     ("write", "said"),
     [
-        pytest.param(lambda: Q @ K, r"cannot form Q·K: Q is n=3 × d=3 but K is m=3 × d=3; .*d is not m", id="Q·K, square"),
+        pytest.param(
+            lambda: Q @ K, r"cannot form Q·K: Q is n=3 × d=3 but K is m=3 × d=3; .*d is not m", id="Q·K, square"
+        ),
         pytest.param(lambda: Q.T @ K, "n is not m|m is not n|inner", id="Qᵀ·K, square"),
         pytest.param(lambda: Q @ Q, "cannot form Q·Q", id="Q·Q"),
         pytest.param(lambda: R @ S.T, r"R is n=3 × d=4 but Sᵀ is d=2 × m=3; .*inner sizes", id="sizes"),
@@ -136,7 +138,10 @@ def test_a_rewrite_changes_what_stands_on_it_and_nothing_else() -> None:
     scores = step("scores", Q @ K.T, "…")
     scaled = step("scaled", scores / 2, "…")
     aside_ = step("aside", Q + 1, "…")
-    (new, same) = rewrite([scaled, aside_], lambda node: step("scores", -node.sources[0], "…") if node.args.get("name") == "scores" else None)
+    (new, same) = rewrite(
+        [scaled, aside_],
+        lambda node: step("scores", -node.sources[0], "…") if node.args.get("name") == "scores" else None,
+    )
     assert same is aside_
     assert new is not scaled
     assert formula(new.sources[0].sources[0]) == "−Q·Kᵀ"

@@ -127,7 +127,12 @@ class TestATrace:
         pytest.param(lambda: ac.norm("1,2"), "text", "", id="text"),
         pytest.param(lambda: ac.norm([True, False]), "true", "", id="truth"),
         pytest.param(lambda: ac.norm([1 + 2j]), "a", "", id="a complex number"),
-        pytest.param(lambda: ac.softmax([1], dtype="float16"), "dtype must be float32 or float64, and not float16", "", id="a dtype"),
+        pytest.param(
+            lambda: ac.softmax([1], dtype="float16"),
+            "dtype must be float32 or float64, and not float16",
+            "",
+            id="a dtype",
+        ),
         pytest.param(lambda: ac.softmax([1], round_to=-1), "round", "", id="decimals"),
         pytest.param(lambda: ac.softmax([1], round_to=1.5), "round", "", id="half a decimal"),
         pytest.param(lambda: ac.dot([1], [2]).grad(wrt=["c"]), "'c'", "", id="no such operand"),
@@ -136,7 +141,7 @@ class TestATrace:
     ],
 )
 def test_every_error_is_a_valueerror_of_one_line(call: Any, said: str, hint: str) -> None:
-    with pytest.raises(ValueError, match="^[^\n]+$") as error:
+    with pytest.raises(ValueError, match=r"^[^\n]+$") as error:
         call()
     assert isinstance(error.value, ac.AttncalcError)
     assert said in str(error.value)

@@ -49,7 +49,9 @@ def test_what_fits_is_taken(calculation: Any, name: str, value: Any, read: Any) 
     [
         pytest.param(ATTENTION, "causal", "yes", "--causal must be true or false, and not 'yes'", "", id="a switch"),
         pytest.param(ATTENTION, "causal", 1, "--causal must be true or false, and not 1", "", id="1 is no switch"),
-        pytest.param(ATTENTION, "scale", "nonee", "--scale must be a number, default or none", "none", id="a near miss"),
+        pytest.param(
+            ATTENTION, "scale", "nonee", "--scale must be a number, default or none", "none", id="a near miss"
+        ),
         pytest.param(ATTENTION, "scale", True, "--scale must be", "", id="a switch for a number"),
         pytest.param(ATTENTION, "scale", float("nan"), "--scale must be", "", id="no number at all"),
         pytest.param(ATTENTION, "scale", float("inf"), "--scale must be", "", id="too large a number"),

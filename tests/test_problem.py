@@ -19,7 +19,9 @@ Array = NDArray[Any]
 Q, K, V = [[1.0, 0, 1], [0, 1, 1]], [[1.0, 1, 0], [1, 0, 1]], [[2.0, 0, 1], [1, 1, 0]]
 
 
-def problem(name: str, options: dict[str, Any] | None = None, backward: Backward | None = None, **inputs: Any) -> Problem:
+def problem(
+    name: str, options: dict[str, Any] | None = None, backward: Backward | None = None, **inputs: Any
+) -> Problem:
     given = {word: value if isinstance(value, Given) else Given(np.array(value)) for word, value in inputs.items()}
     return Problem(load(name), given, options or {}, backward)
 
@@ -127,9 +129,16 @@ class TestBackward:
     @pytest.mark.parametrize(
         ("name", "backward", "inputs", "error", "said"),
         [
-            pytest.param("mips", Backward(), {"q": [1.0], "keys": [[1.0]]}, NoGradient, "a ranking jumps", id="a ranking"),
             pytest.param(
-                "mips", Backward(), {"q": [1.0, 2], "keys": [[1.0], [2]]}, ShapeError, "cannot form", id="a ranking's shapes"
+                "mips", Backward(), {"q": [1.0], "keys": [[1.0]]}, NoGradient, "a ranking jumps", id="a ranking"
+            ),
+            pytest.param(
+                "mips",
+                Backward(),
+                {"q": [1.0, 2], "keys": [[1.0], [2]]},
+                ShapeError,
+                "cannot form",
+                id="a ranking's shapes",
             ),
             pytest.param(
                 "dot", Backward(wrt=("c",)), {"a": [1.0], "b": [1.0]}, OptionError, "dot was given a and b", id="wrt"
@@ -175,7 +184,7 @@ class TestJacobian:
         assert_allclose(t["jacobian_a"][1, 2], np.stack([np.zeros(3), b[:, 2]]))
 
     def test_that_would_be_too_large_is_refused(self) -> None:
-        with pytest.raises(ShapeError, match="would have .* entries, and the limit is") as error:
+        with pytest.raises(ShapeError, match=r"would have .* entries, and the limit is") as error:
             run("outer", backward=Backward(jacobian=True), a=np.ones(200), b=np.ones(200))
         assert "grad" in error.value.hint
 
@@ -221,7 +230,13 @@ class TestRoundingByHand:
         pytest.param("dot", {}, {}, OptionError, "dot needs a and b, and a and b are missing", "", id="both missing"),
         pytest.param("dot", {"a": [1.0], "c": [1.0]}, {}, OptionError, "dot has no operand 'c'", "", id="one too many"),
         pytest.param(
-            "dot", {"a": [1.0], "b": [1.0]}, {"p": 2}, OptionError, "dot has no operand or option 'p'", "", id="an option"
+            "dot",
+            {"a": [1.0], "b": [1.0]},
+            {"p": 2},
+            OptionError,
+            "dot has no operand or option 'p'",
+            "",
+            id="an option",
         ),
         pytest.param(
             "matmul",
@@ -236,7 +251,13 @@ class TestRoundingByHand:
             "matmul", {"a": np.ones((2, 3)), "b": np.ones((5, 4))}, {}, ShapeError, "cannot form A·B", "", id="no mend"
         ),
         pytest.param(
-            "dot", {"a": [1e200, 1], "b": [1e200, 1]}, {}, DomainError, "products[0] = a ⊙ b overflows", "", id="overflow"
+            "dot",
+            {"a": [1e200, 1], "b": [1e200, 1]},
+            {},
+            DomainError,
+            "products[0] = a ⊙ b overflows",
+            "",
+            id="overflow",
         ),
         pytest.param(
             "norm", {"a": [1.7e308, 1.7e308]}, {}, DomainError, "overflows: it is beyond 1.8e+308", "", id="the result"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from hypothesis import strategies as st
@@ -60,22 +60,7 @@ def entries(seed: int) -> dict[str, NDArray[np.float64]]:
     return {name: rng.normal(size=tuple(axis.size for axis in node.axes)) for name, node in ARRAYS.items()}
 
 
-@st.composite
-def arrays(draw: st.DrawFn) -> Node:
-    """An expression over the arrays, of up to ten primitives; what the axes refuse is left out."""
-    made = list(ARRAYS.values())
-    for _ in range(draw(st.integers(1, 10))):
-        one, other = (draw(st.sampled_from(made)) for _ in range(2))
-        axis = draw(st.sampled_from(sorted(AXES)))
-        kind = draw(st.sampled_from(sorted(_KINDS)))
-        try:
-            made.append(_KINDS[kind](one, other, axis))
-        except ShapeError:
-            continue
-    return made[-1]
-
-
-_KINDS = {
+_KINDS: dict[str, Callable[[Node, Node, str], Node]] = {
     "add": lambda one, other, axis: one + other,
     "sub": lambda one, other, axis: one - other,
     "mul": lambda one, other, axis: one * other,
@@ -91,3 +76,18 @@ _KINDS = {
     "transpose": lambda one, other, axis: one.T,
     "outer": lambda one, other, axis: outer(one, other),
 }
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> Node:
+    """An expression over the arrays, of up to ten primitives; what the axes refuse is left out."""
+    made = list(ARRAYS.values())
+    for _ in range(draw(st.integers(1, 10))):
+        one, other = (draw(st.sampled_from(made)) for _ in range(2))
+        axis = draw(st.sampled_from(sorted(AXES)))
+        kind = draw(st.sampled_from(sorted(_KINDS)))
+        try:
+            made.append(_KINDS[kind](one, other, axis))
+        except ShapeError:
+            continue
+    return made[-1]

@@ -9,6 +9,7 @@ from typing import Any
 
 from witness_vectors import Matrix, Values, Vector, dotted, shares, times, turned
 
+
 def projected(x: Matrix, w: Matrix, bias: Vector | None) -> list[list[float]]:
     return [[entry + (bias[j] if bias else 0) for j, entry in enumerate(row)] for row in times(x, w)]
 

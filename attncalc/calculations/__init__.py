@@ -96,6 +96,12 @@ TABLE: dict[str, tuple[str, str]] = {
         "calculus",
         "The slopes of a function in all its variables: the direction in which it rises fastest.",
     ),
+    "descend": ("descent", "Walk downhill from a point, against the slope, step by step."),
+    "optimizer": (
+        "optimisation",
+        "Follow given gradients from a point: the moments, the corrections and the moves of every step.",
+    ),
+    "schedule": ("optimisation", "The learning rate of every step: a climb, and then a descent."),
 }
 """Name → (module, one line). A test holds it against the modules."""
 
@@ -116,6 +122,8 @@ FAMILIES: dict[str, str] = {
     "layers": "Layers",
     "sequence": "Layers",
     "calculus": "Optimisation and training",
+    "descent": "Optimisation and training",
+    "optimisation": "Optimisation and training",
     "blocks": "Layers",
     "transformer": "Layers",
 }

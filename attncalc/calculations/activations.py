@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, output, step
+from attncalc.laws import same
 from attncalc.ops import elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
 from attncalc.text import either
 
@@ -20,8 +20,7 @@ ALPHA = {"leaky-relu": 0.01, "elu": 1}
 Alpha = Annotated[float | None, "the slope below 0 of leaky-relu (0.01), the depth of elu (1)"]
 
 
-@dataclass(frozen=True)
-class Activation:
+class Activation(NamedTuple):
     """A function of one number: (x, inner, α) → value, with the inner expression that its definition speaks of."""
 
     value: Callable[[Node, Node, float], Node]
@@ -120,6 +119,13 @@ def _alpha(kind: str, alpha: float | None) -> float:
 
 @calculation(
     x="| n | n m",
+    laws={
+        "relu(x) − relu(−x) is x": lambda f, x: same(f(x).result - f(-x).result, x),
+        "gelu(x) − gelu(−x) is x; so for silu and softplus": lambda f, x: all(
+            same(f(x, kind=kind).result - f(-x, kind=kind).result, x) for kind in ("gelu", "silu", "softplus")
+        ),
+        "tanh(x) is 2·σ(2x) − 1": lambda f, x: same(f(x, kind="tanh"), 2 * f(2 * x, kind="sigmoid").result - 1),
+    },
     reference="Hendrycks and Gimpel 2016, Gaussian Error Linear Units; all as in torch.nn.functional",
 )
 def activation(

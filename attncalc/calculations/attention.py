@@ -21,9 +21,10 @@ from attncalc.calculations.masking import (
     fully_masked,
     weights_of,
 )
-from attncalc.calculations.rotation import DEFAULTS, Rotation, rotated_queries_and_keys
+from attncalc.calculations.rotation import DEFAULTS, UNTURNED, Rotation, Turning, rotated_queries_and_keys
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, note, step
+from attncalc.laws import at_most, same, shuffled
 from attncalc.ops import merge, rename, repeat, split
 from attncalc.text import both
 
@@ -95,6 +96,14 @@ def project_qkv(
     bk="d_k",
     bv="d_v",
     context="m d_model",
+    laws={
+        "tokens are projected one by one": lambda f, x, wq, wk, wv: same(
+            f(x[::-1], wq, wk, wv), f(x, wq, wk, wv).result[::-1]
+        ),
+        "c times the tokens are c times the queries": lambda f, x, wq, wk, wv, c: same(
+            f(c * x, wq, wk, wv), c * f(x, wq, wk, wv).result
+        ),
+    },
     reference=f"{VASWANI}, section 3.2",
 )
 def qkv(
@@ -129,6 +138,23 @@ def qkv(
     rope_positions="n",
     leading=("h",),
     remarks=fully_masked,
+    laws={
+        "every row of weights sums to 1": lambda f, q, k, v: same(f(q, k, v)["weights"].sum(-1), 1),
+        "keys may change places, if their values do too": lambda f, q, k, v: same(f(q, *shuffled(k, v)), f(q, k, v)),
+        "queries in another order have their outputs in that order": lambda f, q, k, v: same(
+            f(*shuffled(q), k, v), *shuffled(f(q, k, v).result)
+        ),
+        "an output lies between the smallest and the largest value": lambda f, q, k, v: (
+            at_most(v.min(0), f(q, k, v)) and at_most(f(q, k, v), v.max(0))
+        ),
+        "a shift of all keys changes nothing": lambda f, q, k, v, c: same(f(q, k + c, v), f(q, k, v)),
+        "scaling the queries first is scaling the scores": lambda f, q, k, v: same(
+            f(q / q.shape[1] ** 0.5, k, v, scale="none"), f(q, k, v)
+        ),
+        "causal: the first query sees the first key alone": lambda f, q, k, v: same(
+            f(q, k, v, causal=True).result[0], v[0]
+        ),
+    },
     reference=f"{VASWANI}, eq. 1",
 )
 def attention(
@@ -163,8 +189,7 @@ def attention(
     the weights 0 and the output 0.
     """
     Q, K, V = _operands(Q, K, V, X, (W_Q, W_K, W_V), context)
-    if rope or P is not None or rotation != DEFAULTS:
-        Q, K = rotated_queries_and_keys(Q, K, P, rotation, rope=rope, at_end=causal_align == "end")
+    Q, K = rotated_queries_and_keys(Q, K, Turning(P, rotation, on=rope, at_end=causal_align == "end"))
     K, V = _shared(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
@@ -218,6 +243,14 @@ def _operands(
     rope_positions="n",
     sizes={"h": "heads", "g": "kv_heads"},
     remarks=fully_masked,
+    laws={
+        "tokens in another order have their outputs in that order": lambda f, x, wq, wk, wv, wo: same(
+            f(*shuffled(x), wq, wk, wv, wo), *shuffled(f(x, wq, wk, wv, wo).result)
+        ),
+        "every head's weights sum to 1 for each query": lambda f, x, wq, wk, wv, wo: same(
+            f(x, wq, wk, wv, wo)["weights"].sum(-1), 1
+        ),
+    },
     reference=f"{VASWANI}, section 3.2.2; torch.nn.MultiheadAttention with its weights transposed",
 )
 def multihead(
@@ -254,19 +287,36 @@ def multihead(
     1/√d_k of its own width. With fewer key heads (grouped-query attention) consecutive query heads share one.
     """
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
-    Q, K, V = project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V))
+    turning = Turning(P, rotation, on=rope, at_end=causal_align == "end")
+    weights, biases = (W_Q, W_K, W_V, W_O), (b_Q, b_K, b_V, b_O)
+    note(_parameters(weights, biases))
+    return several_heads(X, context, weights, biases, rules, M=M, B=B, kv_heads=kv_heads, turning=turning)
+
+
+def several_heads(
+    X: Node,
+    context: Node | None,
+    weights: Sequence[Node],
+    biases: Sequence[Node | None],
+    rules: Rules,
+    *,
+    M: Node | None = None,
+    B: Node | str | None = None,
+    kv_heads: int | None = None,
+    turning: Turning = UNTURNED,
+) -> tuple[Node, Node]:
+    """Attention over several heads, with the projections and biases of q, k, v and the output; also the weights."""
+    Q, K, V = project_qkv(X, context, weights[:3], biases[:3])
     why = "a head takes its own block of neighbouring columns"
     Q = step("q_heads", split(Q), why)
     K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
-    if rope or P is not None or rotation != DEFAULTS:
-        Q, K = rotated_queries_and_keys(Q, K, P, rotation, rope=rope, at_end=causal_align == "end")
+    Q, K = rotated_queries_and_keys(Q, K, turning)
     K, V = _shared(K, V, Q, kv_heads)
-    weights = weights_of(Q, K, M, B, rules)
-    mixed = step("heads", weights @ V, "each head mixes its values by its own shares")
+    shares = weights_of(Q, K, M, B, rules)
+    mixed = step("heads", shares @ V, "each head mixes its values by its own shares")
     joined = step("concatenated", merge(mixed), "the heads' results stand side by side again")
-    output = step("output", joined @ W_O if b_O is None else joined @ W_O + b_O, "what the heads found is mixed")
-    note(_parameters([W_Q, W_K, W_V, W_O], [b_Q, b_K, b_V, b_O]))
-    return output, weights
+    W_O, b_O = weights[3], biases[3]
+    return step("output", joined @ W_O if b_O is None else joined @ W_O + b_O, "what the heads found is mixed"), shares
 
 
 def _parameters(weights: Sequence[Node], biases: Sequence[Node | None]) -> str:

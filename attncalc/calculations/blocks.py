@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from attncalc.calculation import Declared, Weights, calculation, operand, weight
-from attncalc.calculations.attention import VASWANI, Heads, Mask, multihead
+from attncalc.calculations.attention import VASWANI, Heads, Mask, several_heads
 from attncalc.calculations.layers import FfnActivation, ffn
-from attncalc.calculations.masking import Causal, MaskKind, Padding, fully_masked
+from attncalc.calculations.masking import Causal, MaskKind, Padding, Rules, fully_masked
 from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.graph import Node, group, step
+from attncalc.laws import same, shuffled
 
 Norm = Annotated[Literal["post", "pre"], "where the norm stands: behind each sum, or in front of each part"]
 MemoryPadding = Annotated[tuple[int, ...] | None, "how many of the memory's rows are valid, as --padding"]
@@ -58,18 +58,15 @@ DECODER = _attention_weights() | CROSS | FEED_FORWARD | _norm_weights(1, 2, 3)
 Part = Callable[[Node], Node]
 
 
-@dataclass(frozen=True)
-class Design:
+class Design(NamedTuple):
     """What the blocks of a model have in common."""
 
-    heads: int = 1
     norm: str = "post"
     activation: str = "relu"
     eps: float = 1e-5
 
 
-@dataclass(frozen=True)
-class Sight:
+class Sight(NamedTuple):
     """Who may look at whom in one attention."""
 
     M: Node | None = None
@@ -122,16 +119,14 @@ def _attention(
 ) -> Node:
     """Attention over several heads; queries are the tokens', keys and values theirs or the context's."""
     with group(name):
-        found: Node = multihead.graph(
+        found, _ = several_heads(
             x,
-            *(weights[f"{prefix}{w}"] for w in ("wq", "wk", "wv", "wo")),
-            **{f"b_{letter}": weights.get(f"{prefix}b{letter.lower()}") for letter in "QKVO"},
-            context=context,
+            context,
+            [W for letter in "qkvo" if (W := weights[f"{prefix}w{letter}"]) is not None],
+            [weights[f"{prefix}b{letter}"] for letter in "qkvo"],
+            Rules(causal=sight.causal, padding=sight.padding),
             M=sight.M,
-            heads=design.heads,
-            padding=sight.padding,
-            causal=sight.causal,
-        )[0]
+        )
     return found
 
 
@@ -156,6 +151,11 @@ def _feed_forward(x: Node, weights: Weights, design: Design) -> Node:
     mask=operand("n m", kind="mask", broadcasts=True),
     sizes={"h": "heads"},
     remarks=fully_masked,
+    laws={
+        "tokens in another order have their outputs in that order": lambda f, x, weights: same(
+            f(*shuffled(x), weights=weights), *shuffled(f(x, weights=weights).result)
+        )
+    },
     reference=f"{VASWANI}, section 3.1; pre-norm: Xiong et al. 2020; as torch.nn.TransformerEncoderLayer",
 )
 def encoder_block(
@@ -177,7 +177,7 @@ def encoder_block(
     z = y + ffn(norm(y)), as in most models since. Biases that are not given are 0, gains 1. The weights are
     W with row vectors, x·W: PyTorch's, transposed.
     """
-    block = encoder_layer(X, weights, Design(heads, norm, activation, eps), Sight(M, padding, causal))
+    block = encoder_layer(X, weights, Design(norm, activation, eps), Sight(M, padding, causal))
     return step("output", block, "as wide as the tokens came in, so that blocks can be stacked")
 
 
@@ -189,6 +189,14 @@ def encoder_block(
     memory_mask=operand("n s", kind="mask", broadcasts=True),
     sizes={"h": "heads"},
     remarks=fully_masked,
+    laws={
+        "the memory's order does not matter": lambda f, x, memory, weights: same(
+            f(x, *shuffled(memory), weights=weights), f(x, memory, weights=weights)
+        ),
+        "a token does not depend on those after it": lambda f, x, memory, weights: same(
+            f(x[:1], memory, weights=weights), f(x, memory, weights=weights).result[:1]
+        ),
+    },
     reference=f"{VASWANI}, section 3.1; as torch.nn.TransformerDecoderLayer",
 )
 def decoder_block(
@@ -213,7 +221,7 @@ def decoder_block(
     Causal self-attention, attention with the decoder's queries and the encoder's keys and values, feed-forward network;
     each with its residual connection and its norm, as in encoder-block.
     """
-    design = Design(heads, norm, activation, eps)
+    design = Design(norm, activation, eps)
     own, cross = Sight(M, padding, causal=not no_causal), Sight(M_S, memory_padding)
     block = decoder_layer(X, memory, weights, design, own, cross)
     return step("output", block, "as wide as the tokens came in, so that blocks can be stacked")

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
 import numpy as np
 
-from attncalc.axes import Axis
 from attncalc.calculation import calculation, operand
 from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name
-from attncalc.calculations.optimisation import RULES, Kind, Parameters, checked, updated
+from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, Kind, Parameters, checked, updated
 from attncalc.calculations.positions import at_least
-from attncalc.errors import OptionError
+from attncalc.errors import DomainError
 from attncalc.expression import Expression
-from attncalc.gradient import slopes
-from attncalc.graph import Node, as_node, given, letter, note, step
+from attncalc.gradients import slopes
+from attncalc.graph import Node, as_node, given, letter, rewrite, step
 from attncalc.loops import End, Loop
 from attncalc.ops import take
 from attncalc.program import Values
 from attncalc.trace import Trace
 
 SETTLED = 1e-12
-"""A descent has settled where slope and update are this small, beside 1 and beside the point."""
-FLOW_PARTS = 8
-"""The path of dθ/dt = −∇f is followed in so many parts of an iteration."""
+"""A descent has settled when an update is so small beside the way from the start."""
+PARTS = 8
+"""The path dθ/dt = −∇f is followed in so many parts of an iteration."""
+TIME, NUMBER = "time ", "number of the step"  # names of inputs that no variable of a formula can have
 
 
-def _rose(trace: Trace) -> Iterator[str]:
-    """A warning where the descent ends higher than it began, although nothing has overflowed."""
-    began, ended = (s.value for s in (trace.steps[1], trace.outputs[1]))
-    if trace.warnings or began is None or ended is None or began.dtype.kind != "f":
-        return
-    if ended > began and ended > abs(began):
-        yield (
-            f"the descent climbs: f has gone from {began[()]:.6g} to {ended[()]:.6g}; the steps are too long, or f has "
-            "no bottom there (a smaller --lr tells)"
-        )
+def _risen(trace: Trace) -> Iterator[str]:
+    """A warning where a descent ends higher than it began."""
+    began, ended = trace["iteration 0/value"], trace["value"]
+    if not trace.warnings and began.dtype.kind == "f" and ended > began:
+        yield f"f has risen from {began[()]:.6g} to {ended[()]:.6g}: the steps are too long (a smaller --lr shows)"
 
 
 @calculation(
     expression=operand("", kind="expression"),
-    remarks=_rose,
-    reference="Cauchy 1847; Goodfellow, Bengio and Courville 2016, sections 4.3 and 8.3",
+    remarks=_risen,
+    reference="Cauchy 1847; Goodfellow, Bengio and Courville 2016, Deep Learning, sections 4.3 and 8.3",
 )
 def descend(
     f: Formula,
@@ -52,47 +47,121 @@ def descend(
     lr: Annotated[float, "the learning rate: how long the steps are"] = 0.1,
     steps: Annotated[int, "how many updates are made, unless it settles before"] = 10,
     optimizer: Annotated[Kind, "how a slope becomes a step"] = "gd",
-    p: Annotated[Parameters, ""] = Parameters(),
-    flow: Annotated[bool, "beside it the path of ever shorter steps, dθ/dt = −∇f, at the time lr × iteration"] = False,
+    p: Annotated[Parameters, ""] = DEFAULTS,
+    flow: Annotated[bool, "beside it the path of ever shorter steps, dθ/dt = −∇f, at the time lr·iteration"] = False,
 ) -> Loop:
     """Walk downhill from a point, against the slope, step by step.
 
-    θ ← θ + update, and update = −lr·∇f(θ) for gd; the other optimisers as in `optimizer`. Iteration 0 is the start,
-    so that the point of iteration k has k updates behind it; every iteration takes the slope anew, at its own point.
-    The last one has arrived and makes no update. It stops where the slope is 0 to rounding, and at the last finite
-    point where it diverges. The result is the last point, with f there beside it.
+    θ ← θ + update, where update = −lr·∇f(θ) for gd; the other optimisers are those of `optimizer`. Iteration 0 is the
+    start, so that the point of iteration k has k updates behind it; the last iteration has arrived and makes none. It
+    ends early where updates no longer move the point, and where it diverges at the last finite point. The result is
+    the last point, with f there beside it.
     """
     at = coordinates(f, start, "--start")
     at_least(0, steps=steps)
     checked(optimizer, lr, p)
     variables = {name: letter(name, value) for name, value in at.items()}
-    alone = len(at) == 1
-    point = step("point", _vector([*variables.values()], variables), "where this iteration stands; iteration 0 is the start")
-    value = step("value", f.at(variables), "how high it is here: it should fall from one iteration to the next")
-    slope = _slope(f, variables)
-    uphill = step("gradient", slope, "the slope here, and not the height: it points uphill, and is taken anew every time")
-    t = given("t", ())
-    memory = {name: given(f"last_{name}", point.axes) for name in RULES[optimizer].memory}
-    move, remembered = updated(optimizer, point, uphill, lr, t, p, memory)
-    carry = _parts(point + move, variables) | {f"last_{name}": node for name, node in remembered.items()}
-    begin: dict[str, Any] = {f"last_{name}": np.zeros([axis.size for axis in point.axes]) for name in memory}
-    if memory:
-        carry, begin = carry | {"t": t + 1}, begin | {"t": 1}
-    along: tuple[Node, ...] = ()
+    height = f.at(variables)
+    downs = slopes(height, as_node(1), [*variables.values()])
+    point = step("point", _vector(at, variables.values()), "where this iteration stands; iteration 0 is the start")
+    value = step("value", height, "how high it is here: it should fall from one iteration to the next")
+    why = "the slope here, not the height: it points uphill, and is taken anew at every point"
+    gradient = step("gradient", _vector(at, downs), why)
+    t = given(NUMBER, (), "t")
+    names = RULES[optimizer].memory
+    memory = {name: given(f"last {name}", point.axes, f"{SYMBOLS[name]}_last") for name in names}
+    update, remembered = updated(optimizer, point, gradient, lr, t, p, memory)
+    carry = _coordinates(at, point + update) | {f"last {name}": node for name, node in remembered.items()}
+    begin: dict[str, Any] = {f"last {name}": np.zeros([axis.size for axis in point.axes]) for name in names}
+    beside: tuple[Node, ...] = ()
     if flow:
-        here = {name: given(f"flow_{name}", ()) for name in at}
-        there = _flowed(f, here, lr)
-        along = (step("flow", _vector([*here.values()], variables), "…"),)
-        carry |= {f"flow_{name}": node for name, node in there.items()}
-        begin |= {f"flow_{name}": value for name, value in at.items()}
+        beside, begin, carry = _with_flow(f, at, lr, begin, carry)
     return Loop(
         turn="iteration",
-        start=begin,
-        steps=(point, value, uphill, move, *along),
-        carry=carry,
+        start=begin | {NUMBER: 1},
+        steps=(point, value, gradient, update, *beside),
+        carry=carry | {NUMBER: t + 1},
         turns=steps,
         results=(point, value),
-        stop=_stop(point, value, uphill, move),
+        stop=_stop(at, point, {"value of f": value, "slope": gradient, "update": update}),
         first=0,
-        last=(point, value, uphill, *along),
+        last=(point, value, gradient, *beside),
     )
+
+
+def _vector(at: Mapping[str, float], parts: Any) -> Node:
+    """A number where there is one variable; else a vector of one entry for each."""
+    nodes = dict(zip(at, parts, strict=True))
+    return listed_by_name(nodes) if len(nodes) > 1 else next(iter(nodes.values()))
+
+
+def _coordinates(at: Mapping[str, float], point: Node) -> dict[str, Node]:
+    """The variables of a point."""
+    return {name: take(point, VARIABLES, i) if point.axes else point for i, name in enumerate(at)}
+
+
+def _stop(at: Mapping[str, float], point: Node, watched: Mapping[str, Node]) -> Callable[[Values], End | None]:
+    """When a descent ends early: what is watched is no longer finite, or the updates no longer move the point."""
+    start = np.array([*at.values()]) if point.axes else next(iter(at.values()))
+
+    def stop(values: Values) -> End | None:
+        sizes = {name: _size(values.number(node)) for name, node in watched.items()}
+        way = _size(values.number(point) - start)
+        broken = [name for name, size in sizes.items() if not math.isfinite(size)]
+        if broken and way == 0:
+            raise DomainError(f"the {broken[0]} is not finite where the descent starts", hint="--start elsewhere")
+        if broken:
+            reason = f"the descent diverges: at the next point the {broken[0]} is not finite (a smaller --lr helps)"
+            return End(reason, taken_back=2, warns=True)
+        if sizes["update"] <= SETTLED * way:
+            return End("it has settled: updates no longer move the point", taken_back=1)
+        return None
+
+    return stop
+
+
+def _size(value: Any) -> float:
+    """The entries without their signs, added up; not finite where one of them is not."""
+    return float(sum(map(abs, value.tolist())) if np.ndim(value) else abs(value))
+
+
+def _with_flow(
+    f: Expression, at: Mapping[str, float], lr: float, begin: dict[str, Any], carry: dict[str, Node]
+) -> tuple[tuple[Node, ...], dict[str, Any], dict[str, Node]]:
+    """The path of dθ/dt = −∇f beside the descent: its step, and what it begins with and carries on."""
+    here = {name: given(TIME + name, (), f"{name}(t)") for name in at}
+    why = (
+        "the solution of dθ/dt = −∇f at the time t = lr·iteration, where ever shorter steps lead; by Runge and Kutta"
+    )
+    path = step("flow", _vector(at, here.values()), why)
+    there = _flowed(f, here, lr / PARTS)
+    return (
+        (path,),
+        begin | {TIME + name: value for name, value in at.items()},
+        carry | {TIME + name: node for name, node in there.items()},
+    )
+
+
+def _flowed(f: Expression, here: Mapping[str, Node], time: float) -> dict[str, Node]:
+    """Where the path is after PARTS times `time`, by the classical method of Runge and Kutta."""
+    slope = slopes(f.node, as_node(1), [*f.variables.values()])
+
+    def downhill(point: Mapping[str, Node]) -> dict[str, Node]:
+        places = {node: point[name] for name, node in f.variables.items()}
+        return {name: -node for name, node in zip(f.variables, rewrite(slope, places.get), strict=True)}
+
+    def moved(point: Mapping[str, Node], way: Mapping[str, Node], by: float) -> dict[str, Node]:
+        return {name: node + by * way[name] if name in way else node for name, node in point.items()}
+
+    point = dict(here)
+    for part in range(PARTS):
+        first = downhill(point)
+        second = downhill(moved(point, first, time / 2))
+        third = downhill(moved(point, second, time / 2))
+        fourth = downhill(moved(point, third, time))
+        mean = {name: first[name] + 2 * second[name] + 2 * third[name] + fourth[name] for name in first}
+        point = {
+            name: step(f"{name}_{part + 1}", node, "a part of the path", shown=False)
+            for name, node in moved(point, mean, time / 6).items()
+        }
+    return point

@@ -10,6 +10,7 @@ from attncalc.calculations.normalisation import layernorm
 from attncalc.calculations.positions import first_places, sinusoidal_encoding
 from attncalc.errors import OptionError
 from attncalc.graph import Node, group, step
+from attncalc.laws import same, shuffled
 from attncalc.ops import lookup, softmax, sqrt
 from attncalc.text import either
 
@@ -41,6 +42,11 @@ GATED = {"swiglu": "silu", "geglu": "gelu"}
     b2="d_out",
     w3="d_model d_ff",
     b3="d_ff",
+    laws={
+        "every token is worked on by itself": lambda f, x, w1, b1, w2, b2: same(
+            f(x[:1], w1, b1, w2, b2), f(x, w1, b1, w2, b2).result[:1]
+        )
+    },
     reference="Vaswani et al. 2017, eq. 2; Shazeer 2020, GLU Variants Improve Transformer",
 )
 def ffn(
@@ -78,7 +84,12 @@ def _linear(x: Node, W: Node, b: Node | None) -> Node:
     return x @ W if b is None else x @ W + b
 
 
-@calculation(x="n d", f="n d", reference="He et al. 2015, Deep Residual Learning; Vaswani et al. 2017, section 3.1")
+@calculation(
+    x="n d",
+    f="n d",
+    laws={"a sublayer that finds nothing changes nothing": lambda f, x: same(f(x, 0 * x), x)},
+    reference="He et al. 2015, Deep Residual Learning; Vaswani et al. 2017, section 3.1",
+)
 def residual(
     X: Annotated[Node, "what goes into the sublayer"],
     F: Annotated[Node, "what comes out of it"],
@@ -104,6 +115,11 @@ def residual(
     tokens=operand("n", kind="tokens", of="V"),
     table="V d",
     positions="p d",
+    laws={
+        "without positions, words in another order are rows in that order": lambda f, tokens, table: same(
+            f(*shuffled(tokens), table), *shuffled(f(tokens, table).result)
+        )
+    },
     reference="Vaswani et al. 2017, section 3.4",
 )
 def embed(
@@ -136,7 +152,10 @@ def embed(
 
 
 @calculation(
-    h="n d", table="V d", reference="Press and Wolf 2017, Using the Output Embedding to Improve Language Models"
+    h="n d",
+    table="V d",
+    laws={"the probabilities of every place sum to 1": lambda f, h, table: same(f(h, table).result.sum(-1), 1)},
+    reference="Press and Wolf 2017, Using the Output Embedding to Improve Language Models",
 )
 def unembed(
     H: Annotated[Node, "the last layer's vectors, one a row"],

@@ -20,6 +20,7 @@ from attncalc.calculations.domains import (
 from attncalc.calculations.probability import UNITS, Base, log_to
 from attncalc.errors import DomainError, OptionError, ShapeError
 from attncalc.graph import Node, as_node, note, step
+from attncalc.laws import at_most, one_right, same, shares
 from attncalc.ops import (
     compare_equal,
     exp,
@@ -80,6 +81,18 @@ def _infinite(trace: Trace) -> Iterator[str]:
     check=_check_cross_entropy,
     remarks=_infinite,
     infinite=True,
+    laws={
+        "never below 0": lambda f, logits: at_most(0, f(logits, shares(logits))),
+        "a shift of all scores changes nothing": lambda f, logits, c: same(
+            f(logits + c, shares(logits)), f(logits, shares(logits))
+        ),
+        "the gradient of the logits is p − target": lambda f, logits: same(
+            f(logits, one_right(logits)).grad().result, shares(logits) - one_right(logits)
+        ),
+        "a blind guess among C classes costs ln C": lambda f, logits: same(
+            f(0 * logits, one_right(logits)), np.log(len(logits))
+        ),
+    },
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.2.2; torch.nn.CrossEntropyLoss; label "
     "smoothing: Szegedy et al. 2016, section 7",
 )
@@ -224,6 +237,14 @@ def _unforeseen(trace: Trace) -> Iterator[str]:
     check=_check_tokens,
     remarks=_unforeseen,
     infinite=True,
+    laws={
+        "the perplexity is e to the loss": lambda f, logits: same(
+            (t := f(logits, logits.argmin(-1)))["perplexity"], np.exp(t.result)
+        ),
+        "a shift of all scores changes nothing": lambda f, logits, c: same(
+            f(logits + c, logits.argmin(-1)), f(logits, logits.argmin(-1))
+        ),
+    },
     reference="Bengio et al. 2003, A Neural Probabilistic Language Model, section 2",
 )
 def next_token_loss(
@@ -260,6 +281,15 @@ def _certain(trace: Trace) -> Iterator[str]:
     check=_check_perplexity,
     remarks=_certain,
     infinite=True,
+    laws={
+        "never below 1": lambda f, probabilities: at_most(1, f(shares(probabilities))),
+        "the base does not matter": lambda f, probabilities: same(
+            f(shares(probabilities), base=2), f(shares(probabilities))
+        ),
+        "shares of 1/k throughout have the perplexity k": lambda f, probabilities: same(
+            f(shares(0 * probabilities)), len(probabilities)
+        ),
+    },
     reference="Jelinek et al. 1977",
 )
 def perplexity(p: Annotated[Node, "the probability that each right token was given"], *, base: Base = "e") -> Node:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C�
 MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """Who may look at whom, and what is done to the scores: the options that every attention shares."""
 
     causal: bool = False

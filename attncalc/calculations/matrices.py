@@ -10,6 +10,7 @@ import numpy as np
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, label, output, step
+from attncalc.laws import same
 from attncalc.ops import (
     characteristic_polynomial,
     eigenvalues,
@@ -26,7 +27,25 @@ from attncalc.trace import Trace
 Factor = Annotated[Node | None, "a further factor"]
 
 
-@calculation(a="m n", b="n p", c="p q", d="q r", e="r s", f="s t", g="t u", h="u v")
+@calculation(
+    a="m n",
+    b="n p",
+    c="p q",
+    d="q r",
+    e="r s",
+    f="s t",
+    g="t u",
+    h="u v",
+    laws={
+        "the transposed product is the product of the transposes, turned round": lambda f, a, b: same(
+            f(b.T, a.T), f(a, b).result.T
+        ),
+        "c comes out in front": lambda f, a, b, c: same(f(c * a, b), c * f(a, b).result),
+        "a sum is multiplied term by term": lambda f, a, b: same(
+            f(a, b + b[::-1]), f(a, b).result + f(a, b[::-1]).result
+        ),
+    },
+)
 def matmul(
     A: Annotated[Node, "the left matrix"],
     B: Annotated[Node, "the right matrix: as many rows as the left one has columns"],
@@ -70,7 +89,16 @@ def _defective(trace: Trace) -> Iterator[str]:
             )
 
 
-@calculation(a="n m", remarks=_defective, reference="Golub and Van Loan 2013, Matrix Computations, chapters 7 and 8")
+@calculation(
+    a="n m",
+    remarks=_defective,
+    laws={
+        "the eigenvalues sum to the trace": lambda f, a: same(f(a @ a.T).result.sum(), (a @ a.T).trace()),
+        "their product is the determinant": lambda f, a: same(f(a @ a.T).result.prod(), np.linalg.det(a @ a.T)),
+        "A·v is λ·v": lambda f, a: same((t := f(a @ a.T))["a_v"], t["lambda_v"]),
+    },
+    reference="Golub and Van Loan 2013, Matrix Computations, chapters 7 and 8",
+)
 def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     """The directions that a matrix only stretches, and by how much.
 
@@ -101,7 +129,15 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     return values, vectors, turned, stretched
 
 
-@calculation(a="m n", reference="Eckart and Young 1936; Golub and Van Loan 2013, Matrix Computations, section 2.4")
+@calculation(
+    a="m n",
+    laws={
+        "u·s·vt is the matrix again": lambda f, a: same(f(a)["u"] * f(a)["s"] @ f(a)["vt"], a),
+        "the squares of s sum to the squares of all entries": lambda f, a: same((f(a).result ** 2).sum(), (a**2).sum()),
+        "the transpose has the same singular values": lambda f, a: same(f(a.T), f(a)),
+    },
+    reference="Eckart and Young 1936; Golub and Van Loan 2013, Matrix Computations, section 2.4",
+)
 def svd(
     A: Annotated[Node, "any matrix"],
     *,

@@ -7,6 +7,7 @@ from typing import Annotated
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError
 from attncalc.graph import Node, note, step
+from attncalc.laws import same
 from attncalc.ops import mean, sqrt
 
 Gain = Annotated[Node | None, "what each feature is multiplied by afterwards; 1 where it is not given"]
@@ -15,7 +16,15 @@ Epsilon = Annotated[float, "added to the variance under the root, so that nothin
 
 
 @calculation(
-    x="n d", gamma="d", beta="d", reference="Ba, Kiros and Hinton 2016, Layer Normalization; as torch.nn.LayerNorm"
+    x="n d",
+    gamma="d",
+    beta="d",
+    laws={
+        "a shift and a stretch of a row change nothing (ε = 0)": lambda f, x, c: same(f(c * x + c, eps=0), f(x, eps=0)),
+        "each row has mean 0": lambda f, x: same(f(x).result.mean(-1), 0),
+        "each row has variance 1 (ε = 0)": lambda f, x: same(f(x, eps=0).result.var(-1), 1),
+    },
+    reference="Ba, Kiros and Hinton 2016, Layer Normalization; as torch.nn.LayerNorm",
 )
 def layernorm(
     X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, beta: Shift = None, *, eps: Epsilon = 1e-5
@@ -29,7 +38,16 @@ def layernorm(
 
 
 @calculation(
-    x="n d", gamma="d", beta="d", reference="Ioffe and Szegedy 2015, Batch Normalization; as torch.nn.BatchNorm1d"
+    x="n d",
+    gamma="d",
+    beta="d",
+    laws={
+        "each column has mean 0": lambda f, x: same(f(x).result.mean(0), 0),
+        "a shift and a stretch of a column change nothing (ε = 0)": lambda f, x, c: same(
+            f(c * x + c, eps=0), f(x, eps=0)
+        ),
+    },
+    reference="Ioffe and Szegedy 2015, Batch Normalization; as torch.nn.BatchNorm1d",
 )
 def batchnorm(
     X: Annotated[Node, "the samples, one a row"], gamma: Gain = None, beta: Shift = None, *, eps: Epsilon = 1e-5
@@ -58,7 +76,13 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
 
 
 @calculation(
-    x="n d", gamma="d", reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization; as torch.nn.RMSNorm"
+    x="n d",
+    gamma="d",
+    laws={
+        "a stretch of a row changes nothing (ε = 0)": lambda f, x, c: same(f(c * x, eps=0), f(x, eps=0)),
+        "each row has mean square 1 (ε = 0)": lambda f, x: same((f(x, eps=0).result ** 2).mean(-1), 1),
+    },
+    reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization; as torch.nn.RMSNorm",
 )
 def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, eps: Epsilon = 1e-6) -> Node:
     """Give every token the root mean square 1 over its features, then a learned gain.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Annotated, Literal, NamedTuple
 
@@ -13,7 +12,7 @@ from attncalc.calculation import calculation
 from attncalc.calculations.positions import at_least
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
-from attncalc.ops import cos, keep_where, minimum, power, spread, sqrt, take
+from attncalc.ops import cos, keep_where, minimum, spread, sqrt, take
 from attncalc.text import both
 
 Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
@@ -21,8 +20,7 @@ Memory = Mapping[str, Node]
 """What an optimiser remembers from one step to the next, by the names of its steps."""
 
 
-@dataclass(frozen=True)
-class Parameters:
+class Parameters(NamedTuple):
     """The numbers that the optimisers have beside the learning rate."""
 
     momentum: Annotated[float, "how much of the last step lives on (momentum, nesterov)"] = 0.9
@@ -36,6 +34,9 @@ Made = tuple[Node, dict[str, Node]]
 """What is multiplied by −lr to become the update, and the new memory."""
 
 
+DEFAULTS = Parameters()
+
+
 class Rule(NamedTuple):
     """An optimiser: what it remembers, which parameters it has, and the way that it takes for a gradient."""
 
@@ -44,7 +45,8 @@ class Rule(NamedTuple):
     way: Callable[[Node, int | Node, Parameters, Memory], Made]  # (gradient, t from 1, parameters, memory)
 
 
-_SYMBOLS = {"velocity": "u", "sum_of_squares": "s", "first_moment": "m", "second_moment": "v"}
+SYMBOLS = {"velocity": "u", "sum_of_squares": "s", "first_moment": "m", "second_moment": "v"}
+"""How formulas speak of what an optimiser remembers."""
 
 
 def _plain(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
@@ -78,8 +80,8 @@ def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     mean = _remembered("first_moment", _faded(p.beta1, memory["first_moment"], gradient), why)
     squares = _second_moment(gradient, p, memory)
     why = "the moments start at 0, so that early ones are too small by just this factor; it grows to 1 with t"
-    m = step("first_corrected", mean / (1 - power(as_node(p.beta1), t)), why, symbol="m_hat")
-    v = step("second_corrected", squares / (1 - power(as_node(p.beta2), t)), why, symbol="v_hat")
+    m = step("first_corrected", mean / (1 - as_node(p.beta1) ** t), why, symbol="m_hat")
+    v = step("second_corrected", squares / (1 - as_node(p.beta2) ** t), why, symbol="v_hat")
     return m / (sqrt(v) + p.eps), {"first_moment": mean, "second_moment": squares}
 
 
@@ -94,7 +96,7 @@ def _faded(decay: float, past: Node, new: Node) -> Node:
 
 
 def _remembered(name: str, value: Node, why: str) -> Node:
-    return step(name, value, why, symbol=_SYMBOLS[name])
+    return step(name, value, why, symbol=SYMBOLS[name])
 
 
 _MOMENTS = ("first_moment", "second_moment")
@@ -132,9 +134,9 @@ def checked(kind: str, lr: float, p: Parameters) -> None:
         if getattr(p, name) < 0:
             raise OptionError(f"--{name.replace('_', '-')} must not be below 0, and is {getattr(p, name)}")
     idle = [
-        "--" + f.name.replace("_", "-")
-        for f in fields(p)
-        if getattr(p, f.name) != f.default and f.name not in RULES[kind].uses
+        "--" + name.replace("_", "-")
+        for name, value in p._asdict().items()
+        if value != getattr(DEFAULTS, name) and name not in RULES[kind].uses
     ]
     if idle:
         note(f"{both(idle)} {'have' if len(idle) > 1 else 'has'} no effect on {kind}")
@@ -152,7 +154,7 @@ def optimizer(
     *,
     kind: Annotated[Kind, "which optimiser"] = "adam",
     lr: Annotated[float, "the learning rate: how long the steps are"] = 0.001,
-    p: Annotated[Parameters, ""] = Parameters(),
+    p: Annotated[Parameters, ""] = DEFAULTS,
 ) -> tuple[Node]:
     """Follow given gradients from a point: the moments, the corrections and the moves of every step.
 

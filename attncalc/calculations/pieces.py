@@ -10,6 +10,7 @@ from attncalc.calculation import calculation
 from attncalc.calculations.masking import Causal, Scale, scaled
 from attncalc.errors import OptionError
 from attncalc.graph import Node, aside, group, output, step
+from attncalc.laws import same, shuffled
 from attncalc.ops import absolute, concat, exp, held, index, keep_where, maximum, part_of, peak, rename, softmax, total
 
 Queries = Annotated[Node, "the queries, one a row"]
@@ -17,7 +18,14 @@ Keys = Annotated[Node, "the keys, one a row"]
 Values = Annotated[Node, "the values, one for each key"]
 
 
-@calculation(q="n d_k", k="n d_k", v="n d_v", leading=("h",), reference="Shazeer 2019, section 2.4.1")
+@calculation(
+    q="n d_k",
+    k="n d_k",
+    v="n d_v",
+    leading=("h",),
+    laws={"the rows are those of causal attention": lambda f, q, k, v: same(f(q, k, v)["largest_difference"], 0)},
+    reference="Shazeer 2019, section 2.4.1",
+)
 def kv_cache(
     Q: Queries,
     K: Keys,
@@ -61,6 +69,12 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     k="m d_k",
     v="m d_v",
     leading=("h",),
+    laws={
+        "the size of the blocks does not matter": lambda f, q, k, v: same(
+            f(q, k, v, block=1), f(q, k, v, block=len(k))
+        ),
+        "keys may change places, if their values do too": lambda f, q, k, v: same(f(q, *shuffled(k, v)), f(q, k, v)),
+    },
     reference="Dao et al. 2022, FlashAttention, section 3.1; Milakov and Gimelshein 2018",
 )
 def flash(

@@ -12,6 +12,7 @@ from attncalc.calculations.frequencies import powers_of
 from attncalc.calculations.masking import slopes_of
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, as_node, aside, identity, note, step
+from attncalc.laws import alike_along_diagonals, at_most, same
 from attncalc.ops import (
     absolute,
     bucket,
@@ -67,7 +68,13 @@ def first_places(table: Node, places: Axis) -> Node:
     return rename(part_of(table, known, 0, places.size), known, places.name)
 
 
-@calculation(reference=f"{VASWANI}, section 3.5")
+@calculation(
+    laws={
+        "PE_i·PE_j depends on i − j alone": lambda f, n, d: alike_along_diagonals((e := f(n=n, d=2 * d).result) @ e.T),
+        "every position has the length √(d/2)": lambda f, n, d: same((f(n=n, d=2 * d).result ** 2).sum(-1), d),
+    },
+    reference=f"{VASWANI}, section 3.5",
+)
 def sinusoidal(
     *,
     n: Count = None,
@@ -122,7 +129,12 @@ def alibi_bias(slopes: Node, distances: Node) -> Node:
 
 
 @calculation(
-    infinite=True, reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code"
+    infinite=True,
+    laws={
+        "the bias depends on i − j alone": lambda f, heads, n: alike_along_diagonals(f(heads=heads, n=n)),
+        "it never adds to a score": lambda f, heads, n: at_most(f(heads=heads, n=n), 0),
+    },
+    reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code",
 )
 def alibi(
     *,
@@ -150,7 +162,11 @@ def alibi(
     return step("bias", bias, "added to the scaled scores: far keys lose, and no length is out of reach"), slopes
 
 
-@calculation(table="buckets h", reference="Raffel et al. 2020, T5, section 2.1; as in mesh-tensorflow")
+@calculation(
+    table="buckets h",
+    laws={"the bucket depends on key − query alone": lambda f, n: alike_along_diagonals(f(n=n))},
+    reference="Raffel et al. 2020, T5, section 2.1; as in mesh-tensorflow",
+)
 def t5_bias(
     table: Annotated[Node | None, "the learned biases, a row for each bucket and a column for each head"] = None,
     *,

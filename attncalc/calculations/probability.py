@@ -11,6 +11,7 @@ from attncalc.calculation import calculation, operand
 from attncalc.calculations.domains import distributions, not_all_masked, numbers, spot
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
+from attncalc.laws import at_most, same, shares
 from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, ratio, softmax_slopes, total, weigh
 from attncalc.trace import Trace
 
@@ -42,7 +43,21 @@ def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
     return slopes if options["temperature"] == 1 else slopes / options["temperature"]
 
 
-@calculation(x=operand("n", kind="logits"), check=not_all_masked("x"), slopes=_slopes, reference="Bridle 1990")
+@calculation(
+    x=operand("n", kind="logits"),
+    check=not_all_masked("x"),
+    slopes=_slopes,
+    laws={
+        "every row sums to 1": lambda f, x: same(f(x).result.sum(-1), 1),
+        "a shift of all scores changes nothing": lambda f, x, c: same(f(x + c), f(x)),
+        "the shares stand in the order of the scores": lambda f, x: same(
+            np.argsort(f(x).result, kind="stable"), np.argsort(x, kind="stable")
+        ),
+        "temperature T is a division of the scores by T": lambda f, x, c: same(f(x, temperature=c), f(x / c)),
+        "the gradient of a row sums to 0": lambda f, x: same(f(x).grad(x).result.sum(-1), 0),
+    },
+    reference="Bridle 1990",
+)
 def softmax(
     x: Annotated[Node, "scores, also called logits; −inf where masked"],
     *,
@@ -69,7 +84,15 @@ def softmax(
     return step("softmax", exponentials / sums, "each entry's share of the whole")
 
 
-@calculation(x=operand("n", kind="logits"), check=not_all_masked("x"))
+@calculation(
+    x=operand("n", kind="logits"),
+    check=not_all_masked("x"),
+    laws={
+        "their exponentials sum to 1": lambda f, x: same(np.exp(f(x).result).sum(-1), 1),
+        "a shift of all scores changes nothing": lambda f, x, c: same(f(x + c), f(x)),
+        "done twice it is done once": lambda f, x: same(f(f(x).result), f(x)),
+    },
+)
 def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis = -1) -> Node:
     """The logarithms of the softmax, without leaving the safe range of numbers.
 
@@ -85,7 +108,16 @@ def _log_softmax(x: Node, over: str) -> Node:
     return step("log_softmax", log_share(x, whole, over), "a ratio of exponentials is a difference of logarithms")
 
 
-@calculation(p="n", check=distributions("p"), reference="Shannon 1948, A Mathematical Theory of Communication")
+@calculation(
+    p="n",
+    check=distributions("p"),
+    laws={
+        "never below 0": lambda f, p: at_most(0, f(shares(p))),
+        "never above log n, which equal shares reach": lambda f, p: at_most(f(shares(p)), f(shares(0 * p))),
+        "bits are nats over ln 2": lambda f, p: same(f(shares(p), base=2), f(shares(p)).result / np.log(2)),
+    },
+    reference="Shannon 1948, A Mathematical Theory of Communication",
+)
 def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Node:
     """How uncertain a distribution is: the surprise that it holds on average.
 
@@ -113,6 +145,10 @@ def _impossible(trace: Trace) -> Iterator[str]:
     check=distributions("p", "q"),
     remarks=_impossible,
     infinite=True,
+    laws={
+        "never below 0": lambda f, p, q: at_most(0, f(shares(p), shares(q))),
+        "0 from a distribution to itself": lambda f, p: same(f(shares(p), shares(p)), 0),
+    },
     reference="Kullback and Leibler 1951",
 )
 def kl(

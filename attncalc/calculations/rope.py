@@ -9,6 +9,7 @@ from attncalc.calculation import calculation
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
 from attncalc.calculations.rotation import DEFAULTS, Rotation, rotated_dims, turned
 from attncalc.graph import Node, aside, note, step
+from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, take, total
 
 
@@ -16,6 +17,12 @@ from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, ta
     x="n d",
     positions="n",
     leading=("h",),
+    laws={
+        "lengths are kept": lambda f, x: same((f(x).result ** 2).sum(-1), (x**2).sum(-1)),
+        "q_m·k_n depends on m − n alone": lambda f, x: alike_along_diagonals((r := f(0 * x + x[0]).result) @ r.T),
+        "turned back, it is what it was": lambda f, x: same(f(f(x).result, inverse=True), x),
+        "position 0 is not turned": lambda f, x: same(f(x).result[0], x[0]),
+    },
     reference="Su et al. 2021, RoFormer, eq. 15 and 34; scalings as in Hugging Face transformers, modeling_rope_utils",
 )
 def rope(

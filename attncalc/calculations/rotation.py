@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from attncalc.axes import Axis
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
@@ -14,8 +13,7 @@ from attncalc.ops import concat, cos, index, outer, part_of, rename, rotate, sin
 Optional = float | None
 
 
-@dataclass(frozen=True)
-class Rotation:
+class Rotation(NamedTuple):
     """How positions turn vectors: the options of rope, which attention has under --rope-…."""
 
     base: Annotated[float, "frequencies are base^(−2i/d)"] = 10000
@@ -70,15 +68,29 @@ def rotated_dims(X: Node, rotation: Rotation) -> int:
     return dims
 
 
-def rotated_queries_and_keys(
-    Q: Node, K: Node, positions: Node | None, rotation: Rotation, *, rope: bool, at_end: bool
-) -> tuple[Node, Node]:
-    """The steps `q_rotated` and `k_rotated` of an attention; `at_end` puts the last query beside the last key."""
-    if not rope:
-        raise OptionError("--rope-… says how positions turn queries and keys, and --rope is not given")
+@dataclass(frozen=True)
+class Turning:
+    """Whether and how an attention turns its queries and keys."""
+
+    positions: Node | None = None
+    rotation: Rotation = DEFAULTS
+    on: bool = False
+    at_end: bool = False  # the last query stands beside the last key
+
+
+UNTURNED = Turning()
+
+
+def rotated_queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
+    """The steps `q_rotated` and `k_rotated` of an attention, where it turns them."""
+    positions, rotation = turning.positions, turning.rotation
+    if not turning.on:
+        if positions is not None or rotation != DEFAULTS:
+            raise OptionError("--rope-… says how positions turn queries and keys, and --rope is not given")
+        return Q, K
     n, m = Q.axes[-2], K.axes[-2]
     i, j = index(n.name, (n,), "i"), index(m.name, (m,), "j")
-    if at_end and n.size != m.size:
+    if turning.at_end and n.size != m.size:
         i = i + (m.size - n.size)
     if positions is not None:
         if n.size != m.size:

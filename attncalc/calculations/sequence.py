@@ -9,6 +9,7 @@ from attncalc.axes import Axes
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, constants, group, label, note, output, step
+from attncalc.laws import same
 from attncalc.ops import Slide, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
 
 GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
@@ -18,6 +19,11 @@ GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
 @calculation(
     x="l | h w | c h w",
     kernel="k | kh kw | c kh kw | o c kh kw",
+    laws={
+        "c times the input gives c times the output": lambda f, x, kernel, c: same(
+            f(c * x, kernel), c * f(x, kernel).result
+        )
+    },
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, eq. 9.6; as torch.nn.functional.conv2d",
 )
 def conv(

@@ -9,6 +9,7 @@ from attncalc.calculation import calculation
 from attncalc.calculations.vectors import not_zero
 from attncalc.errors import OptionError
 from attncalc.graph import Node, step
+from attncalc.laws import same
 from attncalc.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
 from attncalc.ops import ranking as best
 
@@ -23,7 +24,16 @@ def _have_directions(values: Mapping[str, Any]) -> None:
         not_zero(*(name for name in ("x", "y") if name in values))(values)
 
 
-@calculation(x="n d", y="m d", check=_have_directions)
+@calculation(
+    x="n d",
+    y="m d",
+    check=_have_directions,
+    laws={
+        "it is symmetric where y is x": lambda f, x: same(f(x), f(x).result.T),
+        "every row is as near to itself as can be: 1": lambda f, x: same(f(x).result.diagonal(), 1),
+        "rows keep their places": lambda f, x, y: same(f(x[::-1], y), f(x, y).result[::-1]),
+    },
+)
 def pairwise(
     x: Annotated[Node, "vectors, one a row"],
     y: Annotated[Node | None, "vectors, one a row; x itself where none are given"] = None,
@@ -63,7 +73,15 @@ def _distance(difference: Node, metric: str, p: float) -> Node:
     return squares if metric == "sqeuclidean" else root_of_sum(squares, difference, 2)
 
 
-@calculation(q="d", keys="m d", reference="Shrivastava and Li 2014")
+@calculation(
+    q="d",
+    keys="m d",
+    laws={
+        "a longer query finds the same keys": lambda f, q, keys, c: same(f(c * q, keys), f(q, keys)),
+        "the first one's score is the largest": lambda f, q, keys: same((keys @ q)[f(q, keys).result], max(keys @ q)),
+    },
+    reference="Shrivastava and Li 2014",
+)
 def mips(
     q: Annotated[Node, "the query"],
     keys: Annotated[Node, "the keys, one a row"],

@@ -19,6 +19,7 @@ from attncalc.calculations.domains import (
 )
 from attncalc.errors import DomainError, OptionError
 from attncalc.graph import Node, as_node, constant, label, note, step
+from attncalc.laws import same, shares
 from attncalc.ops import (
     exp,
     factorial,
@@ -41,6 +42,14 @@ from attncalc.trace import Trace
     values="n",
     probabilities="n",
     check=distributions("probabilities"),
+    laws={
+        "a shift moves the mean and leaves the variance": lambda f, values, c: (
+            same(f(values + c), f(values).result + c) and same(f(values + c)["variance"], f(values)["variance"])
+        ),
+        "c times the values have c² times the variance": lambda f, values, c: same(
+            f(c * values)["variance"], c**2 * f(values)["variance"]
+        ),
+    },
     reference="any probability text; Bessel's correction: Gauss 1823",
 )
 def expectation(
@@ -100,6 +109,17 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
     prior="h",
     likelihood="h | h k",
     check=_check_bayes,
+    laws={
+        "the posterior sums to 1": lambda f, prior, likelihood: same(
+            f(shares(prior), shares(likelihood)).result.sum(0), 1
+        ),
+        "only ratios of likelihoods count": lambda f, prior, likelihood: same(
+            f(shares(prior), shares(likelihood) / 2), f(shares(prior), shares(likelihood))
+        ),
+        "likelihoods that are all alike teach nothing": lambda f, prior: same(
+            f(shares(prior), 0 * prior + 0.5), shares(prior)
+        ),
+    },
     reference="Bayes 1763, An Essay towards solving a Problem in the Doctrine of Chances",
 )
 def bayes(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Literal
+
+import numpy as np
 
 from attncalc.axes import Axis
 from attncalc.calculation import Declared, Weights, calculation, operand, weight
@@ -21,7 +22,7 @@ from attncalc.trace import Step, Trace
 
 def _final_norm(stack: str) -> dict[str, Declared]:
     return {
-        f"{stack}_norm/{name}": weight("d_model", symbol, f"the {what} of a norm behind the {stack}s")
+        f"{stack}_norm_{name}": weight("d_model", symbol, f"the {what} of a norm behind the {stack}s")
         for name, symbol, what in (("gamma", "gamma", "gain"), ("beta", "beta", "shift"))
     }
 
@@ -37,8 +38,7 @@ def _in_words(trace: Trace) -> Trace:
     changed = {id(s): _told(s, words, named, count) for s in (*trace.steps, *trace.outputs) if _turn(s) <= last}
     ended = last < _turns(trace)
     said = (f"the end was chosen as token {last}, and nothing is generated after it",) if ended else ()
-    return replace(
-        trace,
+    return trace._replace(
         steps=tuple(changed[id(s)] for s in trace.steps if id(s) in changed),
         outputs=tuple(changed[id(s)] for s in trace.outputs),
         notes=(*trace.notes, *said),
@@ -48,14 +48,11 @@ def _in_words(trace: Trace) -> Trace:
 def _told(made: Step, words: tuple[str, ...], tokens: tuple[str, ...], count: int) -> Step:
     """A step with the words of what has been written as labels; the tokens themselves as long as they are."""
     sizes = dict(zip(made.axes, made.shape, strict=True))
-    labels = {
-        name: tokens[: sizes[name]] for name in ("n", "m") if name in sizes and tokens and made.name != "next_token"
-    }
-    made = replace(made, labels={**made.labels, **labels})
-    if made.name != "tokens" or made.value is None:
-        return made
-    value = made.value[..., :count]
-    return replace(made, value=value, shape=value.shape, names=words, labels={})
+    if made.name in ("tokens", "next_token") and made.value is not None:
+        value = made.value.astype(np.int64)[..., : count if made.name == "tokens" else None]
+        return made._replace(value=value, shape=value.shape, names=words, labels={})
+    written: dict[str, tuple[str, ...]] = {name: tokens[: sizes[name]] for name in ("n", "m") if name in sizes}
+    return made._replace(labels={**made.labels, **written}) if tokens else made
 
 
 def _turn(made: Step) -> int:
@@ -136,7 +133,7 @@ def transformer(
     """
     if E is None or not decoder:
         raise OptionError("transformer needs a model with an embedding and at least one decoder")
-    design = Design(heads, norm, activation, eps)
+    design = Design(norm, activation, eps)
     places = None if P == "none" else P or "sinusoidal"
     with group("source"):
         x = embed.graph(source, E, P=places, scale=scale_embedding)[0]
@@ -168,7 +165,7 @@ def transformer(
 
 def _normed(x: Node, stack: str, weights: Weights, eps: float) -> Node:
     """The norm behind a stack, where the model has one."""
-    gamma, beta = weights[f"{stack}_norm/gamma"], weights[f"{stack}_norm/beta"]
+    gamma, beta = weights[f"{stack}_norm_gamma"], weights[f"{stack}_norm_beta"]
     if gamma is None and beta is None:
         return x
     with group(f"{stack} norm"):

@@ -10,6 +10,7 @@ import numpy as np
 from attncalc.calculation import calculation
 from attncalc.errors import DomainError, OptionError
 from attncalc.graph import Node, output, step
+from attncalc.laws import at_most, same
 from attncalc.ops import (
     absolute,
     angle_between,
@@ -44,7 +45,18 @@ def not_zero(*names: str) -> Callable[[Mapping[str, Any]], None]:
     return check
 
 
-@calculation(a="n", b="n", reference="any linear algebra text")
+@calculation(
+    a="n",
+    b="n",
+    laws={
+        "the order of the two does not matter": lambda f, a, b: same(f(a, b), f(b, a)),
+        "c times a vector gives c times the product": lambda f, a, b, c: same(f(c * a, b), c * f(a, b).result),
+        "never beyond the product of the lengths": lambda f, a, b: at_most(
+            abs(f(a, b).result), (a @ a * (b @ b)) ** 0.5
+        ),
+    },
+    reference="any linear algebra text",
+)
 def dot(a: Left, b: Right) -> Node:
     """Multiply two vectors entry by entry and add up the products.
 
@@ -54,7 +66,14 @@ def dot(a: Left, b: Right) -> Node:
     return step("dot", total(products), "one number says how far the two agree")
 
 
-@calculation(a="m", b="n")
+@calculation(
+    a="m",
+    b="n",
+    laws={
+        "turned round, it is the transpose": lambda f, a, b: same(f(b, a), f(a, b).result.T),
+        "the rows are multiples of b: its rank is 1": lambda f, a, b: same(f(a, b).result @ b, a * (b @ b)),
+    },
+)
 def outer(a: Left, b: Right) -> Node:
     """Multiply every entry of one vector by every entry of another.
 
@@ -63,7 +82,16 @@ def outer(a: Left, b: Right) -> Node:
     return step("outer", outer_product(a, b), "every pair of entries meets once: each row is a multiple of b")
 
 
-@calculation(a="n")
+@calculation(
+    a="n",
+    laws={
+        "c times a vector is c times as long": lambda f, a, c: same(f(c * a), c * f(a).result),
+        "a vector and its opposite are equally long": lambda f, a: same(f(-a), f(a)),
+        "a larger p never makes it longer": lambda f, a: (
+            at_most(f(a, p=3), f(a, p=2)) and at_most(f(a, p="inf"), f(a, p=3))
+        ),
+    },
+)
 def norm(
     a: Annotated[Node, "the vector"],
     *,
@@ -89,7 +117,17 @@ def _powers(a: Node, p: float) -> Node:
     return a**2 if p == 2 else power(absolute(a), p)
 
 
-@calculation(a="n", b="n", check=not_zero("a", "b"))
+@calculation(
+    a="n",
+    b="n",
+    check=not_zero("a", "b"),
+    laws={
+        "lengths do not matter": lambda f, a, b, c: same(f(c * a, b), f(a, b)),
+        "the order of the two does not matter": lambda f, a, b: same(f(a, b), f(b, a)),
+        "between −1 and 1": lambda f, a, b: at_most(abs(f(a, b).result), 1),
+        "the opposite vector has the opposite cosine": lambda f, a, b: same(f(-a, b), -f(a, b).result),
+    },
+)
 def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine instead"] = False) -> tuple[Node, Node]:
     """How nearly two vectors point the same way, whatever their lengths.
 
@@ -110,7 +148,15 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
     return similarity, angle
 
 
-@calculation(a="n", b="n")
+@calculation(
+    a="n",
+    b="n",
+    laws={
+        "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
+        "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
+        "a way round is never shorter": lambda f, a, b, c: at_most(f(a, b), f(a, c * a).result + f(c * a, b).result),
+    },
+)
 def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root"] = False) -> Node:
     """The straight-line distance between two points.
 
@@ -124,7 +170,15 @@ def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root
     return step("distance", root_of_sum(sums, difference, 2), "the root brings it back to the units of the entries")
 
 
-@calculation(a="n", b="n")
+@calculation(
+    a="n",
+    b="n",
+    laws={
+        "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
+        "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
+        "never shorter than the straight line": lambda f, a, b: at_most(np.linalg.norm(a - b), f(a, b)),
+    },
+)
 def manhattan(a: Left, b: Right) -> Node:
     """The distance between two points along the axes.
 
@@ -134,7 +188,15 @@ def manhattan(a: Left, b: Right) -> Node:
     return step("distance", total(sizes), "one walks along each axis in turn")
 
 
-@calculation(a="n", b="n")
+@calculation(
+    a="n",
+    b="n",
+    laws={
+        "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
+        "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
+        "never longer than the straight line": lambda f, a, b: at_most(f(a, b), np.linalg.norm(a - b)),
+    },
+)
 def chebyshev(a: Left, b: Right) -> Node:
     """The largest difference between two points along any axis.
 
@@ -144,7 +206,15 @@ def chebyshev(a: Left, b: Right) -> Node:
     return step("distance", peak(sizes), "all axes are walked at once, so the longest decides")
 
 
-@calculation(a="n", b="n")
+@calculation(
+    a="n",
+    b="n",
+    laws={
+        "p = 2 is the straight line": lambda f, a, b: same(f(a, b, p=2), np.linalg.norm(a - b)),
+        "p = 1 is the way along the axes": lambda f, a, b: same(f(a, b, p=1), abs(a - b).sum()),
+        "a larger p never makes it longer": lambda f, a, b: at_most(f(a, b, p=4), f(a, b, p=3)),
+    },
+)
 def minkowski(a: Left, b: Right, *, p: P = 3) -> Node:
     """The family of distances that holds Manhattan (p = 1) and Euclid (p = 2).
 
@@ -164,7 +234,16 @@ def _sizes(a: Node, b: Node) -> Node:
     return step("absolute", absolute(_difference(a, b)), "a step back is as long as a step forward")
 
 
-@calculation(a="n", onto="n | n k", check=not_zero("onto"))
+@calculation(
+    a="n",
+    onto="n | n k",
+    check=not_zero("onto"),
+    laws={
+        "what is left stands at right angles to the target": lambda f, a, onto: same(f(a, onto)["residual"] @ onto, 0),
+        "projecting once more changes nothing": lambda f, a, onto: same(f(f(a, onto).result, onto), f(a, onto)),
+        "the length of the target does not matter": lambda f, a, onto, c: same(f(a, c * onto), f(a, onto)),
+    },
+)
 def project(
     a: Annotated[Node, "the vector"], onto: Annotated[Node, "a vector, or the columns that span a subspace"]
 ) -> tuple[Node, Node]:

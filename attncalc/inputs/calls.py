@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.errors import InputError, OptionError
 from attncalc.inputs.documents import BACKWARD, UPSTREAM, document_inputs, document_options, option_value
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from attncalc.trace import Given
 
 
-@dataclass(frozen=True)
-class Gathered:
+class Gathered(NamedTuple):
     """What one call has been given."""
 
     inputs: dict[str, Given]  # in the order of the calculation's operands
@@ -31,20 +29,20 @@ class Gathered:
     notes: tuple[str, ...]  # what the reader should know of how all this was read
 
 
-@dataclass
 class _Call:
     """One call while its words are told apart: which operand each word is for, and what their files supply beside."""
 
-    calculation: Calculation
-    operands: list[Operand]
-    reading: Reading
-    backward: bool
-    words: dict[str, str] = field(default_factory=dict)
-    files: dict[str, Found] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
-    unfilled: set[str] = field(default_factory=set)  # positional operands without a word
-    by_position: int = 0  # words for positional operands
-    by_name: int = 0  # words behind a name
+    def __init__(self, calculation: Calculation, operands: list[Operand], reading: Reading, *, backward: bool) -> None:
+        self.calculation = calculation
+        self.operands = operands
+        self.reading = reading
+        self.backward = backward
+        self.words: dict[str, str] = {}
+        self.files: dict[str, Found] = {}
+        self.options: dict[str, Any] = {}
+        self.unfilled: set[str] = set()  # positional operands without a word
+        self.by_position = 0  # words for positional operands
+        self.by_name = 0  # words behind a name
 
 
 def gather(
@@ -64,7 +62,7 @@ def gather(
     """
     backward = backward or UPSTREAM.name in named
     operands = [*calculation.operands, UPSTREAM] if backward else [*calculation.operands]
-    call = _Call(calculation, operands, reading, backward)
+    call = _Call(calculation, operands, reading, backward=backward)
     _assign(call, positional, named)
     _check_transposed(call)
     files, held = expand_model(calculation, call.files, call.options)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import brackets, from_array
@@ -21,13 +20,16 @@ if TYPE_CHECKING:
     from attncalc.trace import Given
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayFile:
+class ArrayFile(NamedTuple):
     """An npy file, whose array has no name, or the named arrays of an npz or safetensors file."""
 
     source: str
     loaders: Loaders
-    table = False  # every axis was stored
+
+    @property
+    def table(self) -> bool:
+        """Whether it says nothing of vectors and matrices; here every axis was stored."""
+        return False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -40,16 +42,19 @@ class ArrayFile:
             raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
         source = f"{self.source}#{visible(chosen)}" if chosen else self.source
-        return replace(from_array(self.loaders[chosen](), operand.kind, brackets(source)), source=source)
+        return from_array(self.loaders[chosen](), operand.kind, brackets(source))._replace(source=source)
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(NamedTuple):
     """Rows and cells, or several such tables under lines `@name`; for tokens, words."""
 
     source: str
     text: str
-    table = True  # rows and cells say nothing of vectors and matrices
+
+    @property
+    def table(self) -> bool:
+        """Whether it says nothing of vectors and matrices, as rows and cells do."""
+        return True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,16 +64,16 @@ class TextFile:
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The table, the one of that name or meant for the operand, or the row of that label."""
         if operand.kind == "tokens":
-            return replace(read_tokens(self.text, self.source), source=self.source)
+            return read_tokens(self.text, self.source)._replace(source=self.source)
         if operand.kind == "expression":
-            return replace(read_expression(self.text), source=self.source)
+            return read_expression(self.text)._replace(source=self.source)
         tables = blocks(self.text)
         if not tables:
-            given = replace(read_table(self.text, self.source, operand.kind, reading), source=self.source)
+            given = read_table(self.text, self.source, operand.kind, reading)._replace(source=self.source)
             return labelled_row(given, name) if name else given
         chosen = choose(name, operand.name, list(tables), self.source)
         given = read_table(tables[chosen], self.source, operand.kind, reading)
-        return replace(given, source=f"{self.source}#{visible(chosen)}")
+        return given._replace(source=f"{self.source}#{visible(chosen)}")
 
 
 if TYPE_CHECKING:

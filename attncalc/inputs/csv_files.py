@@ -6,9 +6,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, build
@@ -26,8 +25,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _QUOTED = re.compile(r'"[^"]*"')
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """The cells of one row, and the line of the file on which it begins."""
 
     line: int
@@ -84,7 +82,7 @@ def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
         said.append("first column read as row labels")
     if commas and reading.decimal != ",":
         said.append("commas read as decimal marks")
-    return replace(given, labels=labels, note="; ".join(said))
+    return given._replace(labels=labels, note="; ".join(said))
 
 
 def _delimiter(text: str, decimal: str) -> str:
@@ -159,7 +157,7 @@ def _with_points(rows: Sequence[Row], source: str) -> list[Row]:
                     f"{source}:{row.line}:{i}: {quoted(cell)} has a point among decimal commas",
                     hint="write numbers without separators between thousands",
                 )
-    return [replace(row, cells=[_with_point(cell) for cell in row.cells]) for row in rows]
+    return [row._replace(cells=[_with_point(cell) for cell in row.cells]) for row in rows]
 
 
 def _with_point(cell: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.calculation import Operand, layer_of
 from attncalc.errors import InputError
@@ -34,8 +33,7 @@ BACKWARD = ("grad ", "jacobian ")  # what stands before a calculation's name whe
 _VERSION = 1
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """A problem or a saved result."""
 
     calculation: str  # "attention", "grad attention"
@@ -119,7 +117,7 @@ def option_value(option: Option, value: Any, place: str) -> Any:
     if isinstance(value, list):
         return tuple(option_value(option, item, place) for item in value)
     if isinstance(value, dict):
-        return {name: option_value(replace(option, types=(float,)), item, place) for name, item in value.items()}
+        return {name: option_value(option._replace(types=(float,)), item, place) for name, item in value.items()}
     if (
         isinstance(value, str)
         and dict not in option.types

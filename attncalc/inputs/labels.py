@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attncalc.errors import InputError
@@ -47,7 +46,7 @@ def with_labels(
     for axis, words in found.items():
         if len(words) != given.value.shape[axis]:
             raise InputError(f"{place}: there are {len(words)} for an axis of size {given.value.shape[axis]}")
-    return replace(given, labels=found)
+    return given._replace(labels=found)
 
 
 def _axis_names(operand: Operand, ndim: int, axes: Sequence[str]) -> list[str]:

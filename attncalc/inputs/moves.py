@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +61,7 @@ def indexed(given: Given, index: Sequence[int]) -> Given:
             there = f"its leading axis goes from 0 to {size - 1}" if size else "it is a single number"
             raise InputError(f"{given.source} has no [{i}]: {there}")
         given = _moved(given, partial(_entry, i), {axis: axis - 1 for axis in range(1, given.value.ndim)})
-    return replace(given, source=given.source + "".join(f"[{i}]" for i in index))
+    return given._replace(source=given.source + "".join(f"[{i}]" for i in index))
 
 
 def labelled_row(given: Given, label: str) -> Given:
@@ -80,12 +79,12 @@ def labelled_row(given: Given, label: str) -> Given:
         known = ", ".join(visible(word, 40) for word in labels[:10])
         raise InputError(f"{given.source} has no row {quoted(label)}", hint=near(label, labels) or f"it has {known}")
     row = _moved(given, partial(_entry, found[0]), {axis: axis - 1 for axis in range(1, given.value.ndim)})
-    return replace(row, source=f"{given.source}#{visible(label)}", note="")
+    return row._replace(source=f"{given.source}#{visible(label)}", note="")
 
 
 def noted(given: Given, note: str) -> Given:
     """The operand with one more thing said of how it was read."""
-    return replace(given, note="; ".join(filter(None, (given.note, note))))
+    return given._replace(note="; ".join(filter(None, (given.note, note))))
 
 
 def _entry(i: int, array: NDArray[Any]) -> NDArray[Any]:
@@ -94,8 +93,7 @@ def _entry(i: int, array: NDArray[Any]) -> NDArray[Any]:
 
 def _moved(given: Given, move: Callable[[NDArray[Any]], NDArray[Any]], axes: Mapping[int, int]) -> Given:
     """The value and the written entries moved alike; `axes` says where each axis goes that does not go away."""
-    return replace(
-        given,
+    return given._replace(
         value=np.asarray(move(given.value)),
         written=None if given.written is None else np.asarray(move(given.written), dtype=object),
         labels={new: given.labels[old] for old, new in axes.items() if old in given.labels},

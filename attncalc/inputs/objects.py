@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.errors import InputError
@@ -35,15 +34,18 @@ class Entry(NamedTuple):
     alone: bool = True  # whether the labels are its own, and not those of several arrays
 
 
-@dataclass(frozen=True, slots=True)
-class JsonFile:
+class JsonFile(NamedTuple):
     """A JSON file; `under` is where in it the tree stands, with labels that stand beside the tree."""
 
     source: str
     tree: Any
     under: str = ""
     labels: Any = None
-    table = False  # every axis is in brackets
+
+    @property
+    def table(self) -> bool:
+        """Whether it says nothing of vectors and matrices; here every axis is in brackets."""
+        return False
 
     @property
     def is_document(self) -> bool:
@@ -84,9 +86,9 @@ class JsonFile:
         if isinstance(value, dict):
             return self._inside(entry, operand)
         if operand.kind == "tokens" and type(value) is str:
-            return replace(read_tokens(value, source), source=source)
+            return read_tokens(value, source)._replace(source=source)
         if operand.kind == "expression" and isinstance(value, str):
-            return replace(read_expression(value), source=source)
+            return read_expression(value)._replace(source=source)
         place = brackets(self.source, visible(path, 80))
         if operand.kind == "expression":
             raise InputError(f"{place(())} is {spoken(value)}, and a formula is text in quotes")
@@ -94,7 +96,7 @@ class JsonFile:
             raise InputError(f"{place(())} was too large to be saved", hint="--all saves every step whole")
         if not isinstance(value, list | str | int | float):
             raise InputError(f"{place(())} is {spoken(value)}, not an array")
-        given = replace(_array(value, operand, place), source=source)
+        given = _array(value, operand, place)._replace(source=source)
         return with_labels(given, entry.labels, operand, f"{self.source}: labels", alone=entry.alone, axes=entry.axes)
 
     def _inside(self, entry: Entry, operand: Operand) -> Given:
@@ -123,7 +125,7 @@ class JsonFile:
 
         rows = _array(list(tree.values()), operand, place)
         source = f"{self.source}#{visible(prefix[:-1])}" if prefix else self.source
-        rows = with_labels(replace(rows, source=source), keys, operand, f"{self.source}: the keys", alone=True)
+        rows = with_labels(rows._replace(source=source), keys, operand, f"{self.source}: the keys", alone=True)
         return noted(rows, "keys read as row labels")
 
     def _entries(self) -> Iterator[Entry]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -51,7 +50,7 @@ def to_given(value: Any, operand: Operand) -> Given:
         given = _from_lists(value, operand)
     else:
         given = _from_array(_as_array(value, name), operand)
-    return replace(given, labels=labels) if labels else given
+    return given._replace(labels=labels) if labels else given
 
 
 def _refuse_held_tensor(value: Any, name: str) -> None:

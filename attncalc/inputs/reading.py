@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -23,32 +22,26 @@ STDIN = "standard input"
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
-@dataclass(frozen=True)
 class Reading:
     """How the files of one call are read; `notes` collects what their reader should be told."""
 
-    delimiter: str | None = None  # None: told by the content
-    decimal: str = "."
-    header: bool | None = None  # None: told by the content
-    labels: bool | None = None
-    transpose: Collection[str] = frozenset()  # the operands that are stored the other way
-    data: str | None = None  # the table whose row labels may be operands
-    notes: list[str] = field(default_factory=list, repr=False, compare=False)
-    opened: dict[str, Contents] = field(default_factory=dict, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.delimiter is not None and len(self.delimiter) != 1:
-            if self.delimiter not in _DELIMITERS:
-                raise OptionError(
-                    f"--delimiter is one character, not {quoted(self.delimiter)}", hint=f"or {', '.join(_DELIMITERS)}"
-                )
-            object.__setattr__(self, "delimiter", _DELIMITERS[self.delimiter])
-        if self.delimiter in ('"', "\n", "\r"):
-            raise OptionError("--delimiter cannot be a quote or a line end")
-        if self.decimal not in (".", ","):
-            raise OptionError(f"--decimal is . or , and not {quoted(self.decimal)}")
-        if self.decimal == self.delimiter:
-            raise OptionError(f"--delimiter and --decimal are both {quoted(self.decimal)}")
+    def __init__(
+        self,
+        delimiter: str | None = None,
+        decimal: str = ".",
+        header: bool | None = None,
+        labels: bool | None = None,
+        transpose: Collection[str] = frozenset(),
+        data: str | None = None,
+    ) -> None:
+        self.delimiter = _delimiter(delimiter, decimal)  # None: told by the content
+        self.decimal = decimal
+        self.header = header  # None: told by the content
+        self.labels = labels
+        self.transpose = transpose  # the operands that are stored the other way
+        self.data = data  # the table whose row labels may be operands
+        self.notes: list[str] = []
+        self.opened: dict[str, Contents] = {}
 
     def tell(self, note: str) -> None:
         """Keep a note for the reader, once."""
@@ -73,6 +66,20 @@ class Reading:
                 raise InputError(f"{STDIN} is empty")
             self.opened[STDIN] = _contents(data, STDIN, files.format_by_content(data, STDIN), lambda: BytesIO(data))
         return self.opened[STDIN]
+
+
+def _delimiter(word: str | None, decimal: str) -> str | None:
+    """The mark between cells that is asked for, by itself or by name, beside the decimal mark that is."""
+    if word is not None and len(word) != 1 and word not in _DELIMITERS:
+        raise OptionError(f"--delimiter is one character, not {quoted(word)}", hint=f"or {', '.join(_DELIMITERS)}")
+    mark = word if word is None else _DELIMITERS.get(word, word)
+    if mark in ('"', "\n", "\r"):
+        raise OptionError("--delimiter cannot be a quote or a line end")
+    if decimal not in (".", ","):
+        raise OptionError(f"--decimal is . or , and not {quoted(decimal)}")
+    if decimal == mark:
+        raise OptionError(f"--delimiter and --decimal are both {quoted(decimal)}")
+    return mark
 
 
 def _open_file(path: str) -> Contents:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from attncalc.errors import NotExact
-from attncalc.ops.kernels import Array
+from attncalc.ops.kernels import Array, has_letters
 
 LARGEST = 4
 """Beyond it, roots in closed form are rare, and pages long where they exist."""
+LARGEST_OF_LETTERS = 2
 DIGITS = 30  # to which expressions are compared
 
 
@@ -31,10 +32,14 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
             hint="without --exact they are found to full precision",
         )
     exact = sympy.Matrix(matrix)
-    roots = sympy.roots(exact.charpoly())
+    if has_letters(matrix) and len(matrix) > LARGEST_OF_LETTERS:
+        raise NotExact("eigenvalues of letters are found up to 2 × 2: beyond, their formulas fill pages")
+    # Roots by Cardano's and Ferrari's formulas fill pages too, and the eigenvectors to them are beyond SymPy.
+    roots = sympy.roots(exact.charpoly(), cubics=False, quartics=False)
     if sum(roots.values()) < len(matrix):
         raise NotExact(
-            "no closed form of the eigenvalues was found", hint="without --exact they are found to full precision"
+            "some eigenvalues are no roots of a quadratic, so that there is no short closed form of them",
+            hint="without --exact they are found to full precision",
         )
     values, vectors = [], []
     for value in _largest_first(list(roots)):
@@ -110,11 +115,11 @@ def _turned(vectors: Array, rows: Array) -> tuple[Array, Array]:
 
 
 def _largest_first(values: list[Any]) -> list[Any]:
-    """The values in the order that floats have; letters are left as they come."""
+    """The values in the order that floats have; of letters that with the root added, which SymPy gives last, first."""
     from attncalc.ops.spectral import sized
 
     if not all(value.is_number for value in values):
-        return values
+        return values[::-1]
     return [values[i] for i in sized(np.array([complex(value.evalf(DIGITS)) for value in values]))]
 
 

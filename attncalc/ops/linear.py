@@ -72,8 +72,8 @@ def _matmul(node: Node, a: Array, b: Array) -> Array:
 
 
 def _matmul_latex(node: Node, a: str, b: str) -> str:
-    space = r" \, " if r"\text" in a + b else " "  # words side by side would run together
-    return f"{a}{space}{b}"
+    between = r" \cdot " if r"\text" in a + b else " "  # words side by side would run together
+    return f"{a}{between}{b}"
 
 
 def _matmul_cell(node: Node, at: At, look: Look) -> Form:

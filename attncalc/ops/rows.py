@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.axes import Axes, Axis, find, names, position, unique, without
+from attncalc.axes import Axes, Axis, align, find, names, position, unique, without
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
@@ -52,9 +52,34 @@ def _stack_latex(node: Node, *rows: str) -> str:
 
 
 def _looked_up(args: dict[str, Any], table: Axes, numbers: Axes) -> Axes:
+    """The table's axes with the numbers' own in place of the one that they point into; shared ones only accompany."""
     over = find(table, args["over"])
+    own = _own(numbers, table)
     before = table.index(over)
-    return unique((*table[:before], *numbers, *table[before + 1 :]))
+    return unique((*table[:before], *own, *table[before + 1 :]))
+
+
+def _own(numbers: Axes, table: Axes) -> Axes:
+    own = tuple(axis for axis in numbers if axis not in table)
+    if not own:
+        raise ShapeError("the numbers of the rows need an axis of their own")
+    return own
+
+
+def _places(numbers: Array, counted: Axes, over: str, table: Axes, result: Axes) -> Any:
+    """The index of a table's entries that the entries of a look-up's result are, for the table's named axes."""
+    index: list[Any] = [...]
+    for axis in table:
+        if axis.name == over:
+            index.append(align(numbers.astype(np.int64), counted, result))
+        else:
+            index.append(align(np.arange(axis.size), (axis,), result))
+    return tuple(index)
+
+
+def _lookup(node: Node, table: Array, numbers: Array) -> Array:
+    axes, counted = (source.axes for source in node.sources)
+    return np.asarray(table[_places(numbers, counted, node.args["over"], axes, node.axes)])
 
 
 def _lookup_cell(node: Node, at: At, look: Look) -> Cell:
@@ -64,39 +89,32 @@ def _lookup_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _lookup_vjp(g: Node, y: Node, node: Node, table: Node, numbers: Node) -> list[Node | None]:
-    return [Node("collect", g, numbers, into=find(table.axes, node.args["over"])), None]
+    own = names(_own(numbers.axes, table.axes))
+    return [Node("collect", g, numbers, into=find(table.axes, node.args["over"]), own=own), None]
 
 
 def _collected(args: dict[str, Any], g: Axes, numbers: Axes) -> Axes:
-    at = names(g).index(numbers[0].name)
-    if g[at : at + len(numbers)] != numbers:
+    own = args["own"]
+    at = names(g).index(own[0]) if own[0] in names(g) else -1
+    if names(g)[at : at + len(own)] != own or not set(names(numbers)) <= set(names(g)):
         raise ShapeError("every row needs the number of the row that it is added to")
-    return unique((*g[:at], args["into"], *g[at + len(numbers) :]))
+    return unique((*g[:at], args["into"], *g[at + len(own) :]))
 
 
 def _collect(node: Node, g: Array, numbers: Array) -> Array:
-    into, (axes, counted) = node.args["into"], (source.axes for source in node.sources)
-    at = position(axes, counted[0].name)
-    rows = numbers.astype(np.int64).ravel()
-    end = g.ndim + at + len(counted)
-    flat = g.reshape(*g.shape[: g.ndim + at], rows.size, *g.shape[end:])
-    result = zeros((*g.shape[: g.ndim + at], into.size, *g.shape[end:]), g)
-    where: Any = (..., rows, *[slice(None)] * (g.ndim - end))
-    np.add.at(result, where, flat)
+    axes, counted = (source.axes for source in node.sources)
+    result = zeros((*g.shape[: g.ndim - len(axes)], *(axis.size for axis in node.axes)), g)
+    np.add.at(result, _places(numbers, counted, node.args["into"].name, node.axes, axes), g)
     return result
 
 
 def _collect_cell(node: Node, at: At, look: Look) -> Cell:
-    row, numbers = at[node.args["into"].name], node.sources[1].axes
-    places = [dict(zip(names(numbers), place, strict=True)) for place in np.ndindex(*(axis.size for axis in numbers))]
-    felt = [
-        Pick(0, {**_without(at, node.args["into"].name), **place}) for place in places if int(look(1, place)) == row
-    ]
-    return Form("+", tuple(felt)) if felt else Literal(0)
-
-
-def _without(at: At, name: str) -> dict[str, int]:
-    return {axis: place for axis, place in at.items() if axis != name}
+    row, own = at[node.args["into"].name], [find(node.sources[1].axes, name) for name in node.args["own"]]
+    rest = {name: place for name, place in at.items() if name != node.args["into"].name}
+    places = np.ndindex(*(axis.size for axis in own))
+    among = [{**rest, **dict(zip(node.args["own"], place, strict=True))} for place in places]
+    felt = tuple(Pick(0, place) for place in among if int(look(1, pick(node, 1, place).at)) == row)
+    return Form("+", felt) if felt else Literal(0)
 
 
 def _limits(args: dict[str, Any]) -> tuple[int, int, list[int]]:
@@ -168,9 +186,7 @@ OPS |= {
         mixes=lambda node: (node.args["over"],),
     ),
     "lookup": Op(
-        lambda node, table, numbers: np.take(
-            table, numbers.astype(np.int64), axis=position(node.sources[0].axes, node.args["over"])
-        ),
+        _lookup,
         _looked_up,
         "{0}[{1}]",
         r"{0}\left[{1}\right]",
@@ -190,7 +206,7 @@ OPS |= {
         takes=(3, 3),
         vjp=lambda g, y, node, x, numbers: [lookup(g, numbers, node.args["into"].name), None],
         because="every row gets the gradient of the row that it was added to",
-        mixes=lambda node: (*node.sources[1].names, node.args["into"].name),
+        mixes=lambda node: (*node.args["own"], node.args["into"].name),
     ),
     "bucket": Op(
         _bucket,

@@ -10,10 +10,11 @@ import numpy as np
 
 from attncalc.axes import Axes, Axis, align, find, position, together, unique, without
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise, moved, pick
+from attncalc.errors import NotExact
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
 from attncalc.ops.elementwise import log
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import Array, has_letters, is_exact
 from attncalc.ops.reduce import log_sum_exp, softmax, total
 
 
@@ -112,6 +113,12 @@ def _of_each(x: Array, function: Callable[[float], float]) -> Array:
     return np.asarray(values.reshape(x.shape).astype(x.dtype))
 
 
+def _known(places: Array) -> Array:
+    if has_letters(places):
+        raise NotExact("a letter does not tell which place is meant: classes must be given as numbers")
+    return places
+
+
 def _selected(args: dict[str, Any], x: Axes, places: Axes) -> Axes:
     find(x, args["over"])
     return together(without(x, args["over"]), places)
@@ -120,7 +127,7 @@ def _selected(args: dict[str, Any], x: Axes, places: Axes) -> Axes:
 def _select(node: Node, x: Array, places: Array) -> Array:
     (left, right), axis = (source.axes for source in node.sources), find(node.sources[0].axes, node.args["over"])
     among = align(x, left, (*node.axes, axis))
-    at = align(places, right, node.axes)[..., None].astype(np.intp)
+    at = align(_known(places), right, node.axes)[..., None].astype(np.intp)
     rank = max(among.ndim, at.ndim)
     among, at = (value.reshape((1,) * (rank - value.ndim) + value.shape) for value in (among, at))
     lead = np.broadcast_shapes(among.shape[:-1], at.shape[:-1])
@@ -142,7 +149,7 @@ def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence
 
 
 def _one_hot(node: Node, places: Array) -> Array:
-    hits = places[..., None] == np.arange(node.axes[-1].size)
+    hits = _known(places)[..., None] == np.arange(node.axes[-1].size)
     zero = kernels.zeros(hits.shape, places)
     return np.where(hits, zero + 1, zero)
 

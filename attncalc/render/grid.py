@@ -8,7 +8,6 @@ a list, entry by entry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -68,8 +67,7 @@ class _Column(NamedTuple):
     gap: bool = False  # whether it stands for columns that are left out
 
 
-@dataclass(frozen=True, slots=True)
-class _Matrix:
+class _Matrix(NamedTuple):
     """A matrix as text: a label for each row, and the columns."""
 
     table: Table

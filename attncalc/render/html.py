@@ -100,7 +100,7 @@ def _whole(trace: Trace, view: View, *, interactive: bool) -> Iterator[str]:
         yield f'<p class="hint faint" hidden>{HINT}</p>'
     yield from _given(trace, view)
     if steps:
-        yield _element("section", "\n".join(_sections("Steps", steps, view, worked)))
+        yield _element("section", "\n".join(_sections("", steps, view, worked)))
     if result:
         yield _element("section", "\n".join(_sections("Result", result, view, worked)), "result")
 
@@ -144,12 +144,11 @@ def _operand(step: Step, operand: Given, view: View) -> str:
 
 
 def _sections(title: str, items: Iterable[Item], view: View, worked: Collection[str]) -> Iterator[str]:
-    yield _element("h2", title)
-    group = ""
+    group = None
     for item in items:
         if item.step.group != group:
             group = item.step.group
-            yield _element("h2", _text(group or title))
+            yield _element("h2", _text(": ".join(filter(None, (title, group))) or "Steps"))
         yield _element("section", "\n".join(_step(item, view, worked)))
 
 

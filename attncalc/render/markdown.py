@@ -77,7 +77,7 @@ def _whole(trace: Trace, view: View) -> Iterator[str]:
     yield from (f"> {plain(note)}" for note in trace.notes)
     yield from (f"> **Warning:** {plain(warning)}" for warning in trace.warnings)
     yield from _given(trace, view)
-    yield from _items("Steps", steps, view)
+    yield from _items("", steps, view)
     if result:
         yield "---"
         yield from _items("Result", result, view)
@@ -119,13 +119,11 @@ def _symbol(step: Step) -> str:
 
 
 def _items(title: str, items: list[Item], view: View) -> Iterator[str]:
-    group = ""
-    if items:
-        yield f"## {title}"
+    group = None
     for item in items:
         if item.step.group != group:
             group = item.step.group
-            yield f"## {plain(group or title)}"
+            yield f"## {plain(': '.join(filter(None, (title, group))) or 'Steps')}"
         yield from _step(item, view)
 
 

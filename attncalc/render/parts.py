@@ -8,7 +8,7 @@ import numpy as np
 
 from attncalc.numbers import format_number, shortest, texts
 from attncalc.render.view import View, as_read, beside, shown
-from attncalc.trace import Given, Step, Trace
+from attncalc.trace import Given, Notation, Step, Trace
 
 LONGEST_INLINE = 40  # characters of an operand that is repeated in a line
 
@@ -56,11 +56,7 @@ def _as_step(name: str, operand: Given) -> Step:
     return Step(
         name=name,
         group="",
-        symbol=operand.symbol or name,
-        symbol_latex=operand.symbol_latex,
-        formula="",
-        sizes="",
-        latex="",
+        notation=lambda: Notation(operand.symbol or name, symbol_latex=operand.symbol_latex),
         axes=axes,
         shape=operand.value.shape,
         value=operand.value,

@@ -54,7 +54,7 @@ FUNCTIONS = frozenset({"ln", "log", "exp", "max", "min", "sin", "cos", "tanh", "
 HARMLESS = frozenset(" +-*/=()[],.:;!|<>'")
 
 SPECIAL = re.compile("--+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|[^A-Za-z0-9 ]")
-FORMULA = re.compile(r"(\b[A-Za-z]_[A-Za-z]\b|\be\^[−-]?(?:∞|\w+))")
+FORMULA = re.compile(r"(√?\b[A-Za-z]_[A-Za-z]\b|\be\^[−-]?(?:∞|\w+))")
 PIECE = re.compile(r" ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|.", re.DOTALL)
 NEIGHBOURS = re.compile(r"(?<=[a-z])\$\$(?=[_^])")  # between a letter and what stands above or below it
 OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")

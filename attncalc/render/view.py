@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.errors import AttncalcError
 from attncalc.text import visible
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 NARROWEST = 40
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The reader's wishes and the page's limits."""
 
     digits: int | None = None  # None: up to four in tables and formulas, all of them elsewhere
@@ -69,7 +67,7 @@ def as_read(step: Step) -> Step:
         return step
     value = step.value.copy()
     value[nothing] = 0
-    return replace(step, value=value, left_over=None)
+    return step._replace(value=value, left_over=None)
 
 
 def shown(trace: Trace, view: View) -> list[tuple[int, Step]]:

@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Case:
-    """Operands (`"3 4"` is random of that shape, a list is itself) and options; own steps, outputs where they differ."""
+    """Operands (`"3 4"` is random of that shape, a list is itself) and options; own steps and outputs, if any."""
 
     operands: Mapping[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -250,7 +250,9 @@ EXPECTED: dict[str, Expected] = {
         (
             case(a=[[3.0, 0.0], [4.0, 5.0]]),
             case(a=[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
-            case("u s vt approximation error", "approximation error s u vt", a=[[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]], rank=1),
+            case(
+                "u s vt approximation error", "approximation error s u vt", a=[[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]], rank=1
+            ),
         ),
         outputs="s u vt",
         no_gradient="have no slope where two of them meet",

@@ -12,8 +12,8 @@ from calculations.test_registry import CASES
 from numpy.typing import NDArray
 from reader import read, spelled
 
-from attncalc.calculations import attention, load, masking, probability, vectors
 from attncalc.calculation import Calculation
+from attncalc.calculations import attention, load, masking, probability, vectors
 from attncalc.errors import ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, rewrite, steps
@@ -68,7 +68,7 @@ def spots() -> list[Any]:
     for name, case in CASES:
         graph = written(name, case)
         if graph.loop is None:
-            owned = {node for node in steps(*graph.roots)}
+            owned = steps(*graph.roots)
             kinds = sorted({inner.op for step in owned for inner in inside(step)} & SPOILT.keys())
             found += [pytest.param(name, case, op, id=f"{name}: {case}: {op}") for op in kinds]
     return found
@@ -125,17 +125,18 @@ def comes_out(step: Step, at: tuple[int, ...]) -> None:
         assert read(line(step, at)) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12)
 
 
+TWO = {"q": [[1.0, 0, 1], [0, 1, 1]], "k": [[1.0, 1, 0], [1, 0, 1]], "v": [[2.0, 0, 1], [1, 1, 0]]}
+
+
 class TestAnAuthorWhoWritesSomethingElse:
     """The same by changing what the author's words mean, in the author's own module."""
-
-    TWO = {"q": [[1.0, 0, 1], [0, 1, 1]], "k": [[1.0, 1, 0], [1, 0, 1]], "v": [[2.0, 0, 1], [1, 1, 0]]}
 
     def run(self, calculation: Calculation, **operands: Any) -> Trace:
         return solve(Problem(calculation, {name: Given(np.array(value)) for name, value in operands.items()}))
 
     def test_a_scale_that_is_another_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(masking, "sqrt", lambda x: x * 2)
-        step = self.run(attention.attention, **self.TWO).find("scaled")
+        step = self.run(attention.attention, **TWO).find("scaled")
         assert (step.formula, step.sizes, step.latex) == (
             "scores / (d_k·2)",
             "[2×2] / (3·2)",

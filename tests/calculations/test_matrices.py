@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ sizes = st.lists(st.integers(1, 4), min_size=3, max_size=6)
 
 def drawn(seed: int, sides: list[int]) -> list[Any]:
     rng = np.random.default_rng(seed)
-    return [rng.normal(size=(a, b)) for a, b in zip(sides, sides[1:], strict=False)]
+    return [rng.normal(size=(a, b)) for a, b in pairwise(sides)]
 
 
 def test_an_entry_is_a_row_times_a_column() -> None:

@@ -180,9 +180,24 @@ class TestEigen:
         floats = np.array(vectors.evalf().tolist(), complex)
         assert_allclose(floats, ac.eigen(a)["eigenvectors"], atol=1e-13)
 
-    def test_beyond_four_rows_there_is_no_closed_form(self) -> None:
-        with pytest.raises(NotExact, match="up to 4 × 4"):
-            exactly("eigen", np.eye(5).tolist())
+    @pytest.mark.parametrize(
+        ("a", "message"),
+        [(np.eye(5), "up to 4 × 4"), ([[2, 1, 0], [1, 3, 1], [0, 1, 5]], "no roots of a quadratic")],
+        ids=["five rows", "a cubic that does not fall apart"],
+    )
+    def test_where_there_is_no_closed_form(self, a: Any, message: str) -> None:
+        with pytest.raises(NotExact, match=message):
+            exactly("eigen", np.asarray(a).tolist())
+
+    def test_letters(self) -> None:
+        a, b, c = sympy.symbols("a b c", real=True)
+        given_ = {"a": Given(np.array([[a, b], [b, c]], dtype=object))}
+        t = solve(Problem(load("eigen"), given_), exact=True)
+        assert sympy.simplify(sum(t.result.tolist()) - a - c) == 0
+        assert sympy.simplify(t.result[0] - t.result[1] - sympy.sqrt((a - c) ** 2 + 4 * b**2)) == 0
+        assert_array_equal([sympy.simplify(x) for x in (t["a_v"] - t["lambda_v"]).flat], 0)
+        with pytest.raises(NotExact, match="letters are found up to 2 × 2"):
+            solve(Problem(load("eigen"), {"a": Given(np.full((3, 3), a))}), exact=True)
 
 
 class TestSvd:

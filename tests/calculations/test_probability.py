@@ -152,7 +152,9 @@ def test_along_another_axis_it_is_a_column() -> None:
         pytest.param(lambda: ac.softmax([1, 2], axis=1), ShapeError, "there is no axis 1: x has 1", id="an axis"),
         pytest.param(lambda: ac.softmax([1, 2], axis=-2), ShapeError, "there is no axis -2", id="an axis backwards"),
         pytest.param(lambda: ac.softmax([1], temperature=0), OptionError, "--temperature must be greater", id="cold"),
-        pytest.param(lambda: ac.softmax([1], temperature=-1), OptionError, "--temperature must be greater", id="colder"),
+        pytest.param(
+            lambda: ac.softmax([1], temperature=-1), OptionError, "--temperature must be greater", id="colder"
+        ),
         pytest.param(lambda: ac.softmax([]), AttncalcError, "empty", id="nothing"),
     ],
 )

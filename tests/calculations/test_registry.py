@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from reader import latex_fault, read, spelled
 from witness import WITNESSES
 
+from attncalc.calculation import Calculation
 from attncalc.calculations import FAMILIES, TABLE, load
 from attncalc.errors import NoGradient
 from attncalc.evaluate import exactly
@@ -50,6 +51,11 @@ def backwards(name: str, case: Case, *, gradcheck: bool = False, dtype: str = "f
     return run(name, case, Backward(gradcheck=gradcheck), {"upstream": upstream}, dtype)
 
 
+def words(calculation: Calculation) -> dict[str, str]:
+    """Its operands and options, each with what is said of it."""
+    return {o.name: o.help for o in calculation.operands} | {o.name: o.help for o in calculation.options}
+
+
 def names(steps: tuple[Step, ...]) -> str:
     return " ".join(step.key.replace(" ", "_") for step in steps)
 
@@ -72,8 +78,7 @@ class TestEachCalculation:
         assert module in FAMILIES
 
     def test_explains_every_operand_and_option(self, name: str) -> None:
-        calculation = load(name)
-        assert [o.name for o in (*calculation.operands, *calculation.options) if not o.help] == []
+        assert [what for what, text in words(load(name)).items() if not text] == []
 
     def test_has_a_sample_that_runs(self, name: str) -> None:
         path = SAMPLES / f"{name}.json"
@@ -89,9 +94,11 @@ class TestEachCalculation:
 def test_every_operand_and_option_has_a_case(name: str) -> None:
     calculation, cases = load(name), EXPECTED[name].cases
     used = {operand for case in cases for operand in case.operands}
-    used |= {option for case in cases for option, value in case.options.items() if value != calculation.defaults[option]}
-    unused = [o.name for o in (*calculation.operands, *calculation.options) if o.name not in used]
-    assert not unused, f"add to tests/calculations/cases.py a case of {name} with {', '.join(unused)}"
+    used |= {
+        option for case in cases for option, value in case.options.items() if value != calculation.defaults[option]
+    }
+    unused = words(calculation).keys() - used
+    assert not unused, f"add to tests/calculations/cases.py a case of {name} with {', '.join(sorted(unused))}"
 
 
 @every_case
@@ -135,6 +142,7 @@ class TestEachCase:
             assert step.value is not None
             entries = [sympy.sympify(entry, strict=True) for entry in step.value.ravel().tolist()]
             assert not any(entry.has(sympy.Float) for entry in entries), f"a float has got into {step.key}"
+            assert float_step.value is not None
             digits = np.array([float(entry.evalf(20)) for entry in entries]).reshape(step.shape)
             assert_allclose(digits, float_step.value, rtol=1e-13, atol=1e-13, err_msg=step.key)
 
@@ -188,7 +196,8 @@ def explained(step: Step) -> None:
     assert step.latex, f"{step.key} has no LaTeX"
     assert not latex_fault(step.latex), f"{step.key}: {step.latex}: {latex_fault(step.latex)}"
     assert not latex_fault(step.symbol_latex), f"{step.key}: {step.symbol_latex}"
-    assert len(step.axes) == len(step.shape) == np.ndim(step.value)
+    assert step.value is not None
+    assert len(step.axes) == len(step.shape) == step.value.ndim
 
 
 def comes_out(trace: Trace) -> None:
@@ -203,4 +212,6 @@ def comes_out(trace: Trace) -> None:
                 continue  # words: an entry that no short arithmetic gives
             line = spelled(pieces)
             if line and "…" not in line:
-                assert read(line) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12), f"{step.key}{at}: {line}"
+                assert read(line) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12), (
+                    f"{step.key}{at}: {line}"
+                )

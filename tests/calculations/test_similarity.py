@@ -132,15 +132,24 @@ class TestAnalogy:
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        pytest.param(lambda: ac.pairwise([[1, 2], [0, 0]]), DomainError, r"x is the zero vector \(row 1", id="a zero row"),
+        pytest.param(
+            lambda: ac.pairwise([[1, 2], [0, 0]]), DomainError, r"x is the zero vector \(row 1", id="a zero row"
+        ),
         pytest.param(lambda: ac.pairwise([[1, 2]], [[0, 0]], metric="cosine"), DomainError, "y is the zero", id="of y"),
         pytest.param(lambda: ac.pairwise([[1, 2]], [[1, 2, 3]]), ShapeError, "d", id="widths"),
         pytest.param(lambda: ac.pairwise([[1.0]], metric="minkowski", p=0), OptionError, "--p must be", id="p"),
         pytest.param(
-            lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[0, 0], [1, 1]]), DomainError, "vocabulary is the zero", id="a word"
+            lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[0, 0], [1, 1]]),
+            DomainError,
+            "vocabulary is the zero",
+            id="a word",
         ),
-        pytest.param(lambda: ac.analogy([1, 1], [1, 1], [0, 0], [[1, 2]], top=1), DomainError, "target|zero", id="target"),
-        pytest.param(lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 1]]), ShapeError, "best 3 of 1", id="too few words"),
+        pytest.param(
+            lambda: ac.analogy([1, 1], [1, 1], [0, 0], [[1, 2]], top=1), DomainError, "target|zero", id="target"
+        ),
+        pytest.param(
+            lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 1]]), ShapeError, "best 3 of 1", id="too few words"
+        ),
     ],
 )
 def test_what_has_no_answer_is_refused(call: Any, error: type[Exception], said: str) -> None:

@@ -8,13 +8,17 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.errors import AttncalcError, DomainError, NoGradient
+from attncalc.calculations import load
+from attncalc.errors import AttncalcError, DomainError, NoGradient, NotExact
+from attncalc.problem import Problem, solve
+from attncalc.trace import Given
 
 Array = NDArray[Any]
 few = settings(max_examples=30)
@@ -257,6 +261,13 @@ class TestLikelihood:
         assume(spread > 1e-3)
         best = ac.likelihood(x, distribution="normal", mean=own, std=spread)
         assert float(t.result) <= float(best.result) + 1e-9
+
+
+def test_a_letter_tells_no_class() -> None:
+    letters = {"observations": Given(np.array(sympy.symbols("a b"), dtype=object))}
+    shares = {"probabilities": Given(np.array([0.5, 0.5]))}
+    with pytest.raises(NotExact, match="classes must be given as numbers"):
+        solve(Problem(load("likelihood"), letters | shares, {"distribution": "categorical"}), exact=True)
 
 
 class TestRounding:

@@ -115,7 +115,10 @@ def test_small_angles_keep_their_digits(angle: float) -> None:
         pytest.param(lambda: ac.cosine([0, 0], [1, 2]), DomainError, "a is the zero vector: it has no dir", id="zero"),
         pytest.param(lambda: ac.cosine([1, 2], [0, 0]), DomainError, "b is the zero vector", id="the other one"),
         pytest.param(
-            lambda: ac.cosine([[1, 2], [0, 0]], [[1, 2], [1, 2]]), DomainError, r"zero vector \(row 1, counted", id="a row"
+            lambda: ac.cosine([[1, 2], [0, 0]], [[1, 2], [1, 2]]),
+            DomainError,
+            r"zero vector \(row 1, counted",
+            id="a row",
         ),
         pytest.param(lambda: ac.project([1, 2], [0, 0]), DomainError, "onto is the zero vector", id="a projection"),
         pytest.param(
@@ -124,7 +127,9 @@ def test_small_angles_keep_their_digits(angle: float) -> None:
         pytest.param(lambda: ac.norm([1], p=0), OptionError, "--p must be greater than 0, and not 0", id="p = 0"),
         pytest.param(lambda: ac.minkowski([1], [2], p=-1), OptionError, "--p must be greater than 0", id="p < 0"),
         pytest.param(lambda: ac.dot([1, 2], [1, 2, 3]), ShapeError, "a is n=2 but b is n=3", id="lengths"),
-        pytest.param(lambda: ac.dot(1, [1, 2]), ShapeError, "a is a single number, and a vector is needed", id="a number"),
+        pytest.param(
+            lambda: ac.dot(1, [1, 2]), ShapeError, "a is a single number, and a vector is needed", id="a number"
+        ),
     ],
 )
 def test_what_has_no_answer_is_refused(call: Any, error: type[Exception], said: str) -> None:

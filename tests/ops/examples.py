@@ -137,10 +137,10 @@ def _drawn(node: Node, entries: str, pool: Iterator[float], rng: np.random.Gener
     shape = tuple(axis.size for axis in node.axes)
     if entries == "flags":
         return rng.random(shape) < 0.5
-    sizes = np.array([next(pool) for _ in range(int(np.prod(shape)))]).reshape(shape)
+    sizes: Array = np.array([next(pool) for _ in range(int(np.prod(shape)))]).reshape(shape)
     if entries == "positive":
         return sizes
-    signed = sizes * rng.choice([-1, 1], shape)
+    signed: Array = sizes * rng.choice([-1, 1], shape)
     return signed / 4 if entries == "unit" else signed
 
 
@@ -155,6 +155,10 @@ def cosine_of(a: Node, b: Node) -> Node:
 def gram_of(x: Node) -> Node:
     """A symmetric matrix: its eigenvalues are real, and so far apart that rounding does not mix their vectors."""
     return x @ rename(x, "n", "m").T
+
+
+def collected(x: Node, numbers: Node, size: int, *own: str) -> Node:
+    return Node("collect", x, numbers, into=Axis("V", size), own=own)
 
 
 N, M, FAR = Axis("n", 3), Axis("m", 4), (Axis("m", 41),)
@@ -321,13 +325,12 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x: lookup(x, constants((2, 0, 2, 1), M, "tokens"), "V"), "V=3 d=2"),
         example(lambda x: lookup(x.T, constants((2, 0, 2, 1), M, "tokens"), "V"), "V=3 d=2"),
         example(lambda x: lookup(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), "V"), "V=3 d=2"),
+        example(lambda x: lookup(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), "V"), "m=4 V=3 d=2"),
     ),
     "collect": (
-        example(lambda x: Node("collect", x, constants((2, 0, 2, 1), M, "tokens"), into=Axis("V", 5)), "m=4 d=2"),
-        example(
-            lambda x: Node("collect", x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), into=Axis("V", 3)),
-            "m=4 n=3 d=2",
-        ),
+        example(lambda x: collected(x, constants((2, 0, 2, 1), M, "tokens"), 5, "m"), "m=4 d=2"),
+        example(lambda x: collected(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), 3, "m", "n"), "m=4 n=3 d=2"),
+        example(lambda x: collected(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), 3, "n"), "m=4 n=3 d=2"),
     ),
     "bucket": tuple(
         example(lambda c=causal: bucket(index("m", FAR, "j") - 20, buckets=16, max_distance=15, causal=c))
@@ -366,7 +369,9 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x: select(x, index("n", (N,), "i")), "n=3 m=4"),
         example(lambda x: select(x, index("n", (N,), "i") + 2), "n=3 m=4"),
         example(lambda x: select(x, index("n", (N,), "i"), "m"), "m=4 n=3"),
-        example(lambda x: select(x, index("m", (N, M), "j"), "d"), "d=4", alone="a stack of rows lacks the places' axes"),
+        example(
+            lambda x: select(x, index("m", (N, M), "j"), "d"), "d=4", alone="a stack of rows lacks the places' axes"
+        ),
     ),
     "one_hot": (example(lambda: one_hot(index("n", (N,), "i"), M)), example(lambda: one_hot(constant(2), M))),
     "listed": (

@@ -209,7 +209,8 @@ def test_show_leaves_out_the_rest(attention: Trace) -> None:
 
 def test_groups_and_findings(grouped: Trace) -> None:
     reader = read(html.page(grouped, View()))
-    assert "encoder 2/self-attention" in [heading.text for heading in reader.all("h2")]
+    titles = ["encoder 1/self-attention", "encoder 2/self-attention", "Result: encoder 1/self-attention", "Result"]
+    assert [heading.text for heading in reader.all("h2")] == titles
     assert "largest drift from full precision: 0.0012" in [p.text for p in reader.all("p")]
 
 

@@ -13,7 +13,7 @@ from solved import ALL, Tried, solved
 from attncalc.render.mathml import FUNCTIONS, LETTERS, OPERATORS, mathml
 
 CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
-WITH_ARGUMENTS = {"frac", "sqrt", "text", "operatorname", "left", "right", "begin", "end", "partial", "\\"}
+WITH_ARGUMENTS = {"frac", "sqrt", "text", "operatorname", "left", "right", "begin", "end", "partial", "\\", ","}
 BRACKET = '<mo stretchy="false" lspace="0" rspace="0">{}</mo>'
 TIMES = '<mo lspace="0" rspace=".17em">\u2062</mo>'
 OF = "<mo>\u2061</mo>"

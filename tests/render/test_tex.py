@@ -57,6 +57,7 @@ def test_no_sign_of_anybodys_text_acts(words: str) -> None:
 
 def test_our_own_sentences_hold_small_formulas() -> None:
     assert tex.sentence("e^−∞ is 0, whatever d_k is") == r"$e^{-\infty}$ is 0, whatever $d_{k}$ is"
+    assert tex.sentence("divided by √d_k") == r"divided by $\sqrt{d_{k}}$"
     assert tex.sentence("grad_scores and x_12") == r"grad\_scores and x\_12"
 
 

@@ -1,0 +1,42 @@
+"""Nodes of many graphs, equal ones once: what the ways of doing a problem have in common is evaluated once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from attncalc.axes import Axes
+from attncalc.graph import Node, walk
+
+_SAID = ("why", "symbol", "shown")  # what a step says beside its value
+
+
+class Pool:
+    """Makes nodes; an equal one is made only once."""
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, Node] = {}
+
+    def node(self, op: str, sources: Sequence[Node], args: Mapping[str, Any], axes: Axes | None = None) -> Node:
+        """The node with that primitive, sources and arguments; ShapeError where it cannot be formed."""
+        key = (op, tuple(map(id, sources)), _frozen(args), None if sources else axes)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = Node(op, *sources, axes=axes, **args)
+        return found
+
+    def take_in(self, *roots: Node) -> list[Node]:
+        """A graph, made of nodes of the pool."""
+        new: dict[Node, Node] = {}
+        for node in walk(*roots):
+            new[node] = self.node(node.op, [new[source] for source in node.sources], node.args, node.axes)
+        return [new[root] for root in roots]
+
+
+def _frozen(args: Mapping[str, Any]) -> Hashable:
+    items = tuple((name, value) for name, value in sorted(args.items()) if name not in _SAID)
+    try:
+        hash(items)
+    except TypeError:
+        return repr(items)
+    return items

@@ -1,0 +1,192 @@
+"""Every way of doing a problem: the right one, other routes, and the wrong ones that its mistakes make of it.
+
+A forward mistake is written into the graph before the gradient is taken, so that the wrong gradients follow; a mistake
+in the backward pass is written in after it. All graphs share their nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.errors import AttncalcError, ShapeError
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node, walk
+from attncalc.homework.pool import Pool
+from attncalc.mistake import Mistake, NotThere, Scope, StepKey
+from attncalc.options import checked
+from attncalc.problem import Problem
+from attncalc.writing import Written, backward_pass, write
+
+Array = NDArray[Any]
+Own = Mapping[StepKey, Array]
+"""Values that somebody has given for steps."""
+
+_VARIANT = "~"  # behind the name of an operand that other options read in another way
+
+
+class Way(NamedTuple):
+    """One way of doing a problem: the steps that it has, and the mistakes that make it."""
+
+    steps: Mapping[StepKey, Node]
+    mistakes: tuple[Mistake, ...] = ()
+
+
+class _Forward(NamedTuple):
+    """A graph as far as no backward pass is taken."""
+
+    roots: list[Node | None]  # the result, then what else must be evaluated; None cannot be formed
+    operands: Mapping[str, Node]
+    options: Mapping[str, Any]
+
+
+class Ways:
+    """The ways of doing one problem."""
+
+    def __init__(self, problem: Problem, written: Written) -> None:
+        self.problem = problem
+        self.pool = Pool()
+        self.operands: dict[str, Array] = dict(written.values)
+        self._forward = {(): self._taken_in(problem, written)}
+        self._values: dict[Node, Array] = {}
+        found = self._made(())
+        assert found is not None, "the right way can be formed"
+        self.right = found
+
+    def way(self, *mistakes: Mistake) -> Way | None:
+        """The way that these mistakes make; None where one of them does not apply or changes nothing."""
+        try:
+            found = self._made(mistakes)
+        except (AttncalcError, NotThere):
+            return None
+        return None if found is None or found.steps == self.right.steps else found
+
+    def values(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
+        """The nodes' values, from the true operands, or from a student's own values of steps."""
+        if own:
+            return evaluate(nodes, self.operands, given=own, keep=_nothing)
+        new = [node for node in nodes if node not in self._values]
+        if new:
+            self._values |= evaluate(new, self.operands, keep=_nothing)
+        return {node: self._values[node] for node in nodes}
+
+    def _made(self, mistakes: Sequence[Mistake]) -> Way | None:
+        optional = tuple(mistake for mistake in mistakes if mistake.options)
+        forward = self._under(optional)
+        roots, steps = forward.roots, [mistake for mistake in mistakes if mistake.rule]
+        later = []
+        for mistake in steps:
+            try:
+                roots = self._over(roots, mistake, forward)
+            except NotThere:
+                if self.problem.backward is None:
+                    raise
+                later.append(mistake)
+        if self.problem.backward is not None and not self.problem.backward.jacobian:
+            roots = [*roots, *self._backward(roots[0], forward)]
+        for mistake in later:
+            roots = self._over(roots, mistake, forward)
+        found = {node.key: node for node in walk(*(root for root in roots if root)) if node.op == "step"}
+        return Way(found, tuple(mistakes))
+
+    def _under(self, mistakes: tuple[Mistake, ...]) -> _Forward:
+        """The graph under the options that mistakes change."""
+        known = self._forward.get(mistakes)
+        if known is None:
+            options = self._forward[()].options
+            for mistake in mistakes:
+                assert mistake.options, "only such are asked for"
+                options = {**options, **mistake.options(options)}
+            given = {name: value for name, value in options.items() if value is not None}
+            problem = replace(self.problem, options=given)
+            known = self._forward[mistakes] = self._taken_in(problem, write(problem))
+        return known
+
+    def _taken_in(self, problem: Problem, written: Written) -> _Forward:
+        """A written problem in nodes of the pool; an operand that is read in another way gets a name of its own."""
+        roots = [written.result, *written.asides]
+        if problem.backward is None or problem.backward.jacobian:
+            roots += written.outputs
+        new: dict[Node, Node] = {}
+        for node in walk(*roots, *written.operands.values()):
+            args = node.args
+            if node.op == "input":
+                args = args | {"name": self._operand(args["name"], written.values[args["name"]])}
+            new[node] = self.pool.node(node.op, [new[source] for source in node.sources], args, node.axes)
+        operands = {name: new[node] for name, node in written.operands.items()}
+        options = problem.calculation.defaults | checked(problem.calculation, problem.options)
+        return _Forward([new[root] for root in roots], operands, options)
+
+    def _operand(self, name: str, value: Array) -> str:
+        while not _same(self.operands.setdefault(name, value), value):
+            name += _VARIANT
+        return name
+
+    def _backward(self, result: Node | None, forward: _Forward) -> list[Node]:
+        """The gradients of a result, if it has the shape of the right one, which the upstream gradient fits."""
+        right = self._forward[()].roots[0]
+        if result is None or right is None or result.axes != right.axes:
+            return []
+        assert self.problem.backward, "a backward pass is asked for"
+        found = backward_pass(self.problem.backward, self.problem.calculation, result, forward.operands)
+        return self.pool.take_in(*found)
+
+    def _over(self, roots: Sequence[Node | None], mistake: Mistake, forward: _Forward) -> list[Node | None]:
+        """The graph with the steps of a mistake written in its way; what cannot be formed behind them is None."""
+        new: dict[Node | None, Node | None] = {None: None}
+        known: dict[StepKey, Node] = {("", name): node for name, node in forward.operands.items()}
+        spoilt = False
+        for node in walk(*(root for root in roots if root)):
+            sources = [new[source] for source in node.sources]
+            copy = self._copy(node, sources)
+            key = _key(node)
+            if copy is not None and key is not None:
+                if _is_meant(key, mistake.at):
+                    assert mistake.rule, "it writes steps"
+                    [expression] = self.pool.take_in(mistake.rule(Scope(copy, known, forward.options)))
+                    was, copy = copy, self._named(copy, expression)
+                    spoilt = spoilt or was is not copy
+                known[key] = copy
+            new[node] = copy
+        if not spoilt:
+            raise NotThere(*mistake.at)
+        return [new[root] for root in roots]
+
+    def _named(self, node: Node, expression: Node) -> Node:
+        return expression if node.op == "input" else self.pool.node("step", [expression], node.args)
+
+    def _copy(self, node: Node, sources: Sequence[Node | None]) -> Node | None:
+        there = [source for source in sources if source is not None]
+        if len(there) < len(sources):
+            return None
+        if list(node.sources) == there:
+            return node
+        try:
+            return self.pool.node(node.op, there, node.args)
+        except ShapeError:
+            return None
+
+
+def _key(node: Node) -> StepKey | None:
+    """How a rule speaks of a node, if it has a name."""
+    if node.op == "input":
+        return "", node.args["name"].rstrip(_VARIANT)
+    return node.key if node.op == "step" else None
+
+
+def _is_meant(key: StepKey, at: Sequence[str]) -> bool:
+    """Whether a mistake writes a step: by its name in any part, or by part and name."""
+    group, name = key
+    return name in at or (bool(group) and f"{group}/{name}" in at)
+
+
+def _same(a: Array, b: Array) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+
+
+def _nothing(node: Node) -> bool:
+    return False

@@ -1,0 +1,78 @@
+"""Every primitive's gradient: the slope that moving entries finds, the one its definition gives, and its own slope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from ops.examples import EXAMPLES, Example
+from ops.working import defined, narrow, reals, same, sizes_of, value
+from slopes import slope
+
+from attncalc.errors import NoGradient
+from attncalc.gradients import gradients
+from attncalc.graph import OPS, Node, given, walk
+
+Array = NDArray[Any]
+SMOOTH = [(op, e) for op, row in OPS.items() if row.vjp for e in EXAMPLES.get(op, ()) if e.operands]
+every_smooth_example = pytest.mark.parametrize(("op", "example"), SMOOTH, ids=[f"{op}: {e}" for op, e in SMOOTH])
+
+
+def backward(node: Node, wrt: list[Node]) -> dict[Node, Node]:
+    """The gradients of Σ g ⊙ node; a node on which it does not depend is left out."""
+    return gradients(node, given("g", node.axes), wrt)
+
+
+def numbers(node: Node, seed: int) -> Array:
+    return np.random.default_rng(seed).normal(size=sizes_of(node))
+
+
+@every_smooth_example
+class TestEachGradient:
+    def test_is_the_slope(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        values = example.values(operands) | {"g": numbers(node, 7)}
+        found = backward(node, reals(operands))
+        for operand in reals(operands):
+            expected = slope(node, operand.args["name"], values, values["g"])
+            same(value(found[operand], values) if operand in found else np.zeros_like(expected), expected, 8)
+
+    def test_is_that_of_the_definition(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        body = defined(node)
+        values = example.values(operands) | {"g": numbers(node, 8)}
+        written, derived = backward(node, reals(operands)), backward(body, reals(operands))
+        assert written.keys() == derived.keys()
+        for operand, gradient in written.items():
+            assert gradient.names == operand.names
+            same(value(gradient, values), value(derived[operand], values), 12)
+
+    def test_has_a_slope_of_its_own(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        wrt = reals(operands)
+        values = example.values(operands) | {"g": numbers(node, 9)}
+        for operand, gradient in backward(node, wrt).items():
+            over = [*wrt, next(n for n in walk(gradient) if n.op == "input" and n.args["name"] == "g")]
+            weights = numbers(operand, 10)
+            second = gradients(gradient, given("w", operand.axes), over)
+            for other in over:
+                expected = slope(gradient, other.args["name"], values, weights)
+                found = value(second[other], {**values, "w": weights}) if other in second else np.zeros_like(expected)
+                same(found, expected, 7)
+
+    def test_keeps_float32(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        values = example.values(operands) | {"g": numbers(node, 11)}
+        for gradient in backward(node, reals(operands)).values():
+            assert value(gradient, narrow(values), "float32").dtype == np.float32
+
+
+@pytest.mark.parametrize("op", [op for op, row in OPS.items() if row.no_gradient])
+def test_what_has_no_gradient_says_why(op: str) -> None:
+    for example in EXAMPLES[op]:
+        node, operands = example.graph()
+        if reals(operands) and op != "held":
+            with pytest.raises(NoGradient, match=OPS[op].no_gradient):
+                backward(node, reals(operands))
