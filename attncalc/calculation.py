@@ -2,25 +2,23 @@
 
 `@calculation(q="n d_k", …)` reads everything else from the function: the n-th keyword names the n-th parameter
 that is a Node, whose spelling (`Q`, `W_Q`) is the symbol in formulas; the other parameters are options, typed
-and explained by their annotations. Parameters behind the `*` are given by name only.
+and explained by their annotations. Parameters behind the `*` are given by name only. All this is read when it is first
+asked for, so that a module of many calculations costs no more than the one that is called.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import re
-import types
-import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from attncalc.expression import Expression
 from attncalc.graph import Node
-from attncalc.laws import Law
-from attncalc.trace import Trace
+from attncalc.trace import NOTHING, Trace
+
+if TYPE_CHECKING:
+    from attncalc.laws import Law
 
 Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
 """What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
@@ -43,8 +41,7 @@ Check = Callable[[Mapping[str, Any]], None]
 """(operands and options by name) → nothing, or DomainError."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """An array that a calculation takes."""
 
     name: str  # the word on the command line, the JSON key, the library's parameter: "wq"
@@ -63,8 +60,7 @@ class Operand:
         return isinstance(value, str) and value in self.words
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """A scalar or a switch."""
 
     name: str  # the library's parameter: "causal_align"; a dash on the command line
@@ -80,34 +76,93 @@ class Option:
         return "--" + self.name.replace("_", "-")
 
 
-@dataclass(frozen=True)
+class Declared(NamedTuple):
+    """What is declared of an operand; the last three only of one in a family, which has no parameter of its own."""
+
+    text: str
+    kind: Kind = "real"
+    broadcasts: bool = False
+    of: str = ""
+    symbol: str = ""
+    help: str = ""
+    required: bool = False
+
+
+Shapes = Mapping[str, str | Declared | Mapping[str, Declared]]
+
+
+class Declaration(NamedTuple):
+    """What a calculation takes."""
+
+    operands: tuple[Operand, ...]
+    options: tuple[Option, ...]
+    bundles: Mapping[str, tuple[Any, str]] = NOTHING  # parameter → its class, and what its options' names begin with
+    families: Mapping[str, tuple[str, ...]] = NOTHING  # parameter → the operands that it holds
+    layers: Mapping[str, tuple[Operand, ...]] = NOTHING  # parameter → those of each of its layers
+
+
 class Calculation:
     """One definition, from which the command, the function, the steps and the backward pass come."""
 
-    name: str  # "log-softmax"
-    summary: str  # its one line
-    doc: str
-    operands: tuple[Operand, ...]
-    options: tuple[Option, ...]
-    function: Callable[..., Node | tuple[Node, ...]] = field(repr=False)
-    reference: str = ""
-    sizes: Mapping[str, str] = field(default_factory=dict)  # axis name → the option that gives its size
-    leading: tuple[str, ...] = ("b",)  # names of leading axes, the innermost first
-    check: Check | None = None  # raises DomainError for operands without an answer
-    remarks: Remarks | None = None  # warnings that depend on the values: a fully masked query
-    slopes: Slopes | None = None  # the Jacobian's closed form, where there is one that a reader should see
-    laws: Mapping[str, Law] = field(default_factory=dict, repr=False)  # what always holds of it: the words → a test
-    infinite: bool = False  # whether the result may be infinite (a divergence may)
-    finish: Callable[[Trace], Trace] | None = None  # what is left out once the values are known
-    bundles: Mapping[str, tuple[Any, str]] = field(default_factory=dict)  # parameter → its class, its options' prefix
-    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # parameter → the operands that it holds
-    layers: Mapping[str, tuple[Operand, ...]] = field(default_factory=dict)  # parameter → those of each of its layers
+    def __init__(
+        self,
+        function: Callable[..., Node | tuple[Node, ...]],
+        shapes: Shapes,
+        *,
+        reference: str = "",
+        sizes: Mapping[str, str] = NOTHING,
+        leading: tuple[str, ...] = ("b",),
+        check: Check | None = None,
+        remarks: Remarks | None = None,
+        slopes: Slopes | None = None,
+        laws: Mapping[str, Law] = NOTHING,
+        infinite: bool = False,
+        finish: Callable[[Trace], Trace] | None = None,
+    ) -> None:
+        self.name = function.__name__.rstrip("_").replace("_", "-")
+        self.function = function
+        self.shapes = shapes
+        self.reference = reference
+        self.sizes = sizes  # axis name → the option that gives its size
+        self.leading = leading  # names of leading axes, the innermost first
+        self.check = check  # raises DomainError for operands without an answer
+        self.remarks = remarks  # warnings that depend on the values: a fully masked query
+        self.slopes = slopes  # the Jacobian's closed form, where there is one that a reader should see
+        self.laws = laws  # what always holds of it: the words → a test
+        self.infinite = infinite  # whether the result may be infinite (a divergence may)
+        self.finish = finish  # what is left out once the values are known
+
+    @cached_property
+    def doc(self) -> str:
+        """What it is, at length."""
+        return inspect.cleandoc(self.function.__doc__ or "")
+
+    @property
+    def summary(self) -> str:
+        """What it is, in one line."""
+        return self.doc.partition("\n")[0]
+
+    @cached_property
+    def declaration(self) -> Declaration:
+        """What it takes, read off its function."""
+        from attncalc.declarations import declaration
+
+        return declaration(self.function, self.shapes)
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The arrays that it takes."""
+        return self.declaration.operands
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Its scalars and switches."""
+        return self.declaration.options
 
     def graph(self, *nodes: Node | str | None, **given: Any) -> Any:
         """The calculation on nodes, as a part of a larger graph; options that make up one parameter are bundled."""
-        for parameter, (kind, prefix) in self.bundles.items():
-            names = [f.name for f in dataclasses.fields(kind)]
-            parts = {name: given.pop(prefix + name) for name in names if prefix + name in given}
+        for parameter, (kind, prefix) in self.declaration.bundles.items():
+            parts = {name: given.pop(prefix + name) for name in kind._fields if prefix + name in given}
             given.setdefault(parameter, kind(**parts))
         return self.function(*nodes, **given)
 
@@ -122,7 +177,7 @@ class Calculation:
         stack, number, inner = layer_of(name)
         if not number:
             return next((o for o in self.operands if o.name == name), None)
-        found = next((o for o in self.layers.get(stack, ()) if o.name == inner), None)
+        found = next((o for o in self.declaration.layers.get(stack, ()) if o.name == inner), None)
         return found and found._replace(name=name)
 
     def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:
@@ -141,19 +196,6 @@ class Calculation:
         return {o.name: o.default for o in self.options}
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What is declared of an operand; the last three only of one in a family, which has no parameter of its own."""
-
-    text: str
-    kind: Kind = "real"
-    broadcasts: bool = False
-    of: str = ""
-    symbol: str = ""
-    help: str = ""
-    required: bool = False
-
-
 def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "") -> Declared:
     """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
     return Declared(axes, kind, broadcasts, of)
@@ -166,7 +208,7 @@ def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Decl
 
 def layer_of(name: str) -> tuple[str, int, str]:
     """`"encoder 2/wq"` → ("encoder", 2, "wq"); the number is 0 where a name is that of no layer's operand."""
-    found = re.fullmatch(r"(\w+) (\d{1,4})/(\w+)", name)
+    found = re.fullmatch(r"(\w+) (\d{1,4})/(\w+)", name) if "/" in name else None
     return (found[1], int(found[2]), found[3]) if found else ("", 0, name)
 
 
@@ -180,12 +222,12 @@ def parse_shape(text: str) -> Shape:
 def calculation(
     *,
     reference: str = "",
-    sizes: Mapping[str, str] | None = None,
+    sizes: Mapping[str, str] = NOTHING,
     leading: tuple[str, ...] = ("b",),
     check: Check | None = None,
     remarks: Remarks | None = None,
     slopes: Slopes | None = None,
-    laws: Mapping[str, Law] | None = None,
+    laws: Mapping[str, Law] = NOTHING,
     infinite: bool = False,
     finish: Callable[[Trace], Trace] | None = None,
     **shapes: str | Declared | Mapping[str, Declared],
@@ -193,126 +235,20 @@ def calculation(
     """Declare a calculation; the keywords name its operands in the order of the function's parameters for them.
 
     A shape is axis names apart by blanks (`""` a scalar), `|` between alternatives, brackets around a composite axis.
-    A parameter whose type is a dataclass stands for several options, one for each of its fields; the text beside it
+    A parameter whose type is a named tuple stands for several options, one for each of its fields; the text beside it
     (`Annotated[Rotation, "rope_"]`) is what their names begin with. A parameter of Weights holds the operands that its
     keyword names one by one, and one of tuple[Weights, ...] so many of them for each layer.
     """
-
-    def declare(function: Callable[..., Any]) -> Calculation:
-        hints = typing.get_type_hints(function, include_extras=True)
-        parameters = inspect.signature(function).parameters.values()
-        arrays = [p for p in parameters if _is_operand(_bare(hints[p.name])[0])]
-        bare = {p.name: _bare(hints[p.name]) for p in parameters}
-        assert len(arrays) == len(shapes), f"{function.__name__}: {len(arrays)} operands, {len(shapes)} shapes"
-        doc = inspect.cleandoc(function.__doc__ or "")
-        found = {p.name: _operands(p, n, s, hints) for p, (n, s) in zip(arrays, shapes.items(), strict=True)}
-        layers = {p.name: found.pop(p.name) for p in arrays if typing.get_origin(_bare(hints[p.name])[0]) is tuple}
-        families = {p.name: tuple(o.name for o in found[p.name]) for p in arrays if _bare(hints[p.name])[0] == Weights}
-        return Calculation(
-            name=function.__name__.rstrip("_").replace("_", "-"),
-            summary=doc.partition("\n")[0],
-            doc=doc,
-            operands=tuple(o for ours in found.values() for o in ours),
-            options=tuple(o for p in parameters if p not in arrays for o in _options(p, hints[p.name])),
-            function=function,
-            reference=reference,
-            sizes=sizes or {},
-            leading=leading,
-            check=check,
-            remarks=remarks,
-            slopes=slopes,
-            laws=laws or {},
-            infinite=infinite,
-            finish=finish,
-            bundles={name: hint for name, hint in bare.items() if dataclasses.is_dataclass(hint[0])},
-            families=families,
-            layers=layers,
-        )
-
-    return declare
-
-
-def _bare(hint: Any) -> tuple[Any, str]:
-    """A hint without its Annotated text, and that text."""
-    if typing.get_origin(hint) is typing.Annotated:
-        return hint.__origin__, hint.__metadata__[0]
-    return hint, ""
-
-
-def _is_operand(hint: Any) -> bool:
-    return hint in (Node, Expression) or Node in typing.get_args(hint) or hint in (Weights, tuple[Weights, ...])
-
-
-def _operands(
-    parameter: inspect.Parameter, name: str, declared: str | Declared | Mapping[str, Declared], hints: dict[str, Any]
-) -> tuple[Operand, ...]:
-    """The operand that a parameter is, or those that it holds by their names."""
-    if not isinstance(declared, Mapping):
-        return (_operand(parameter, name, declared, hints),)
-    return tuple(
-        Operand(
-            name=inner,
-            symbol=each.symbol,
-            shapes=(parse_shape(each.text),),
-            required=each.required,
-            positional=False,
-            kind=each.kind,
-            broadcasts=each.broadcasts,
-            help=each.help,
-        )
-        for inner, each in declared.items()
-    )
-
-
-def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, hints: dict[str, Any]) -> Operand:
-    if isinstance(declared, str):
-        declared = Declared(declared)
-    hint, text = _bare(hints[parameter.name])
-    return Operand(
-        name=name,
-        symbol=parameter.name,
-        shapes=tuple(parse_shape(part) for part in declared.text.split("|")),
-        required=parameter.default is inspect.Parameter.empty,
-        positional=parameter.kind is not inspect.Parameter.KEYWORD_ONLY,
-        kind=declared.kind,
-        broadcasts=declared.broadcasts,
-        help=text,
-        words=tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None),
-        of=declared.of,
-    )
-
-
-def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
-    """The option that a parameter is, or those that its class has as fields."""
-    kind, prefix = _bare(annotated)
-    if not dataclasses.is_dataclass(kind):
-        return [_option(parameter.name, annotated, parameter.default)]
-    hints = _field_hints(typing.cast("Any", kind))
-    return [_option(prefix + f.name, hints[f.name], f.default) for f in dataclasses.fields(kind)]
-
-
-@cache
-def _field_hints(kind: Any) -> dict[str, Any]:
-    return typing.get_type_hints(kind, include_extras=True)
-
-
-def _one(kind: Any) -> Any:
-    """What a list holds, float for tuple[float, ...]; dict for assignments; anything else is itself."""
-    origin = typing.get_origin(kind)
-    return typing.get_args(kind)[0] if origin is tuple else dict if origin is dict else kind
-
-
-def _option(name: str, annotated: Any, default: Any) -> Option:
-    hint, text = _bare(annotated)
-    union = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
-    many = any(typing.get_origin(part) is tuple for part in union)
-    flat = [_one(part) for part in union]
-    choices = [word for part in flat if typing.get_origin(part) is Literal for word in typing.get_args(part)]
-    return Option(
-        name=name,
-        types=tuple(part for part in flat if part in (bool, int, float, str, dict)),
-        choices=tuple(choices),
-        many=many,
-        default=default,
-        help=text,
+    return lambda function: Calculation(
+        function,
+        shapes,
+        reference=reference,
+        sizes=sizes,
+        leading=leading,
+        check=check,
+        remarks=remarks,
+        slopes=slopes,
+        laws=laws,
+        infinite=infinite,
+        finish=finish,
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from attncalc.axes import Axes, Axis
-from attncalc.graph import Node, walk
+from attncalc.graph import Node, inside, walk
 
 FREE = frozenset(
     (
@@ -115,13 +115,13 @@ def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
     known = _known_beforehand(roots := list(roots))
     for node in walk(*roots):
         if node.op == "step":
-            inside = [part for part in _behind(node, counted) if part not in known]
-            counted.update(inside)
-            made = any(part.op not in FREE for part in inside)
+            parts = [part for part in inside(node) if part not in known and part not in counted]
+            counted.update(parts)
+            made = any(part.op not in FREE for part in parts)
             costs["/".join(filter(None, node.key))] = Cost(
-                total(map(flops, inside)),
+                total(map(flops, parts)),
                 entries(node.axes) if made else Count(),
-                not any(part.op in UNCOUNTED for part in inside),
+                not any(part.op in UNCOUNTED for part in parts),
             )
     return costs
 
@@ -144,18 +144,6 @@ def _known_beforehand(roots: Iterable[Node]) -> set[Node]:
         if not node.axes and node.op not in ("input", "step") and known.issuperset(node.sources):
             known.add(node)
     return known
-
-
-def _behind(step: Node, counted: set[Node]) -> list[Node]:
-    """The primitives that a step's own expression holds, up to the steps and operands that it is made of."""
-    inside: dict[Node, None] = {}
-    stack = list(step.sources)
-    while stack:
-        node = stack.pop()
-        if node.op not in ("step", "input") and node not in inside and node not in counted:
-            inside[node] = None
-            stack.extend(node.sources)
-    return sorted(inside, key=lambda node: node.serial)
 
 
 def _flat(axes: Axes) -> Axes:

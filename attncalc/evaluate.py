@@ -7,7 +7,6 @@ numbers. Numbers in formulas and sizes are brought to the same kind, so that non
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -84,7 +83,9 @@ def _positions(size: int, dtype: np.dtype[Any]) -> Array:
 def number(value: Any, dtype: np.dtype[Any]) -> Array:
     """A number of a formula as the kind that the operands are; a float is exact by its shortest digits."""
     if dtype.kind != "O":
-        return np.asarray(float(value) if isinstance(value, Fraction) else value, dtype=dtype)
+        return np.asarray(value, dtype=dtype)
+    from fractions import Fraction
+
     import sympy  # only where exact numbers are at work
 
     if value == float("-inf"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attncalc.graph import Node, walk
+from attncalc.graph import Node, inside, walk
 from attncalc.notation import formula
 
 WORDS = {
@@ -41,7 +41,7 @@ def _inside(step: Node) -> list[Node]:
     within = "/".join(part for part in step.key if part)
     made: list[Node] = []
     names: dict[str, int] = {}
-    for node in _expression(step):
+    for node in inside(step):
         body = node.row.body(node, *node.sources) if node.row.body else None
         if body is None or formula(body) == formula(node):
             continue
@@ -62,15 +62,3 @@ def _named(value: Node, within: str, whole: Node, names: dict[str, int]) -> Node
     name = word if names[word] == 1 else f"{word}_{names[word]}"
     why = f"in the definition of {formula(whole)}"
     return Node("step", value, name=name, group=within, why=why, symbol=name, shown=True, of=None)
-
-
-def _expression(step: Node) -> list[Node]:
-    """The primitives between a step and the steps and operands that it is made of."""
-    seen: set[Node] = set()
-    stack = list(step.sources)
-    while stack:
-        node = stack.pop()
-        if node.op not in ("step", "input") and node not in seen:
-            seen.add(node)
-            stack.extend(node.sources)
-    return sorted(seen, key=lambda node: node.serial)

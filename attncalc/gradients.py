@@ -71,6 +71,10 @@ _LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")
 """Primitives whose VJP takes a gradient that lacks axes, where it is the same all along them; formulas stay short."""
 
 
+_REDUCTIONS = ("sum", "mean", "peak", "log_sum_exp")
+"""Primitives that drop an axis along which their slopes lie: a gradient with axes of its own must have it too."""
+
+
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
     """Whether the VJP takes the gradient as it is; an elementwise one joins it with each of the sources."""
     return node.op in _LENIENT or (node.row.elementwise and all(_comparable(gradient, s) for s in node.sources))
@@ -78,9 +82,7 @@ def _may_lack_axes(gradient: Node, node: Node) -> bool:
 
 def _summed_over(node: Node) -> Axes:
     """The axes that a Jacobian's VJP works on: a reduction's slopes lie along the axis that it drops."""
-    dropped = node.args.get("over")
-    source = node.sources[0]
-    return source.axes if dropped in source.names and dropped not in node.names else node.axes
+    return node.sources[0].axes if node.op in _REDUCTIONS else node.axes
 
 
 def _comparable(a: Node, b: Node) -> bool:

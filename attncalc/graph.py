@@ -10,20 +10,20 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from attncalc import axes as ax
 from attncalc.axes import Axes
 from attncalc.cells import Cell
 from attncalc.errors import ShapeError
 
-Number = int | float | Fraction
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+Number: TypeAlias = "int | float | Fraction"
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """A primitive: everything that anybody needs to know of it, in one row.
 
     Text and LaTeX are templates over the sources ({0}, {1}, …) and the arguments ({a[over]}), or functions of
@@ -44,6 +44,7 @@ class Op:
     elementwise: bool = False
     mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
     no_gradient: str = ""  # why there is none, for a row without a VJP
+    about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
 
 
 OPS: dict[str, Op] = {}
@@ -174,16 +175,16 @@ def letter(name: str, value: Number | None) -> Node:
     return given(name, ())
 
 
-@dataclass(slots=True)
 class Building:
     """What is said while a graph is written, beside the graph: the part one is in, notes, labels of axes."""
 
-    groups: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    asides: list[Node] = field(default_factory=list)
-    known: dict[str, tuple[str, ...]] = field(default_factory=dict)  # labels that came with the operands
-    letters: dict[str, Number | None] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.groups: list[str] = []
+        self.notes: list[str] = []
+        self.labels: dict[str, tuple[str, ...]] = {}
+        self.asides: list[Node] = []
+        self.known: dict[str, tuple[str, ...]] = {}  # labels that came with the operands
+        self.letters: dict[str, Number | None] = {}
 
 
 _building: ContextVar[Building] = ContextVar("building")
@@ -231,11 +232,25 @@ def group(name: str) -> Iterator[None]:
         state.groups.pop()
 
 
-def step(name: str, value: Node, why: str = "", *, symbol: str = "", shown: bool = True) -> Node:
-    """Give a value a name and a reason: an identity, at which formulas stop and which the backward pass names too."""
+def step(
+    name: str,
+    value: Node,
+    why: str = "",
+    *,
+    symbol: str = "",
+    shown: bool = True,
+    of: str | None = None,
+    about: str = "",
+) -> Node:
+    """Give a value a name and a reason: an identity, at which formulas stop and which the backward pass names too.
+
+    `of` is the step whose gradient it holds, where a calculation works its own backward pass out. `about` is what a
+    teacher would add to the reason, for those who ask.
+    """
     state = _building.get(None)
     within = "/".join(state.groups) if state else ""
-    return Node("step", value, name=name, group=within, why=why, symbol=symbol or name, shown=shown, of=None)
+    named = {"name": name, "group": within, "why": why, "symbol": symbol or name}
+    return Node("step", value, **named, shown=shown, of=of, about=about)
 
 
 def output(name: str, value: Node, why: str = "", *, symbol: str = "") -> Node:
@@ -285,6 +300,18 @@ def walk(*roots: Node) -> list[Node]:
 def steps(*roots: Node) -> list[Node]:
     """The named values behind the roots, in the order in which their author wrote them."""
     return [node for node in walk(*roots) if node.op == "step"]
+
+
+def inside(step: Node) -> list[Node]:
+    """The primitives between a step and the steps and operands that it is made of, in the order of writing."""
+    seen: set[Node] = set()
+    stack = list(step.sources)
+    while stack:
+        node = stack.pop()
+        if node.op not in ("step", "input") and node not in seen:
+            seen.add(node)
+            stack.extend(node.sources)
+    return sorted(seen, key=lambda node: node.serial)
 
 
 def rewrite(roots: Sequence[Node], change: Callable[[Node], Node | None]) -> list[Node]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from attncalc.evaluate import Array
 from attncalc.graph import Node
-from attncalc.program import Program, Rounding, Values
+
+if TYPE_CHECKING:
+    from attncalc.evaluate import Array
+    from attncalc.program import Rounding, Values
 
 KEPT = 6
 """So many turns are kept at the beginning, and as many at the end."""
@@ -78,6 +80,8 @@ def run(
     keep_all: bool = False,
 ) -> Ran:
     """Turn after turn, until the loop's own reason to stop or its number of turns."""
+    from attncalc.program import Program  # here, since every calculation imports this file and few are loops
+
     start = {**operands, **loop.start}
     program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
     told, stride = progress.get(), max(1, loop.turns // TOLD)
@@ -95,7 +99,7 @@ def run(
             if told and (done % stride == stride - 1 or done == loop.turns - 1):
                 told(loop.turn, done + 1, loop.turns)
     made = [*first, *latest]
-    taken_back = min(end.taken_back, len(made)) if end else 0
+    taken_back = min(end.taken_back, len(made) if loop.last else len(made) - 1) if end else 0
     back = made[len(made) - taken_back :]
     kept = made[: len(made) - taken_back]
     count = 0 if turn is None else turn.number - loop.first + 1 - taken_back

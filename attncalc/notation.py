@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from attncalc.graph import Node
+from attncalc.graph import Node, inside
 
 Style = Literal["text", "latex", "sizes"]
 
@@ -33,6 +33,15 @@ def sizes(node: Node) -> str:
     """The formula with sizes in place, `[2×3]·[3×2]`; empty where no operand has an axis or it says nothing new."""
     text = formula(node, "sizes")
     return text if "[" in text and text != formula(node) else ""
+
+
+def about(step: Node) -> tuple[str, ...]:
+    """What a teacher would add to a step's reason: of the step itself, then of each primitive in its formula."""
+    texts = [step.args.get("about", "")]
+    for node in reversed(inside(step)):  # the outermost first, as one reads a formula
+        said = node.row.about
+        texts.append(said(node) if callable(said) else said)
+    return tuple(text for text in dict.fromkeys(texts) if text)
 
 
 def _write(node: Node, style: Style, depth: int, home: str) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
@@ -61,11 +61,14 @@ def round_half_up(values: Array, decimals: int) -> Array:
     result = np.where(finite, np.where(size == 0, 0.0, np.copysign(size, values)), values).astype(values.dtype)
     doubtful = finite if decimals > EXACT_POWERS else finite & ~clear
     if doubtful.any():
-        result[doubtful] = [float(_half_up(Decimal(str(x)), decimals)) or 0.0 for x in values[doubtful]]
+        result[doubtful] = [float(_half_up(str(x), decimals)) or 0.0 for x in values[doubtful]]
     return result
 
 
-def _half_up(number: Decimal, decimals: int) -> Decimal:
+def _half_up(text: str, decimals: int) -> Decimal:
+    from decimal import ROUND_HALF_UP, Context, Decimal  # here, since few numbers are so near to a half
+
+    number = Decimal(text)
     if -int(number.as_tuple().exponent) <= decimals:
         return number
     return number.quantize(Decimal(1).scaleb(-decimals), context=Context(prec=800, rounding=ROUND_HALF_UP))
@@ -163,7 +166,14 @@ def _decimal(values: Array, form: _Form) -> list[str]:
 
 def _fixed(x: float, decimals: int) -> str:
     """So many decimals; beyond the digits that a float has there are zeros, and not what its binary form adds."""
-    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{Decimal(repr(x)):.{decimals}f}"
+    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{_decimal(x):.{decimals}f}"
+
+
+def _decimal(x: float) -> Decimal:
+    """The number that is written as Python writes the float."""
+    from decimal import Decimal
+
+    return Decimal(repr(x))
 
 
 def _scientific(x: float, form: _Form) -> str:
@@ -174,7 +184,7 @@ def _scientific(x: float, form: _Form) -> str:
         return "0"
     most = form.mantissa if form.faint or abs(x) > 1 else min(form.mantissa, 1)
     fitting = (f"{x:.{places}e}" for places in range(most)) if form.trimmed else ()
-    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{Decimal(repr(x)):.{most}e}")
+    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{_decimal(x):.{most}e}")
     return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), whole)
 
 
@@ -230,13 +240,17 @@ def _exact_entry(entry: Any, digits: int | None) -> str:
     if decimal == text:
         return text
     if digits is not None and digits > TRUE_DECIMALS and hasattr(entry, "evalf") and not value.imag:
-        decimal = f"{_half_up(Decimal(str(entry.evalf(digits + 20))), digits):.{digits}f}"
+        decimal = f"{_half_up(str(entry.evalf(digits + 20)), digits):.{digits}f}"
     return f"{text} = {decimal}" if _is_fraction(text, decimal) else f"{text} ≈ {decimal}"
 
 
 def _is_fraction(text: str, decimal: str) -> bool:
     """Whether both say the same number, as 1/2 and 0.5 do and 1/3 and 0.3333 do not."""
-    return bool(re.fullmatch(FRACTION, text) and re.fullmatch(NUMERAL, decimal)) and Fraction(text) == Fraction(decimal)
+    if not (re.fullmatch(FRACTION, text) and re.fullmatch(NUMERAL, decimal)):
+        return False
+    from fractions import Fraction
+
+    return Fraction(text) == Fraction(decimal)
 
 
 def exact_text(entry: Any) -> str:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from attncalc import notation
 from attncalc.calculation import Calculation
-from attncalc.differences import compare
 from attncalc.errors import OptionError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, gradient_symbol, steps
@@ -233,6 +232,8 @@ def _of_turn(turn: Turn, full: Turn | None, word: str, written: Written, known: 
 
 def _gradchecks(written: Written) -> dict[Node, Check]:
     """Central differences beside each operand's gradient."""
+    from attncalc.differences import compare
+
     values = evaluate(written.roots, written.values)
     by_symbol = {node.args["symbol"]: node for node in written.outputs}
     return {

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc import arithmetic, notation
-from attncalc.cancellation import left_over
-from attncalc.cells import At
+from attncalc import notation
 from attncalc.errors import DomainError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
@@ -45,7 +43,7 @@ def record(
         check=check,
         drift=drift,
         arithmetic=partial(_arithmetic, node, values, operands),
-        left_over=partial(left_over, node, values, operands),
+        left_over=partial(_left_over, node, values, operands),
     )
 
 
@@ -56,6 +54,7 @@ def _notation(node: Node) -> Notation:
         sizes=notation.sizes(node),
         latex=notation.formula(node, "latex"),
         symbol_latex=notation.symbol(node, "latex"),
+        about=notation.about(node),
     )
 
 
@@ -73,14 +72,22 @@ def again(
         value=values[node],
         drift=drift,
         arithmetic=partial(_arithmetic, node, values, operands),
-        left_over=partial(left_over, node, values, operands),
+        left_over=partial(_left_over, node, values, operands),
     )
+
+
+def _left_over(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
+    from attncalc.cancellation import left_over  # a page asks for it, and no document
+
+    return left_over(node, values, operands)
 
 
 def _arithmetic(
     node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], at: tuple[int, ...]
 ) -> Arithmetic:
     """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
+    from attncalc import arithmetic
+
     known = dict(values)
 
     def look(source: Node, place: At) -> Any:
@@ -97,11 +104,11 @@ def _named_values(values: Mapping[Node, Array]) -> dict[tuple[str, str], Array]:
 
 def drop(step: Step, dropped: frozenset[str]) -> Step:
     """An output without the axis along which a vector stood for a row."""
-    gone = [i for i, name in enumerate(step.axes) if name in dropped]
+    gone = [i for i, name in enumerate(step.axes) if name.removesuffix("'") in dropped]
     if not gone or step.value is None:
         return step
     value = np.squeeze(step.value, axis=tuple(gone))
-    names = tuple(name for name in step.axes if name not in dropped)
+    names = tuple(name for name in step.axes if name.removesuffix("'") not in dropped)
     shown = step.arithmetic
 
     def at_row(at: tuple[int, ...]) -> Arithmetic:

@@ -62,6 +62,7 @@ class Notation(NamedTuple):
     sizes: str = ""  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" where that says nothing
     latex: str = ""  # the formula
     symbol_latex: str = ""
+    about: tuple[str, ...] = ()  # what a teacher would add: of the step itself, then of the primitives in its formula
 
 
 class Step(NamedTuple):
@@ -128,6 +129,23 @@ class Step(NamedTuple):
         return f"{self.group}/{self.name}" if self.group else self.name
 
 
+class Pitfall(NamedTuple):
+    """A way in which a calculation is often done wrong."""
+
+    id: str  # "att-no-scale"
+    says: str  # the wrong rule as a formula: "softmax(Q·Kᵀ)·V"
+    hint: str  # a question that leads back to the right one
+
+
+class Lesson(NamedTuple):
+    """What a teacher would say beside a calculation, for those who ask."""
+
+    about: tuple[str, ...]  # the formula, shapes and conventions, a paragraph each
+    steps: Mapping[str, tuple[str, ...]]  # a step's key → what is said below it; of each primitive once
+    laws: tuple[str, ...]  # what always holds
+    mistakes: tuple[Pitfall, ...]  # the commonest first
+
+
 class Trace:
     """A calculation that has been carried out: operands, options, every step, and the result.
 
@@ -146,6 +164,7 @@ class Trace:
         notes: tuple[str, ...] = (),
         warnings: tuple[str, ...] = (),
         problem: Any = None,
+        lesson: Lesson | None = None,
     ) -> None:
         self.calculation = calculation  # "attention", "grad attention"
         self.summary = summary  # the calculation's one line
@@ -156,6 +175,7 @@ class Trace:
         self.notes = notes  # conventions chosen, how operands were read
         self.warnings = warnings
         self.problem = problem  # what was computed, for computing it again another way
+        self.lesson = lesson  # what is explained beside it, where that was asked for
 
     def __repr__(self) -> str:
         return f"<{self.calculation}: {', '.join(self)}>"

@@ -15,8 +15,6 @@ from attncalc.binding import Bound, bind
 from attncalc.calculation import Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly
-from attncalc.expression import Expression, parse
-from attncalc.gradients import gradients
 from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, step, walk
 from attncalc.loops import Loop
 from attncalc.ops import spread
@@ -25,6 +23,7 @@ from attncalc.text import both, near
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
+    from attncalc.expression import Expression
     from attncalc.problem import Backward, Problem
 
 Array = NDArray[Any]
@@ -121,6 +120,10 @@ def _told_apart(
     """The arrays among the operands by their names, and the formulas by the parameters that take them."""
     formulas = {o.name: o.symbol for o in calculation.operands if o.kind == "expression"}
     arrays = {name: g.value for name, g in inputs.items() if name not in formulas}
+    if not formulas:
+        return arrays, {}
+    from attncalc.expression import parse
+
     return arrays, {formulas[name]: parse(str(inputs[name].value)) for name in formulas if name in inputs}
 
 
@@ -139,14 +142,15 @@ def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Map
     for name, word in spoken.items():
         if name in nodes:
             raise OptionError(f"{name} is given twice: as an array, and as {word}")
-    held = {name for family in calculation.families.values() for name in family}
+    families, layers = calculation.declaration.families, calculation.declaration.layers
+    held = {name for family in families.values() for name in family}
     arrays: dict[str, Any] = {
         o.symbol: nodes.get(o.name, spoken.get(o.name))
         for o in calculation.operands
         if o.kind != "expression" and o.name not in held
     }
-    arrays |= {parameter: {n: nodes.get(n) for n in family} for parameter, family in calculation.families.items()}
-    arrays |= {stack: tuple(_layers(stack, layer, nodes)) for stack, layer in calculation.layers.items()}
+    arrays |= {parameter: {n: nodes.get(n) for n in family} for parameter, family in families.items()}
+    arrays |= {stack: tuple(_layers(stack, layer, nodes)) for stack, layer in layers.items()}
     return arrays | {name: value for name, value in options.items() if calculation.operand(name) is None}
 
 
@@ -168,6 +172,8 @@ def backward_pass(
     backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
 ) -> tuple[Node, ...]:
     """The gradient of every operand that is asked for and can have one."""
+    from attncalc.gradients import gradients
+
     wrt = _differentiable(backward, calculation, nodes)
     upstream = given(UPSTREAM, result.axes)
     found = gradients(result, upstream, wrt)
@@ -185,6 +191,8 @@ def _jacobian(
     options: Mapping[str, Any],
 ) -> tuple[Node, ...]:
     """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
+    from attncalc.gradients import gradients
+
     wrt = _differentiable(backward, calculation, nodes)
     for node in wrt:
         entries = _count(result.axes) * _count(node.axes)
@@ -251,7 +259,7 @@ def _must_be_there(problem: Problem) -> None:
         needed = both(o.name for o in calculation.operands if o.required)
         raise OptionError(
             f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing",
-            hint="--weights FILE may hold them by their names" if calculation.families else "",
+            hint="--weights FILE may hold them by their names" if calculation.declaration.families else "",
         )
 
 
@@ -277,9 +285,11 @@ def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dty
 
 
 def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:
-    """`all from problem.json`, or `q from q.json, k from k.json`."""
+    """`all from problem.json`, or `q from q.json, k from k.json`; of many operands the files alone."""
     if len(files) == 1 and len(inputs) > 1 and all(g.source for g in inputs.values()):
         return f"all from {files[0]}"
+    if sum(bool(g.source) for g in inputs.values()) > 4:
+        return f"read from {both(files)}"
     return ", ".join(f"{name} from {g.source}" for name, g in inputs.items() if g.source)
 
 

@@ -83,4 +83,4 @@ def test_a_flag_has_dashes_where_the_name_has_underscores() -> None:
 
 def test_options_that_were_not_given_are_not_invented() -> None:
     assert checked(SOFTMAX, {}) == {}
-    assert SOFTMAX.defaults == {"axis": -1, "temperature": 1}
+    assert SOFTMAX.defaults == {"axis": -1, "temperature": 1, "log": False}

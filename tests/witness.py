@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import witness_attention
+import witness_layers
+import witness_positions
 import witness_probability
 import witness_vectors
 
@@ -17,4 +19,6 @@ WITNESSES: dict[str, Callable[..., dict[str, Any]]] = {
     **witness_vectors.WITNESSES,
     **witness_attention.WITNESSES,
     **witness_probability.WITNESSES,
+    **witness_positions.WITNESSES,
+    **witness_layers.WITNESSES,
 }

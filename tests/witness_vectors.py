@@ -183,8 +183,11 @@ def back(rows: list[Any], x: Any, axis: int) -> Any:
     return rows if axis in (-1, 1) or not isinstance(rows[0], list) else turned(rows)
 
 
-def softmax(x: Any, axis: int = -1, temperature: float = 1) -> Values:
+def softmax(x: Any, axis: int = -1, temperature: float = 1, log: bool = False) -> Values:
     rows = [[e / temperature for e in row] for row in along(x, axis)]
+    if log:
+        scaled = back(rows, x, axis)
+        return {"scaled": scaled} | log_softmax(scaled, axis)
     shifted = [[e - max(row) for e in row] for row in rows]
     exponentials = [[math.exp(e) for e in row] for row in shifted]
     found = {

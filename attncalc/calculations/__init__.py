@@ -102,6 +102,14 @@ TABLE: dict[str, tuple[str, str]] = {
         "Follow given gradients from a point: the moments, the corrections and the moves of every step.",
     ),
     "schedule": ("optimisation", "The learning rate of every step: a climb, and then a descent."),
+    "linear-regression": (
+        "networks",
+        "Fit a straight line: predict, measure the error, and move the weights against their gradients.",
+    ),
+    "mlp": (
+        "networks",
+        "Teach a network: forward to the loss, backward to every weight's gradient, and a step against it.",
+    ),
 }
 """Name → (module, one line). A test holds it against the modules."""
 
@@ -124,6 +132,7 @@ FAMILIES: dict[str, str] = {
     "calculus": "Optimisation and training",
     "descent": "Optimisation and training",
     "optimisation": "Optimisation and training",
+    "networks": "Optimisation and training",
     "blocks": "Layers",
     "transformer": "Layers",
 }

@@ -130,9 +130,7 @@ def _with_flow(
 ) -> tuple[tuple[Node, ...], dict[str, Any], dict[str, Node]]:
     """The path of dθ/dt = −∇f beside the descent: its step, and what it begins with and carries on."""
     here = {name: given(TIME + name, (), f"{name}(t)") for name in at}
-    why = (
-        "the solution of dθ/dt = −∇f at the time t = lr·iteration, where ever shorter steps lead; by Runge and Kutta"
-    )
+    why = "the solution of dθ/dt = −∇f at the time t = lr·iteration, where ever shorter steps lead; by Runge and Kutta"
     path = step("flow", _vector(at, here.values()), why)
     there = _flowed(f, here, lr / PARTS)
     return (

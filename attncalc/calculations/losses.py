@@ -124,23 +124,28 @@ def cross_entropy(
     by_class = _by_class(given.axes, target, ignore_index)
     if w is not None and w.axes != given.axes[-1:]:
         raise ShapeError(f"class_weights is {describe(w.axes)}, and there are {describe(given.axes[-1:])} classes")
-    if p is not None or from_probabilities:
-        if p is None:
-            note("logits hold probabilities, as --from-probabilities says: no softmax is taken")
-        shares = step("probabilities", given, "taken as they are: they sum to 1 already")
-        logs = log_to(base, shares)
-    else:
-        shares = step("probabilities", softmax(given), "each row of scores becomes shares that sum to 1")
-        direct = log_softmax(given, shares)
-        logs = safely(log_to(base, shares), direct if base == "e" else direct / log(as_node(int(base))), shares)
-    logs = step("log_probabilities", logs, "0 for what is certain, far below 0 for what is thought unlikely")
+    if from_probabilities and p is None:
+        note("logits hold probabilities, as --from-probabilities says: no softmax is taken")
+    logs = log_probabilities(given, base, shares=p is not None or from_probabilities)
     target = spread(target, given.axes[:-1] if by_class else given.axes)
-    losses = -_score(logs, target, w, label_smoothing, by_class=by_class)
+    losses = -score(logs, target, w, label_smoothing, by_class=by_class)
     ignored = None if ignore_index is None else compare_equal(target, ignore_index)
     if ignored is not None:
         losses = keep_where(ignored, 0, losses)
     losses = step("losses", losses, f"the surprise at what is right, in {UNITS[base]}: 0 only if it was certain")
     return step("loss", *_reduced(losses, _counts(target, w, ignored, by_class=by_class), reduction))
+
+
+def log_probabilities(given: Node, base: int | str = "e", *, shares: bool = False) -> Node:
+    """The steps from scores, or from shares, to the logarithms of probabilities."""
+    if shares:
+        p = step("probabilities", given, "taken as they are: they sum to 1 already")
+        logs = log_to(base, p)
+    else:
+        p = step("probabilities", softmax(given), "each row of scores becomes shares that sum to 1")
+        direct = log_softmax(given, p)
+        logs = safely(log_to(base, p), direct if base == "e" else direct / log(as_node(int(base))), p)
+    return step("log_probabilities", logs, "0 for what is certain, far below 0 for what is thought unlikely")
 
 
 def _given(logits: Node | None, p: Node | None, target: Node | None) -> Node:
@@ -171,7 +176,7 @@ def _by_class(given: Axes, target: Node, ignore_index: int | None) -> bool:
     return True
 
 
-def _score(logs: Node, target: Node, w: Node | None, smoothing: float, *, by_class: bool) -> Node:
+def score(logs: Node, target: Node, w: Node | None, smoothing: float, *, by_class: bool) -> Node:
     """Each row's log-probability of what is right, weighted by class; a loss is what it lacks to 0."""
     if not 0 <= smoothing <= 1:
         raise OptionError(f"--label-smoothing must be from 0 to 1, and not {smoothing:g}")

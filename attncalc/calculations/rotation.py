@@ -68,8 +68,7 @@ def rotated_dims(X: Node, rotation: Rotation) -> int:
     return dims
 
 
-@dataclass(frozen=True)
-class Turning:
+class Turning(NamedTuple):
     """Whether and how an attention turns its queries and keys."""
 
     positions: Node | None = None

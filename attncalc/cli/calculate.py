@@ -11,11 +11,12 @@ from typer.core import TyperOption
 from attncalc.calculations import load
 from attncalc.cli import common
 from attncalc.cli.command import Command, option
-from attncalc.cli.values import read_option, value_word
+from attncalc.cli.values import read_option
+from attncalc.spelling import default_word, shape_words, value_word
 from attncalc.text import either
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Calculation, Operand, Option, Shape
+    from attncalc.calculation import Calculation, Operand, Option
     from attncalc.inputs import Gathered
     from attncalc.problem import Backward
     from attncalc.trace import Given
@@ -115,30 +116,15 @@ def _has_weights(calculation: Calculation) -> bool:
 
 def _operand(operand: Operand) -> TyperOption:
     section = "Operands, by position or by name" if operand.positional else BY_NAME
-    shapes = either(_shape(shape) for shape in operand.shapes)
+    shapes = shape_words(operand)
     parts = [shapes if operand.required else f"{shapes}, optional", operand.help]
     return option(operand.name, ": ".join(filter(None, parts)), value=operand.symbol, section=section)
-
-
-def _shape(shape: Shape) -> str:
-    """`[n, (h d_k)]`; a scalar has no axes."""
-    axes = (axis if isinstance(axis, str) else f"({' '.join(axis)})" for axis in shape)
-    return f"[{', '.join(axes)}]"
 
 
 def _option(declared: Option) -> TyperOption:
     value, text = value_word(declared), declared.help
     if len(value) > WIDEST:
         value, text = "WORD", f"{text}: {either(declared.choices)}"
-    if declared.default is not None and declared.default is not False:
-        text = f"{text} ({_spelled(declared.default)})"
+    if default := default_word(declared):
+        text = f"{text} ({default})"
     return option(declared.name, text.strip(), value=value, choices=declared.choices, section="Options")
-
-
-def _spelled(default: Any) -> str:
-    """A default as one would type it: `10000`, `1e-05`, `2,8,32`; a switch is `on`."""
-    if default is True:
-        return "on"
-    if isinstance(default, tuple):
-        return ",".join(map(_spelled, default))
-    return str(int(default)) if isinstance(default, float) and default.is_integer() else str(default)

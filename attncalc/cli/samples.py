@@ -12,6 +12,7 @@ from attncalc.cli import common, output
 from attncalc.cli.command import Command
 from attncalc.cli.listing import FORMATS, show
 from attncalc.errors import AttncalcError, OptionError
+from attncalc.samples import folder
 from attncalc.text import either, near, quoted
 
 
@@ -52,12 +53,6 @@ def _write(name: str, given: common.Words) -> None:
             f"{name} is binary, and standard output is a terminal", hint=f"write it to a file: -o {name}"
         )
     common.deliver(content, path)
-
-
-def folder() -> Path:
-    """Where the samples are: inside the installed package, or at the top of a checkout."""
-    installed = Path(__file__).parents[1] / "samples"
-    return installed if installed.is_dir() else Path(__file__).parents[2] / "samples"
 
 
 def described() -> dict[str, dict[str, str]]:

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from attncalc.calculation import Option
 
 
-def value_word(option: Option) -> str:
-    """What an option takes, as the help says it: `N`, `NUMBER|none`, `N,N,…`; "" where it is a switch."""
-    kinds = ["NUMBER"] if float in option.types else ["N"] if int in option.types else []
-    kinds = ["NAME=NUMBER,…", *kinds] if dict in option.types else kinds
-    kinds += option.choices or (["WORD"] if str in option.types else [])
-    words = "|".join(kinds)
-    return f"{words},{words},…" if option.many else words
-
-
 def read_option(option: Option, word: str | bool) -> Any:
     """The value that a word stands for, or why it is none; a switch is what it is."""
     if isinstance(word, bool):

@@ -55,6 +55,7 @@ class Parser:
 
     @property
     def next(self) -> Token:
+        """The token that is to be read."""
         return self.tokens[self.at]
 
     def take(self, *signs: str) -> Token | None:
@@ -131,12 +132,10 @@ class Parser:
             return self.named(token)
         if token.text == "(":
             return self.inside(token)[0]
-        self.at -= 1
-        before = self.tokens[self.at - 1].text if self.at else ""
-        if token.kind == "end":
-            self.refuse(token, f"a number or a name is missing behind {before}")
+        before = self.tokens[self.at - 2].text if self.at > 1 else ""
+        where = f"behind {before}" if token.kind == "end" else f"before {token.text}"
         hint = "write ** for a power" if token.text == before == "*" else ""
-        self.refuse(token, f"a number or a name is missing before {token.text}", hint)
+        return self.refuse(token, f"a number or a name is missing {where}", hint)
 
     def is_whole(self, digits: str) -> bool:
         """Whether the text of a number is that of a whole one that is exact as a float."""

@@ -46,7 +46,7 @@ def read_model(tree: Any, calculation: Calculation, source: str) -> Model:
         if value is None or key == _VOCABULARY:
             continue
         operand, option = calculation.operand(key), calculation.option(key)
-        if key in calculation.layers:
+        if key in calculation.declaration.layers:
             arrays |= {f"{key} {i}": layer for i, layer in enumerate(_layers(value, f"{source}: {key}"), start=1)}
         elif option is not None and (operand is None or operand.means(value)):
             options[key] = option_value(option, plain(value, source), f"{source}: {key}")
@@ -102,7 +102,7 @@ def _layers(value: Any, place: str) -> list[Mapping[str, Any]]:
 
 
 def _unknown(name: str, calculation: Calculation, source: str) -> InputError:
-    known = [*calculation.layers, _VOCABULARY]
+    known = [*calculation.declaration.layers, _VOCABULARY]
     known += [o.name for o in (*calculation.operands, *calculation.options) if not getattr(o, "positional", False)]
-    known += [o.name for layer in calculation.layers.values() for o in layer] if "/" in name else []
+    known += [o.name for layer in calculation.declaration.layers.values() for o in layer] if "/" in name else []
     return InputError(f"{source}: a model has nothing called {quoted(name)}", hint=near(name.rpartition("/")[2], known))

@@ -2,6 +2,7 @@
 
 from attncalc.ops import sources as _sources  # noqa: F401  (its rows are what is wanted)
 from attncalc.ops.activations import elu, erf, one_plus_erf, sigmoid, softplus
+from attncalc.ops.classes import factorial, log_factorial, one_hot, select, whole
 from attncalc.ops.elementwise import (
     absolute,
     arccos,
@@ -38,20 +39,7 @@ from attncalc.ops.reduce import (
 )
 from attncalc.ops.rows import bucket, lookup, stack, take
 from attncalc.ops.sampling import random_normal
-from attncalc.ops.shares import (
-    factorial,
-    log_factorial,
-    log_share,
-    log_softmax,
-    logarithm,
-    one_hot,
-    ratio,
-    safely,
-    select,
-    softmax_slopes,
-    weigh,
-    whole,
-)
+from attncalc.ops.shares import log_share, log_softmax, logarithm, ratio, safely, softmax_slopes, weigh
 from attncalc.ops.spectral import characteristic_polynomial, eigenvalues, eigenvectors, singular_parts
 from attncalc.ops.windows import Slide, windows
 

@@ -106,7 +106,7 @@ def _unit(vector: Any) -> Any:
 
 def _turned(vectors: Array, rows: Array) -> tuple[Array, Array]:
     """Columns with their largest entry positive, and the rows that belong to them turned alike."""
-    from attncalc.ops.spectral import turned
+    from attncalc.ops.decompose import turned
 
     if not all(entry.is_number for entry in vectors.flat):
         return vectors, rows
@@ -116,7 +116,7 @@ def _turned(vectors: Array, rows: Array) -> tuple[Array, Array]:
 
 def _largest_first(values: list[Any]) -> list[Any]:
     """The values in the order that floats have; of letters that with the root added, which SymPy gives last, first."""
-    from attncalc.ops.spectral import sized
+    from attncalc.ops.decompose import sized
 
     if not all(value.is_number for value in values):
         return values[::-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -155,7 +154,7 @@ def _root_text(node: Node, total: str, x: str) -> str:
     p = node.args["p"]
     if p == 2:
         return f"√{total}"
-    shown = Fraction(p) if float(p).is_integer() else p
+    shown = int(p) if float(p).is_integer() else p
     return f"{total}^(1/{shown})"
 
 

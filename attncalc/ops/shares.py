@@ -1,20 +1,18 @@
-"""Primitives of probability: nothing times infinity, logarithms of shares, the entry that a class picks."""
+"""Primitives of probability: nothing times infinity, logarithms of shares, numbers found a safer way."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from attncalc.axes import Axes, Axis, align, find, position, together, unique, without
+from attncalc.axes import Axes, align, position, together
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise, moved, pick
-from attncalc.errors import NotExact
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
 from attncalc.ops.elementwise import log
-from attncalc.ops.kernels import Array, has_letters, is_exact
+from attncalc.ops.kernels import Array, is_exact
 from attncalc.ops.reduce import log_sum_exp, softmax, total
 
 
@@ -94,86 +92,9 @@ def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
     return np.where((size > limits.tiny / limits.eps) & (size < limits.max), value, otherwise)
 
 
-def _factorial(x: Array) -> Array:
-    if is_exact(x):
-        import sympy  # only where exact numbers are at work
-
-        return np.asarray(np.frompyfunc(sympy.factorial, 1, 1)(x))
-    return _of_each(x, lambda k: float(math.factorial(int(k))) if k <= 170 else math.inf)
-
-
-def _log_factorial(x: Array) -> Array:
-    if is_exact(x):
-        return np.asarray(kernels.log(_factorial(x)))
-    return _of_each(x, lambda k: math.lgamma(k + 1))
-
-
-def _of_each(x: Array, function: Callable[[float], float]) -> Array:
-    values = np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size)
-    return np.asarray(values.reshape(x.shape).astype(x.dtype))
-
-
-def _known(places: Array) -> Array:
-    if has_letters(places):
-        raise NotExact("a letter does not tell which place is meant: classes must be given as numbers")
-    return places
-
-
-def _selected(args: dict[str, Any], x: Axes, places: Axes) -> Axes:
-    find(x, args["over"])
-    return together(without(x, args["over"]), places)
-
-
-def _select(node: Node, x: Array, places: Array) -> Array:
-    (left, right), axis = (source.axes for source in node.sources), find(node.sources[0].axes, node.args["over"])
-    among = align(x, left, (*node.axes, axis))
-    at = align(_known(places), right, node.axes)[..., None].astype(np.intp)
-    rank = max(among.ndim, at.ndim)
-    among, at = (value.reshape((1,) * (rank - value.ndim) + value.shape) for value in (among, at))
-    lead = np.broadcast_shapes(among.shape[:-1], at.shape[:-1])
-    there = (at >= 0) & (at < axis.size)
-    places = np.broadcast_to(np.where(there, at, 0), (*lead, 1))
-    found = np.take_along_axis(np.broadcast_to(among, (*lead, axis.size)), places, axis=-1)
-    return np.asarray(np.where(there, found, kernels.zeros((), found))[..., 0])
-
-
-def _select_cell(node: Node, at: At, look: Look) -> Cell:
-    place, axis = int(look(1, pick(node, 1, at).at)), find(node.sources[0].axes, node.args["over"])
-    if not 0 <= place < axis.size:
-        return Literal(0)
-    return Pick(0, {name: place if name == axis.name else at[name] for name in node.sources[0].names})
-
-
-def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence[Node | None]:
-    return [weigh(one_hot(places, find(x.axes, node.args["over"])), g), None]
-
-
-def _one_hot(node: Node, places: Array) -> Array:
-    hits = _known(places)[..., None] == np.arange(node.axes[-1].size)
-    zero = kernels.zeros(hits.shape, places)
-    return np.where(hits, zero + 1, zero)
-
-
-def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
-    return Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]]))
-
-
 def softmax_slopes(p: Node) -> Node:
     """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
     return Node("softmax_slopes", p)
-
-
-def _whole_alone(kernel: Any, text: str, latex: str, cell: Any, **more: Any) -> Op:
-    return Op(
-        kernel,
-        lambda args, x: x,
-        text,
-        latex,
-        cell,
-        elementwise=True,
-        no_gradient="what is counted comes in whole numbers, which do not move",
-        **more,
-    )
 
 
 def _slopes(node: Node, p: Array) -> Array:
@@ -205,6 +126,7 @@ OPS |= {
         binds=2,
         takes=(0,),
         no_gradient="it is a derivative already; grad gives its products at any size",
+        mixes=lambda node: node.sources[0].names[-1:],
     ),
     "weigh": Op(
         _weigh,
@@ -287,34 +209,6 @@ OPS |= {
         because="the same number, by the way that neither overflows nor vanishes",
         body=lambda node, value, otherwise, watched: value,
     ),
-    "whole": _whole_alone(lambda x: x, "{0}", "{0}", moved, takes=(9,)),
-    "factorial": _whole_alone(_factorial, "{0}!", "{0}!", entrywise("!"), binds=1, takes=(0,)),
-    "log_factorial": _whole_alone(
-        _log_factorial,
-        "ln({0}!)",
-        r"\ln({0}!)",
-        lambda node, at, look: Form("ln", (Form("!", (pick(node, 0, at),)),)),
-        takes=(0,),
-    ),
-    "select": Op(
-        _select,
-        _selected,
-        "{0}[{1}]",
-        r"{{{0}}}_{{{1}}}",
-        _select_cell,
-        takes=(0, 9),
-        vjp=_select_vjp,
-        because="only the entry that was picked is felt",
-        mixes=lambda node: (node.args["over"],),
-    ),
-    "one_hot": Op(
-        _one_hot,
-        lambda args, places: unique((*places, args["axis"])),
-        "onehot({0})",
-        r"\operatorname{{onehot}}({0})",
-        _one_hot_cell,
-        no_gradient="it is a choice",
-    ),
 }
 
 
@@ -352,28 +246,3 @@ def safely(value: Node, otherwise: Node, watched: Node) -> Node:
     Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
     """
     return Node("safely", value, otherwise, watched)
-
-
-def whole(x: Node) -> Node:
-    """x itself, of which only whole numbers have a meaning, so that it has no slope."""
-    return Node("whole", x)
-
-
-def factorial(x: Node) -> Node:
-    """x! of whole numbers."""
-    return Node("factorial", x)
-
-
-def log_factorial(x: Node) -> Node:
-    """The natural logarithm of x!, which does not overflow."""
-    return Node("log_factorial", x)
-
-
-def select(x: Node, places: Node, over: str | None = None) -> Node:
-    """Along an axis of x (the last one), the entry whose position (from 0) `places` tells; 0 where it is not there."""
-    return Node("select", x, places, over=over or x.names[-1])
-
-
-def one_hot(places: Node, axis: Axis) -> Node:
-    """Along a new last axis 1 at the position that `places` tells, else 0."""
-    return Node("one_hot", places, axis=axis)

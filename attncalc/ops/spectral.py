@@ -1,12 +1,10 @@
 """Primitives that take a matrix apart: characteristic polynomial, eigenvalues and eigenvectors, singular values.
 
-Vectors have unit length and their largest entry by absolute value is positive (of several, the first); values are
-sorted by their size, largest first. A stack of matrices is worked one matrix at a time.
+A stack of matrices is worked one matrix at a time; decompose.py says how their parts are ordered and signed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations, permutations
 from typing import Any
 
@@ -14,118 +12,15 @@ import numpy as np
 
 from attncalc.axes import Axes, Axis
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick
-from attncalc.errors import DomainError, ShapeError
+from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
+from attncalc.ops.decompose import each, eigen, sized, svd
 from attncalc.ops.kernels import Array, is_exact
 
-TIE = 1e-10
-"""Sizes that differ by less, relative to the largest, are equal: rounding does not decide an order or a sign."""
+SAME = 1e-6
+"""How far the coefficients of a polynomial may be off before it is taken for another one."""
 
 _NO_SLOPE = "eigenvalues and singular values have no slope where two of them meet, and the vectors jump there"
-
-
-def sized(values: Array) -> list[int]:
-    """The order from the largest to the smallest; among equal sizes by real part, then by imaginary part."""
-    sizes = np.abs(values)
-    slack = TIE * np.max(sizes, initial=0.0)
-    by_size = np.argsort(-sizes, kind="stable").tolist()
-    order: list[int] = []
-    while by_size:
-        equal = [i for i in by_size if sizes[by_size[0]] - sizes[i] <= slack]
-        order += sorted(equal, key=lambda i: (-values[i].real, -values[i].imag))
-        by_size = by_size[len(equal) :]
-    return order
-
-
-def turned(vectors: Array) -> Array:
-    """What to multiply each column by, so that its largest entry becomes positive."""
-    sizes = np.abs(vectors)
-    largest = np.argmax(sizes >= (1 - TIE) * sizes.max(axis=0), axis=0)
-    entries = np.take_along_axis(vectors, largest[None], axis=0)[0]
-    return np.asarray(np.conj(entries) / np.abs(entries))
-
-
-def _eigen(matrix: Array) -> tuple[Array, Array]:
-    if is_exact(matrix):
-        from attncalc.ops import closed_forms
-
-        return closed_forms.eigen(matrix)
-    try:
-        values, vectors = np.linalg.eigh(matrix) if np.array_equal(matrix, matrix.T) else np.linalg.eig(matrix)
-    except np.linalg.LinAlgError as error:
-        raise DomainError(f"the eigenvalues were not found: {error}") from None
-    order = sized(values)
-    values, vectors = values[order], vectors[:, order]
-    if not _is_triangular(matrix):  # there, the diagonal holds the eigenvalues to the last digit, however small
-        values = _without_dust(values, len(matrix) * np.max(np.abs(values), initial=0.0))
-    if values.dtype.kind == "f" and vectors.dtype.kind == "c":
-        vectors = _real_parts(vectors)
-    return values, _cleaned(matrix, values, vectors * turned(vectors))
-
-
-def _real_parts(vectors: Array) -> Array:
-    """Real vectors for real eigenvalues that rounding had made a complex pair: its real and its imaginary part."""
-    real, imaginary = vectors.real.copy(), vectors.imag
-    second = np.flatnonzero(imaginary.any(axis=0))[1::2]
-    real[:, second] = imaginary[:, second]
-    return np.asarray(real / np.linalg.norm(real, axis=0))
-
-
-def _cleaned(matrix: Array, values: Array, vectors: Array) -> Array:
-    """The eigenvectors with 0 for entries that are dust, where that fits the matrix no worse."""
-
-    def residual(columns: Array) -> Array:
-        return np.asarray(np.linalg.norm(matrix @ columns - columns * values, axis=0))
-
-    clean = _without_dust(vectors, len(matrix))
-    slack = len(matrix) * np.finfo(matrix.dtype).eps * np.abs(values)
-    return np.where(residual(clean) <= 2 * residual(vectors) + slack, clean, vectors)
-
-
-def _svd(matrix: Array) -> tuple[Array, Array, Array]:
-    if is_exact(matrix):
-        from attncalc.ops import closed_forms
-
-        return closed_forms.svd(matrix)
-    try:
-        u, s, vt = np.linalg.svd(matrix, full_matrices=False)
-    except np.linalg.LinAlgError as error:
-        raise DomainError(f"the singular values were not found: {error}") from None
-    signs = turned(u)
-    u, vt = u * signs, vt * signs[:, None]
-    zero = s <= max(matrix.shape) * np.finfo(s.dtype).eps * s.max()
-    if not _is_diagonal(matrix):
-        s = np.where(zero, 0, s)
-        u, vt = _without_dust(u, len(matrix)), _without_dust(vt, len(matrix))
-    free = turned(vt.T)[:, None]  # a singular value of 0 ties its two vectors to nothing: each has a sign of its own
-    return u, s, np.where(zero[:, None], vt * free, vt)
-
-
-def _without_dust(values: Array, size: float) -> Array:
-    """The values with 0 for real and imaginary parts that rounding alone can have made, beside numbers of this size."""
-    dust = size * np.finfo(values.dtype).eps
-    if values.dtype.kind == "f":
-        return np.where(np.abs(values) <= dust, 0, values)
-    real, imaginary = (np.where(np.abs(part) <= dust, 0, part) for part in (values.real, values.imag))
-    return np.asarray(real + 1j * imaginary) if imaginary.any() else real
-
-
-def _is_triangular(matrix: Array) -> bool:
-    return not np.tril(matrix, -1).any() or not np.triu(matrix, 1).any()
-
-
-def _is_diagonal(matrix: Array) -> bool:
-    return not np.tril(matrix, -1).any() and not np.triu(matrix, 1).any()
-
-
-def _each(matrices: Array, function: Callable[[Array], Array]) -> Array:
-    """The function of every matrix of a stack, in double precision; single precision is brought back at the end."""
-    wide = matrices if is_exact(matrices) else matrices.astype(np.float64)
-    found = [function(matrix) for matrix in wide.reshape(-1, *matrices.shape[-2:])]
-    result = np.stack(found).reshape(*matrices.shape[:-2], *found[0].shape)
-    if matrices.dtype == np.float32:
-        return result.astype(np.complex64 if result.dtype.kind == "c" else np.float32)
-    return result
 
 
 def _characteristic_polynomial(node: Node, a: Array) -> Array:
@@ -133,7 +28,7 @@ def _characteristic_polynomial(node: Node, a: Array) -> Array:
     if is_exact(a):
         from attncalc.ops import closed_forms
 
-        return _each(a, closed_forms.characteristic_polynomial)
+        return each(a, closed_forms.characteristic_polynomial)
     size = a.shape[-1]
     coefficients, matrix = [np.ones(a.shape[:-2], a.dtype)], np.zeros_like(a)
     for k in range(1, size + 1):
@@ -143,19 +38,26 @@ def _characteristic_polynomial(node: Node, a: Array) -> Array:
 
 
 def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array:
-    values = _each(a, lambda matrix: _eigen(matrix)[0])
+    values = each(a, lambda matrix: eigen(matrix)[0])
     if polynomial is None or is_exact(a):
         return values
     true = _characteristic_polynomial(node, a)
-    if np.allclose(polynomial, true, rtol=1e-6, atol=1e-6 * np.max(np.abs(true))):
+    own = np.asarray(np.all(np.isclose(polynomial, true, rtol=SAME, atol=SAME * np.max(np.abs(true))), axis=-1))
+    if own.all():
         return values
-    return _roots(np.broadcast_to(polynomial, true.shape))  # another polynomial was given: its roots are followed
+    # Another polynomial was given, or rounded by hand: then the roots are those of that one.
+    return np.where(own[..., None], values, _roots(polynomial))
 
 
 def _roots(polynomials: Array) -> Array:
-    found = [np.roots(coefficients) for coefficients in polynomials.reshape(-1, polynomials.shape[-1])]
-    sorted_ = np.stack([roots[sized(roots)] for roots in found])
-    return sorted_.reshape(*polynomials.shape[:-1], -1)
+    """The roots of each, sorted as eigenvalues are; NaN in the place of those that a leading 0 takes away."""
+    most = polynomials.shape[-1] - 1
+    result = np.full((polynomials.size // (most + 1), most), np.nan, dtype=np.complex128)
+    for row, coefficients in zip(result, polynomials.reshape(-1, most + 1), strict=True):
+        found = np.roots(coefficients)
+        row[: len(found)] = found[sized(found)]
+    real = result if result.imag.any() else result.real
+    return real.reshape(*polynomials.shape[:-1], most)
 
 
 def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
@@ -249,25 +151,25 @@ OPS |= {
     ),
     "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", "", at=_eigenvalue_cell),
     "eigenvectors": _row(
-        lambda node, a: _each(a, lambda matrix: _eigen(matrix)[1]),
+        lambda node, a: each(a, lambda matrix: eigen(matrix)[1]),
         _eigenvector_axes,
         "eigenvectors of {0}",
         "an entry of a unit vector v with a·v = λ·v",
     ),
     "left_singular_vectors": _row(
-        lambda node, a: _each(a, lambda matrix: _svd(matrix)[0]),
+        lambda node, a: each(a, lambda matrix: svd(matrix)[0]),
         lambda args, a: (*a[:-1], _rank(a)),
         "left singular vectors of {0}",
         "an entry of a unit vector u with aᵀ·u = s·v",
     ),
     "singular_values": _row(
-        lambda node, a: _each(a, lambda matrix: _svd(matrix)[1]),
+        lambda node, a: each(a, lambda matrix: svd(matrix)[1]),
         lambda args, a: (*a[:-2], _rank(a)),
         "singular values of {0}",
         "the root of an eigenvalue of aᵀ·a",
     ),
     "right_singular_vectors": _row(
-        lambda node, a: _each(a, lambda matrix: _svd(matrix)[2]),
+        lambda node, a: each(a, lambda matrix: svd(matrix)[2]),
         lambda args, a: (*a[:-2], _rank(a), a[-1]),
         "right singular vectors of {0}, as rows",
         "an entry of a unit vector v with a·v = s·u",

@@ -148,6 +148,7 @@ EXPECTED: dict[str, Expected] = {
             case(x="3 4"),
             case(x="3 4", axis=-2),
             case("scaled shifted exponentials sum softmax", x="5", temperature=0.5),
+            case("scaled shifted logsumexp log_softmax", x="3 4", temperature=2, log=True),
         ),
     ),
     "log-softmax": Expected("shifted logsumexp log_softmax", (case(x="5"), case(x="3 4"), case(x="3 4", axis=-2))),
@@ -338,3 +339,7 @@ EXPECTED: dict[str, Expected] = {
         no_gradient="given nothing that could have a gradient",
     ),
 }
+
+from calculations.cases_layers import LAYERS  # noqa: E402 — its cases are made of what stands above
+
+EXPECTED |= LAYERS

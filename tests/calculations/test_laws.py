@@ -47,8 +47,8 @@ class Drawing:
     def argument(self, name: str) -> Any:
         if name == "c":
             return self.data.draw(st.integers(1, 12), label="4·c") / 4
-        if name in self.calculation.families:
-            held = self.calculation.families[name]
+        if name in self.calculation.declaration.families:
+            held = self.calculation.declaration.families[name]
             return {o.name: self.operand(o) for o in self.calculation.operands if o.name in held and o.required}
         if operand := self.calculation.operand(name):
             return self.operand(operand)

@@ -155,6 +155,11 @@ class TestEigen:
         values = evaluate(written.roots, written.values, given=own)
         assert_allclose(values[written.result], [4, 2])
 
+    def test_a_rounded_polynomial_is_followed(self) -> None:
+        t = solve(Problem(load("eigen"), {"a": Given(np.array([[0.84, 0.33], [0.21, 0.75]]))}), round_to=1)
+        assert_allclose(t["characteristic_polynomial"], [1, -1.6, 0.6])
+        assert_allclose(t.result, [1, 0.6])
+
     def test_complex_pairs_in_a_document(self) -> None:
         assert ac.eigen([[0, -1], [1, 0]]).to_dict()["result"] == [{"re": 0.0, "im": 1.0}, {"re": 0.0, "im": -1.0}]
 

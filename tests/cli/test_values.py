@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from attncalc.calculation import Option
-from attncalc.cli.values import read_option, value_word
+from attncalc.cli.values import read_option
 from attncalc.errors import OptionError
+from attncalc.spelling import value_word
 
 
 def declare(*types: type, choices: tuple[str, ...] = (), many: bool = False) -> Option:

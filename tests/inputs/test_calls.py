@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.calculation import Calculation, Operand, Option, parse_shape
+from attncalc.calculation import Calculation, Declaration, Operand, Option, parse_shape
 from attncalc.errors import AttncalcError
 from attncalc.inputs import Gathered, Reading, gather
 
@@ -31,7 +31,13 @@ def an_operand(name: str, shape: str, *, positional: bool = True, kind: Any = "r
 
 
 def a_calculation(name: str, *operands: Operand, options: Sequence[Option] = ()) -> Calculation:
-    return Calculation(name, "", "", operands, tuple(options), function=lambda: ())
+    def function() -> tuple[()]:
+        return ()
+
+    function.__name__ = name
+    made = Calculation(function, {})
+    made.declaration = Declaration(operands, tuple(options))
+    return made
 
 
 ATTENTION = a_calculation(

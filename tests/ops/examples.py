@@ -69,6 +69,7 @@ from attncalc.ops import (
     sin,
     singular_parts,
     softmax,
+    softmax_slopes,
     softplus,
     solve,
     split,
@@ -76,6 +77,7 @@ from attncalc.ops import (
     sqrt,
     stack,
     take,
+    tan,
     tanh,
     total,
     weigh,
@@ -230,6 +232,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "tanh": (example(tanh, "n=3 m=4"),),
     "sin": (example(sin, "n=3 m=4"),),
     "cos": (example(cos, "n=3 m=4"),),
+    "tan": (example(tan, "n=3 m=4: unit"),),
     "arccos": (example(arccos, "n=3 m=4: unit"),),
     "maximum": (
         example(maximum, "n=3 m=4", "n=3 m=4"),
@@ -351,6 +354,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "ratio": (example(ratio, "n=3 m=4", "n=3"), example(lambda x, y: ratio(x, 1 + y), "n=3 m=4", "n=3 m=4: positive")),
     "log2": (example(lambda x: logarithm(x, 2), "n=3 m=4: positive"),),
     "log10": (example(lambda x: logarithm(x, 10), "n=3 m=4: positive"),),
+    "softmax_slopes": (example(lambda x: softmax_slopes(softmax(x)), "n=3"), example(softmax_slopes, "b=2 n=3")),
     "log_share": (
         example(lambda x: log_share(x, log_sum_exp(x), "m"), "n=3 m=4"),
         example(lambda x: log_share(x, log_sum_exp(x, "n"), "n"), "n=3 m=2"),

@@ -77,6 +77,7 @@ SIGNS: dict[str, Any] = {
     "argmax": lambda *parts: parts.index(max(parts)),
     "tanh": math.tanh,
     "sin": math.sin,
+    "tan": math.tan,
     "cos": math.cos,
     "arccos": math.acos,
     "sign": np.sign,

@@ -1,0 +1,243 @@
+"""Networks that learn: linear regression and the multi-layer perceptron, each with its backward pass worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from attncalc.axes import describe
+from attncalc.calculation import calculation, operand
+from attncalc.calculations.activations import ACTIVATIONS, activated
+from attncalc.calculations.activations import Kind as Bend
+from attncalc.calculations.domains import must_be_places, must_sum_to_one
+from attncalc.calculations.losses import log_probabilities, score
+from attncalc.calculations.positions import at_least
+from attncalc.errors import OptionError, ShapeError
+from attncalc.gradients import slopes
+from attncalc.graph import Node, as_node, gradient_step, step
+from attncalc.loops import End, Loop
+from attncalc.ops import mean, rename, take, total
+from attncalc.program import Values
+
+Samples = Annotated[Node, "the samples, one a row"]
+Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
+Steps = Annotated[int, "how many times it is repeated, each time from the weights that the last one left"]
+Gradients = Sequence[tuple[Node, Node]]
+"""Weights, each with the step that holds the gradient of the loss with respect to it."""
+
+
+@calculation(
+    x="N f",
+    y=operand("N o", kind="data"),
+    w="f o",
+    b="o",
+    reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 5.1.4",
+)
+def linear_regression(
+    X: Samples,
+    Y: Annotated[Node, "what should come out for each of them"],
+    W: Annotated[Node, "the weights to begin with"],
+    b: Annotated[Node | None, "the bias to begin with"] = None,
+    *,
+    lr: Rate = 0.1,
+    steps: Steps = 1,
+    loss: Annotated[Literal["mse", "half-mse"], "1/N·Σ‖·‖², or half of it, whose gradient has no 2"] = "mse",
+) -> tuple[Node, ...] | Loop:
+    """Fit a straight line: predict, measure the error, and move the weights against their gradients.
+
+    ŷ = x·w + b and L = 1/N·Σ‖ŷ − y‖², the mean over the N samples of the squared length of each error. So
+    ∂L/∂w = 2/N·xᵀ(ŷ − y) and ∂L/∂b = 2/N·Σ(ŷ − y); half-mse has 1/N in place of 2/N. With several steps the result is
+    the loss of the last one, before its own update; `grad` differentiates the loss of the first.
+    """
+    at_least(1, steps=steps)
+    line = X @ W if b is None else X @ W + b
+    predictions = step("predictions", line, "what the weights make of each sample, so far")
+    errors = step("errors", predictions - Y, "predicted less true: above 0 where the prediction is too high")
+    measured = step("loss", _squared(errors, loss), _OVER_SAMPLES)
+    moved = [
+        gradient_step(weights, slopes(measured, as_node(1), [weights])[0], _why(weights, loss))
+        for weights in (W, b)
+        if weights is not None
+    ]
+    return _trained(measured, [*zip((W, b), moved, strict=False)], lr, steps)
+
+
+_OVER_SAMPLES = "squares, so that signs go; the mean is over the samples, and not over all the entries"
+
+
+def _squared(errors: Node, loss: str) -> Node:
+    """The mean over the samples of the squared length of each error, or half of it."""
+    whole = mean(total(errors**2, "o") if "o" in errors.names else errors**2, "N")
+    return whole / 2 if loss == "half-mse" else whole
+
+
+def _why(weights: Node, loss: str) -> str:
+    factor = "1/N" if loss == "half-mse" else "2/N: the 2 from the square, 1/N from the mean over the samples"
+    if len(weights.axes) == 1:
+        return f"the bias is in every prediction, so the errors of all samples add up, times {factor}"
+    return f"each error counts for a weight as far as its input took part; times {factor}"
+
+
+def _trained(loss: Node, gradients: Gradients, lr: float, steps: int) -> tuple[Node, ...] | Loop:
+    """The updated weights behind the gradients; several steps make a loop."""
+    new = {}
+    for weights, gradient in gradients:
+        name = weights.args["name"]
+        why = "against the gradient, which points to where the loss rises"
+        new[name] = step(f"new_{name}", weights - lr * gradient, why, symbol=f"{weights.args['symbol']}_new")
+    results = (loss, *(gradient for _, gradient in gradients), *new.values())
+    if steps == 1:
+        return results
+    return Loop(
+        turn="step",
+        start={},
+        steps=results,
+        carry=new,
+        turns=steps,
+        results=results,
+        stop=_diverged([loss, *new.values()]),
+        loss=loss,
+    )
+
+
+def _diverged(watched: Sequence[Node]) -> Callable[[Values], End | None]:
+    def stop(values: Values) -> End | None:
+        if all(values[node].dtype == object or np.isfinite(values[node]).all() for node in watched):
+            return None
+        return End("training diverges: the next one is not finite (a smaller --lr helps)", taken_back=1, warns=True)
+
+    return stop
+
+
+def _check_targets(values: Mapping[str, Any]) -> None:
+    """Refuse targets that are no classes, where classes are to be told."""
+    if values["loss"] != "cross-entropy":
+        return
+    last = max(int(name[1:]) for name in values if name[0] == "w" and name[1:].isdigit())
+    if values["y"].ndim == values["x"].ndim:
+        must_sum_to_one("y", values["y"])
+    else:
+        must_be_places("y", values["y"], values[f"w{last}"].shape[-1], "o")
+
+
+@calculation(
+    x="N d",
+    y=operand("N o|N", kind="data"),
+    w1="d h1",
+    b1="h1",
+    w2="h1 h2",
+    b2="h2",
+    w3="h2 h3",
+    b3="h3",
+    w4="h3 h4",
+    b4="h4",
+    w5="h4 h5",
+    b5="h5",
+    check=_check_targets,
+    reference="Rumelhart, Hinton and Williams 1986; Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.5",
+)
+def mlp(
+    X: Samples,
+    Y: Annotated[Node, "what should come out for each of them; for cross-entropy its class (from 0) or shares"],
+    W_1: Annotated[Node, "the weights of the first layer"],
+    b_1: Annotated[Node | None, "its bias"] = None,
+    W_2: Annotated[Node | None, "the weights of the second layer"] = None,
+    b_2: Annotated[Node | None, "its bias"] = None,
+    *,
+    W_3: Annotated[Node | None, "the weights of a third layer"] = None,
+    b_3: Annotated[Node | None, "its bias"] = None,
+    W_4: Annotated[Node | None, "the weights of a fourth layer"] = None,
+    b_4: Annotated[Node | None, "its bias"] = None,
+    W_5: Annotated[Node | None, "the weights of a fifth layer"] = None,
+    b_5: Annotated[Node | None, "its bias"] = None,
+    activation: Annotated[Bend, "the function between two layers; the last one has none"] = "relu",
+    loss: Annotated[
+        Literal["mse", "half-mse", "cross-entropy"], "1/N·Σ‖·‖², half of it, or the mean of −ln p of what is right"
+    ] = "mse",
+    lr: Rate = 0.1,
+    steps: Steps = 1,
+) -> tuple[Node, ...] | Loop:
+    """Teach a network: forward to the loss, backward to every weight's gradient, and a step against it.
+
+    z₁ = x·w₁ + b₁, a₁ = act(z₁), z₂ = a₁·w₂ + b₂ and so on; the last layer is linear. Backward, delta_k is ∂L/∂z_k,
+    with the 2/N of the loss in it: grad_w_k = a_(k−1)ᵀ·delta_k, grad_b_k sums delta_k over the samples, and
+    delta_(k−1) = (delta_k·w_kᵀ) ⊙ act′(z_(k−1)), by the weights that made the forward pass. With several steps the
+    result is the loss of the last one, before its own update; `grad` differentiates the loss of the first.
+    """
+    at_least(1, steps=steps)
+    layers = _layers([W_1, W_2, W_3, W_4, W_5], [b_1, b_2, b_3, b_4, b_5])
+    made: list[Node] = []
+    flowing = X
+    for k, (W, b) in enumerate(layers, start=1):
+        if made:
+            bent = activated(made[-1], activation)
+            flowing = step(f"a{k - 1}", bent, ACTIVATIONS[activation].why, symbol=f"A_{k - 1}")
+        line = flowing @ W if b is None else flowing @ W + b
+        line = rename(line, f"h{k}", "o") if k == len(layers) else line
+        why = "each unit's weighted sum of what comes in" if k < len(layers) else "the last layer, which is not bent"
+        made.append(step(f"z{k}", line, why, symbol=f"Z_{k}"))
+    measured = _measured(made[-1], Y, loss)
+    return _trained(measured, _backward(measured, made, layers, loss), lr, steps)
+
+
+def _layers(weights: Sequence[Node | None], biases: Sequence[Node | None]) -> list[tuple[Node, Node | None]]:
+    """The layers that are given, of which none may be missing between others."""
+    count = sum(W is not None for W in weights)
+    if count < 2 or any(W is None for W in weights[:count]):
+        missing = next(i for i, W in enumerate(weights, start=1) if W is None)
+        raise OptionError(f"an mlp has two layers or more, one behind the other, and w{missing} is missing")
+    for k, b in enumerate(biases, start=1):
+        if b is not None and weights[k - 1] is None:
+            raise OptionError(f"b{k} is given, and w{k} is not")
+    return [(W, b) for W, b in zip(weights, biases, strict=True) if W is not None]
+
+
+def _measured(out: Node, Y: Node, loss: str) -> Node:
+    """The loss of what comes out."""
+    classes = out.axes[-1]
+    if loss == "cross-entropy":
+        logs = log_probabilities(out)
+        rows = -score(logs, Y, None, 0, by_class=len(Y.axes) < len(out.axes))
+        rows = step("losses", rows, "the surprise at what is right: 0 only if it was certain")
+        return step("loss", mean(rows, "N"), "the mean over the samples, so that batches of any size compare")
+    if len(Y.axes) < len(out.axes):
+        if classes.size > 1:
+            raise ShapeError(
+                f"y has one number for each sample, and {classes.size} come out of the network ({describe(out.axes)})",
+                hint="one number a sample is a class for --loss cross-entropy, or wants a last layer of one column",
+            )
+        out = take(out, "o", 0)
+    return step("loss", _squared(out - Y, loss), _OVER_SAMPLES)
+
+
+def _backward(
+    loss: Node, made: Sequence[Node], layers: Sequence[tuple[Node, Node | None]], kind: str
+) -> list[tuple[Node, Node]]:
+    """The backward pass from the last layer to the first: each layer's delta, and the gradients of its weights."""
+    gradients = []
+    last = len(layers)
+    constant = {
+        "mse": "with the 2 of the square and the 1/N of the mean, and no slope of an activation, since it has none",
+        "half-mse": "with the 1/N of the mean; the ½ takes the 2 of the square away",
+        "cross-entropy": "p − y for each sample, times the 1/N of the mean: softmax and logarithm come to no more",
+    }
+    (slope,) = slopes(loss, as_node(1), made[-1:])
+    delta = _delta(last, slope, f"∂L/∂z{last}: {constant[kind]}")
+    for k in range(last, 0, -1):
+        W, b = layers[k - 1]
+        why = "what came in, times what is wrong with what came out, added up over the samples"
+        gradients.append((W, gradient_step(W, *slopes(made[k - 1], delta, [W]), why)))
+        if b is not None:
+            why = "the bias is in every sample's sum: the deltas are added up, and 1/N is in them already"
+            gradients.append((b, gradient_step(b, *slopes(made[k - 1], delta, [b]), why)))
+        if k > 1:
+            (slope,) = slopes(made[k - 1], delta, [made[k - 2]])
+            why = f"back through w{k} as it was in the forward pass, times the activation's slope at z{k - 1}"
+            delta = _delta(k - 1, slope, why)
+    return gradients
+
+
+def _delta(k: int, value: Node, why: str) -> Node:
+    return step(f"delta{k}", value, why, symbol=f"delta_{k}", of=f"z{k}")

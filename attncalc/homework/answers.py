@@ -1,0 +1,186 @@
+"""An answer as it was written: its numbers, and how many digits of each there are.
+
+How many digits were written says how exactly an answer can be right: 0.36 is any number from 0.355 to 0.365. Entries
+that are not answered are NaN; so is what is no number, which is never right.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.errors import InputError
+from attncalc.inputs.arrays import Place, brackets, flatten, spoken
+from attncalc.inputs.entries import parse_number
+from attncalc.numbers import shortest
+from attncalc.text import quoted
+
+Array = NDArray[Any]
+
+ROUND_OFF = 1e-9
+"""How far two ways of computing a 64-bit number may lie apart, relative to it."""
+NOISE = {"float16": 2e-3, "float32": 1e-5}
+"""The same for narrower numbers."""
+EXACTLY = 30
+"""Decimals of what was written exactly: a fraction, a root."""
+LEAST_DECIMALS, LEAST_FIGURES = 2, 3
+"""So many decimals, or so many significant figures, tell a rounded number from a guess."""
+MOST_ENTRIES = 1_000_000
+
+_DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
+_NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
+_BLANK = ("", "-", "–", "—", "?")
+"""What people write where they have no answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The answer to one step."""
+
+    value: Array  # of 64-bit numbers; NaN where nothing is answered
+    text: Array  # the entries as they were written; None where nothing is answered
+    decimals: Array  # of each entry; fewer than 0 where 1.2e5 was written
+    figures: Array  # significant ones
+    table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
+    noise: float = ROUND_OFF  # what its type of number leaves of exactness
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many entries there are along each axis."""
+        return self.value.shape
+
+    @property
+    def answered(self) -> Array:
+        """Where something is answered."""
+        return np.not_equal(self.text, None)
+
+    @property
+    def unit(self) -> Array:
+        """The unit of the last digit that was written."""
+        return 10.0**-self.decimals
+
+    @property
+    def enough(self) -> Array:
+        """Where so many digits are written that they tell something."""
+        return (self.decimals >= LEAST_DECIMALS) | (self.figures >= LEAST_FIGURES)
+
+    @property
+    def used(self) -> int:
+        """To how many decimals the whole was worked, as far as one sees."""
+        rounded = self.decimals[self.answered & (self.decimals < EXACTLY)]
+        return int(rounded.max(initial=0))
+
+    def laid(self, move: Callable[[Array], Array]) -> Answer:
+        """The answer with its entries laid out in another way."""
+        moved = {name: move(getattr(self, name)) for name in ("value", "text", "decimals", "figures")}
+        return replace(self, **moved)
+
+
+def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
+    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none."""
+    value, text = np.full(len(entries), math.nan), np.empty(len(entries), dtype=object)
+    decimals, figures = np.zeros(len(entries), dtype=int), np.zeros(len(entries), dtype=int)
+    for i, entry in enumerate(entries):
+        try:
+            written = _written(entry)
+            if written is not None:
+                value[i], decimals[i], figures[i] = read(written)
+                text[i] = written
+        except InputError as error:
+            at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
+            raise error.within(place(at)) from None
+    return Answer(*(part.reshape(shape) for part in (value, text, decimals, figures)), table=table)
+
+
+def from_lists(tree: Any, place: Place) -> Answer:
+    """An answer from nested lists; one without entries is an answer that is never right."""
+    if _hollow(tree):
+        return nothing((0,))
+    entries, shape = flatten(tree, place)
+    if len(entries) > MOST_ENTRIES:
+        raise InputError(f"{place(())} has more than {MOST_ENTRIES:,} entries")
+    return from_text(entries, shape, place)
+
+
+def from_array(value: Array, place: Place) -> Answer:
+    """An answer from stored numbers, each with the digits that bring it back."""
+    if value.dtype.kind not in "fiu":
+        raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
+    if value.size > MOST_ENTRIES:
+        raise InputError(f"{place(())} has more than {MOST_ENTRIES:,} entries")
+    texts = [shortest(entry) for entry in value.ravel()]
+    answer = from_text(texts, value.shape, place)
+    return replace(answer, noise=NOISE.get(value.dtype.name, ROUND_OFF))
+
+
+def from_python(value: Any, name: str) -> Answer:
+    """An answer from Python: nested lists of numbers, text or None; whatever NumPy takes."""
+    if value is None or isinstance(value, list | tuple | str | int | float):
+        return from_lists(_opened(value), brackets("", name))
+    if getattr(value, "requires_grad", False) is True:
+        raise InputError(f"{name} is a tensor that requires a gradient", hint=f"give {name}.detach().cpu()")
+    array = np.asarray(value)
+    if array.dtype == object:
+        return from_lists(array.tolist(), brackets("", name))
+    return from_array(array, brackets("", name))
+
+
+def nothing(shape: tuple[int, ...]) -> Answer:
+    """An answer in which nothing is answered."""
+    return Answer(
+        np.full(shape, math.nan), np.full(shape, None, dtype=object), np.zeros(shape, int), np.zeros(shape, int)
+    )
+
+
+def read(text: str) -> tuple[float, int, int]:
+    """A number with its decimals and significant figures: `0.360` is (0.36, 3, 3), `1/3` is exact."""
+    word = text.casefold().replace("−", "-")
+    if word.lstrip("+-") in _NOT_FINITE:
+        return (-1 if word.startswith("-") else 1) * _NOT_FINITE[word.lstrip("+-")], EXACTLY, EXACTLY
+    value = parse_number(word)
+    found = _DECIMAL.fullmatch(word)
+    if found is None:
+        return value, EXACTLY, EXACTLY
+    whole, fraction, exponent = found.groups()
+    decimals = len(fraction) - int(exponent or 0)
+    return value, max(min(decimals, EXACTLY), -EXACTLY), len((whole + fraction).lstrip("0"))
+
+
+def _written(entry: Any) -> str | None:
+    """The text of an entry; None where it is left blank."""
+    if isinstance(entry, str):
+        text = entry.strip()
+        return None if text in _BLANK else text
+    if entry is None:
+        return None
+    if isinstance(entry, bool | np.bool_):
+        raise InputError(f"{spoken(bool(entry))} is not a number")
+    if isinstance(entry, int | float | np.integer | np.floating):
+        return shortest(entry)
+    if hasattr(entry, "numerator") or hasattr(entry, "as_tuple"):  # a Fraction, a Decimal
+        return str(entry)
+    raise InputError(f"{quoted(str(entry))} is not a number" if not isinstance(entry, dict) else "an object is no number")
+
+
+def _opened(value: Any) -> Any:
+    """Nested lists in which every array is a list as well."""
+    if isinstance(value, list | tuple):
+        return [_opened(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _hollow(tree: Any) -> bool:
+    """Whether nested lists hold no entry at all."""
+    while isinstance(tree, list | tuple):
+        if not tree:
+            return True
+        if len(tree) > 1 and not all(isinstance(item, list | tuple) and not item for item in tree):
+            return False
+        tree = tree[0]
+    return False

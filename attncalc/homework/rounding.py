@@ -1,0 +1,191 @@
+"""Rounding on the way: what a result becomes if a hand rounds what it writes down, in every usual manner at once.
+
+A way of doing a problem is spelled out to what one writes down: exponentials, products, sums, roots. Each of these is a
+place where numbers may be rounded; every manner of rounding says where, how and to how many digits. They all run in one
+evaluation, along a leading axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.axes import names
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node, walk
+from attncalc.homework.ways import Own
+from attncalc.ops import spread, total
+from attncalc.plan import plan
+
+Array = NDArray[Any]
+
+MODES = ("half-up", "half-even", "truncate")
+FIGURES = (3, 4)
+"""The significant figures to which pocket calculators are read off."""
+MOST_PLACES = 24
+"""In longer calculations it is not asked of each place by itself whether it was rounded."""
+MOST_DECIMALS = 8
+
+_MOVED = ("input", "constant", "constants", "size", "index", "identity", "rename", "transpose", "spread", "split",
+          "merge", "repeat", "slice", "concat", "listed", "take", "held", "reread")  # fmt: skip
+"""Primitives that leave nothing to round."""
+_INSIDE = "~"
+"""The group of what is written down inside a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Manner:
+    """Many manners of rounding: for each, how, to how many digits, and at which places."""
+
+    mode: Array
+    decimals: Array
+    figures: Array  # 0 where decimals are meant
+    where: Array  # [manner, place]
+
+    def __len__(self) -> int:
+        return len(self.mode)
+
+    def at(self, place: int, value: Array) -> Array:
+        """The value as each manner rounds it at that place; the manners are its leading axis."""
+        if value.dtype.kind != "f" or not self.where[:, place].any():
+            return value
+        shape = (len(self), *(1,) * (value.ndim - 1))
+        decimals = self.decimals.reshape(shape)
+        with np.errstate(all="ignore"):
+            if self.figures.any():
+                size = np.where(value == 0, 1, np.abs(value))
+                fine = self.figures.reshape(shape) - 1 - np.floor(np.log10(np.where(np.isfinite(size), size, 1)))
+                decimals = np.where(self.figures.reshape(shape) > 0, fine, decimals)
+            scale = 10.0**decimals
+            rounded = _rounded(value * scale, self.mode.reshape(shape)) / scale
+        chosen = self.where[:, place].reshape(shape) & np.isfinite(value)
+        return np.where(chosen, rounded, value)
+
+
+def _rounded(x: Array, mode: Array) -> Array:
+    size = np.abs(x)
+    up, even, cut = np.floor(size + 0.5 + 1e-9), np.rint(size), np.floor(size + 1e-9)
+    return np.copysign(np.where(mode == 0, up, np.where(mode == 1, even, cut)), x)
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """What a step becomes: a value for each manner of rounding."""
+
+    values: Array  # [manner, …]
+    culprits: Sequence[str]  # for each manner, the one step that it does not round, "" where there is none
+
+
+class Spelled:
+    """A step of a way, spelled out to the places where a hand may round."""
+
+    def __init__(self, node: Node) -> None:
+        self.root, self.places = _spelled_out(node)
+
+    @cached_property
+    def inside(self) -> Array:
+        """Which places are no steps of their own."""
+        return np.array([place.args["group"] == _INSIDE for place in self.places], dtype=bool)
+
+    def rounded(self, operands: Mapping[str, Array], decimals: int, own: Own | None = None) -> Rounded:
+        """The step's value in every manner of rounding to about so many decimals."""
+        manner, culprits = self._manners(decimals, own or {})
+        order = plan([self.root], given=(own or {}).keys(), keep=lambda node: False)
+        there = {node: i for i, node in enumerate(self.places)}
+        turns = iter([there[node] for node in order.order if node.op == "step"])
+
+        def after_step(value: Array) -> Array:  # evaluate asks for each step in the order of its plan
+            place = next(turns)
+            node = self.places[place]
+            front = value if value.ndim > len(node.axes) else np.broadcast_to(value, (len(manner), *value.shape))
+            return manner.at(place, front)
+
+        value = evaluate(order, operands, given=own, after_step=after_step)[self.root]
+        if value.ndim == len(self.root.axes):
+            value = np.broadcast_to(value, (len(manner), *value.shape))
+        return Rounded(value, culprits)
+
+    def _manners(self, decimals: int, own: Own) -> tuple[Manner, list[str]]:
+        digits = [(d, 0) for d in (decimals, decimals + 1, decimals - 1) if 2 <= d <= MOST_DECIMALS]
+        digits = [(decimals, 0), *(d for d in digits if d[0] != decimals), *((0, f) for f in FIGURES)]
+        scopes = list(self._scopes(own))
+        all_ = [(m, d, f, w, c) for m in range(len(MODES)) for d, f in digits for w, c in scopes]
+        mode, tens, figures, where, culprits = zip(*all_, strict=True)
+        return Manner(np.array(mode), np.array(tens, float), np.array(figures), np.array(where)), list(culprits)
+
+    def _scopes(self, own: Own) -> Iterator[tuple[Array, str]]:
+        """At which places one may round: at all, at the steps alone, at all but one, at one alone."""
+        free = np.array([place.key not in own for place in self.places], dtype=bool)
+        steps = free & ~self.inside
+        last = np.array([place is self.root for place in self.places], dtype=bool)
+        yield free, ""
+        yield free & ~last, ""
+        yield steps, ""
+        yield steps & ~last, ""
+        each = free if free.sum() <= MOST_PLACES else steps
+        if each.sum() <= MOST_PLACES:
+            for place in np.flatnonzero(each):
+                one = np.arange(len(self.places)) == place
+                name = "" if self.inside[place] else self.places[place].args["name"]
+                yield free & ~one, name
+                if not self.inside[place]:
+                    yield steps & ~one, name
+                yield one, ""
+
+
+def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
+    """The graph behind a step with a place after everything that one writes down."""
+    new: dict[Node, Node] = {}
+    places: list[Node] = []
+
+    def written_down(node: Node) -> Node:
+        if node.op in _MOVED or node.row.no_gradient:
+            return node
+        place = Node("step", node, name=str(len(places)), group=_INSIDE, why="", symbol="", shown=False, of=None)
+        places.append(place)
+        return place
+
+    def opened(node: Node) -> Node:
+        """A primitive by its definition, as far down as it has one."""
+        body = _products(node) if node.op == "matmul" else None
+        if body is None and node.row.body:
+            body = node.row.body(node, *node.sources)
+        if body is None or body is node:
+            return written_down(node)
+        known: dict[Node, Node] = {source: source for source in node.sources}
+        for part in walk(body):
+            if part not in known:
+                behind = [known[source] for source in part.sources]
+                same = behind == [*part.sources]
+                copy = part if same else Node(part.op, *behind, axes=part.axes, **part.args)
+                known[part] = opened(copy) if part.op not in ("step", *_MOVED) else copy
+        return known[body]
+
+    for node in walk(root):
+        sources = [new[source] for source in node.sources]
+        copy = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
+        if node.op == "step":
+            places.append(copy)
+            new[node] = copy
+        else:
+            new[node] = opened(copy)
+    return new[root], places
+
+
+def _products(node: Node) -> Node | None:
+    """A product of matrices as products of entries, summed; None where its factors are laid out in another way."""
+    a, b = node.sources
+    inner = a.axes[-1]
+    whole = (*(axis for axis in node.axes if axis.name in names(a.axes)), inner)
+    whole += tuple(axis for axis in node.axes if axis not in whole)
+    if len(set(names(whole))) < len(whole) or not {*names(a.axes), *names(b.axes)} <= set(names(whole)):
+        return None
+    summed = total(spread(a, whole) * spread(b, whole), inner.name)
+    return summed if names(summed.axes) == node.names else spread(summed, node.axes)
+
+

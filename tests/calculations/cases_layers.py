@@ -1,0 +1,349 @@
+"""What positions and layers are tried on; the end of cases.py takes them in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from calculations.cases import Case, Expected, case
+
+NOTHING = "nothing that could have a gradient"
+ROPE = "frequencies angles cosines sines rotated"
+RAMPED = f"unscaled kept {ROPE}"
+LONG = {"original_length": 16, "factor": 4}
+NORM = {"x": "3 4", "gamma": "4", "beta": "4"}
+FFN = {"x": "3 4", "w1": "4 5", "b1": "5", "w2": "5 2", "b2": "2"}
+POINTS = [[-2.2, -1.0, -0.25, 0.5], [1.5, 3.0, -4.0, 0.125]]
+TOKENS, TABLE = [2, 0, 2, 4], "5 4"
+IN_STEPS = {"x": "3 2", "h0": "2"}
+
+WEIGHTS = {"wq": "4 4", "wk": "4 4", "wv": "4 6", "wo": "6 4", "w1": "4 3", "w2": "3 4"}
+BIASES = {"bq": "4", "bk": "4", "bv": "6", "bo": "4", "b1": "3", "b2": "4"}
+NORMS = {"gamma1": "4", "beta1": "4", "gamma2": "4", "beta2": "4"}
+CROSS = {f"cross_{name}": shape for name, shape in (WEIGHTS | BIASES).items() if name[1] in "qkvo"}
+BLOCK = {"x": "3 4", **WEIGHTS}
+DECODER = {"x": "3 4", "memory": "2 4", **WEIGHTS, **{name: CROSS[name] for name in CROSS if name[6] == "w"}}
+LAYER = {"encoder 1": WEIGHTS, "decoder 1": WEIGHTS | CROSS}
+
+
+def times(turn: str, count: int, steps: str) -> str:
+    return " ".join(f"{turn}_{t}/{name}" for t in range(1, count + 1) for name in steps.split())
+
+
+def grouped(group: str, steps: str) -> str:
+    return " ".join(f"{group}/{name}" for name in steps.split())
+
+
+def norm(number: int) -> str:
+    return grouped(f"norm{number}", "mean centered variance standard_deviation normalized output")
+
+
+def attention(group: str, masked: str = "") -> str:
+    made = f"q k v q_heads k_heads v_heads scores scaled {masked} weights heads concatenated output"
+    return grouped(group, made)
+
+
+FORWARD = grouped("feed-forward", "hidden activated output")
+
+
+def encoder(masked: str = "") -> str:
+    own = attention("self-attention", masked)
+    return f"{own} residual1 {norm(1)} {FORWARD} residual2 {norm(2)}"
+
+
+def decoder(own: str = "masked", cross: str = "") -> str:
+    return (
+        f"{attention('self-attention', own)} residual1 {norm(1)} {attention('cross-attention', cross)} residual2 "
+        f"{norm(2)} {FORWARD} residual3 {norm(3)}"
+    )
+
+
+def within(group: str, steps: str) -> str:
+    return " ".join(f"{group}/{step}" for step in steps.split())
+
+
+def stacked(layers: dict[str, dict[str, str]]) -> dict[str, str]:
+    return {f"{layer}/{name}": shape for layer, weights in layers.items() for name, shape in weights.items()}
+
+
+def transformer(turns: int = 0, *, positions: bool = True) -> str:
+    looked_up = "embeddings positions output" if positions else "embeddings output"
+    read = f"{grouped('source', looked_up)} {within('encoder_1', encoder())} memory"
+    turn = f"{grouped('target', looked_up)} {within('decoder_1', decoder())} logits next_token"
+    written = " ".join(within(f"token_{t}", turn) for t in range(1, turns + 1)) if turns else turn
+    return f"{read} {written} tokens"
+
+
+def firm(why: str, tried: Case) -> Case:
+    """A case that has no gradient, unlike the others."""
+    return replace(tried, no_gradient=why)
+
+
+def small(**given: Any) -> dict[str, Any]:
+    """A whole model: two layers, five words, and what is read and written."""
+    return {"source": [1, 3, 2], "target": [0, 4], "embedding": TABLE, **stacked(LAYER), "heads": 2, **given}
+
+
+LAYERS: dict[str, Expected] = {
+    # Positions
+    "sinusoidal": Expected(
+        "frequencies angles encoding",
+        (
+            case(n=4, d=6),
+            case(n=3, d=5, base=100, start=2),
+            case(n=3, d=4, layout="concatenated"),
+            case("frequencies angles encoding products shift shifted", n=3, d=4, properties=True, offset=2),
+            case(
+                "frequencies angles encoding products shift shifted",
+                n=3,
+                d=6,
+                properties=True,
+                layout="concatenated",
+                start=1,
+            ),
+        ),
+        outputs="encoding",
+        no_gradient=NOTHING,
+    ),
+    "rope": Expected(
+        ROPE,
+        (
+            case(x="3 6"),
+            case(x="3 4", positions=[3, 0, 7]),
+            case(x="3 6", layout="half", base=100, inverse=True),
+            case(x="3 6", dims=4),
+            case(x="3 6", dims=2, layout="half"),
+            case(f"{ROPE} norms rotated_norms products", x="3 4", properties=True),
+            case(x="3 8", scaling="base", factor=4),
+            case(x="3 8", scaling="linear", factor=4),
+            case(x="3 8", scaling="ntk", factor=4),
+            case(x="3 8", scaling="dynamic", **LONG),
+            case(x="3 8", scaling="dynamic", length=64, **LONG),
+            case(RAMPED, x="3 8", scaling="yarn", **LONG),
+            case(RAMPED, x="3 8", scaling="yarn", base=500, beta_fast=4, beta_slow=0.5, no_truncate=True, **LONG),
+            case(RAMPED, x="3 8", scaling="yarn", mscale=1.5, mscale_all_dim=0.5, **LONG),
+            case(RAMPED, x="3 8", scaling="yarn", original_length=16, length=64, attention_factor=1.25),
+            case(x="3 4", scaling="longrope", short_factor=(1, 1.5), long_factor=(2, 4), original_length=16, length=8),
+            case(x="3 4", scaling="longrope", short_factor=(1, 1.5), long_factor=(2, 4), length=32, **LONG),
+            case(RAMPED, x="3 8", scaling="llama3", base=100, **LONG),
+            case(RAMPED, x="3 8", scaling="llama3", low_freq_factor=0.5, high_freq_factor=2, **LONG),
+        ),
+        outputs="rotated",
+    ),
+    "alibi": Expected(
+        "slopes distances bias",
+        (case(n=3), case(heads=4, n=3), case(heads=6, n=2, m=5), case(heads=2, n=3, causal=True)),
+        outputs="bias slopes",
+        no_gradient=NOTHING,
+    ),
+    "t5-bias": Expected(
+        "relative_positions buckets bias",
+        (
+            case(table="8 2", n=3, m=20, max_distance=16),
+            case(table="8 2", n=3, buckets=8, max_distance=10, causal=True),
+            firm(NOTHING, case("relative_positions buckets", "buckets", n=4, m=30)),
+        ),
+        outputs="bias buckets",
+    ),
+    # Layers
+    "layernorm": Expected(
+        "mean centered variance standard_deviation normalized output",
+        (case(x="3 4"), case(**NORM), case(**NORM, eps=0.1)),
+    ),
+    "rmsnorm": Expected(
+        "squares mean_square root_mean_square normalized output", (case(x="3 4"), case(x="3 4", gamma="4", eps=0.1))
+    ),
+    "batchnorm": Expected(
+        "mean centered variance standard_deviation normalized output",
+        (case(x="3 4"), case(**NORM, eps=0.1)),
+    ),
+    "activation": Expected(
+        "output",
+        (
+            *(
+                case(x=POINTS, kind=kind)
+                for kind in ("relu", "leaky-relu", "elu", "sigmoid", "tanh", "silu", "softplus")
+            ),
+            *(case("inner output", x=POINTS, kind=kind) for kind in ("gelu", "gelu-tanh", "gelu-sigmoid")),
+            case(x="5", kind="elu", alpha=0.5),
+            case(x="5", kind="leaky-relu", alpha=0.2),
+        ),
+        outputs="output derivative",
+    ),
+    "ffn": Expected(
+        "hidden activated output",
+        (
+            case(**FFN),
+            case(x="3 4", w1="4 5", w2="5 2", activation="gelu"),
+            case("hidden activated linear gated output", **FFN, w3="4 5", b3="5", activation="swiglu"),
+            case("hidden activated linear gated output", **FFN, w3="4 5", activation="geglu"),
+        ),
+    ),
+    "residual": Expected(
+        "scaled sum output",
+        (
+            case(x="3 4", f="3 4"),
+            case(x="3 4", f="3 4", alpha=0.5),
+            case(
+                f"scaled sum {grouped('norm', 'mean centered variance standard_deviation normalized output')} output",
+                x="3 4",
+                f="3 4",
+                norm="post",
+            ),
+        ),
+    ),
+    "embed": Expected(
+        "embeddings output",
+        (
+            case(tokens=TOKENS, table=TABLE),
+            case(tokens=TOKENS, table=TABLE, scale=True),
+            case("embeddings positions output", tokens=TOKENS, table=TABLE, positions="6 4"),
+            case("embeddings positions output", tokens=TOKENS, table=TABLE, positions="sinusoidal"),
+        ),
+    ),
+    "unembed": Expected("logits probabilities", (case(h="3 4", table="5 4"),), outputs="probabilities logits"),
+    "conv": Expected(
+        "windows products output",
+        (
+            case(x="7", kernel="3"),
+            case(x="7", kernel="3", stride=(2,), padding=(1,), dilation=(2,)),
+            case(x="4 5", kernel="2 3"),
+            case(x="4 5", kernel="2 2", stride=(1, 2), padding=(0, 1), dilation=(2, 1)),
+            case(x="2 4 5", kernel="2 2 3"),
+            case(x="2 4 5", kernel="2 3"),
+            case(x="2 4 5", kernel="3 2 2 2", padding=(1,)),
+        ),
+        pools="a row with one axis more is a picture",
+    ),
+    "rnn": Expected(
+        times("time_step", 3, "hidden"),
+        (
+            case(x="3 2", wx="2 2", wh="2 2"),
+            case(**IN_STEPS, wx="2 2", wh="2 2", b="2"),
+            case(
+                times("time_step", 3, "from_input from_state gates hidden"),
+                **IN_STEPS,
+                wx="2 6",
+                wh="2 6",
+                b="6",
+                kind="gru",
+            ),
+            case(
+                times("time_step", 3, "sums gates cell hidden"),
+                "time_step_3/hidden states time_step_3/cell",
+                **IN_STEPS,
+                wx="2 8",
+                wh="2 8",
+                b="8",
+                c0="2",
+                kind="lstm",
+            ),
+        ),
+        outputs="time_step_3/hidden states",
+    ),
+    "encoder-block": Expected(
+        f"{encoder()} output",
+        (
+            case(**BLOCK, heads=2),
+            case(
+                f"{norm(1)} {attention('self-attention')} residual1 {norm(2)} {FORWARD} residual2 output",
+                **BLOCK,
+                **BIASES,
+                **NORMS,
+                heads=2,
+                norm="pre",
+                eps=0.1,
+                activation="gelu",
+            ),
+            case(
+                f"{encoder().replace('activated', 'activated feed-forward/linear feed-forward/gated')} output",
+                **BLOCK,
+                w3="4 3",
+                b3="3",
+                heads=2,
+                activation="swiglu",
+            ),
+            case(f"{encoder('masked')} output", **BLOCK, heads=2, causal=True, padding=(2,)),
+            case(
+                f"{encoder('masked')} output",
+                **BLOCK,
+                heads=2,
+                mask=[[1, 0, 0], [1, 1, 0], [0, 0, 1]],
+                mask_kind="drop",
+            ),
+        ),
+    ),
+    "decoder-block": Expected(
+        f"{decoder()} output",
+        (
+            case(**DECODER, heads=2),
+            case(
+                f"{norm(1)} {attention('self-attention', 'masked')} residual1 {norm(2)} {attention('cross-attention')} "
+                f"residual2 {norm(3)} {FORWARD} residual3 output",
+                **DECODER,
+                **BIASES,
+                **NORMS,
+                gamma3="4",
+                beta3="4",
+                **{name: shape for name, shape in CROSS.items() if name not in DECODER},
+                heads=2,
+                norm="pre",
+                eps=0.1,
+                activation="gelu-tanh",
+            ),
+            case(f"{decoder('')} output", **DECODER, heads=2, no_causal=True),
+            case(
+                f"{decoder('masked', 'masked')} output",
+                **DECODER,
+                heads=2,
+                padding=(2,),
+                memory_mask=[[1, 0], [1, 1], [0, 1]],
+                memory_mask_kind="keep",
+            ),
+            case(
+                f"{decoder('masked', 'masked')} output",
+                **DECODER,
+                heads=2,
+                mask=[[0, 1, 1], [1, 0, 0], [0, 0, 0]],
+                mask_kind="drop",
+                memory_padding=(1,),
+            ),
+            case(
+                f"{decoder().replace('activated', 'activated feed-forward/linear feed-forward/gated')} output",
+                **DECODER,
+                w3="4 3",
+                b3="3",
+                heads=2,
+                activation="geglu",
+            ),
+        ),
+    ),
+    "transformer": Expected(
+        transformer(),
+        (
+            case(**small()),
+            case(**small(output="4 5", output_bias="5", scale_embedding=True, positions="6 4")),
+            case(transformer(2, positions=False), **small(positions="none", generate=2)),
+            case(
+                transformer(1)
+                .replace("memory token", f"{norm(1).replace('norm1', 'encoder_norm')} memory token")
+                .replace(
+                    "token_1/logits", f"{within('token_1', norm(1).replace('norm1', 'decoder_norm'))} token_1/logits"
+                ),
+                **{name: value for name, value in small().items() if name != "target"},
+                encoder_norm_gamma="4",
+                encoder_norm_beta="4",
+                decoder_norm_gamma="4",
+                decoder_norm_beta="4",
+                generate=1,
+                start=3,
+                end=1,
+                eps=0.1,
+                activation="silu",
+            ),
+        ),
+        outputs="tokens memory",
+        no_gradient="a ranking jumps",
+        pools="a model serves every sentence",
+    ),
+}
