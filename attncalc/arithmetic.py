@@ -26,12 +26,12 @@ LONGEST = 8
 
 
 def entry(node: Node, at: At, value: Value) -> Arithmetic:
-    """The arithmetic of a step's entry; empty where the entry is only handed on from another step."""
+    """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands."""
     expression = node.sources[0] if node.op == "step" else node
     if _is_leaf(expression):
         return ()
     pieces, _ = _of_node(expression, at, value)
-    return _joined(pieces)
+    return () if len(pieces) == 1 and isinstance(pieces[0], Entry) else _joined(pieces)
 
 
 def _is_leaf(node: Node) -> bool:

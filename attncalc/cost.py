@@ -50,7 +50,9 @@ class Count:
     __slots__ = ("terms",)
 
     def __init__(self, terms: Iterable[tuple[int, Axes]] = ()) -> None:
-        self.terms: dict[Axes, tuple[int, Axes]] = {}  # the factors in a fixed order → how often, in the order of writing
+        self.terms: dict[
+            Axes, tuple[int, Axes]
+        ] = {}  # the factors in a fixed order → how often, in the order of writing
         for times, factors in terms:
             key = tuple(sorted(factors))
             before, written = self.terms.get(key, (0, factors))
@@ -160,8 +162,8 @@ def _spoken(factors: Axes, names: Mapping[str, str], products: Mapping[tuple[str
 
 
 def _product(often: int, factors: Axes) -> str:
-    """`2·n²·d_model`."""
-    names = [axis.name for axis in factors]
+    """`2·n²·d_model`, sizes of vectors last."""
+    names = sorted((axis.name for axis in factors), key=lambda name: name.startswith("d"))
     powers = (name + ("" if (p := names.count(name)) == 1 else _raised(p)) for name in dict.fromkeys(names))
     return "·".join([*([str(often)] if often != 1 or not names else []), *powers])
 

@@ -26,7 +26,7 @@ def declaration(function: Callable[..., Any], shapes: Shapes) -> Declaration:
     return Declaration(
         operands=tuple(o for ours in found.values() for o in ours),
         options=tuple(o for p in parameters if p not in arrays for o in _options(p, hints[p.name])),
-        bundles={name: hint for name, hint in bare.items() if _is_bundle(hint[0])},
+        bundles={p.name: bare[p.name] for p in parameters if p not in arrays and _is_bundle(bare[p.name][0])},
         families={p.name: tuple(o.name for o in found[p.name]) for p in arrays if bare[p.name][0] == Weights},
         layers=layers,
     )

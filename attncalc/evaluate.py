@@ -90,8 +90,8 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
     if value == float("-inf"):
         return np.asarray(-sympy.oo)
-    exact = sympy.pi if value == np.pi else sympy.Rational(*Fraction(str(value)).as_integer_ratio())
-    return np.asarray(exact, dtype=object)
+    named = {np.pi: sympy.pi, np.e: sympy.E}.get(value)
+    return np.asarray(named or sympy.Rational(*Fraction(str(value)).as_integer_ratio()), dtype=object)
 
 
 def exactly(values: Array) -> Array:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
 from attncalc.evaluate import exactly
+from attncalc.ops.kernels import MOST_DIGITS, WITHOUT, digits
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -114,6 +115,11 @@ def tidy(value: Array) -> Array:
     """The entries over one denominator, common factors taken out; refuses what has grown too large to read."""
     if value.dtype != object:
         return value
+    longest = max((digits(number) for entry in value.flat for number in entry.atoms(sympy.Rational)), default=0)
+    if longest > MOST_DIGITS:
+        raise NotExact(
+            f"the exact entries have grown to {longest:,.0f} digits, and the limit is {MOST_DIGITS:,}", hint=WITHOUT
+        )
     sizes = [sympy.count_ops(entry) for entry in value.flat]
     if sum(sizes) > LARGEST:
         raise NotExact(

@@ -47,7 +47,17 @@ class Op(NamedTuple):
     about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
 
 
-OPS: dict[str, Op] = {}
+class _Rows(dict[str, Op]):
+    """The rows by the names of their primitives; one that is not there yet is brought in with its family."""
+
+    def __missing__(self, op: str) -> Op:
+        from attncalc import ops
+
+        ops.load(op)
+        return self[op]
+
+
+OPS = _Rows()
 _serial = itertools.count()
 """Where a node stands in the order of writing, which is the order in which steps are shown."""
 

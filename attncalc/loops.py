@@ -29,11 +29,10 @@ progress: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("progr
 
 
 class End(NamedTuple):
-    """Why a loop ends early, and how many of its last turns are taken back: 0 where the turn that says so stands."""
+    """Why a loop ends early; `failed` takes the turn back that says so, if it is not the first one, and warns."""
 
     reason: str
-    taken_back: int = 0
-    warns: bool = False
+    failed: bool = False
 
 
 def _never(values: Values) -> End | None:
@@ -51,7 +50,7 @@ class Loop(NamedTuple):
     results: tuple[Node, ...]  # the steps whose last values are the outputs, the result first
     stop: Callable[[Values], End | None] = _never  # asked after every turn
     first: int = 1  # the number of the first turn
-    last: tuple[Node, ...] = ()  # what is still worked out where the loop has arrived, as a turn of its own
+    rows: tuple[Node, ...] = ()  # the steps that make up a table with a row for each turn
     loss: Node | None = None  # what a backward pass starts from, in the first turn; nothing has a gradient without it
 
 
@@ -67,7 +66,7 @@ class Ran(NamedTuple):
     """A loop that has ended: the turns that were kept, how many there were, and why it ended early, if it did."""
 
     kept: list[Turn]
-    count: int
+    turns: int
     end: End | None
 
 
@@ -86,8 +85,8 @@ def run(
     program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
     told, stride = progress.get(), max(1, loop.turns // TOLD)
     first: list[Turn] = []
-    latest: deque[Turn] = deque(maxlen=None if keep_all else KEPT + 2)  # two of them may be taken back
-    turn, end, state = None, None, start
+    latest: deque[Turn] = deque(maxlen=None if keep_all else KEPT + 1)  # one of them may be taken back
+    end, state = None, start
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
         for done in range(loop.turns):
             turn = Turn(loop.first + done, program.run(state), state)
@@ -99,16 +98,9 @@ def run(
             if told and (done % stride == stride - 1 or done == loop.turns - 1):
                 told(loop.turn, done + 1, loop.turns)
     made = [*first, *latest]
-    taken_back = min(end.taken_back, len(made) if loop.last else len(made) - 1) if end else 0
-    back = made[len(made) - taken_back :]
-    kept = made[: len(made) - taken_back]
-    count = 0 if turn is None else turn.number - loop.first + 1 - taken_back
-    if loop.last:
-        with np.errstate(all="ignore"):
-            inputs = back[0].inputs if back else state
-            ending = Program(loop.last, inputs, loop.carry, dtype=dtype, after_step=after_step)
-            kept.append(Turn(loop.first + count, ending.run(inputs), inputs))
-        count += 1
+    if end and end.failed and len(made) > 1:
+        made.pop()
+    count = made[-1].number - loop.first + 1
     if not keep_all and count > 2 * KEPT:
-        kept = [*kept[:KEPT], *kept[-KEPT:]]
-    return Ran(kept, count, end)
+        made = [*made[:KEPT], *made[-KEPT:]]
+    return Ran(made, count, end)

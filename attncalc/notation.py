@@ -66,8 +66,8 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
 def _binds(node: Node, style: Style) -> float:
     if node.op in ("rename", "held", "safely", "whole"):  # invisible: what they show is their source
         return _binds(node.sources[0], style)
-    if node.op == "constant" and not node.args["symbol"] and node.args["value"] < 0:
-        return 3
+    if node.op == "constant" and not node.args["symbol"]:
+        return 3 if node.args["value"] < 0 else 2.5 if "/" in str(node.args["value"]) else 0
     if style == "latex" and node.op in ("exp", *_FRACTIONS):  # e^x, and a fraction that its bar holds together
         return 1
     return node.row.binds
@@ -93,7 +93,7 @@ def _alone(node: Node, style: Style) -> str:
             return f"[{'×'.join(str(axis.size) for axis in node.axes)}]"
     template = row.latex if style == "latex" else row.text
     text = template(node) if callable(template) else template.format(a=node.args)
-    if node.op == "constant":
+    if node.op == "constant" and (style != "latex" or "_" not in node.args["symbol"]):  # a number, or π
         return text
     return _latex_name(text, node.op) if style == "latex" else pretty(text)
 
@@ -114,7 +114,7 @@ def _latex_name(name: str, op: str) -> str:
     head, _, tail = name.partition("_")
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()
-    elif op == "step" and len(name) > 2:
+    elif op == "step" and len(name) > 2 and not (len(head) == 1 and tail.isdigit()):
         return rf"\text{{{re.sub('_', ' ', name)}}}"
     elif len(head) > 1:
         head = rf"\text{{{head}}}"

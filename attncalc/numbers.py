@@ -125,7 +125,7 @@ def _written(values: Array, digits: int | None) -> list[str]:
         return [f"{real} {sign} {imaginary}i" for real, sign, imaginary in parts]
     if kind == "f":
         return _decimal(widened(values), _form(values, digits))
-    return [str(int(x)) for x in values]
+    return [str(x) for x in values] if kind == "U" else [str(int(x)) for x in values]
 
 
 class _Form(NamedTuple):
@@ -166,11 +166,11 @@ def _decimal(values: Array, form: _Form) -> list[str]:
 
 def _fixed(x: float, decimals: int) -> str:
     """So many decimals; beyond the digits that a float has there are zeros, and not what its binary form adds."""
-    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{_decimal(x):.{decimals}f}"
+    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{_as_written(x):.{decimals}f}"
 
 
-def _decimal(x: float) -> Decimal:
-    """The number that is written as Python writes the float."""
+def _as_written(x: float) -> Decimal:
+    """The decimal number that a float is written as."""
     from decimal import Decimal
 
     return Decimal(repr(x))
@@ -184,7 +184,7 @@ def _scientific(x: float, form: _Form) -> str:
         return "0"
     most = form.mantissa if form.faint or abs(x) > 1 else min(form.mantissa, 1)
     fitting = (f"{x:.{places}e}" for places in range(most)) if form.trimmed else ()
-    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{_decimal(x):.{most}e}")
+    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{_as_written(x):.{most}e}")
     return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), whole)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,12 @@ def _checked(option: Option, value: Any) -> Any:
     elif isinstance(value, Mapping):
         if dict in option.types:
             number = option._replace(types=(float,))
-            return {_name(name, option): _checked(number, item) for name, item in value.items()}
+            numbers = {n: _number(item, option.flag) if isinstance(item, str) else item for n, item in value.items()}
+            return {_name(name, option): _checked(number, item) for name, item in numbers.items()}
     elif isinstance(value, str):
         if value in option.choices or (str in option.types and not option.choices):
             return value
-    elif isinstance(value, int | float):
+    elif isinstance(value, Rational | float):
         size = _size(value)
         if size == math.inf and "inf" in option.choices:
             return "inf"
@@ -66,20 +68,15 @@ def _checked(option: Option, value: Any) -> Any:
     raise OptionError(f"{option.flag} must be {allowed}, and not {visible(repr(value), 80)}", hint=hint)
 
 
-def assignments(text: str, flag: str) -> dict[str, float] | float:
+def assignments(text: str, flag: str) -> dict[str, Rational | float] | Rational | float:
     """`x=3,y=-1` as numbers by their names, or a single number without a name."""
-    from attncalc.inputs import parse_number  # here, since few options are such
-
-    found: dict[str, float] = {}
+    found: dict[str, Rational | float] = {}
     parts = re.split(r"[,;\s]+", re.sub(r"\s*=\s*", "=", text.strip(" ,;")))
     for part in parts:
         name, equals, number = part.rpartition("=")
         if not equals and len(parts) > 1:
             raise OptionError(f"{flag} has {quoted(part)} without a name", hint="each number has one: x=3,y=-1")
-        try:
-            value = parse_number(number)
-        except InputError as error:
-            raise OptionError(f"{flag}: {error.message}", hint=error.hint or "write x=3,y=-1") from None
+        value = _number(number, flag)
         if not equals:
             return value
         if name in found:
@@ -88,13 +85,28 @@ def assignments(text: str, flag: str) -> dict[str, float] | float:
     return found
 
 
+def _number(text: str, flag: str) -> Rational | float:
+    """A number as a person writes it; a fraction stays one, for those who calculate with fractions."""
+    from attncalc.inputs import parse_number  # here, since few options are such
+
+    try:
+        value = parse_number(text)
+    except InputError as error:
+        raise OptionError(f"{flag}: {error.message}", hint=error.hint or "write x=3,y=-1") from None
+    if re.fullmatch(r"[+-]?\d{1,15}/\d{1,15}", text, re.ASCII):
+        from fractions import Fraction
+
+        return Fraction(text)
+    return value
+
+
 def _name(name: Any, option: Option) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         raise OptionError(f"{option.flag}: {quoted(str(name))} is no name of a variable", hint="write x=3,y=-1")
     return name
 
 
-def _size(value: float) -> float:
+def _size(value: Rational | float) -> float:
     """The number as a float; a whole number beyond floats is infinite among them."""
     try:
         return float(value)

@@ -11,27 +11,17 @@ from numpy.typing import NDArray
 
 from attncalc import notation
 from attncalc.calculation import Calculation
-from attncalc.errors import OptionError
+from attncalc.errors import NotExact, OptionError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, gradient_symbol, steps
-from attncalc.loops import Loop, Turn, run
 from attncalc.numbers import round_half_up
-from attncalc.recording import again, drop, farthest, must_be_finite, record
+from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.text import both, either, visible
-from attncalc.trace import NOTHING, Check, Given, Step, Trace
-from attncalc.writing import UPSTREAM, Written, as_kind, kind_of, upstream_operand, write
+from attncalc.trace import NOTHING, Check, Given, Trace
+from attncalc.writing import UPSTREAM, Written, kind_of, upstream_operand, write
 
 Array = NDArray[Any]
 Rounding = Callable[[Array], Array]
-
-
-class Recorded(NamedTuple):
-    """What has been evaluated: steps, outputs, and what is to be said of them."""
-
-    steps: tuple[Step, ...]
-    outputs: tuple[Step, ...]
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
 
 
 class Backward(NamedTuple):
@@ -150,10 +140,17 @@ def solve(
 
         written = written._replace(asides=(*written.asides, *expanded(written.roots)))
     rounding = None if round_to is None else partial(_round, decimals=round_to)
-    if written.loop is not None:
-        recorded = _loop(written, written.loop, dtype, rounding, keep_all=keep_all)
-    else:
-        recorded = _once(problem, written, dtype, rounding)
+    try:
+        if written.loop is not None:
+            from attncalc import turns  # few calculations are loops
+
+            recorded = turns.recorded(written, written.loop, dtype, _tidy, rounding, keep_all=keep_all)
+        else:
+            recorded = _once(problem, written, dtype, rounding)
+    except TypeError as error:
+        if "truth value of Relational" not in str(error):  # SymPy's words where letters are to be compared
+            raise
+        raise NotExact("which is the larger of two letters is not known", hint="give them numbers") from None
     trace = Trace(
         calculation=problem.name,
         summary=problem.calculation.summary,
@@ -191,43 +188,6 @@ def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | N
         tuple(drop(recorded[node], written.bound.dropped) for node in written.outputs),
         _flat(problem, written, values),
     )
-
-
-def _loop(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
-    """Run a loop and record the turns that were kept, each in a group of its own."""
-    kind = kind_of(written.values, dtype)
-    loop = loop._replace(start={name: as_kind(np.asarray(value), kind) for name, value in loop.start.items()})
-    tidied = _tidy if kind == "object" else rounding
-    ran = run(loop, written.values, dtype=kind, after_step=tidied, keep_all=keep_all)
-    full: dict[int, Turn] = {}
-    if rounding is not None and kind != "object":
-        full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
-    known: dict[Node, Step] = {}
-    recorded = [_of_turn(turn, full.get(turn.number), loop.turn, written, known) for turn in ran.kept]
-    said = (f"stopped at {loop.turn} {ran.kept[-1].number}: {ran.end.reason}",) if ran.end else ()
-    warns = ran.end is not None and ran.end.warns
-    notes = () if warns else said
-    if ran.count > len(ran.kept):
-        notes += (f"of {ran.count:,} {loop.turn}s the first and the last are shown; --all shows every one",)
-    last = recorded[-1]
-    return Recorded(
-        tuple(step for turn in recorded for node, step in turn.items() if node.args["shown"]),
-        tuple(drop(last[node]._replace(group=node.args["group"]), written.bound.dropped) for node in loop.results),
-        notes,
-        said if warns else (),
-    )
-
-
-def _of_turn(turn: Turn, full: Turn | None, word: str, written: Written, known: dict[Node, Step]) -> dict[Node, Step]:
-    """The steps of a turn; a step's formula is written once, and is the same in all the turns."""
-    recorded = {}
-    for node in turn.values:
-        if node not in known:
-            known[node] = record(node, turn.values, turn.inputs, written.labels, None, None)
-        group = "/".join(filter(None, (f"{word} {turn.number}", node.args["group"])))
-        drift = farthest(turn.values[node], full.values[node]) if full and node in full.values else None
-        recorded[node] = again(known[node], node, turn.values, turn.inputs, group, drift)
-    return recorded
 
 
 def _gradchecks(written: Written) -> dict[Node, Check]:

@@ -98,9 +98,8 @@ class Program:
 
     def from_where(self, node: Node) -> tuple[int, int | None, tuple[int, ...]]:
         """The places of the first source, of the second one, and of any others."""
-        first, second, *others = (*(self.places[source] for source in node.sources), None, None)
-        assert first is not None, "what has no sources never changes"
-        return first, second, tuple(place for place in others if place is not None)
+        places = [self.places[source] for source in node.sources]
+        return places[0], places[1] if len(places) > 1 else None, tuple(places[2:])
 
     def bare(self, node: Node, value: Array) -> Any:
         """A single float without the array around it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,19 @@ from attncalc.graph import Node
 from attncalc.text import both
 from attncalc.trace import Arithmetic, Check, Notation, Step, Trace
 
+if TYPE_CHECKING:
+    from attncalc.cells import At
+
 Array = NDArray[Any]
+
+
+class Recorded(NamedTuple):
+    """What has been evaluated: steps, outputs, and what is to be said of them."""
+
+    steps: tuple[Step, ...]
+    outputs: tuple[Step, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def record(

@@ -33,7 +33,7 @@ def shortened(root: Node, leaves: Collection[Node] = ()) -> Node:
         if node.op == "step":
             new[node] = sources[0]
         elif node.op in _RULES:
-            new[node] = spread(_RULES[node.op](*sources), node.axes)
+            new[node] = spread(_RULES[node.op](*map(_narrow, sources), **node.args), node.axes)
         else:
             new[node] = node if sources == [*node.sources] else Node(node.op, *sources, **node.args)
     return new[root]
@@ -57,11 +57,26 @@ def _expression(root: Node, leaves: Collection[Node]) -> list[Node]:
 
 def _number(node: Node) -> Fraction | None:
     """The number that a node is, by the digits that it is written with; one with a name of its own is none."""
-    while node.op == "spread":
-        node = node.sources[0]
+    node = _narrow(node)
     if node.op != "constant" or node.args["symbol"] or not math.isfinite(node.args["value"]):
         return None
     return Fraction(str(node.args["value"]))
+
+
+def _narrow(node: Node) -> Node:
+    """A value without the axes over which it is only repeated."""
+    while node.op == "spread":
+        node = node.sources[0]
+    return node
+
+
+def _is_fixed(node: Node) -> bool:
+    """Whether a node is a number or a size, or one over the other."""
+    return node.op in ("constant", "size") or (node.op in ("div", "neg") and all(map(_is_fixed, node.sources)))
+
+
+def _is_same_size(a: Node, b: Node) -> bool:
+    return a.op == b.op == "size" and bool(a.args["axis"] == b.args["axis"])
 
 
 def _written(value: Fraction) -> Node | None:
@@ -112,7 +127,11 @@ def _difference(a: Node, b: Node) -> Node:
         return _negative(b)
     if _number(b) == 0:
         return a
-    return _sum(a, size) if minus else _numbers([a, b], -1) or a - b
+    if minus:
+        return _sum(a, size)
+    if a.op == b.op == "div" and _is_same_size(a.sources[1], b.sources[1]):
+        return (a.sources[0] - b.sources[0]) / a.sources[1]
+    return _numbers([a, b], -1) or a - b
 
 
 def _numbers(terms: Sequence[Node], sign: int) -> Node | None:
@@ -160,6 +179,8 @@ def _unnumbered(a: Node, b: Node) -> Node:
         return a**2
     if a.op in ("div", "ratio") and _number(a.sources[0]) is not None:
         return _quotient(_product(a.sources[0], b), a.sources[1])
+    if b.op == "div" and _is_fixed(b.sources[1]):
+        return _quotient(_product(a, b.sources[0]), b.sources[1])
     return a * b
 
 
@@ -183,6 +204,33 @@ def _power(a: Node, p: Node) -> Node:
     return a if _number(p) == 1 else a**p
 
 
+def _weighed(weights: Node, values: Node) -> Node:
+    """A product that is 0 where the weight is, whatever the value: a plain one where the value is a number."""
+    return _product(weights, values) if _is_fixed(values) else Node("weigh", weights, values)
+
+
+def _total(x: Node, over: str) -> Node:
+    return _outside(x, lambda inner: Node("sum", inner, over=over))
+
+
+def _matrix_product(a: Node, b: Node) -> Node:
+    return _outside(b, lambda inner: a @ inner)
+
+
+def _outside(x: Node, linear: Callable[[Node], Node]) -> Node:
+    """A linear function of x, with the sign, the number in front and the size below brought out of it."""
+    minus, x = _positive(x)
+    front, rest = _front(x)
+    number = _written(front)
+    if x.op == "div" and _is_fixed(x.sources[1]) and x.sources[0].axes == x.axes:
+        result = _quotient(_outside(x.sources[0], linear), x.sources[1])
+    elif number is not None and rest is not None and rest is not x and rest.axes == x.axes:
+        result = _times(number, linear(rest))
+    else:
+        result = linear(x)
+    return _negative(result) if minus else result
+
+
 _RULES: dict[str, Callable[..., Node]] = {
     "neg": _negative,
     "add": _sum,
@@ -190,4 +238,7 @@ _RULES: dict[str, Callable[..., Node]] = {
     "mul": _product,
     "div": _quotient,
     "pow": _power,
+    "weigh": _weighed,
+    "sum": _total,
+    "matmul": _matrix_product,
 }

@@ -33,8 +33,8 @@ def _typed(value: Any) -> str:
 
 
 def shape_words(operand: Operand) -> str:
-    """`[n, (h d_k)]`, alternatives with `or`; a single number has no axes."""
-    return either(map(_shape, operand.shapes))
+    """`[n, (h d_k)]`, alternatives with `or`; a single number has no axes, and a formula is text."""
+    return "text" if operand.kind == "expression" else either(map(_shape, operand.shapes))
 
 
 def _shape(shape: Shape) -> str:

@@ -14,7 +14,7 @@ from attncalc import notation
 from attncalc.binding import Bound, bind
 from attncalc.calculation import Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
-from attncalc.evaluate import exactly
+from attncalc.evaluate import exactly, number
 from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, step, walk
 from attncalc.loops import Loop
 from attncalc.ops import spread
@@ -90,7 +90,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
                 raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
             loop, made = None, loop.loss
         outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
-        values = arrays | {name: _letter(name, value) for name, value in said.letters.items()}
+        values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
         if problem.backward and problem.backward.jacobian:
@@ -127,10 +127,10 @@ def _told_apart(
     return arrays, {formulas[name]: parse(str(inputs[name].value)) for name in formulas if name in inputs}
 
 
-def _letter(name: str, value: Number | None) -> Array:
+def _letter(name: str, value: Number | None, dtype: str) -> Array:
     """The value of a single number that an option gives; where none does, it is a letter."""
     if value is not None:
-        return np.asarray(value, dtype=np.float64)
+        return number(value, np.dtype(dtype))
     from attncalc import exact  # SymPy comes in here, and only here
 
     return exact.letters(name, ()).value

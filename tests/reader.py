@@ -26,6 +26,9 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "σ": lambda x: (1 + math.tanh(x / 2)) / 2,
     "sign": lambda x: float((x > 0) - (x < 0)),
     "max": lambda *entries: max(entries),
+    "min": lambda *entries: min(entries),
+    "floor": lambda x: float(math.floor(x)),
+    "erf": math.erf,
     "argmax": lambda *entries: entries.index(max(entries)),
 }
 PRODUCTS = {"×": float.__mul__, "·": float.__mul__, "⊙": float.__mul__, "/": float.__truediv__}

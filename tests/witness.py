@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import witness_attention
+import witness_costs
 import witness_layers
 import witness_positions
 import witness_probability
@@ -18,6 +19,7 @@ import witness_vectors
 WITNESSES: dict[str, Callable[..., dict[str, Any]]] = {
     **witness_vectors.WITNESSES,
     **witness_attention.WITNESSES,
+    **witness_costs.WITNESSES,
     **witness_probability.WITNESSES,
     **witness_positions.WITNESSES,
     **witness_layers.WITNESSES,

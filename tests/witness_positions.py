@@ -38,11 +38,11 @@ def sinusoidal(
     return found
 
 
-def frequencies_of(d: int, base: float, length: int, scaling: str = "none", **given: Any) -> tuple[list[float], float]:
+def frequencies_of(d: int, base: float, rows: int, scaling: str = "none", **given: Any) -> tuple[list[float], float]:
     """The frequencies after scaling, and the factor of cosines and sines."""
     factor = given.get("factor")
     trained = given.get("original_length", 0)
-    length = given.get("length", length)
+    length = given.get("length", rows)
     if scaling == "base":
         base *= factor
     elif scaling == "ntk":

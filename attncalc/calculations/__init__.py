@@ -53,6 +53,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "Random vectors grow orthogonal, and their distances alike, as dimensions are added.",
     ),
     "scaling": ("experiments", "Why scores are divided by √d_k: what happens to softmax without it."),
+    "complexity": (
+        "complexity",
+        "What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bound.",
+    ),
     "sinusoidal": ("positions", "Tell a position by sines and cosines of many wavelengths."),
     "rope": ("rope", "Turn pairs of a vector by angles that grow with its position."),
     "alibi": ("positions", "Tell scores how far apart query and key are: the farther, the less."),
@@ -123,6 +127,7 @@ FAMILIES: dict[str, str] = {
     "attention": "Attention",
     "pieces": "Attention",
     "experiments": "Attention",
+    "complexity": "Attention",
     "positions": "Positions",
     "rope": "Positions",
     "normalisation": "Layers",

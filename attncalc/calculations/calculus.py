@@ -46,7 +46,8 @@ def letters(f: Expression, point: Point, flag: str) -> dict[str, Node]:
     if point is not None:
         return {name: letter(name, value) for name, value in coordinates(f, point, flag).items()}
     names = [*f.variables] or ["x"]
-    note(f"{flag} is not given: {both(names)} {'are' if len(names) > 1 else 'is'} left as letters")
+    kept = "are left as letters" if len(names) > 1 else "is left as a letter"
+    note(f"{flag} is not given: {both(names)} {kept}")
     return {name: letter(name, None) for name in names}
 
 

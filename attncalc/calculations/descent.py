@@ -53,9 +53,9 @@ def descend(
     """Walk downhill from a point, against the slope, step by step.
 
     θ ← θ + update, where update = −lr·∇f(θ) for gd; the other optimisers are those of `optimizer`. Iteration 0 is the
-    start, so that the point of iteration k has k updates behind it; the last iteration has arrived and makes none. It
-    ends early where updates no longer move the point, and where it diverges at the last finite point. The result is
-    the last point, with f there beside it.
+    start, so that the point of iteration k has k updates behind it; the update of the last one is shown, and not made.
+    A descent ends early where updates no longer move the point, and where it diverges at the last finite iteration.
+    The result is the last point, with f there beside it, and a table of the iterations.
     """
     at = coordinates(f, start, "--start")
     at_least(0, steps=steps)
@@ -76,16 +76,17 @@ def descend(
     beside: tuple[Node, ...] = ()
     if flow:
         beside, begin, carry = _with_flow(f, at, lr, begin, carry)
+    shown = (point, value, gradient, update, *beside)
     return Loop(
         turn="iteration",
         start=begin | {NUMBER: 1},
-        steps=(point, value, gradient, update, *beside),
+        steps=shown,
         carry=carry | {NUMBER: t + 1},
-        turns=steps,
+        turns=steps + 1,
         results=(point, value),
         stop=_stop(at, point, {"value of f": value, "slope": gradient, "update": update}),
         first=0,
-        last=(point, value, gradient, *beside),
+        rows=shown,
     )
 
 
@@ -102,7 +103,7 @@ def _coordinates(at: Mapping[str, float], point: Node) -> dict[str, Node]:
 
 def _stop(at: Mapping[str, float], point: Node, watched: Mapping[str, Node]) -> Callable[[Values], End | None]:
     """When a descent ends early: what is watched is no longer finite, or the updates no longer move the point."""
-    start = np.array([*at.values()]) if point.axes else next(iter(at.values()))
+    start = np.array([*map(float, at.values())])[() if point.axes else 0]
 
     def stop(values: Values) -> End | None:
         sizes = {name: _size(values.number(node)) for name, node in watched.items()}
@@ -112,10 +113,8 @@ def _stop(at: Mapping[str, float], point: Node, watched: Mapping[str, Node]) -> 
             raise DomainError(f"the {broken[0]} is not finite where the descent starts", hint="--start elsewhere")
         if broken:
             reason = f"the descent diverges: at the next point the {broken[0]} is not finite (a smaller --lr helps)"
-            return End(reason, taken_back=2, warns=True)
-        if sizes["update"] <= SETTLED * way:
-            return End("it has settled: updates no longer move the point", taken_back=1)
-        return None
+            return End(reason, failed=True)
+        return End("it has settled: updates no longer move the point") if sizes["update"] <= SETTLED * way else None
 
     return stop
 

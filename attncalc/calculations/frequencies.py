@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from attncalc.axes import Axis
@@ -153,6 +152,8 @@ def _factor(rotation: Rotation) -> Number:
         return rotation.factor
     assert rotation.length is not None
     assert rotation.original_length is not None
+    from fractions import Fraction  # every attention imports this file, and few have a longer text
+
     return Fraction(rotation.length, rotation.original_length)
 
 

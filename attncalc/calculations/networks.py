@@ -18,14 +18,14 @@ from attncalc.errors import OptionError, ShapeError
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, gradient_step, step
 from attncalc.loops import End, Loop
-from attncalc.ops import mean, rename, take, total
+from attncalc.ops import mean, rename, total
 from attncalc.program import Values
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
 Steps = Annotated[int, "how many times it is repeated, each time from the weights that the last one left"]
-Gradients = Sequence[tuple[Node, Node]]
-"""Weights, each with the step that holds the gradient of the loss with respect to it."""
+Gradients = Mapping[Node, Node]
+"""Weights → the steps that hold the gradients of the loss with respect to them, in the order of the backward pass."""
 
 
 @calculation(
@@ -56,12 +56,18 @@ def linear_regression(
     predictions = step("predictions", line, "what the weights make of each sample, so far")
     errors = step("errors", predictions - Y, "predicted less true: above 0 where the prediction is too high")
     measured = step("loss", _squared(errors, loss), _OVER_SAMPLES)
-    moved = [
-        gradient_step(weights, slopes(measured, as_node(1), [weights])[0], _why(weights, loss))
+    gradients = {
+        weights: _gradient(weights, measured, as_node(1), _why(weights, loss))
         for weights in (W, b)
         if weights is not None
-    ]
-    return _trained(measured, [*zip((W, b), moved, strict=False)], lr, steps)
+    }
+    return _trained(measured, gradients, lr, steps)
+
+
+def _gradient(weights: Node, output: Node, upstream: Node, why: str) -> Node:
+    """The step that holds the gradient of the loss with respect to weights, given that with respect to an output."""
+    (slope,) = slopes(output, upstream, [weights])
+    return gradient_step(weights, slope, why)
 
 
 _OVER_SAMPLES = "squares, so that signs go; the mean is over the samples, and not over all the entries"
@@ -69,7 +75,7 @@ _OVER_SAMPLES = "squares, so that signs go; the mean is over the samples, and no
 
 def _squared(errors: Node, loss: str) -> Node:
     """The mean over the samples of the squared length of each error, or half of it."""
-    whole = mean(total(errors**2, "o") if "o" in errors.names else errors**2, "N")
+    whole = mean(total(errors**2, "o"), "N")
     return whole / 2 if loss == "half-mse" else whole
 
 
@@ -83,11 +89,11 @@ def _why(weights: Node, loss: str) -> str:
 def _trained(loss: Node, gradients: Gradients, lr: float, steps: int) -> tuple[Node, ...] | Loop:
     """The updated weights behind the gradients; several steps make a loop."""
     new = {}
-    for weights, gradient in gradients:
+    for weights in sorted(gradients, key=lambda weights: weights.args["name"][1:]):  # w1, b1, w2, …
         name = weights.args["name"]
         why = "against the gradient, which points to where the loss rises"
-        new[name] = step(f"new_{name}", weights - lr * gradient, why, symbol=f"{weights.args['symbol']}_new")
-    results = (loss, *(gradient for _, gradient in gradients), *new.values())
+        new[name] = step(f"new_{name}", weights - lr * gradients[weights], why, symbol=f"{weights.args['symbol']}_new")
+    results = (loss, *gradients.values(), *new.values())
     if steps == 1:
         return results
     return Loop(
@@ -106,7 +112,7 @@ def _diverged(watched: Sequence[Node]) -> Callable[[Values], End | None]:
     def stop(values: Values) -> End | None:
         if all(values[node].dtype == object or np.isfinite(values[node]).all() for node in watched):
             return None
-        return End("training diverges: the next one is not finite (a smaller --lr helps)", taken_back=1, warns=True)
+        return End("training diverges: the next one is not finite (a smaller --lr helps)", failed=True)
 
     return stop
 
@@ -202,21 +208,19 @@ def _measured(out: Node, Y: Node, loss: str) -> Node:
         rows = -score(logs, Y, None, 0, by_class=len(Y.axes) < len(out.axes))
         rows = step("losses", rows, "the surprise at what is right: 0 only if it was certain")
         return step("loss", mean(rows, "N"), "the mean over the samples, so that batches of any size compare")
-    if len(Y.axes) < len(out.axes):
-        if classes.size > 1:
-            raise ShapeError(
-                f"y has one number for each sample, and {classes.size} come out of the network ({describe(out.axes)})",
-                hint="one number a sample is a class for --loss cross-entropy, or wants a last layer of one column",
-            )
-        out = take(out, "o", 0)
+    if len(Y.axes) < len(out.axes) and classes.size > 1:
+        raise ShapeError(
+            f"y has one number for each sample, and {classes.size} come out of the network ({describe(out.axes)})",
+            hint="one number a sample is a class for --loss cross-entropy, or wants a last layer of one column",
+        )
     return step("loss", _squared(out - Y, loss), _OVER_SAMPLES)
 
 
 def _backward(
     loss: Node, made: Sequence[Node], layers: Sequence[tuple[Node, Node | None]], kind: str
-) -> list[tuple[Node, Node]]:
+) -> dict[Node, Node]:
     """The backward pass from the last layer to the first: each layer's delta, and the gradients of its weights."""
-    gradients = []
+    gradients: dict[Node, Node] = {}
     last = len(layers)
     constant = {
         "mse": "with the 2 of the square and the 1/N of the mean, and no slope of an activation, since it has none",
@@ -228,10 +232,10 @@ def _backward(
     for k in range(last, 0, -1):
         W, b = layers[k - 1]
         why = "what came in, times what is wrong with what came out, added up over the samples"
-        gradients.append((W, gradient_step(W, *slopes(made[k - 1], delta, [W]), why)))
+        gradients[W] = _gradient(W, made[k - 1], delta, why)
         if b is not None:
             why = "the bias is in every sample's sum: the deltas are added up, and 1/N is in them already"
-            gradients.append((b, gradient_step(b, *slopes(made[k - 1], delta, [b]), why)))
+            gradients[b] = _gradient(b, made[k - 1], delta, why)
         if k > 1:
             (slope,) = slopes(made[k - 1], delta, [made[k - 2]])
             why = f"back through w{k} as it was in the forward pass, times the activation's slope at z{k - 1}"

@@ -30,11 +30,9 @@ class Parameters(NamedTuple):
     weight_decay: Annotated[float, "pulls towards 0: added to the gradient (L2); apart from it in adamw"] = 0
 
 
+DEFAULTS = Parameters()
 Made = tuple[Node, dict[str, Node]]
 """What is multiplied by −lr to become the update, and the new memory."""
-
-
-DEFAULTS = Parameters()
 
 
 class Rule(NamedTuple):

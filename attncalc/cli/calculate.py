@@ -32,11 +32,11 @@ def calculation_command(name: str) -> Command:
     return build(calculation, partial(_calculate, calculation), description(calculation))
 
 
-def _calculate(calculation: Calculation, words: Sequence[str], **given: Any) -> None:
-    carry_out(calculation, words, given)
+def _calculate(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
+    return carry_out(calculation, words, given)
 
 
-def build(calculation: Calculation, callback: Callable[..., None], summary: str, *further: TyperOption) -> Command:
+def build(calculation: Calculation, callback: Callable[..., int], summary: str, *further: TyperOption) -> Command:
     """A command that takes what the calculation takes, and `further` options."""
     own = [
         *(_operand(each) for each in calculation.operands),
@@ -45,7 +45,12 @@ def build(calculation: Calculation, callback: Callable[..., None], summary: str,
     ]
     if _has_weights(calculation):
         own.append(option(WEIGHTS, "one file that holds the weights by name", value="FILE", section=BY_NAME))
-    known = [*common.output_options(), *common.arithmetic_options(), *common.reading_options()]
+    known = [
+        *common.output_options(),
+        *common.arithmetic_options(),
+        *common.checking_options(),
+        *common.reading_options(),
+    ]
     operands = {f"-{each.name}" for each in calculation.operands}
     options = {f"-{each.name}" for each in calculation.options}
     return Command(
@@ -60,8 +65,8 @@ def build(calculation: Calculation, callback: Callable[..., None], summary: str,
 
 def carry_out(
     calculation: Calculation, words: Sequence[str], given: common.Words, backward: Backward | None = None
-) -> None:
-    """Read the operands, calculate, and show the result."""
+) -> int:
+    """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
     from attncalc.inputs import gather
     from attncalc.problem import Problem
 
@@ -75,7 +80,12 @@ def carry_out(
     gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
     inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
     problem = Problem(calculation, inputs, gathered.options, backward)
+    if given["check"] is not None:
+        from attncalc.cli.checking import check_and_show
+
+        return check_and_show(problem, given["check"], given, chosen.target, reading)
     common.solve_and_show(problem, chosen, reading)
+    return 0
 
 
 def _shapes(calculation: Calculation, words: Sequence[str], named: dict[str, str]) -> dict[str, str]:

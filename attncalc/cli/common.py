@@ -55,6 +55,7 @@ class Settings(NamedTuple):
     exact: bool
     symbolic: bool
     expand: bool
+    explain: bool
 
 
 def output_options() -> list[TyperOption]:
@@ -68,9 +69,9 @@ def output_options() -> list[TyperOption]:
         option("cell", "the arithmetic of an entry, or of all", value="STEP[i,j]", multiple=True, section=section),
         switch("expand", "the definition of each function, as steps of its own", section=section),
         switch("standalone", "LaTeX as a document by itself", section=section),
+        switch("explain", "below each step what a teacher would add, and the commonest mistakes", section=section),
         switch("all", "every row, column and step, however many", section=section),
-        option("digits", "decimals (4; in plain, json and csv all there are)", value="N", short="-d", section=section),
-        option("color", "whether to use colour (auto)", value="|".join(WHEN), choices=WHEN, section=section),
+        *page_options(),
     ]
 
 
@@ -85,6 +86,15 @@ def target_options(formats: Sequence[str]) -> list[TyperOption]:
     ]
 
 
+def page_options() -> list[TyperOption]:
+    """How numbers are shown, and in which colours."""
+    section = "Output"
+    return [
+        option("digits", "decimals (4; in plain, json and csv all there are)", value="N", short="-d", section=section),
+        option("color", "whether to use colour (auto)", value="|".join(WHEN), choices=WHEN, section=section),
+    ]
+
+
 def arithmetic_options() -> list[TyperOption]:
     """How it is calculated."""
     section = "Arithmetic"
@@ -94,6 +104,23 @@ def arithmetic_options() -> list[TyperOption]:
         switch("symbolic", "letters for operands without numbers; 2x3 is the shape of one", section=section),
         option("dtype", "the floating-point type (float64)", value="|".join(DTYPES), choices=DTYPES, section=section),
     ]
+
+
+def marking_options() -> list[TyperOption]:
+    """How an answer is marked."""
+    section = "Checking"
+    return [
+        switch("reveal", "show what is right, too", section=section),
+        option("points", "what each step weighs in the marks", value="STEP=N,…", multiple=True, section=section),
+        option("rtol", "how far an answer may be off, relative to the right one", value="R", section=section),
+        option("atol", "how far it may be off; without either, its own digits say", value="A", section=section),
+    ]
+
+
+def checking_options() -> list[TyperOption]:
+    """An answer to check in place of showing the steps."""
+    help = "check an answer, a sheet or the result alone, and name the mistake behind a wrong one"
+    return [option("check", help, value="ANSWER", section="Checking"), *marking_options()]
 
 
 def reading_options() -> list[TyperOption]:
@@ -168,28 +195,36 @@ def _format_of(path: Path, formats: Sequence[str]) -> str:
     return SUFFIXES[suffix]
 
 
+def paper(words: Words, where: Target) -> View:
+    """What a page is written on: its width, its colours, the signs that it can carry, and the decimals."""
+    color = output.wants_color(choice("color", words["color"], WHEN))
+    return View(
+        digits=count("digits", words["digits"], MOST_DIGITS),
+        width=output.width() if where.path is None else None,
+        color=color and where.path is None,
+        unicode=where.path is not None or output.carries_signs(sys.stdout),
+    )
+
+
 def settings(words: Words) -> Settings:
     """How to calculate and what to show, or which option is at fault: told before any file is read."""
     where = target(words, tuple(FORMATS))
-    color = output.wants_color(choice("color", words["color"], WHEN))
-    view = View(
-        digits=count("digits", words["digits"], MOST_DIGITS),
+    view = paper(words, where)._replace(
         show=names(words["show"]),
         quiet=bool(words["quiet"]),
         get=words["get"],
         everything=bool(words["all"]),
         cells=_cells(words["cell"]),
         standalone=bool(words["standalone"]),
-        width=output.width() if where.path is None else None,
-        color=color and where.path is None,
-        unicode=where.path is not None or output.carries_signs(sys.stdout),
     )
     rounding = count("round", words["round"], MOST_ROUNDING)
     exact, symbolic = bool(words["exact"]), bool(words["symbolic"])
     if rounding is not None and (exact or symbolic):
         raise OptionError(f"--round rounds every step, and --{'exact' if exact else 'symbolic'} rounds none")
     dtype = choice("dtype", words["dtype"], DTYPES)
-    return Settings(where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]))
+    return Settings(
+        where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]), bool(words["explain"])
+    )
 
 
 def _cells(words: Sequence[str]) -> tuple[str, ...]:
@@ -233,6 +268,10 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         expand=chosen.expand,
         keep_all=chosen.view.everything,
     )
+    if chosen.explain:
+        from attncalc.explain import explained
+
+        trace = explained(trace)
     content = render(trace, chosen.target.format, chosen.view)
     for note in trace.notes:
         output.say("note", note)

@@ -40,10 +40,10 @@ class Gradients(Calculations):
         )
 
 
-def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any) -> None:
+def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
     from attncalc.problem import Backward
 
-    carry_out(calculation, words, given, Backward(common.names(given["wrt"]), bool(given["gradcheck"])))
+    return carry_out(calculation, words, given, Backward(common.names(given["wrt"]), bool(given["gradcheck"])))
 
 
 class Jacobians(Calculations):
@@ -61,10 +61,10 @@ class Jacobians(Calculations):
         )
 
 
-def _all_slopes(calculation: Calculation, words: Sequence[str], **given: Any) -> None:
+def _all_slopes(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
     from attncalc.problem import Backward
 
-    carry_out(calculation, words, given, Backward(common.names(given["wrt"]), jacobian=True))
+    return carry_out(calculation, words, given, Backward(common.names(given["wrt"]), jacobian=True))
 
 
 def jacobian() -> Jacobians:

@@ -10,6 +10,7 @@ from typer.core import TyperOption
 from attncalc.errors import OptionError
 from attncalc.text import near, quoted, visible
 
+FORMULA = frozenset("*^/+() ")  # what no option's name holds
 DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen into
 
 
@@ -60,7 +61,7 @@ def sort_words(
 
 
 def _is_option(word: str, known: Mapping[str, TyperOption]) -> bool:
-    """Whether a word is meant as an option: not `-` (standard input), not a number below zero."""
+    """Whether a word is meant as an option: not `-` (standard input), a number below zero, or a formula, `-x**2`."""
     if len(word) < 2 or word[0] not in DASHES or word[1] in "0123456789.":
         return False
     name = word.partition("=")[0]
@@ -68,6 +69,8 @@ def _is_option(word: str, known: Mapping[str, TyperOption]) -> bool:
         return True
     if word[0] != "-":
         return "--" + name.lstrip(DASHES) in known
+    if word[:2] not in known and not FORMULA.isdisjoint(word):
+        return False
     from attncalc.inputs import looks_numeric  # here, since most calls have no such word
 
     return not looks_numeric(word)

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,26 +56,36 @@ class Answer:
         """How many entries there are along each axis."""
         return self.value.shape
 
-    @property
+    @cached_property
     def answered(self) -> Array:
         """Where something is answered."""
         return np.not_equal(self.text, None)
 
-    @property
+    @cached_property
     def unit(self) -> Array:
         """The unit of the last digit that was written."""
         return 10.0**-self.decimals
 
-    @property
+    @cached_property
     def enough(self) -> Array:
         """Where so many digits are written that they tell something."""
         return (self.decimals >= LEAST_DECIMALS) | (self.figures >= LEAST_FIGURES)
 
-    @property
+    @cached_property
     def used(self) -> int:
         """To how many decimals the whole was worked, as far as one sees."""
         rounded = self.decimals[self.answered & (self.decimals < EXACTLY)]
         return int(rounded.max(initial=0))
+
+    @cached_property
+    def exact(self) -> Array:
+        """Where a number was written exactly: a fraction, a root."""
+        return self.decimals >= EXACTLY
+
+    @cached_property
+    def informative(self) -> bool:
+        """Whether there is anything but zeros in it."""
+        return bool(np.any(np.nan_to_num(self.value)))
 
     def laid(self, move: Callable[[Array], Array]) -> Answer:
         """The answer with its entries laid out in another way."""

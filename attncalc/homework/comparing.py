@@ -6,13 +6,14 @@ only where masked scores are, −∞, for which a large negative number will do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.homework.answers import EXACTLY, LEAST_DECIMALS, Answer
+from attncalc.homework.answers import LEAST_DECIMALS, Answer
 
 Array = NDArray[Any]
 
@@ -22,6 +23,8 @@ LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 BY_CHANCE = 0.01
 """An explanation that fits by chance more often than this is none."""
+COPIED = 0.1
+"""What stands on the page already is so much likelier to be written down than to be hit by chance."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +39,16 @@ def fits(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> Ar
     """Where the answer is right as it is written: within half a unit of its last digit.
 
     A 1 or a 0.4 says too little to be taken for a rounded number: it is right where the value has no more digits, or
-    none to the decimals that the other entries have.
+    none to the decimals that the other entries have. Many values may stand on a leading axis.
     """
     if tolerance is not None:
         return _close(answer, value, tolerance.atol + tolerance.rtol * np.abs(value))
     others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
-    half = np.where(answer.decimals >= EXACTLY, 0.0, np.where(answer.enough, 0.5 * answer.unit, others))
-    close = _close(answer, value, half * (1 + 1e-9) + _noise(answer, value))
-    if not np.any(np.nan_to_num(answer.value)):  # zeros throughout say nothing of numbers that are small
-        close &= np.abs(value) <= _noise(answer, value)
+    half = np.where(answer.exact, 0.0, np.where(answer.enough, 0.5 * answer.unit, others))
+    noise = _noise(answer, value)
+    close = _close(answer, value, half * (1 + 1e-9) + noise)
+    if not answer.informative:  # zeros throughout say nothing of numbers that are small
+        close &= np.abs(value) <= noise
     return close
 
 
@@ -53,10 +57,14 @@ def nearly(answer: Answer, value: Array) -> Array:
     with np.errstate(invalid="ignore"):
         rounded = np.rint(value / answer.unit) * answer.unit
         more = np.abs(value - rounded) > _noise(answer, value)
-        open_ = answer.enough & (answer.decimals < EXACTLY) & ((answer.decimals >= LEAST_DECIMALS) | more)
+        open_ = answer.enough & ~answer.exact & ((answer.decimals >= LEAST_DECIMALS) | more)
         off = np.abs(answer.value - rounded) <= answer.unit * (1 + 1e-6) + _noise(answer, value)
-    informed = answer.value != 0 if not np.any(np.nan_to_num(answer.value)) else True
-    return fits(answer, value) | (open_ & off & informed)
+    return fits(answer, value) | (open_ & off & answer.informative)
+
+
+def fitting(answer: Answer, values: Array) -> Array:
+    """The numbers of those values on a leading axis that are right throughout."""
+    return np.flatnonzero(fits(answer, values).reshape(len(values), -1).all(axis=1))
 
 
 def largest_error(answer: Answer, value: Array) -> float:
@@ -66,28 +74,76 @@ def largest_error(answer: Answer, value: Array) -> float:
     return float(np.max(off, initial=0.0, where=np.isfinite(off)))
 
 
-def chance(answer: Answer, value: Array, right: Array, tried: int, slack: Array | float = 0.0) -> float:
-    """How likely an answer fits one of so many values by chance, judged by the entries in which they are not right.
+def chance(
+    answer: Answer,
+    value: Array,
+    right: Array,
+    others: Sequence[Array] = (),
+    *,
+    tried: int = 0,
+    slack: Array | float = 0.0,
+    prior: float = 1.0,
+) -> float:
+    """How likely an answer fits one of the values that are tried by chance.
 
-    Each entry that tells something counts with the share of the usual range that its digits leave open; entries that
-    follow from others, as the last one of a row whose sum is known, tell nothing. `slack` widens what is left open.
+    `others` are the values that are tried with it, and `tried` is how many more there were. An entry in which the value
+    is not right counts with the share of the usual range that its digits leave open; the last one of a row whose sum is
+    known tells nothing, nor does a row that is like another. `slack` widens what is left open; `prior` is below 1 where
+    the value is likelier to be written than others.
     """
-    width = np.where(answer.decimals >= EXACTLY, 0.0, answer.unit) + slack
+    same = [other for other in others if other.shape == value.shape] or [value]
+    width = np.where(answer.exact, 0.0, answer.unit) + slack
     width = np.broadcast_to(np.maximum(width, 2 * _noise(answer, value)), value.shape)
-    if right.shape != value.shape:
-        telling, range_ = np.ones(value.shape, dtype=bool), _size(value)
-    else:
+    if right.shape == value.shape:
         with np.errstate(invalid="ignore"):
-            telling = ~(np.abs(value - right) <= width)
-        telling &= ~((value == right) | (np.isnan(value) & np.isnan(right)))
-        telling &= ~_implied(telling, value, right)
-        range_ = _size(right) or _size(value)
-    shares: dict[tuple[float, float], float] = {}
-    wrong_by = right if right.shape == value.shape else np.zeros(value.shape)
-    for at in map(tuple, np.argwhere(telling)):
-        entry = round(float(value[at]), 9), round(float(wrong_by[at]), 9)
-        shares[entry] = min(1.0, float(width[at]) / range_) if range_ else 1.0
-    return tried * float(np.prod([*shares.values()])) if shares else 1.0
+            alike = np.abs(value - right) <= np.where(answer.enough, width, 2 * _noise(answer, value))
+        telling = ~(alike | (value == right) | (np.isnan(value) & np.isnan(right)))
+    else:
+        telling = np.ones(value.shape, dtype=bool)
+    sums = right.shape == value.shape and _same_sums(answer.value, right, width)
+    if sums:
+        same = [other for other in same if _same_sums(other, right, width)] or [value]
+    same = [other for other in same if _could_be_written(answer, other)] or [value]
+    share = np.minimum(1.0, width / (_range([*others, value], right) or 1.0))
+    rows: dict[bytes, float] = {}
+    for known, row, wrong in zip(*(_rows(part) for part in (telling, share, value)), strict=True):
+        told = np.sort(row[known])[: max(int(known.sum()) - 1, 1)] if sums else row[known]
+        if told.size:
+            rows[wrong.round(9).tobytes()] = float(np.prod(told))
+    return prior * (tried + len(same)) * float(np.prod([*rows.values()])) if rows else 1.0
+
+
+def _rows(value: Array) -> Array:
+    return value.reshape(-1, value.shape[-1]) if value.ndim else value.reshape(1, 1)
+
+
+def _same_sums(a: Array, b: Array, width: Array) -> bool:
+    """Whether rows have the sums that they should have, as rows of shares do."""
+    if not a.ndim or a.shape != b.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(np.abs(a.sum(axis=-1) - b.sum(axis=-1)) <= width.sum(axis=-1)))
+
+
+def _could_be_written(answer: Answer, value: Array) -> bool:
+    """Whether a value comes out evenly where the answer has so few digits that only such a one fits."""
+    few = ~answer.enough
+    if not few.any() or answer.used >= LEAST_DECIMALS:
+        return True
+    with np.errstate(invalid="ignore"):
+        parts = value[few] / answer.unit[few]
+        return bool(np.all(np.abs(parts - np.rint(parts)) <= LEFT_OVER * 1e3))
+
+
+def _range(values: Sequence[Array], right: Array) -> float:
+    """How far the values that are tried spread, outliers apart."""
+    most = 3 * _size(right)
+    spread = []
+    for shape in {value.shape for value in values}:
+        stacked = np.stack([value for value in (*values, right) if value.shape == shape])
+        finite = np.where(np.isfinite(stacked), np.clip(stacked, -most, most) if most else stacked, 0.0)
+        spread.append(float(np.max(np.ptp(finite, axis=0), initial=0.0)))
+    return max(spread, default=0.0)
 
 
 def _close(answer: Answer, value: Array, most: Array | float) -> Array:
@@ -99,21 +155,16 @@ def _close(answer: Answer, value: Array, most: Array | float) -> Array:
 
 
 def _noise(answer: Answer, value: Array) -> Array:
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(value), answer.noise * np.abs(value) + LEFT_OVER * _size(value), 0.0)
+    finite = np.where(np.isfinite(value), np.abs(value), 0.0)
+    size = np.max(finite, axis=tuple(range(-answer.value.ndim, 0)), keepdims=True, initial=0.0)
+    return np.asarray(answer.noise * finite + LEFT_OVER * size)
 
 
 def _size(value: Array) -> float:
     return float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value)))
 
 
-def _implied(telling: Array, value: Array, right: Array) -> Array:
-    """The last telling entry of each row whose sum is that of the right row."""
-    implied = np.zeros_like(telling)
-    if value.ndim:
-        with np.errstate(invalid="ignore"):
-            known = np.abs(value.sum(axis=-1) - right.sum(axis=-1)) <= 1e-9 * max(1.0, _size(right))
-        for row in np.argwhere(known & (telling.sum(axis=-1) > 1)):
-            last = np.flatnonzero(telling[tuple(row)])[-1]
-            implied[(*row, last)] = True
-    return implied
+def comes_out(value: Array, unit: float) -> bool:
+    """Whether every entry has no more digits than a unit says."""
+    finite = value[np.isfinite(value)] / unit
+    return bool(np.all(np.abs(finite - np.rint(finite)) <= 1e-9 * np.maximum(1, np.abs(finite))))

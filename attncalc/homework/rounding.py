@@ -55,7 +55,7 @@ class Manner:
         if value.dtype.kind != "f" or not self.where[:, place].any():
             return value
         shape = (len(self), *(1,) * (value.ndim - 1))
-        decimals = self.decimals.reshape(shape)
+        decimals = self.decimals.reshape(shape).astype(float)
         with np.errstate(all="ignore"):
             if self.figures.any():
                 size = np.where(value == 0, 1, np.abs(value))
@@ -78,7 +78,14 @@ class Rounded:
     """What a step becomes: a value for each manner of rounding."""
 
     values: Array  # [manner, …]
-    culprits: Sequence[str]  # for each manner, the one step that it does not round, "" where there is none
+    digits: Sequence[tuple[int, int, int]]  # for each manner, the mode, the decimals and the figures
+    spared: Sequence[str]  # for each manner, the one step that it does not round, "" where there is none
+
+    def culprit(self, manner: int, exact: Array, half: Array) -> str:
+        """The one step without whose rounding a manner gives what is exact; "" where it is no single one."""
+        alike = [i for i, digits in enumerate(self.digits) if self.spared[i] and digits == self.digits[manner]]
+        found = {self.spared[i] for i in alike if (np.abs(self.values[i] - exact) <= half * (1 + 1e-9)).all()}
+        return found.pop() if len(found) == 1 else ""
 
 
 class Spelled:
@@ -94,7 +101,7 @@ class Spelled:
 
     def rounded(self, operands: Mapping[str, Array], decimals: int, own: Own | None = None) -> Rounded:
         """The step's value in every manner of rounding to about so many decimals."""
-        manner, culprits = self._manners(decimals, own or {})
+        manner, spared = self._manners(decimals, own or {})
         order = plan([self.root], given=(own or {}).keys(), keep=lambda node: False)
         there = {node: i for i, node in enumerate(self.places)}
         turns = iter([there[node] for node in order.order if node.op == "step"])
@@ -108,15 +115,16 @@ class Spelled:
         value = evaluate(order, operands, given=own, after_step=after_step)[self.root]
         if value.ndim == len(self.root.axes):
             value = np.broadcast_to(value, (len(manner), *value.shape))
-        return Rounded(value, culprits)
+        digits = zip(manner.mode.tolist(), manner.decimals.tolist(), manner.figures.tolist(), strict=True)
+        return Rounded(value, list(digits), spared)
 
     def _manners(self, decimals: int, own: Own) -> tuple[Manner, list[str]]:
         digits = [(d, 0) for d in (decimals, decimals + 1, decimals - 1) if 2 <= d <= MOST_DECIMALS]
         digits = [(decimals, 0), *(d for d in digits if d[0] != decimals), *((0, f) for f in FIGURES)]
         scopes = list(self._scopes(own))
         all_ = [(m, d, f, w, c) for m in range(len(MODES)) for d, f in digits for w, c in scopes]
-        mode, tens, figures, where, culprits = zip(*all_, strict=True)
-        return Manner(np.array(mode), np.array(tens, float), np.array(figures), np.array(where)), list(culprits)
+        mode, tens, figures, where, spared = zip(*all_, strict=True)
+        return Manner(np.array(mode), np.array(tens), np.array(figures), np.array(where)), list(spared)
 
     def _scopes(self, own: Own) -> Iterator[tuple[Array, str]]:
         """At which places one may round: at all, at the steps alone, at all but one, at one alone."""
@@ -157,7 +165,7 @@ def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
             body = node.row.body(node, *node.sources)
         if body is None or body is node:
             return written_down(node)
-        known: dict[Node, Node] = {source: source for source in node.sources}
+        known: dict[Node, Node] = {source: source for source in walk(*node.sources)}
         for part in walk(body):
             if part not in known:
                 behind = [known[source] for source in part.sources]
@@ -168,6 +176,8 @@ def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
 
     for node in walk(root):
         sources = [new[source] for source in node.sources]
+        if node.op == "step" and places and sources == [places[-1]] and sources[0].args["group"] == _INSIDE:
+            sources = [*places.pop().sources]  # the step itself is the place where that is written down
         copy = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
         if node.op == "step":
             places.append(copy)

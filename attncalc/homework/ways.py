@@ -7,7 +7,6 @@ in the backward pass is written in after it. All graphs share their nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from attncalc.errors import AttncalcError, ShapeError
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node, walk
+from attncalc.graph import Node, steps, walk
 from attncalc.homework.pool import Pool
 from attncalc.mistake import Mistake, NotThere, Scope, StepKey
 from attncalc.options import checked
@@ -39,7 +38,7 @@ class Way(NamedTuple):
 class _Forward(NamedTuple):
     """A graph as far as no backward pass is taken."""
 
-    roots: list[Node | None]  # the result, then what else must be evaluated; None cannot be formed
+    roots: list[Node | None]  # the result, then every step; None cannot be formed
     operands: Mapping[str, Node]
     options: Mapping[str, Any]
 
@@ -77,9 +76,10 @@ class Ways:
     def _made(self, mistakes: Sequence[Mistake]) -> Way | None:
         optional = tuple(mistake for mistake in mistakes if mistake.options)
         forward = self._under(optional)
-        roots, steps = forward.roots, [mistake for mistake in mistakes if mistake.rule]
-        later = []
-        for mistake in steps:
+        roots, later = forward.roots, []
+        for mistake in mistakes:
+            if mistake.rule is None:
+                continue
             try:
                 roots = self._over(roots, mistake, forward)
             except NotThere:
@@ -90,7 +90,7 @@ class Ways:
             roots = [*roots, *self._backward(roots[0], forward)]
         for mistake in later:
             roots = self._over(roots, mistake, forward)
-        found = {node.key: node for node in walk(*(root for root in roots if root)) if node.op == "step"}
+        found = {node.key: node for node in steps(*(root for root in roots if root))}
         return Way(found, tuple(mistakes))
 
     def _under(self, mistakes: tuple[Mistake, ...]) -> _Forward:
@@ -102,15 +102,14 @@ class Ways:
                 assert mistake.options, "only such are asked for"
                 options = {**options, **mistake.options(options)}
             given = {name: value for name, value in options.items() if value is not None}
-            problem = replace(self.problem, options=given)
+            problem = self.problem._replace(options=given)
             known = self._forward[mistakes] = self._taken_in(problem, write(problem))
         return known
 
     def _taken_in(self, problem: Problem, written: Written) -> _Forward:
         """A written problem in nodes of the pool; an operand that is read in another way gets a name of its own."""
-        roots = [written.result, *written.asides]
-        if problem.backward is None or problem.backward.jacobian:
-            roots += written.outputs
+        further = written.outputs if problem.backward is None or problem.backward.jacobian else ()
+        roots = [written.result, *steps(written.result, *further, *written.asides)]
         new: dict[Node, Node] = {}
         for node in walk(*roots, *written.operands.values()):
             args = node.args
@@ -142,15 +141,15 @@ class Ways:
         spoilt = False
         for node in walk(*(root for root in roots if root)):
             sources = [new[source] for source in node.sources]
-            copy = self._copy(node, sources)
-            key = _key(node)
-            if copy is not None and key is not None:
+            copy, key = self._copy(node, sources), _key(node)
+            if key is not None:
                 if _is_meant(key, mistake.at):
                     assert mistake.rule, "it writes steps"
-                    [expression] = self.pool.take_in(mistake.rule(Scope(copy, known, forward.options)))
-                    was, copy = copy, self._named(copy, expression)
-                    spoilt = spoilt or was is not copy
-                known[key] = copy
+                    [expression] = self.pool.take_in(mistake.rule(Scope(copy or node, known, forward.options)))
+                    copy = self._named(node, expression)
+                    spoilt = spoilt or copy is not node
+                if copy is not None:
+                    known[key] = copy
             new[node] = copy
         if not spoilt:
             raise NotThere(*mistake.at)

@@ -77,6 +77,8 @@ def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) ->
     """Find the operand that each word is for; files that hold several may fill the places of others."""
     names = {operand.name: operand for operand in call.operands}
     places = [operand for operand in call.operands if operand.positional and operand.name not in named]
+    if not places and len(positional) == 1 and _supply_whole(call, positional[0]):
+        return
     if len(positional) > len(places):
         raise _surplus(call, positional, places)
     call.unfilled = {operand.name for operand in places[len(positional) :]}
@@ -140,6 +142,19 @@ def _supply_problem(call: _Call, operand: Operand, contents: JsonFile) -> None:
         del call.words[operand.name]
         _fill(call, inputs)
         call.options = document_options(contents, call.calculation) | call.options
+
+
+def _supply_whole(call: _Call, word: str) -> bool:
+    """Take everything from a document of the calculation that is called, where that has no operand for it to be."""
+    found = find(word, TABLE, call.reading)
+    contents = found.contents if found else None
+    if not isinstance(contents, JsonFile) or not contents.is_document:
+        return False
+    if contents.tree["calculation"] != call.calculation.name:
+        return False
+    _fill(call, document_inputs(contents, call.operands, call.calculation.name))
+    call.options = document_options(contents, call.calculation) | call.options
+    return True
 
 
 def _supply_weights(call: _Call, word: str) -> None:

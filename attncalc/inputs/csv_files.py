@@ -53,14 +53,9 @@ def blocks(text: str) -> dict[str, str]:
 
 def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
     """The numbers of a table, with the labels of its rows and columns; always of two axes."""
-    delimiter = reading.delimiter or _delimiter(text, reading.decimal)
-    rows = list(_rows(text, delimiter, source))
+    rows, commas = table_rows(text, source, reading)
     if not rows:
         raise InputError(f"{source} is empty")
-    _check_lengths(rows, source)
-    commas = reading.decimal == "," or _decimal_commas(rows, delimiter, explicit=bool(reading.delimiter), source=source)
-    if commas:
-        rows = _with_points(rows, source)
     row_labels, header = _labels(rows, kind, reading, source)
     data = [row.cells[row_labels:] for row in rows[header:]]
     if not data or not data[0]:
@@ -83,6 +78,17 @@ def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
     if commas and reading.decimal != ",":
         said.append("commas read as decimal marks")
     return given._replace(labels=labels, note="; ".join(said))
+
+
+def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], bool]:
+    """The rows of a table, all of one length, and whether they had decimal commas, which are points here."""
+    delimiter = reading.delimiter or _delimiter(text, reading.decimal)
+    rows = list(_rows(text, delimiter, source))
+    if not rows:
+        return [], False
+    _check_lengths(rows, source)
+    commas = reading.decimal == "," or _decimal_commas(rows, delimiter, explicit=bool(reading.delimiter), source=source)
+    return (_with_points(rows, source) if commas else rows), commas
 
 
 def _delimiter(text: str, decimal: str) -> str:

@@ -116,8 +116,6 @@ def option_value(option: Option, value: Any, place: str) -> Any:
     """An option as a file gives it: `"1/sqrt(3)"` is a number where one is wanted, a list a tuple."""
     if isinstance(value, list):
         return tuple(option_value(option, item, place) for item in value)
-    if isinstance(value, dict):
-        return {name: option_value(option._replace(types=(float,)), item, place) for name, item in value.items()}
     if (
         isinstance(value, str)
         and dict not in option.types

@@ -10,7 +10,6 @@ from attncalc.inputs.arrays import spoken
 from attncalc.inputs.documents import option_value
 from attncalc.inputs.labels import with_labels
 from attncalc.inputs.objects import JsonFile, plain
-from attncalc.inputs.python_values import to_given
 from attncalc.inputs.resolve import Found
 from attncalc.text import near, quoted
 
@@ -83,6 +82,8 @@ def expand_model(
 
 def from_model(tree: Any, calculation: Calculation) -> dict[str, Any]:
     """The operands and options that a model from Python holds, ready for a call."""
+    from attncalc.inputs.python_values import to_given  # a file's model needs none of it
+
     model = read_model(tree, calculation, "model")
     found: dict[str, Any] = dict(model.options)
     for name in model.names:

@@ -1,118 +1,79 @@
-"""The primitives: one row each, in a table per family, and the functions by which authors write them."""
+"""The primitives: one row each, in a table per family, and the functions by which authors write them.
 
-from attncalc.ops import sources as _sources  # noqa: F401  (its rows are what is wanted)
-from attncalc.ops.activations import elu, erf, one_plus_erf, sigmoid, softplus
-from attncalc.ops.classes import factorial, log_factorial, one_hot, select, whole
-from attncalc.ops.elementwise import (
-    absolute,
-    arccos,
-    compare_equal,
-    cos,
-    exp,
-    held,
-    keep_where,
-    log,
-    logical_not,
-    maximum,
-    minimum,
-    power,
-    sign,
-    sin,
-    sqrt,
-    tan,
-    tanh,
-)
-from attncalc.ops.linear import outer, solve
-from attncalc.ops.pairs import every_other, interleave, put_together, rotate, take_apart
-from attncalc.ops.rearrange import concat, index, listed, merge, part_of, rename, repeat, split, spread
-from attncalc.ops.reduce import (
-    angle_between,
-    cosine_ratio,
-    first_maximum,
-    log_sum_exp,
-    mean,
-    peak,
-    ranking,
-    root_of_sum,
-    softmax,
-    total,
-)
-from attncalc.ops.rows import bucket, lookup, stack, take
-from attncalc.ops.sampling import random_normal
-from attncalc.ops.shares import log_share, log_softmax, logarithm, ratio, safely, softmax_slopes, weigh
-from attncalc.ops.spectral import characteristic_polynomial, eigenvalues, eigenvectors, singular_parts
-from attncalc.ops.windows import Slide, windows
+A family is imported when one of its rows or functions is first asked for; the two tables here say which one that is.
+"""
 
-__all__ = [
-    "Slide",
-    "absolute",
-    "angle_between",
-    "arccos",
-    "bucket",
-    "characteristic_polynomial",
-    "compare_equal",
-    "concat",
-    "cos",
-    "cosine_ratio",
-    "eigenvalues",
-    "eigenvectors",
-    "elu",
-    "erf",
-    "every_other",
-    "exp",
-    "factorial",
-    "first_maximum",
-    "held",
-    "index",
-    "interleave",
-    "keep_where",
-    "listed",
-    "log",
-    "log_factorial",
-    "log_share",
-    "log_softmax",
-    "log_sum_exp",
-    "logarithm",
-    "logical_not",
-    "lookup",
-    "maximum",
-    "mean",
-    "merge",
-    "minimum",
-    "one_hot",
-    "one_plus_erf",
-    "outer",
-    "part_of",
-    "peak",
-    "power",
-    "put_together",
-    "random_normal",
-    "ranking",
-    "ratio",
-    "rename",
-    "repeat",
-    "root_of_sum",
-    "rotate",
-    "safely",
-    "select",
-    "sigmoid",
-    "sign",
-    "sin",
-    "singular_parts",
-    "softmax",
-    "softmax_slopes",
-    "softplus",
-    "solve",
-    "split",
-    "spread",
-    "sqrt",
-    "stack",
-    "take",
-    "take_apart",
-    "tan",
-    "tanh",
-    "total",
-    "weigh",
-    "whole",
-    "windows",
-]
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attncalc.ops.activations import *
+    from attncalc.ops.classes import *
+    from attncalc.ops.elementwise import *
+    from attncalc.ops.linear import *
+    from attncalc.ops.pairs import *
+    from attncalc.ops.rearrange import *
+    from attncalc.ops.reduce import *
+    from attncalc.ops.rows import *
+    from attncalc.ops.sampling import *
+    from attncalc.ops.shares import *
+    from attncalc.ops.sliding import *
+    from attncalc.ops.spectral import *
+
+ROWS = {
+    "activations": "elu erf one_plus_erf sigmoid softplus",
+    "classes": "factorial log_factorial one_hot select whole",
+    "elementwise": "abs add and arccos cos div equal exp held less less_equal log maximum minimum mul neg not pow sign "
+    "sin sqrt sub tan tanh where",
+    "linear": "matmul outer solve transpose",
+    "pairs": "every_other interleave rotate",
+    "rearrange": "concat gather listed merge rename repeat slice split spread",
+    "reduce": "angle cosine_ratio first_maximum log_sum_exp mean peak ranking root_of_sum softmax sum",
+    "reread": "reread",
+    "rows": "bucket collect lookup stack take",
+    "sampling": "random_normal",
+    "shares": "log10 log2 log_share log_softmax ratio safely softmax_slopes weigh",
+    "sliding": "fold windows",
+    "sources": "constant constants identity index input size step",
+    "spectral": "characteristic_polynomial eigenvalues eigenvectors left_singular_vectors right_singular_vectors "
+    "singular_values",
+}
+"""Family → its rows. A test holds it against the modules."""
+
+FUNCTIONS = {
+    "activations": "elu erf one_plus_erf sigmoid softplus",
+    "classes": "factorial log_factorial one_hot select whole",
+    "elementwise": "absolute arccos compare_equal cos exp held keep_where log logical_not maximum minimum power sign "
+    "sin sqrt tan tanh",
+    "linear": "outer solve",
+    "pairs": "every_other interleave put_together rotate take_apart",
+    "rearrange": "concat index listed merge part_of rename repeat split spread",
+    "reduce": "angle_between cosine_ratio first_maximum log_sum_exp mean peak ranking root_of_sum softmax total",
+    "rows": "bucket lookup stack take",
+    "sampling": "random_normal",
+    "shares": "log_share log_softmax logarithm ratio safely softmax_slopes weigh",
+    "sliding": "Slide windows",
+    "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
+}
+"""Family → what authors write with. A test holds it against the modules."""
+
+
+def load(row: str) -> None:
+    """Import the family of a row, which enters its rows in the table."""
+    _family(ROWS, row)
+
+
+def _family(table: dict[str, str], name: str) -> ModuleType:
+    for family, names in table.items():
+        if name in names.split():
+            return import_module(f"{__name__}.{family}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for granted
+
+    def __getattr__(name: str) -> Any:
+        return getattr(_family(FUNCTIONS, name), name)

@@ -69,6 +69,17 @@ def _where_latex(node: Node, keep: str, x: str, otherwise: str) -> str:
     return rf"\begin{{cases}} {x} & {keep} \\ {otherwise} & \text{{else}} \end{{cases}}"
 
 
+def _about_choice(node: Node) -> str:
+    otherwise = node.sources[2]
+    if otherwise.op != "constant" or otherwise.args["value"] != -np.inf:
+        return ""
+    return (
+        "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the others share out the whole. A 0 there would "
+        "still get e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ does as well until a "
+        "row is masked throughout, whose keys would then all count alike, and it is beyond float16, which ends at 65,504."
+    )
+
+
 def _where(keep: Array, x: Array, otherwise: Array) -> Array:
     return np.where(keep.astype(bool), x, otherwise)
 
@@ -92,6 +103,11 @@ OPS |= {
         takes=(3, 2.5),
         vjp=lambda g, y, node, *terms: [g] * len(terms),
         because="a sum hands its gradient to each of its terms",
+        about=lambda node: (
+            "What lacks an axis, as a bias does, is added alike at every place of it."
+            if any(source.axes and len(source.axes) < len(node.axes) for source in node.sources)
+            else ""
+        ),
     ),
     "sub": _row(
         np.subtract,
@@ -126,6 +142,11 @@ OPS |= {
         takes=(2, 2),
         vjp=lambda g, y, node, a, b: [g * b, g * a],
         because="each factor gets the gradient times the other factor",
+        about=lambda node: (
+            "⊙ multiplies entries that stand in the same place: nothing is added up, and the shape stays."
+            if all(source.axes for source in node.sources)
+            else ""
+        ),
     ),
     "div": _row(
         np.divide,
@@ -142,7 +163,7 @@ OPS |= {
         ),
     ),
     "pow": _row(
-        np.power,
+        kernels.power,
         _power_text,
         "{0}^{{{1}}}",
         entrywise("^"),
@@ -156,6 +177,12 @@ OPS |= {
             if is_square(node)
             else "the power comes down in front: the slope of x^p is p·x^(p−1)"
         ),
+        about=lambda node: (
+            "A square is never negative, and one large entry counts for more than two of half its size: 4² = 16, and "
+            "2² + 2² = 8."
+            if is_square(node) and node.axes
+            else ""
+        ),
     ),
     "exp": _row(
         kernels.exp,
@@ -164,9 +191,16 @@ OPS |= {
         entrywise("exp"),
         vjp=lambda g, y, node, a: [g * y],
         because="the exponential is its own slope",
+        about="e^x is positive for every x, 1 at 0 and 0 at −∞; 1 more in x is 2.718 times as much. It outgrows float64 "
+        "beyond x = 709.78 and float32 beyond 88.72.",
     ),
     "log": _function(
-        kernels.log, "ln", r"\ln", lambda g, y, node, a: [Node("ratio", g, a)], "the slope of ln x is 1/x"
+        kernels.log,
+        "ln",
+        r"\ln",
+        lambda g, y, node, a: [Node("ratio", g, a)],
+        "the slope of ln x is 1/x",
+        about="ln is the natural logarithm, which e^x undoes: 0 at 1, negative below, −∞ at 0. It turns products into sums.",
     ),
     "sqrt": _row(
         kernels.sqrt,
@@ -177,6 +211,7 @@ OPS |= {
         takes=(0,),
         vjp=lambda g, y, node, a: [g / (2 * y)],
         because="the slope of √x is 1/(2√x)",
+        about=lambda node: "The root undoes the squares: the units are those of the entries again." if node.axes else "",
     ),
     "abs": _row(
         np.abs,
@@ -199,6 +234,8 @@ OPS |= {
         r"\tanh",
         lambda g, y, node, a: [g * (1 - y**2)],
         "the slope of tanh x is 1 − tanh² x",
+        about="tanh lies between −1 and 1: small numbers pass nearly as they are (tanh 0.1 = 0.0997), large ones level "
+        "off (tanh 3 = 0.9951).",
     ),
     "sin": _function(
         either(np.sin, "sin"), "sin", r"\sin", lambda g, y, node, a: [g * cos(a)], "the slope of sin x is cos x"
@@ -245,6 +282,7 @@ OPS |= {
         takes=(4, 3, 3),
         vjp=lambda g, y, node, keep, a, b: [None, keep_where(keep, g, 0), keep_where(keep, 0, g)],
         because="what was masked has no say, so its gradient is 0",
+        about=_about_choice,
     ),
     "held": _row(
         _held, "{0}", "{0}", moved, binds=0, no_gradient="it is held constant: the result does not depend on it"

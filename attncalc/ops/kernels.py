@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.errors import NotExact
+
 Array = NDArray[Any]
+MOST_DIGITS = 1000
+"""Exact powers and exponentials of more digits are refused: beyond that they take long, and nobody reads them."""
+WITHOUT = "without --exact any size will do"
 
 
 def either(numeric: Callable[..., Any], exact: str, *more: Any) -> Callable[..., Any]:
@@ -25,7 +31,43 @@ def either(numeric: Callable[..., Any], exact: str, *more: Any) -> Callable[...,
     return kernel
 
 
-exp = either(np.exp, "exp")
+def exp(x: Array) -> Array:
+    """The exponential."""
+    return np.exp(x) if x.dtype != object else np.asarray(np.frompyfunc(_exact_exp, 1, 1)(x))
+
+
+def power(x: Array, p: Array) -> Array:
+    """x to the p."""
+    if not is_exact(x, p):
+        return np.asarray(np.power(x, p))
+    return np.asarray(np.frompyfunc(_exact_power, 2, 1)(x, p))
+
+
+def _exact_exp(x: Any) -> Any:
+    import sympy  # only where exact numbers are at work
+
+    x = sympy.Integer(0) + x  # a fraction of Python's becomes one of SymPy's
+    if x.is_number and not x.is_infinite and abs(x.evalf(5)) > math.log(10) * MOST_DIGITS:
+        raise NotExact(f"e to the {x.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
+    return sympy.exp(x)
+
+
+def _exact_power(x: Any, p: Any) -> Any:
+    import sympy  # only where exact numbers are at work
+
+    x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
+    if x.is_number and p.is_number and x not in (-1, 0, 1) and digits(x) * abs(p.evalf(5)) > MOST_DIGITS:
+        raise NotExact(f"a power with the exponent {p.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
+    return x**p
+
+
+def digits(number: Any) -> float:
+    """How many digits a number of SymPy's has, about, above or below the line; 1 where it is no fraction."""
+    if not number.is_Rational:
+        return 1
+    return max(1.0, math.log10(2) * max(int(number.p).bit_length(), int(number.q).bit_length()))
+
+
 log = either(np.log, "log")
 log2 = either(np.log2, "log", 2)
 log10 = either(np.log10, "log", 10)

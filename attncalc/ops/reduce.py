@@ -242,6 +242,7 @@ OPS |= {
         takes=(1,),
         vjp=lambda g, y, node, x: [g],
         because="every term of a sum gets the same gradient",
+        about="Σ adds along one axis, the last one unless a subscript names another; that axis is gone afterwards.",
         mixes=_mixes,
     ),
     "mean": Op(
@@ -250,6 +251,7 @@ OPS |= {
         cell=_mean_cell,
         vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
         because="every entry of a mean gets its equal share of the gradient",
+        about="The sum over how many there are, along the last axis unless a subscript names another.",
         body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
         **_named("mean", r"\operatorname{mean}"),
     ),
@@ -259,6 +261,7 @@ OPS |= {
         cell=lambda node, at, look: Form("max", along(node, node.args["over"], at)),
         vjp=lambda g, y, node, x: [g * first_maximum(x, node.args["over"])],
         because="only the largest entry is felt (the first, where several are)",
+        about="max with one argument is the largest entry along an axis, which is gone afterwards.",
         **_named("max", r"\max"),
     ),
     "first_maximum": Op(
@@ -275,6 +278,9 @@ OPS |= {
         cell=_softmax_cell,
         vjp=lambda g, y, node, x: [y * (g - total(g * y, node.args["over"]))],
         because="the shares of a row sum to 1: each is pulled against the row's weighted mean",
+        about="e^x makes every score positive, and dividing by their sum makes shares of them. Only differences count: "
+        "the score that is 1 above another gets e ≈ 2.718 times its share, wherever the two lie. The sum runs along one "
+        "axis alone, the last one unless a subscript names another: of a table, each row sums to 1, a column need not.",
         body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
         **_named("softmax", r"\operatorname{softmax}"),
     ),
@@ -284,6 +290,8 @@ OPS |= {
         cell=_log_sum_exp_cell,
         vjp=lambda g, y, node, x: [g * softmax(x, node.args["over"])],
         because="the slope of ln Σ exp is the softmax",
+        about="logsumexp is a soft maximum: never below the largest entry, and above it by ln n at most, where all n are "
+        "alike.",
         body=lambda node, x: log(total(exp(x), node.args["over"])),
         **_named("logsumexp", r"\operatorname{logsumexp}"),
     ),
@@ -302,6 +310,11 @@ OPS |= {
             "the slope of √x is 1/(2√x)" if node.args["p"] == 2 else "the slope of the p-th root y is 1/(p·y^(p−1))"
         ),
         body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
+        about=lambda node: (
+            "A length is squared, added, then rooted, in that order: √(3² + 4²) = 5, and not 3 + 4 = 7."
+            if node.args["p"] == 2
+            else ""
+        ),
         mixes=_mixes,
     ),
     "cosine_ratio": Op(
@@ -315,6 +328,7 @@ OPS |= {
         vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
         because=OPS["div"].because,
         body=lambda node, dot, norms, a, b: dot / norms,
+        about="Both lengths are divided out, not their squares: the vector against itself gives 1.",
         mixes=_mixes,
     ),
     "angle": Op(

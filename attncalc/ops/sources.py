@@ -30,7 +30,10 @@ def _number_latex(node: Node) -> str:
     text = _number_text(node)
     for character, command in (("−", "-"), ("∞", r"\infty"), ("π", r"\pi")):
         text = text.replace(character, command)
-    return text
+    if node.args["symbol"] or "e" not in text:
+        return text
+    digits, _, exponent = text.partition("e")  # 1e-08 would be read as e − 08
+    return ("" if digits == "1" else rf"{digits} \cdot ") + f"10^{{{int(exponent)}}}"
 
 
 def _literal(node: Node, at: At, look: Look) -> Cell:

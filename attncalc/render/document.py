@@ -25,9 +25,7 @@ def page(trace: Trace, view: View) -> str:
     """The document as text, a step a line; with `quiet` or `get` the value alone."""
     if view.bare:
         return _text(encode(value_of(asked_for(trace, view)), view.digits), view) + "\n"
-    whole = document(trace, view)
-    parts = [f"{json.dumps(key)}: {_part(value, view)}" for key, value in whole.items()]
-    return "{" + ",\n ".join(parts) + "}\n"
+    return written(document(trace, view), view)
 
 
 def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
@@ -39,13 +37,28 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
         "inputs": {name: encode(operand.value) for name, operand in trace.inputs.items()},
         "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()},
-        "steps": [_step(step, view) for _, step in shown(trace, view)],
+        "steps": [_step(step, view) | _told(step, trace) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs},
         "exact": {step.key: _exactly(value_of(step))["exact"] for step in trace.outputs if _is_exact(step.value)},
         "result": _value(trace.outputs[0], view),
+        "lesson": _lesson(trace),
     }
-    return {key: value for key, value in result.items() if value or key not in ("labels", "cells", "exact")}
+    return {key: value for key, value in result.items() if value or key not in ("labels", "cells", "exact", "lesson")}
+
+
+def _told(step: Step, trace: Trace) -> dict[str, Any]:
+    """What is explained below a step."""
+    about = trace.lesson.steps.get(step.key, ()) if trace.lesson else ()
+    return {"about": list(about)} if about else {}
+
+
+def _lesson(trace: Trace) -> dict[str, Any]:
+    """What is explained of the whole."""
+    if trace.lesson is None:
+        return {}
+    about, _, laws, mistakes = trace.lesson
+    return {"about": list(about), "laws": list(laws), "mistakes": [mistake._asdict() for mistake in mistakes]}
 
 
 def _cells(trace: Trace, view: View) -> list[dict[str, Any]]:
@@ -175,6 +188,12 @@ def _summary(step: Step, view: View) -> dict[str, Any]:
 
 
 # Text
+
+
+def written(whole: Mapping[str, Any], view: View) -> str:
+    """An object as text, a key a line, and an entry of a list of objects a line."""
+    parts = [f"{json.dumps(key)}: {_part(value, view)}" for key, value in whole.items()]
+    return "{" + ",\n ".join(parts) + "}\n"
 
 
 def _part(value: Any, view: View) -> str:

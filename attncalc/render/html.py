@@ -9,11 +9,10 @@ from hashlib import sha256
 from html import escape
 from itertools import groupby
 
-from attncalc.numbers import format_number
 from attncalc.render import cells, tex
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
 from attncalc.render.mathml import mathml
-from attncalc.render.parts import Item, divided, findings, operand_steps, options, sizes, summary
+from attncalc.render.parts import Item, divided, findings, lessons, operand_steps, options, sizes, summary
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.window import GAP, Limits, Table, heading, label, parted, window
 from attncalc.render.worked import in_the_step, written
@@ -103,6 +102,9 @@ def _whole(trace: Trace, view: View, *, interactive: bool) -> Iterator[str]:
         yield _element("section", "\n".join(_sections("", steps, view, worked)))
     if result:
         yield _element("section", "\n".join(_sections("Result", result, view, worked)), "result")
+    for title, texts in lessons(trace):
+        yield _element("h2", title)
+        yield _element("ul", "".join(_element("li", _sentence(text)) for text in texts))
 
 
 def _cells(trace: Trace, view: View) -> Iterator[str]:
@@ -138,8 +140,8 @@ def _operand(step: Step, operand: Given, view: View) -> str:
     size = _element("span", _axes(sizes(step)), "sizes") if step.shape else ""
     said = (_element("p", _element("bdi", _text(words)), "source") for words in (operand.source, operand.note) if words)
     if step.value is not None and step.value.ndim == 0:
-        entry = _text(format_number(step.value[()], view.digits))
-        return _element("div", "\n".join([_element("p", f"{name} = {entry}", "value"), *said]))
+        entry = window(step, view, LIMITS).tables[0].entries[0][0]
+        return _element("div", "\n".join([_element("p", f"{name} = {_text(entry)}", "value"), *said]))
     return _element("div", "\n".join([_element("p", name + size), *said, *_value(step, view)]))
 
 
@@ -160,6 +162,7 @@ def _step(item: Item, view: View, worked: Collection[str]) -> Iterator[str]:
         yield _formula(step)
         if step.why:
             yield _element("p", _sentence(step.why), "why")
+        yield from (_element("p", _sentence(text), "about") for text in item.about)
     yield from _value(step, view, works=step.key in worked)
     for finding in findings(step):
         yield _element("p", _text(finding), "alarm" if "DISAGREE" in finding else "faint")

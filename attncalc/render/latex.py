@@ -8,7 +8,7 @@ from itertools import groupby
 
 from attncalc.render import cells, tex
 from attncalc.render.matrices import LINE, Link, value
-from attncalc.render.parts import Item, divided, findings, operand_steps, options
+from attncalc.render.parts import Item, divided, findings, lessons, operand_steps, options
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Step, Trace
@@ -75,6 +75,9 @@ def _whole(trace: Trace, view: View) -> Iterator[str]:
     if result:
         yield "\n\\subsection*{Result}"
         yield from _items(result, view, boxed=True)
+    for title, texts in lessons(trace):
+        points = "\n".join(f"  \\item {tex.sentence(text)}" for text in texts)
+        yield f"\n\\subsection*{{{title}}}\n\\begin{{itemize}}\n{points}\n\\end{{itemize}}"
 
 
 def _cells(trace: Trace, view: View) -> Iterator[str]:
@@ -92,6 +95,9 @@ def _given(trace: Trace, view: View) -> Iterator[str]:
     row: list[str] = []
     room = LINE
     for step in operand_steps(trace).values():
+        if step.value is not None and step.value.dtype.kind == "U":  # a formula, as it was typed
+            yield rf"\noindent {tex.text(step.name)}: {tex.text(str(step.value))}"
+            continue
         shown = value(step, view)
         for link in shown.links:
             width = len(step.symbol) + link.width + 6
@@ -123,6 +129,7 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
     step = item.step
     number = f"{item.number}. " if item.number else ""
     yield f"\n\\paragraph{{{number}{tex.text(step.name)}}} {tex.sentence(step.why)}{_shape(step)}"
+    yield from (f"\n{tex.sentence(text)}" for text in item.about)
     links: list[Link] = []
     if step.latex and not item.again:
         links.append(Link(step.latex, len(step.formula)))

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from attncalc.render import cells
 from attncalc.render.glyphs import to_ascii
-from attncalc.render.parts import Item, divided, findings, inline, operand_steps, options, sizes, summary
+from attncalc.render.parts import Item, divided, findings, inline, lessons, operand_steps, options, sizes, summary
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.window import GAP, Limits, Table, heading, label, window
 from attncalc.render.worked import in_the_step
@@ -81,6 +81,9 @@ def _whole(trace: Trace, view: View) -> Iterator[str]:
     if result:
         yield "---"
         yield from _items("Result", result, view)
+    for title, texts in lessons(trace):
+        yield f"## {title}"
+        yield "\n".join(f"- {plain(text)}" for text in texts)
 
 
 def _cells(trace: Trace, view: View) -> Iterator[str]:
@@ -135,6 +138,7 @@ def _step(item: Item, view: View) -> Iterator[str]:
             yield _formula(step)
         if step.why:
             yield f"*{plain(step.why)}*"
+        yield from map(plain, item.about)
     yield from _value(step, view)
     yield from map(plain, findings(step))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from attncalc.render import tex
 from attncalc.render.parts import summary
 from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, Table, heading, label, parted, window
+from attncalc.render.window import GAP, Limits, Table, heading, is_words, label, parted, window
 from attncalc.trace import Step
 
 LINE = 72  # characters of mathematics that stand side by side on a page
@@ -114,7 +114,7 @@ def _names(step: Step, axis: str, indices: Sequence[int | None], *, by_index: bo
 def _cell(step: Step, table: Table, i: int | None, j: int | None, entry: str, *, decimal: bool) -> str:
     if i is None or j is None:
         return r"\cdots" if i is not None else r"\vdots" if j is not None else r"\ddots"
-    if step.names:
+    if step.names or is_words(step):
         return rf"\text{{{tex.text(entry)}}}"
     if step.value is not None and step.value.dtype == object and not decimal:
         return tex.exact(step.value[(*table.at, i, j)[-step.value.ndim :] if step.value.ndim else ()])

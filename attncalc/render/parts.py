@@ -19,6 +19,7 @@ class Item(NamedTuple):
     number: int | None  # None for an output that is no step
     step: Step
     again: bool = False  # it stands further up with its formula
+    about: tuple[str, ...] = ()  # what is explained below it
 
 
 class Division(NamedTuple):
@@ -35,7 +36,8 @@ def divided(trace: Trace, view: View) -> Division:
     """
     outputs = {output.key: as_read(output) for output in trace.outputs}
     result = outputs[trace.outputs[0].key]
-    items = [Item(number, as_read(step)) for number, step in shown(trace, view)]
+    told = trace.lesson.steps if trace.lesson else {}
+    items = [Item(number, as_read(step), about=told.get(step.key, ())) for number, step in shown(trace, view)]
     others = [Item(None, as_read(step)) for step in beside(trace, view)]
     keys = [item.step.key for item in items]
     if result.key not in keys:
@@ -44,6 +46,16 @@ def divided(trace: Trace, view: View) -> Division:
     if all(key in outputs for key in keys[first:]):
         return Division(items[:first], [item._replace(step=outputs[item.step.key]) for item in items[first:]] + others)
     return Division(items, [items[first]._replace(step=result, again=True), *others])
+
+
+def lessons(trace: Trace) -> list[tuple[str, list[str]]]:
+    """What is explained below the result: (heading, paragraphs or points), where it was asked for."""
+    if trace.lesson is None:
+        return []
+    about, _, laws, mistakes = trace.lesson
+    points = [f"{mistake.id}: {mistake.says}. {mistake.hint}" for mistake in mistakes]
+    parts = [("Worth knowing", list(about)), ("What always holds", list(laws)), ("Common mistakes", points)]
+    return [(title, lines) for title, lines in parts if lines]
 
 
 def operand_steps(trace: Trace) -> dict[str, Step]:

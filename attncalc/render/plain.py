@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attncalc.numbers import shortest, texts, widened
 from attncalc.render.glyphs import to_words
-from attncalc.render.parts import findings, options, summary
+from attncalc.render.parts import findings, lessons, options, summary
 from attncalc.render.view import View, asked_for, beside, shown, value_of
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Step, Trace
@@ -23,10 +23,14 @@ def page(trace: Trace, view: View) -> str:
     if view.bare:
         return _lines(rows(value_of(asked_for(trace, view)), view.digits), view)
     blocks = [_head(trace)]
-    blocks += [_step(f"step {number}: {step.key}", step, view) for number, step in shown(trace, view)]
+    told = trace.lesson.steps if trace.lesson else {}
+    blocks += [
+        _step(f"step {number}: {step.key}", step, view, told.get(step.key, ())) for number, step in shown(trace, view)
+    ]
     blocks += [_step(f"output: {step.key}", step, view) for step in beside(trace, view)]
     if not view.show:
         blocks.append([f"result: {trace.outputs[0].key}", *rows(trace.result, view.digits)])
+    blocks += [[f"{title}:", *texts] for title, texts in lessons(trace)]
     return "\n".join(_lines(block, view) for block in blocks)
 
 
@@ -61,16 +65,19 @@ def _head(trace: Trace) -> list[str]:
     for name, operand in trace.inputs.items():
         source = f" from {operand.source}" if operand.source else ""
         note = f", {operand.note}" if operand.note else ""
-        lines.append(f"{name}{source}: {_sizes(operand.axes, operand.value.shape)}{note}")
+        formula = operand.value.dtype.kind == "U"
+        what = str(operand.value) if formula else _sizes(operand.axes, operand.value.shape)
+        lines.append(f"{name}{source}: {what}{note}")
     return [*lines, *options(trace)]
 
 
-def _step(title: str, step: Step, view: View) -> list[str]:
+def _step(title: str, step: Step, view: View, told: Iterable[str] = ()) -> list[str]:
     words = to_words(step.formula)
     lines = [title, f"formula: {step.formula}"]
     lines += [f"in words: {words}"] if words != step.formula else []
     lines += [f"shape: {_sizes(step.axes, step.shape)}"] if step.shape else []
     lines += [f"why: {step.why}"] if step.why else []
+    lines += told
     lines += [f"{axis}: {', '.join(labels)}" for axis, labels in step.labels.items()]
     lines += [f"worked out: {arithmetic} = {value}" for arithmetic, value in in_the_step(step, view.digits)]
     lines += findings(step)

@@ -9,7 +9,17 @@ from rich.text import Text
 from attncalc.numbers import format_number
 from attncalc.render.flow import assembled, chain, flow
 from attncalc.render.grid import FAINT, grid
-from attncalc.render.parts import Item, common_file, divided, findings, inline, operand_steps, options, sizes
+from attncalc.render.parts import (
+    Item,
+    common_file,
+    divided,
+    findings,
+    inline,
+    lessons,
+    operand_steps,
+    options,
+    sizes,
+)
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Given, Step, Trace
@@ -41,6 +51,11 @@ def _page(trace: Trace, view: View) -> Iterator[Text]:
         yield Text(view.spell("━━ result ".ljust(length, "━")), ACCENT)
         yield from results
         yield Text(view.spell("━" * length), ACCENT)
+    for title, texts in lessons(trace):
+        yield Text()
+        yield Text(view.spell(title), ACCENT)
+        for text in texts:
+            yield from flow(Text(view.spell(f"· {text}")), view.columns or LONGEST_RULE, hang=2)
 
 
 # What was given
@@ -103,6 +118,11 @@ def _step(item: Item, margin: int, view: View, style: str) -> Iterator[Text]:
     yield from chain(start, [Text(view.spell(link)) for link in _links(step)], view.columns)
     if step.why:
         yield from flow(Text(view.spell(step.why), REASON), view.columns, indent=margin)
+    for text in item.about:
+        yield Text()
+        yield from flow(Text(view.spell(text)), view.columns or LONGEST_RULE, indent=margin)
+    if item.about and step.shape == ():
+        yield Text()
     worked = in_the_step(step, view.digits)
     if step.value is not None and step.value.ndim == 0:
         arithmetic, value = worked[0] if worked else ("", format_number(step.value[()], view.digits))

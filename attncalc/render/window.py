@@ -79,12 +79,18 @@ def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
 
 
 def _entries(step: Step, chosen: Array, view: View) -> Array:
-    """The entries as text; those that stand for something by its name, `queen (4)`."""
-    if not step.names:
+    """The entries as text; those that stand for something by its name, `queen (4)`; words as they are."""
+    if not step.names and not is_words(step):
         return texts(chosen, view.digits)
     result = np.empty(chosen.shape, dtype=object)
-    result.ravel()[:] = [f"{visible(step.names[int(i)])} ({int(i)})" for i in chosen.ravel()]
+    named = (f"{step.names[int(i)]} ({int(i)})" for i in chosen.ravel()) if step.names else map(str, chosen.flat)
+    result.ravel()[:] = [visible(words) for words in named]
     return result
+
+
+def is_words(step: Step) -> bool:
+    """Whether the value is no number but text: an operand that is a formula."""
+    return step.value is not None and step.value.dtype.kind == "U"
 
 
 def left_out(hidden: Iterable[tuple[int, str]]) -> str:

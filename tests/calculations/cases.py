@@ -338,6 +338,16 @@ EXPECTED: dict[str, Expected] = {
         outputs="max_weight_scaled predicted_variance sampled_variance max_weight_unscaled",
         no_gradient="given nothing that could have a gradient",
     ),
+    "complexity": Expected(
+        "comparisons flops parameters activation_bytes kv_cache_bytes arithmetic_intensity bound",
+        (
+            Case({}, {"n": 7, "d_model": 12, "heads": 4, "layers": 3, "bytes": 4}),
+            Case({}, {"n": 5, "heads": 4, "kv_heads": 2, "d_ffn": 96, "vocab": 50}),
+            Case({}, {"n": 2048, "flops_per_second": 1e12, "bandwidth": 1e12}),
+        ),
+        outputs="bound total_flops total_parameters ridge",
+        no_gradient="given nothing that could have a gradient",
+    ),
 }
 
 from calculations.cases_layers import LAYERS  # noqa: E402 — its cases are made of what stands above

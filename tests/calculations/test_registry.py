@@ -53,7 +53,9 @@ def backwards(name: str, case: Case, *, gradcheck: bool = False, dtype: str = "f
 
 def words(calculation: Calculation) -> dict[str, str]:
     """Its operands and options, each with what is said of it."""
-    return {o.name: o.help for o in calculation.operands} | {o.name: o.help for o in calculation.options}
+    borrowed = tuple(prefix for _, prefix in calculation.bundles.values() if prefix)  # rope's options in attention
+    options = {o.name: o.help for o in calculation.options if not (borrowed and o.name.startswith(borrowed))}
+    return {o.name: o.help for o in calculation.operands} | options
 
 
 def names(steps: tuple[Step, ...]) -> str:
@@ -86,7 +88,7 @@ class TestEachCalculation:
         document = load_document(str(path), Reading())
         assert document.calculation == name
         trace = solve(Problem(load(name), document.inputs, document.options))
-        assert np.isfinite(trace.result.astype(float)).all()
+        assert trace.result.dtype.kind == "U" or np.isfinite(trace.result.astype(float)).all()
         assert not trace.warnings
 
 
@@ -95,7 +97,7 @@ def test_every_operand_and_option_has_a_case(name: str) -> None:
     calculation, cases = load(name), EXPECTED[name].cases
     used = {operand for case in cases for operand in case.operands}
     used |= {
-        option for case in cases for option, value in case.options.items() if value != calculation.defaults[option]
+        option for case in cases for option, value in case.options.items() if value != calculation.defaults.get(option)
     }
     unused = words(calculation).keys() - used
     assert not unused, f"add to tests/calculations/cases.py a case of {name} with {', '.join(sorted(unused))}"
@@ -119,7 +121,7 @@ class TestEachCase:
         known = WITNESSES[name](**operands, **case.options)
         for step in (*trace.steps, *trace.outputs):
             if step.key in known:
-                assert_allclose(trace[step.key], np.array(known[step.key]), rtol=1e-12, atol=1e-13, err_msg=step.key)
+                agree(trace[step.key], np.array(known[step.key]), step.key, rtol=1e-12, atol=1e-13)
         assert trace.outputs[0].key in known
 
     def test_arithmetic_comes_to_the_entry(self, name: str, case: Case) -> None:
@@ -130,7 +132,7 @@ class TestEachCase:
             assert step.value is not None
             assert wide.value is not None
             assert step.value.dtype == (np.float32 if wide.value.dtype == np.float64 else wide.value.dtype), step.key
-            assert_allclose(step.value, wide.value, rtol=1e-4, atol=1e-5, err_msg=step.key)
+            agree(step.value, wide.value, step.key, rtol=1e-4, atol=1e-5)
 
     def test_exact_numbers_give_what_floats_give(self, name: str, case: Case) -> None:
         import sympy
@@ -200,11 +202,21 @@ def explained(step: Step) -> None:
     assert len(step.axes) == len(step.shape) == step.value.ndim
 
 
+def agree(found: Array, wanted: Array, what: str, **tolerance: float) -> None:
+    """Numbers within the tolerance; words as they are."""
+    if wanted.dtype.kind == "U":
+        assert found.tolist() == wanted.tolist(), what
+    else:
+        assert_allclose(found, wanted, err_msg=what, **tolerance)
+
+
 def comes_out(trace: Trace) -> None:
     """Each step's arithmetic, worked by the rules of school, is its entry; three entries a step are looked at."""
     for step in trace.steps:
         assert step.value is not None
         assert step.arithmetic is not None
+        if step.value.dtype.kind == "U":
+            continue  # a verdict, which its arithmetic leads to
         for flat in sorted({0, step.value.size // 2, step.value.size - 1}):
             at = tuple(int(i) for i in np.unravel_index(flat, step.shape))
             pieces = step.arithmetic(at)

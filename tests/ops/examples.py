@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from attncalc.axes import Axes, Axis, composite
 from attncalc.graph import Node, constant, constants, given, identity, step
 from attncalc.ops import (
+    ROWS,
     Slide,
     absolute,
     angle_between,
@@ -84,6 +86,10 @@ from attncalc.ops import (
     whole,
     windows,
 )
+from attncalc.ops.reread import reread
+
+for family in ROWS:  # a family is imported when one of its rows is asked for: here every one is
+    import_module(f"attncalc.ops.{family}")
 
 Array = NDArray[Any]
 
@@ -281,6 +287,9 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "split": (example(split, "n=3 (h=2 d=2)"), example(split, "b=2 n=3 (h=2 d=3)")),
     "merge": (example(merge, "h=2 n=3 d=2"), example(merge, "b=2 h=3 n=2 d=2")),
     "repeat": (example(lambda x: repeat(x, "g", "h", 3), "g=2 m=3 d=2"),),
+    "reread": (
+        example(lambda x: reread(x, (Axis("h", 2), Axis("n", 3), Axis("c", 2))), "n=3 d=4", alone="it reads all axes"),
+    ),
     "gather": (example(lambda x: Node("gather", x, old="h", new="g", times=3), "h=6 m=2 d=2"),),
     "slice": (
         example(lambda x: part_of(x, "n", 1, 3), "n=4 d=2"),

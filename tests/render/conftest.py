@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.trace import Arithmetic, Entry, Given, Step, Trace
+from attncalc.trace import Arithmetic, Entry, Given, Notation, Step, Trace
 
 
 class Make:
@@ -17,13 +17,15 @@ class Make:
     def step(name: str, value: Any, axes: str = "", formula: str = "", **more: Any) -> Step:
         """A step; its axes are words apart by blanks."""
         array = np.asarray(value)
+        spelled = {field: more.pop(field) for field in Notation._fields if field in more}
+        notation = Notation(**{"symbol": name, "formula": formula} | spelled)
         return Step(
             name=name,
-            formula=formula,
+            notation=lambda: notation,
             axes=tuple(axes.split()),
             shape=array.shape,
             value=array,
-            **{"group": "", "symbol": name, "sizes": "", "latex": "", "why": ""} | more,
+            **{"group": "", "why": ""} | more,
         )
 
     @staticmethod

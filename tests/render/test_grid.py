@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from attncalc.numbers import texts
 from attncalc.render.grid import grid
 from attncalc.render.view import View
-from attncalc.trace import Step
+from attncalc.trace import Notation, Step
 
 numbers = st.one_of(
     st.floats(-1e4, 1e4),
@@ -29,7 +29,7 @@ numbers = st.one_of(
 def step(value: Any, axes: str = "", **more: Any) -> Step:
     array = np.asarray(value)
     names = tuple(axes.split()) or tuple("bhnm"[-array.ndim :] if array.ndim else "")
-    return Step("s", "", "s", "", "", "", names, array.shape, array, "", **more)
+    return Step("s", "", lambda: Notation("s"), names, array.shape, array, "", **more)
 
 
 def drawn(value: Any, axes: str = "", *, width: int | None = None, all_of_it: bool = False, **more: Any) -> list[str]:

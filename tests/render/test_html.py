@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -150,7 +149,7 @@ class TestHostileText:
             )  # fmt: skip
             given = Given(np.ones((1, 2)), source=words, note=words, labels={1: (words, "")}, axes=("n", "d"))
             trace = make.trace(step, inputs={"q": given}, options={"scale": words}, notes=(words,), warnings=(words,))
-            return read(html.page(replace(trace, calculation=words, summary=words), View()))
+            return read(html.page(trace._replace(calculation=words, summary=words), View()))
 
         reader, tame = page(text), page("tame")
         assert [(e.tag, sorted(e.attributes)) for e in reader.elements] == [

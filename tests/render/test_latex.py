@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from attncalc.render.matrices import LINE, value
 from attncalc.render.parts import divided, operand_steps
 from attncalc.render.view import View
 from attncalc.text import visible
-from attncalc.trace import Given, Trace
+from attncalc.trace import Given, Notation, Trace
 
 DOCUMENT = View(standalone=True)
 PDFLATEX = shutil.which("pdflatex")
@@ -69,7 +68,7 @@ def compiles(page: str, folder: Path) -> str:
 class TestEveryCalculation:
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace = solved(tried)
-        page = latex.page(trace, View())
+        page = latex.page(trace, View(everything=True))
         entries = set(re.split(r"[&{}$\s]|\\\\|\\boxed|=", re.sub(r"\\text\{[^{}]*\}", "", page)))
         steps, result = divided(trace, View())
         for step in (*operand_steps(trace).values(), *(item.step for item in (*steps, *result))):
@@ -98,7 +97,7 @@ class TestHostileText:
         best = make.step("best", [1], "rank", names=("", words), latex="y", symbol_latex="x")
         source = Given(np.ones((1, 2)), source=words, note=words, labels={1: (words, words)}, axes=("n", "d"))
         trace: Trace = make.trace(step, best, inputs={"q": source}, options={"scale": words}, notes=(words,))
-        return replace(trace, warnings=(words,), summary=words)
+        return trace._replace(warnings=(words,), summary=words)
 
     def test_does_nothing(self, make: Any, words: str) -> None:
         page = latex.page(self.page(make, words), DOCUMENT)
@@ -205,7 +204,7 @@ class TestMatrices:
 
 
 def test_quiet_and_get_give_the_matrix_alone(attention: Trace) -> None:
-    assert latex.page(replace(attention, outputs=attention.steps[:1]), View(quiet=True)) == (
+    assert latex.page(attention._replace(outputs=attention.steps[:1]), View(quiet=True)) == (
         r"\begin{array}{r|rr}  & \text{the} & \text{cat} \\ \hline \text{the} & 1 & 2 \\ \text{cat} & 1 & 1 \end{array}"
         "\n"
     )
@@ -213,8 +212,8 @@ def test_quiet_and_get_give_the_matrix_alone(attention: Trace) -> None:
 
 
 def test_a_scalar_is_a_chain_of_equations(dot: Trace) -> None:
-    made = replace(dot.steps[1], symbol_latex=r"\text{dot}", latex="a b")
-    page = latex.page(replace(dot, steps=(made,), outputs=(made,)), View())
+    made = dot.steps[1]._replace(notation=lambda: Notation("dot", "a·b", latex="a b", symbol_latex=r"\text{dot}"))
+    page = latex.page(dot._replace(steps=(made,), outputs=(made,)), View())
     assert r"\text{dot} = a b = 0.8\times0.7 + 0.2\times0.3 + (-0.1)\times(-0.2) = \boxed{0.64}" in page
 
 

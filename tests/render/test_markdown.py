@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -125,7 +124,7 @@ class TestHostileText:
         step = make.step("x", [[1.0], [2.0]], "n m", labels=labels, why=f"as {words}.")
         source = Given(np.ones(2), source=words, note=words, axes=("n",))
         trace = make.trace(step, inputs={"q": source}, options={"scale": words}, notes=(f"so {words}",))
-        page = Page(markdown.page(replace(trace, warnings=(words,)), View()))
+        page = Page(markdown.page(trace._replace(warnings=(words,)), View()))
         assert page.kinds <= PLAIN_MARKUP
         assert len([token for token in page.tokens if token.type == "heading_open"]) == 4
         assert [token.type for token in page.tokens].count("table_open") == 1

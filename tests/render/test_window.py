@@ -66,3 +66,8 @@ def test_names_labels_and_headings(make: Any) -> None:
 )
 def test_an_exact_entry_and_its_decimals(entry: str, parts: tuple[str, str, str]) -> None:
     assert parted(entry) == parts
+
+
+def test_an_operand_that_is_a_formula_is_words(make: Any) -> None:
+    (table,) = window(make.step("f", np.array("x**2\n")), View(), SMALL).tables
+    assert table.entries == ((r"x**2\n",),)

@@ -1,0 +1,239 @@
+"""What a transformer costs: operations, parameters and bytes, counted from the graph of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from attncalc import cost
+from attncalc.axes import Axis, composite
+from attncalc.calculation import calculation, parse_shape
+from attncalc.calculations.blocks import ENCODER, encoder_block
+from attncalc.calculations.layers import unembed
+from attncalc.calculations.positions import at_least
+from attncalc.cost import Cost, Count
+from attncalc.errors import OptionError
+from attncalc.graph import Node, as_node, aside, building, constant, given, label, note, output, step
+from attncalc.laws import at_most, same
+from attncalc.ops import listed, power, total
+from attncalc.trace import Step, Trace
+
+PARTS = {
+    "projections": ("self-attention/q", "self-attention/k", "self-attention/v", "self-attention/output"),
+    "scores": ("self-attention/scores",),
+    "softmax": ("self-attention/scaled", "self-attention/weights"),
+    "mixing": ("self-attention/heads",),
+    "feed-forward": ("feed-forward/",),
+    "norms, residuals": ("norm1/", "norm2/", "residual"),
+}
+"""The parts of a block, by what the keys of their steps begin with."""
+
+WEIGHTS = {
+    "projections": ("wq", "wk", "wv", "wo"),
+    "feed-forward": ("w1", "w2"),
+    "norms, residuals": ("gamma1", "beta1", "gamma2", "beta2"),
+}
+"""The weights of a part; biases are left out."""
+
+EMBEDDING = "embedding"
+
+
+def _in_words(trace: Trace) -> Trace:
+    """The bound as the word that it stands for."""
+
+    def told(step: Step) -> Step:
+        if step.name != "bound" or step.value is None:
+            return step
+        return step._replace(value=np.where(step.value, "compute", "memory"))
+
+    return trace._replace(steps=tuple(map(told, trace.steps)), outputs=tuple(map(told, trace.outputs)))
+
+
+class Sizes(NamedTuple):
+    """The sizes of a model."""
+
+    n: int
+    d_model: int
+    heads: int
+    kv_heads: int
+    d_ffn: int
+    vocab: int | None
+
+
+@calculation(
+    laws={
+        "twice the tokens are four times the comparisons": lambda f, n: same(
+            f(n=2 * n)["comparisons"], 4 * f(n=n)["comparisons"]
+        ),
+        "twice the layers are twice the cache": lambda f, n, layers: same(
+            f(n=n, layers=2 * layers)["kv_cache_bytes"], 2 * f(n=n, layers=layers)["kv_cache_bytes"]
+        ),
+        "the parameters do not depend on the number of tokens": lambda f, n: same(
+            f(n=n)["parameters"], f(n=2 * n)["parameters"]
+        ),
+        "key heads that are shared make the cache smaller": lambda f, n: at_most(
+            4 * f(n=n, heads=8, kv_heads=2)["kv_cache_bytes"], f(n=n, heads=8)["kv_cache_bytes"]
+        ),
+    },
+    finish=_in_words,
+    reference="Vaswani et al. 2017, Attention Is All You Need, table 1; Williams et al. 2009, Roofline",
+)
+def complexity(
+    *,
+    n: Annotated[int, "how many tokens"] = 512,
+    d_model: Annotated[int, "the width of a token"] = 512,
+    heads: Annotated[int, "how many heads"] = 8,
+    kv_heads: Annotated[int | None, "how many key heads; as many as heads where it is not given"] = None,
+    layers: Annotated[int, "how many blocks"] = 1,
+    d_ffn: Annotated[int | None, "the width of the feed-forward network; 4·d_model where it is not given"] = None,
+    vocab: Annotated[int | None, "how many words; without it the embedding is not counted"] = None,
+    bytes: Annotated[int, "how many bytes a number takes: 2 in float16, 4 in float32"] = 2,
+    flops_per_second: Annotated[float, "what the processor can do (an A100 in bfloat16)"] = 312e12,
+    bandwidth: Annotated[float, "bytes per second that its memory can hand over (an A100 with 80 GB)"] = 2.039e12,
+) -> tuple[Node, ...]:
+    """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bound.
+
+    Attention is O(n²·d): every token is compared with every token, 2·n²·d_model operations for the scores and as many
+    for the mixing of the values, beside 8·n·d_model² for the projections. Several heads have 4·d_model² parameters,
+    however many heads they are.
+
+    All is counted from the graph of encoder-block, forward pass. A multiplication and an addition count one each, and
+    so does an exponential or a root. A causal mask saves nothing here: masked scores are computed too. Biases are left
+    out. With --vocab the embedding is counted once, its table serving on the way in and on the way out.
+
+    The arithmetic intensity is operations per byte, where every weight is read once and every step's value written
+    once. A processor that can do more operations than that for each byte it is handed waits for memory (roofline).
+    """
+    at_least(1, n=n, d_model=d_model, heads=heads, layers=layers, bytes=bytes)
+    kv_heads = heads if kv_heads is None else kv_heads
+    d_ffn = 4 * d_model if d_ffn is None else d_ffn
+    at_least(1, kv_heads=kv_heads, d_ffn=d_ffn, vocab=1 if vocab is None else vocab)
+    for flag, number in (("--flops-per-second", flops_per_second), ("--bandwidth", bandwidth)):
+        if not number > 0:
+            raise OptionError(f"{flag} must be greater than 0, and not {number:g}")
+    if d_model % heads or heads % kv_heads:
+        whole, part = (
+            (("--d-model", d_model), ("--heads", heads))
+            if d_model % heads
+            else (("--heads", heads), ("--kv-heads", kv_heads))
+        )
+        raise OptionError(f"{whole[0]} {whole[1]} cannot be shared equally among {part[0]} {part[1]}")
+    sizes = Sizes(n, d_model, heads, kv_heads, d_ffn, vocab)
+    block, words = _block(sizes), _words(sizes)
+    of_block, of_embedding = cost.by_step([block]), _of_embedding(sizes)
+    parts = [*PARTS, *([EMBEDDING] if vocab else [])]
+    label("part", parts)
+    note("a multiplication and an addition count one each; biases are left out; masked scores are computed too")
+
+    def of_parts(counts: Mapping[str, Count]) -> Node:
+        """One number for each part, those of the block as often as there are layers."""
+        times = {part: 1 if part == EMBEDDING else layers for part in parts}
+        found = [_times(times[part], _formula(counts.get(part, Count()).spoken(*words))) for part in parts]
+        return listed(found, "part")
+
+    def bytes_of(values: Iterable[Count], once: Count) -> Node:
+        inner = _times(layers, _formula(cost.total(values).spoken(*words)))
+        return _size("bytes", bytes) * (inner + _formula(once) if once.terms else inner)
+
+    tokens = _size("n", n)
+    aside("comparisons", tokens**2, "every token with every token: twice the length, four times the work")
+    flops = {part: cost.total(c.flops for c in _steps_of(part, of_block)) for part in PARTS}
+    flops[EMBEDDING] = of_embedding.flops
+    operations = step(
+        "flops",
+        of_parts(flops),
+        "n² where tokens meet, n where each is worked on alone: which is more depends on n",
+    )
+    learned = {part: cost.parameters([block], names) for part, names in WEIGHTS.items()}
+    learned[EMBEDDING] = of_embedding.values
+    weights = step("parameters", of_parts(learned), "what is learned does not grow with the text")
+    held = step(
+        "activation_bytes",
+        bytes_of((c.values for c in of_block.values()), Count() if vocab is None else _logits(sizes)),
+        "every step's value, as a backward pass keeps them; the n² ones outgrow the others",
+    )
+    cached = [of_block[f"self-attention/{name}"].values for name in ("k", "v")]
+    aside("kv_cache_bytes", bytes_of(cached, Count()), "keys and values of all tokens, kept so that each is made once")
+    all_flops = output("total_flops", total(operations), "of one forward pass")
+    all_weights = output("total_parameters", total(weights), "biases left out")
+    moved = _size("bytes", bytes) * total(weights) + held
+    intensity = step(
+        "arithmetic_intensity", total(operations) / moved, "operations for each byte that is read or written"
+    )
+    ridge = output(
+        "ridge",
+        constant(flops_per_second, "flops_per_second") / constant(bandwidth, "bandwidth"),
+        "so many operations the processor could do in the time that a byte takes",
+    )
+    why = "compute where that holds, else memory: below the ridge the processor waits for memory"
+    return step("bound", ridge <= intensity, why), all_flops, all_weights, ridge
+
+
+def _block(sizes: Sizes) -> Node:
+    """One block over operands that have sizes and no values; what it says beside its graph is not ours to say."""
+    parts = {name: Axis(name, sizes.d_model // sizes.heads) for name in ("d_k", "d_v")}
+    parts |= {"h": Axis("h", sizes.heads), "g": Axis("g", sizes.kv_heads)}
+    known = {"d_model": Axis("d_model", sizes.d_model), "d_ff": Axis("d_ff", sizes.d_ffn)}
+
+    def operand(name: str) -> Node:
+        axes = (known[a] if isinstance(a, str) else composite(*(parts[b] for b in a)) for a in parse_shape(shape[name]))
+        return given(name, tuple(axes))
+
+    shape = {name: declared.text for name, declared in ENCODER.items()}
+    counted = {name for names in WEIGHTS.values() for name in names}
+    weights = {name: operand(name) if name in counted else None for name in shape}
+    tokens = given("x", (Axis("n", sizes.n), known["d_model"]))
+    with building():
+        block: Node = encoder_block.graph(tokens, weights=weights, heads=sizes.heads)
+    return block
+
+
+def _steps_of(part: str, costs: Mapping[str, Cost]) -> list[Cost]:
+    return [found for key, found in costs.items() if key.startswith(PARTS[part])]
+
+
+def _of_embedding(sizes: Sizes) -> Cost:
+    """What the table of words costs: its logits' operations, and the numbers that it holds."""
+    if sizes.vocab is None:
+        return Cost(Count(), Count(), whole=True)
+    n, V, d_model = Axis("n", sizes.n), Axis("V", sizes.vocab), Axis("d_model", sizes.d_model)
+    table = given("table", (V, d_model))
+    with building():
+        _, logits = unembed.graph(given("h", (n, d_model)), table)
+    return Cost(cost.by_step([logits])["logits"].flops, cost.entries(table.axes), whole=True)
+
+
+def _logits(sizes: Sizes) -> Count:
+    return cost.entries((Axis("n", sizes.n), Axis("V", sizes.vocab or 0)))
+
+
+def _words(sizes: Sizes) -> tuple[dict[str, str], dict[tuple[str, str], Axis]]:
+    """How hand counts speak of the sizes: keys are tokens too, and the heads' widths make up d_model."""
+    names = {"m": "n", "d_v": "d_k", "d_ff": "d_ffn", "d_out": "d_model"}
+    names |= {"g": "h"} if sizes.kv_heads == sizes.heads else {}
+    return names, {("h", "d_k"): Axis("d_model", sizes.d_model)}
+
+
+def _formula(count: Count) -> Node:
+    """A count as a formula of sizes."""
+    terms = []
+    for often, factors in count:
+        names = {axis.name: axis for axis in factors}
+        ordered = sorted(names, key=lambda name: name.startswith("d"))
+        powers = [power(_size(*names[name][:2]), sum(a.name == name for a in factors)) for name in ordered]
+        term = powers[0] if often == 1 else often * powers[0]
+        for factor in powers[1:]:
+            term = term * factor
+        terms.append(term)
+    return as_node(0) if not terms else terms[0] if len(terms) == 1 else Node("add", *terms)
+
+
+def _times(layers: int, expression: Node) -> Node:
+    zero = expression.op == "constant"
+    return expression if layers == 1 or zero else _size("layers", layers) * expression
+
+
+def _size(name: str, size: int) -> Node:
+    return Node("size", axes=(), axis=Axis(name, size))

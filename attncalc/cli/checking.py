@@ -1,0 +1,152 @@
+"""`check ANSWER DOCUMENT`, and `--check ANSWER` of every calculation: which mistake explains a wrong answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from attncalc.calculations import load
+from attncalc.cli import common, output
+from attncalc.cli.command import Command
+from attncalc.errors import OptionError
+from attncalc.homework.pages import FORMATS, page
+from attncalc.text import quoted
+
+if TYPE_CHECKING:
+    from attncalc.homework.comparing import Tolerance
+    from attncalc.inputs import Document, Reading
+    from attncalc.problem import Problem
+
+WRONG = 1
+
+
+def command() -> Command:
+    """The command `check`."""
+    return Command(
+        "check",
+        _check,
+        [
+            *common.marking_options(),
+            *common.target_options(FORMATS),
+            *common.page_options(),
+            *common.reading_options(),
+        ],
+        summary="Compares an answer with a problem, and names the mistake that explains a wrong one. ANSWER is a sheet "
+        "of steps, or the result alone; DOCUMENT is a problem or a saved result, which is worked out again. The exit "
+        "status is 0 where the answer is right, 1 where it is wrong.",
+        usage="answer document",
+    )
+
+
+def _check(words: Sequence[str], **given: Any) -> int:
+    from attncalc.inputs import load_document
+
+    if len(words) != 2:
+        raise OptionError(
+            f"check takes an answer and a document, and {len(words)} {'word was' if len(words) == 1 else 'words were'} "
+            f"given",
+            hint="attncalc check answer.json problem.json",
+        )
+    where = common.target(given, FORMATS)
+    reading = common.reading(given)
+    answer, word = _in_order(words, reading)
+    document = load_document(word, reading)
+    problem = problem_of(document)
+    for warning in _disagreeing(document, problem):
+        output.say("warning", warning)
+    return check_and_show(problem, answer, given, where, reading)
+
+
+def problem_of(document: Document) -> Problem:
+    """The problem that a document holds."""
+    from attncalc.problem import Backward, Problem
+
+    *derivative, name = document.calculation.split(" ")
+    backward = Backward(jacobian=derivative == ["jacobian"]) if derivative else None
+    return Problem(load(name), document.inputs, document.options, backward)
+
+
+def check_and_show(
+    problem: Problem, answer: str, given: common.Words, where: common.Target, reading: Reading
+) -> int:
+    """Mark an answer and show what was found: 0 where it is right, else 1."""
+    from attncalc.homework.key import Key
+    from attncalc.homework.marking import Marker
+    from attncalc.homework.sheets import read_sheet
+
+    view = common.paper(given, where)
+    sheet = read_sheet(answer, reading)
+    marker = Marker(Key(problem), tolerance=tolerance(given), points=points(given), reveal=bool(given["reveal"]))
+    marked = marker.mark(sheet)
+    for note in (*reading.notes, *marked.notes):
+        output.say("note", note)
+    if where.path:
+        from attncalc.cli.files import refuse_unwritable
+
+        refuse_unwritable(where.path, reading.opened)
+    common.deliver(page(marked, where.format, view), where.path)
+    return 0 if marked else WRONG
+
+
+def tolerance(given: common.Words) -> Tolerance | None:
+    """How far an answer may be off, where that was said."""
+    from attncalc.homework.comparing import Tolerance
+
+    if given["rtol"] is None and given["atol"] is None:
+        return None
+    return Tolerance(*(_size(name, given[name]) for name in ("rtol", "atol")))
+
+
+def points(given: common.Words) -> dict[str, float]:
+    """What each step weighs: `scores=1,output=3`."""
+    found = {}
+    for word in common.names(given["points"]):
+        name, mark, weight = word.rpartition("=")
+        if not mark or not name:
+            raise OptionError(f"--points takes weights by the names of steps, not {quoted(word)}", hint="--points output=3")
+        found[name.strip()] = _size("points", weight)
+    return found
+
+
+def _size(name: str, word: str | None) -> float:
+    """A number from 0 on."""
+    from attncalc.errors import InputError
+    from attncalc.inputs import parse_number
+
+    if word is None:
+        return 0.0
+    try:
+        value = parse_number(word)
+    except InputError as error:
+        raise OptionError(f"--{name}: {error.message}", hint=error.hint) from None
+    if value < 0:
+        raise OptionError(f"--{name} takes numbers from 0 on, not {quoted(word)}")
+    return value
+
+
+def _in_order(words: Sequence[str], reading: Reading) -> tuple[str, str]:
+    """The answer and the document, which may stand the other way round where only one is a document."""
+    first, second = (_is_document(word, reading) for word in words)
+    return (words[1], words[0]) if first and not second else (words[0], words[1])
+
+
+def _is_document(word: str, reading: Reading) -> bool:
+    from attncalc.homework.sheets import ANSWER
+    from attncalc.inputs.objects import JsonFile
+    from attncalc.inputs.resolve import find
+
+    found = find(word, ANSWER, reading)
+    return found is not None and isinstance(found.contents, JsonFile) and found.contents.is_document
+
+
+def _disagreeing(document: Document, problem: Problem) -> list[str]:
+    """Warnings for stored steps that are not what the problem gives."""
+    from attncalc.errors import AttncalcError
+    from attncalc.homework.marking import disagreeing
+
+    stored = document.document
+    try:
+        names = disagreeing(problem, stored)
+    except AttncalcError as error:
+        return [f"the stored steps cannot be compared: {error.message}"]
+    return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in names]

@@ -1,0 +1,133 @@
+"""What there is to know of a calculation: its reference card, and what a teacher would say beside its steps.
+
+Nothing here is typed beside what is computed: formulas, costs and gradients are read off the graph of the calculation's
+sample, options off its declaration, laws and mistakes off what is declared beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from attncalc import cost, notation, samples
+from attncalc.calculation import Calculation
+from attncalc.calculations import load
+from attncalc.card import Card, OperandLine, OptionLine, StepLine
+from attncalc.errors import NoGradient
+from attncalc.graph import Node, rewrite, steps
+from attncalc.problem import Backward, Problem, solve
+from attncalc.spelling import default_word, shape_words, value_word
+from attncalc.trace import Lesson, Pitfall, Step, Trace
+from attncalc.writing import Written, write
+
+LONGEST = 90  # characters of a formula that is still read as one
+
+
+def card(name: str) -> Card:
+    """The reference card of the calculation called `name`."""
+    calculation = load(name)
+    problem = samples.problem(name)
+    inputs = {operand: given._replace(source="") for operand, given in problem.inputs.items()}
+    problem = problem._replace(inputs=inputs)
+    written, trace = write(problem), solve(problem)
+    costs = cost.by_step(node for node in steps(*written.roots) if node.args["shown"])
+    formula, latex = _whole(written)
+    gradient, no_gradient = _gradient(problem)
+    everything = cost.total(each.flops for each in costs.values())
+    return Card(
+        calculation=name,
+        summary=calculation.summary,
+        about=paragraphs(calculation),
+        formula=formula,
+        latex=latex,
+        operands=tuple(_operands(calculation)),
+        steps=tuple(_folded(trace.steps, costs)),
+        options=tuple(OptionLine(o.flag, value_word(o), default_word(o), o.help) for o in calculation.options),
+        laws=tuple(calculation.laws),
+        turn=written.loop.turn if written.loop else "",
+        flops=str(everything),
+        flops_here=int(everything),
+        uncounted=tuple(key for key, each in costs.items() if not each.whole),
+        mistakes=mistakes_of(name),
+        gradient=gradient,
+        no_gradient=no_gradient,
+        sample=trace,
+        reference=calculation.reference,
+    )
+
+
+def explained(trace: Trace) -> Trace:
+    """The trace with what a teacher would say: below each step, and of the whole."""
+    calculation = trace.problem.calculation
+    told: set[str] = set()
+    lessons = {}
+    for step in trace.steps:
+        new = tuple(text for text in step.notation().about if text not in told)
+        told.update(new)
+        lessons[step.key] = new
+    mistakes = mistakes_of(calculation.name)
+    return trace._replace(lesson=Lesson(paragraphs(calculation), lessons, tuple(calculation.laws), mistakes))
+
+
+def mistakes_of(name: str) -> tuple[Pitfall, ...]:
+    """The mistakes that are known of a calculation, as they are declared beside it."""
+    return ()
+
+
+def paragraphs(calculation: Calculation) -> tuple[str, ...]:
+    """The calculation's docstring below its first line, a paragraph each."""
+    _, *more = calculation.doc.split("\n\n")
+    return tuple(" ".join(part.split()) for part in more)
+
+
+def _operands(calculation: Calculation) -> Iterable[OperandLine]:
+    for operand in calculation.operands:
+        node = Node("input", axes=(), name=operand.name, symbol=operand.symbol)
+        symbol, latex = notation.symbol(node), notation.symbol(node, "latex")
+        yield OperandLine(operand.name, symbol, latex, shape_words(operand), operand.required, operand.help)
+
+
+def _whole(written: Written) -> tuple[str, str]:
+    """The result as one formula of the operands, as text and as LaTeX; none where it would be too long."""
+    if written.loop is not None:
+        return "", ""
+    (result,) = rewrite([written.result], lambda node: node.sources[0] if node.op == "step" else None)
+    text = notation.formula(result)
+    return (text, notation.formula(result, "latex")) if len(text) <= LONGEST and "…" not in text else ("", "")
+
+
+def _gradient(problem: Problem) -> tuple[tuple[StepLine, ...], str]:
+    """The steps of the backward pass, or why there are none."""
+    try:
+        trace = solve(problem._replace(backward=Backward()))
+    except NoGradient as error:
+        return (), error.message
+    return tuple(_folded([step for step in trace.steps if step.gradient_of is not None], {})), ""
+
+
+def _folded(found: Sequence[Step], costs: Mapping[str, cost.Cost]) -> Iterable[StepLine]:
+    """The steps; of parts that are worked out alike (heads, tokens, layers, turns) the last one stands for all."""
+    alike: dict[tuple[str, str], list[Step]] = {}
+    for step in found:
+        alike.setdefault((re.sub(r"\d+", "#", step.group), step.name), []).append(step)
+    shown = {same[-1].key: [step.group for step in same[:-1]] for same in alike.values()}
+    for step in found:
+        if step.key in shown:
+            yield _line(step, shown[step.key], costs)
+
+
+def _line(step: Step, likewise: Iterable[str], costs: Mapping[str, cost.Cost]) -> StepLine:
+    found = costs.get(step.key) or costs.get(step.key.partition("/")[2])  # a turn's steps are counted once
+    return StepLine(
+        name=step.name,
+        group=step.group,
+        likewise=tuple(likewise),
+        symbol=step.symbol,
+        symbol_latex=step.symbol_latex,
+        formula=step.formula,
+        latex=step.latex,
+        axes=step.axes,
+        why=step.why,
+        flops=str(found.flops) if found and found.whole else "",
+        flops_here=int(found.flops) if found else 0,
+    )

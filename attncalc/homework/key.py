@@ -1,0 +1,148 @@
+"""The key to a problem: what every step should be, by the right way and by other routes that are as right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.errors import InputError, NotExact
+from attncalc.graph import Node
+from attncalc.homework.answers import Answer
+from attncalc.homework.mistakes import known
+from attncalc.homework.ways import Own, Way, Ways
+from attncalc.mistake import Mistake, StepKey
+from attncalc.plan import is_given, plan
+from attncalc.problem import Problem
+from attncalc.text import near, quoted
+from attncalc.trace import Given
+from attncalc.writing import write
+
+Array = NDArray[Any]
+MOST_LISTED = 12
+
+
+def spelled(key: StepKey) -> str:
+    """How a step is asked for: `GROUP/NAME`, or the bare name at the top."""
+    return "/".join(part for part in key if part)
+
+
+class Key:
+    """What a problem's steps should be, and the wrong ways that are known of it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = _in_floats(problem)
+        written = write(self.problem)
+        self.ways = Ways(self.problem, written)
+        self.dropped = written.bound.dropped
+        self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
+        self.result: StepKey = written.outputs[0].key
+        self.steps = [key for key, node in self.nodes.items() if node.args["shown"] or key == self.result]
+
+    @cached_property
+    def known(self) -> tuple[Mistake, ...]:
+        """The mistakes that are known of the calculation, and its other right routes."""
+        return known(self.problem.calculation.name)
+
+    @cached_property
+    def mistakes(self) -> list[tuple[Mistake, Way]]:
+        """The mistakes that apply, but for the ones that are another's alias."""
+        found = [(m, self.ways.way(m)) for m in self.known if m.kind != "route"]
+        return [(m, way) for m, way in found if way is not None and not m.alias_of]
+
+    @cached_property
+    def routes(self) -> list[Way]:
+        """The right way, and the other ones that are as right."""
+        found = (self.ways.way(m) for m in self.known if m.kind == "route")
+        return [self.ways.right, *(way for way in found if way is not None)]
+
+    @cached_property
+    def pairs(self) -> dict[tuple[int, int], Way | None]:
+        """The ways that two mistakes make together, as far as they were asked for."""
+        return {}
+
+    def pair(self, i: int, j: int) -> Way | None:
+        """The way that the i-th and the j-th mistake make together; two that write one step are no pair."""
+        if (i, j) not in self.pairs:
+            (a, first), (b, second) = self.mistakes[i], self.mistakes[j]
+            clash = a.id == b.id or set(a.at) & set(b.at) or (a.options and b.options)
+            way = None if clash else self.ways.way(a, b)
+            single = way is not None and way.steps in (first.steps, second.steps)
+            self.pairs[i, j] = None if single else way
+        return self.pairs[i, j]
+
+    def value(self, key: StepKey, way: Way | None = None, own: Own | None = None) -> Array | None:
+        """What a step should be: from the true operands, or as it follows from own values of steps before it."""
+        node = (way or self.ways.right).steps.get(key)
+        if node is None:
+            return None
+        expression = node.sources[0]
+        value = self.ways.values([expression], own)[expression]
+        return value.astype(np.float64) if value.dtype.kind in "biuf" else None
+
+    def values(self, nodes: Iterable[Node], own: Own | None = None) -> list[Array]:
+        """The values of steps' expressions."""
+        expressions = [node.sources[0] for node in nodes]
+        found = self.ways.values(expressions, own)
+        return [np.asarray(found[node], dtype=np.float64) for node in expressions]
+
+    def used(self, key: StepKey, own: Own) -> list[StepKey]:
+        """The steps with own values that a step is made of."""
+        order = plan([self.nodes[key].sources[0]], given=own.keys())
+        return [node.key for node in order.order if is_given(node, own)]
+
+    def find(self, name: str) -> StepKey:
+        """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
+        if name in ("", "result") and not any(spelled(key) == name for key in self.nodes):
+            return self.result
+        found = [key for key in self.nodes if spelled(key) == name]
+        found = found or [key for key in self.nodes if key[1] == name or spelled(key).casefold() == name.casefold()]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            places = ", ".join(spelled(key) for key in found[:MOST_LISTED]) + (", …" if len(found) > MOST_LISTED else "")
+            raise InputError(f"{quoted(name)} stands in several groups: {places}")
+        every = [spelled(key) for key in self.steps]
+        raise InputError(
+            f"{self.problem.name} has no step {quoted(name)}",
+            hint=near(name, every) or f"it has {', '.join(every[:MOST_LISTED])}{', …' if len(every) > MOST_LISTED else ''}",
+        )
+
+    def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
+        """The answer in the shape of the step's value, if it has that shape as people write it.
+
+        A row or a column is a vector; the row that a vector stood for may be left out; a table holds a stack of
+        matrices one below the other, and a single number.
+        """
+        axes = self.nodes[key].axes
+        shapes = {value.shape}
+        if value.ndim == len(axes):
+            shapes.add(tuple(axis.size for axis in axes if axis.name not in self.dropped))
+        for shape in list(shapes):
+            if len(shape) == 1:
+                shapes |= {(1, *shape), (*shape, 1)}
+            if answer.table and not shape:
+                shapes.add((1, 1))
+            if answer.table and len(shape) > 2:
+                shapes.add((math.prod(shape[:-1]), shape[-1]))
+        if answer.shape not in shapes or answer.value.size != value.size:
+            return None
+        return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+
+
+def _in_floats(problem: Problem) -> Problem:
+    """The problem with exact operands as 64-bit numbers."""
+    return problem._replace(inputs={name: _floats(name, given) for name, given in problem.inputs.items()})
+
+
+def _floats(name: str, given: Given) -> Given:
+    if given.value.dtype != object or any(isinstance(entry, str) for entry in given.value.flat):
+        return given
+    try:
+        return given._replace(value=given.value.astype(np.float64))
+    except (TypeError, ValueError):
+        raise NotExact(f"{name} holds letters, and an answer is checked against numbers") from None

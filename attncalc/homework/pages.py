@@ -1,0 +1,250 @@
+"""What a marked sheet looks like: a page in the terminal, lines that can be read out, JSON, CSV, Markdown, LaTeX, HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from attncalc.homework.verdicts import SOUND, Cells, Marked, MarkedStep
+from attncalc.numbers import format_number, shortest
+from attncalc.render.view import View
+from attncalc.text import visible
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+FORMATS = ("table", "plain", "json", "csv", "markdown", "latex", "html")
+GOOD, BAD, REASON, FAINT, NAME = "color(29)", "bold color(166)", "italic", "color(245)", "bold color(32)"
+MOST_MAPPED = 16
+"""A map of wrong entries is drawn up to so many rows and columns."""
+COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
+
+
+def page(marked: Marked, format: str, view: View) -> str:
+    """A marked sheet in a format of FORMATS."""
+    pages: dict[str, Callable[[Marked, View], str]] = {
+        "table": _table,
+        "plain": lambda marked, view: "".join(f"{view.spell(line)}\n" for line in _lines(marked)),
+        "json": _json,
+        "csv": _csv,
+        "markdown": _markdown,
+        "latex": _latex,
+        "html": _html,
+    }
+    return pages[format](marked, view)
+
+
+def _json(marked: Marked, view: View) -> str:
+    """One object, a step a line."""
+    whole = marked.to_dict()
+    steps = ",\n  ".join(map(json.dumps, whole.pop("steps")))
+    head = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in whole.items())
+    return f'{{{head},\n "steps": [{steps}]}}\n'
+
+
+def plain(marked: Marked) -> str:
+    """A marked sheet as lines that can be read out."""
+    return "\n".join(_lines(marked))
+
+
+def summary(marked: Marked) -> str:
+    """The verdict in a line: `wrong: 4 of 8 marks; first wrong at weights`."""
+    where = f"; first wrong at {marked.first_wrong}" if marked.first_wrong else ""
+    return f"{marked.verdict}: {shortest(marked.score)} of {shortest(marked.out_of)} marks{where}"
+
+
+def blame(step: MarkedStep) -> str:
+    """What is behind a step that is wrong: `att-no-scale (or att-scale-after): nothing divided`, "" where nothing is."""
+    found = step.finding
+    if not found.mistakes:
+        return ""
+    also = f" (or {', '.join(found.also)})" if found.also else ""
+    convention = "right under another convention: " if found.kind == "convention" else ""
+    return f"{'+'.join(found.mistakes)}{also}: {convention}{found.says}"
+
+
+def marks(step: MarkedStep) -> str:
+    """`1 of 2`."""
+    return f"{shortest(step.score)} of {shortest(step.out_of)}"
+
+
+def _table(marked: Marked, view: View) -> str:
+    from attncalc.render.flow import assembled
+
+    return assembled(_drawn(marked, view), view)
+
+
+def _drawn(marked: Marked, view: View) -> Iterator[Text]:
+    from rich.text import Text
+
+    from attncalc.render.flow import flow
+
+    who = f", {marked.student}" if marked.student else ""
+    yield Text(view.spell(f"{marked.calculation}, checked{who}"), NAME)
+    wide = max((len(step.name) for step in marked.steps), default=0)
+    for step in marked.steps:
+        found = step.finding
+        yield Text()
+        line = Text().append(view.spell(f"{step.name:<{wide}}  "), NAME)
+        line.append(f"{found.verdict}", GOOD if found.verdict in SOUND else BAD)
+        line.append(f"  {marks(step)}", FAINT)
+        yield from flow(line, view.columns, hang=4)
+        for text, style in ((blame(step), ""), (found.hint, REASON), (_error(step, marked), FAINT)):
+            if text:
+                yield from flow(Text(view.spell(text), style), view.columns, indent=4, hang=2)
+        if found.cells and step.shape:
+            yield from _map(step.shape, found.cells, view)
+        if found.separate:
+            told = f"operands that would tell: {json.dumps(found.separate)}"
+            yield from flow(Text(view.spell(told), FAINT), view.columns, indent=4, hang=2)
+    yield Text()
+    yield from flow(Text(view.spell(summary(marked)), GOOD if marked else BAD), view.columns, hang=2)
+
+
+def _map(shape: Sequence[int], cells: Cells, view: View) -> Iterator[Text]:
+    """Which entries are wrong: a sign for each, row by row."""
+    from rich.text import Text
+
+    *lead, rows, columns = (1, 1, *shape)[-max(2, len(shape)) :]
+    if lead or max(rows, columns) > MOST_MAPPED:
+        from attncalc.render.flow import flow
+
+        yield from flow(Text(view.spell(f"wrong entries: {places(cells)}"), FAINT), view.columns, indent=4, hang=2)
+        return
+    wrong = {(0, *cell)[-2:] for cell in cells}
+    for i in range(rows):
+        signs = " ".join("×" if (i, j) in wrong else "·" for j in range(columns))
+        yield Text(view.spell(f"    {signs}"), BAD if any(cell[0] == i for cell in wrong) else FAINT)
+
+
+def places(cells: Cells) -> str:
+    """`[0,1] [1,1]`."""
+    return " ".join(f"[{','.join(map(str, cell))}]" for cell in cells)
+
+
+def _error(step: MarkedStep, marked: Marked) -> str:
+    if not marked.reveal or step.finding.verdict == SOUND[0]:
+        return ""
+    off = "" if step.max_error is None else f"; largest error {format_number(step.max_error)}"
+    return f"expected {json.dumps(_short(step.expected))}{off}"
+
+
+def _short(value: object) -> object:
+    """The numbers of a nested list to four decimals."""
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def _lines(marked: Marked) -> Iterator[str]:
+    yield f"{marked.calculation}, checked" + (f", {marked.student}" if marked.student else "")
+    for step in marked.steps:
+        found = step.finding
+        yield f"step: {step.name}"
+        yield f"verdict: {found.verdict}, {marks(step)} marks"
+        told = (
+            ("mistake", blame(step)),
+            ("hint", found.hint),
+            ("wrong entries", places(found.cells) if step.shape else ""),
+            ("would tell apart", json.dumps(found.separate) if found.separate else ""),
+            ("revealed", _error(step, marked)),
+        )
+        yield from (f"{name}: {text}" for name, text in told if text)
+    yield summary(marked)
+
+
+def row(step: MarkedStep) -> dict[str, str]:
+    """A step as a row of a table."""
+    found = step.finding
+    return dict(
+        zip(
+            COLUMNS,
+            (
+                step.name,
+                found.verdict,
+                found.kind or "",
+                "+".join(found.mistakes),
+                " ".join(found.also),
+                found.hint,
+                places(found.cells) if step.shape else "",
+                shortest(step.score),
+                shortest(step.out_of),
+            ),
+            strict=True,
+        )
+    )
+
+
+def _csv(marked: Marked, view: View) -> str:
+    import csv
+    from io import StringIO
+
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([visible(cell) for cell in row(step).values()] for step in marked.steps)
+    return text.getvalue()
+
+
+def _markdown(marked: Marked, view: View) -> str:
+    from attncalc.render.markdown import code
+    from attncalc.render.markdown import plain as harmless
+
+    title = f"# {harmless(marked.calculation)}, checked"
+    lines = [title, "", "| step | verdict | marks | mistake | hint |", "|---|---|---|---|---|"]
+    for step in marked.steps:
+        cells = (code(step.name), step.finding.verdict, marks(step), harmless(blame(step)), harmless(step.finding.hint))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"**{harmless(summary(marked))}**"]) + "\n"
+
+
+def _latex(marked: Marked, view: View) -> str:
+    from attncalc.render.tex import text
+
+    lines = [r"\begin{tabular}{llll}", r"step & verdict & marks & mistake \\ \hline"]
+    for step in marked.steps:
+        cells = (step.name, step.finding.verdict, marks(step), blame(step) or step.finding.hint)
+        lines.append(" & ".join(map(text, cells)) + r" \\")
+    return "\n".join([*lines, r"\end{tabular}", "", text(summary(marked))]) + "\n"
+
+
+def _html(marked: Marked, view: View) -> str:
+    return html_page(f"{marked.calculation}, checked", [html_table(marked), f"<p>{_harmless(summary(marked))}</p>"])
+
+
+def html_table(marked: Marked) -> str:
+    """The steps of a marked sheet as an HTML table."""
+    head = "".join(f"<th>{name}</th>" for name in ("step", "verdict", "marks", "mistake", "hint"))
+    body = []
+    for step in marked.steps:
+        found = step.finding
+        cells = (step.name, found.verdict, marks(step), blame(step), found.hint)
+        style = "right" if found.verdict in SOUND else "wrong"
+        body.append(f'<tr class="{style}">' + "".join(f"<td>{_harmless(cell)}</td>" for cell in cells) + "</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def html_page(title: str, parts: Sequence[str]) -> str:
+    """One HTML file that needs nothing else and runs nothing."""
+    style = (
+        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+        "table{border-collapse:collapse;margin:1rem 0}th,td{text-align:left;padding:.3rem .8rem;"
+        "border-bottom:1px solid #ccc;vertical-align:top}.wrong td:nth-child(2){color:#b3541e;font-weight:600}"
+        ".right td:nth-child(2){color:#1d7a5f}"
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{_harmless(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<h1>{_harmless(title)}</h1>\n"
+        + "\n".join(parts)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _harmless(text: str) -> str:
+    from html import escape
+
+    return escape(visible(text), quote=True)
+
+

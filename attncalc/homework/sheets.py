@@ -1,0 +1,210 @@
+"""Answer sheets: JSON by the names of steps, CSV in blocks, or the result alone. A sheet holds answers and nothing else.
+
+Whatever else stands in a sheet, a tolerance, a score, an answer key, has no effect and is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from attncalc.calculation import Operand
+from attncalc.errors import InputError
+from attncalc.homework import answers
+from attncalc.homework.answers import Answer
+from attncalc.inputs.arrays import brackets
+from attncalc.inputs.csv_files import blocks, table_rows
+from attncalc.inputs.objects import JsonFile, plain
+from attncalc.inputs.resolve import find, read_found, read_word
+from attncalc.text import both, quoted, visible
+
+if TYPE_CHECKING:
+    from attncalc.inputs.contents import Contents
+    from attncalc.inputs.reading import Reading
+    from attncalc.inputs.resolve import Found
+
+BESIDE = ("student", "rounding", "notes")
+"""What a sheet may hold beside its steps."""
+OF_DOCUMENTS = ("attncalc", "calculation", "inputs", "labels", "options", "outputs", "result")
+NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
+"""What only the key's owner may say."""
+LONGEST_NAME = 200
+MOST_DIGITS = 15
+
+ANSWER = Operand(
+    name="answer",
+    symbol="answer",
+    shapes=((),),
+    required=True,
+    positional=True,
+    kind="logits",
+    broadcasts=True,
+    help="the answer",
+)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What somebody has answered."""
+
+    steps: Mapping[str, Answer]  # by the names of steps; "" is the result
+    student: str = ""
+    source: str = ""
+    decimals: int | None = None  # to which the writer says to have rounded
+    notes: tuple[str, ...] = field(default=())  # what the marker should be told
+
+
+def read_sheet(word: str, reading: Reading) -> Sheet:
+    """The sheet, or the result alone, that a word of the command line means: a file, `-`, or numbers."""
+    found = find(word, ANSWER, reading)
+    if found is None:
+        given = read_word(word, ANSWER, reading, {})
+        entries = given.written if given.written is not None else given.value
+        place = brackets("", ANSWER.name)
+        alone = answers.from_text(entries.ravel().tolist(), given.value.shape, place, table=not word.lstrip().startswith("["))
+        return Sheet({"": alone})
+    return from_contents(found.contents, reading, found)
+
+
+def from_contents(contents: Contents, reading: Reading, found: Found | None = None) -> Sheet:
+    """The sheet that a file holds."""
+    if found is not None and (found.name or found.at):
+        return _part(found, reading)
+    if isinstance(contents, JsonFile):
+        return from_tree(contents.tree, contents.source)
+    if contents.table:
+        return _from_csv(contents.text, contents.source, reading)
+    arrays = {name: answers.from_array(load(), brackets(contents.source, name)) for name, load in contents.loaders.items()}
+    return Sheet(arrays, source=contents.source)
+
+
+def from_tree(tree: Any, source: str) -> Sheet:
+    """The sheet that a JSON value is: an object of steps, a saved result, or the result alone."""
+    if not isinstance(tree, dict):
+        return Sheet({"": _answer(tree, "", source)}, source=source)
+    notes: list[str] = []
+    if "steps" in tree:
+        steps = _listed(tree["steps"], source)
+        others = [name for name in tree if name not in ("steps", *BESIDE, *OF_DOCUMENTS)]
+    elif "calculation" in tree or "result" in tree:
+        steps = {"": tree.get("result")}
+        others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
+    else:
+        others = [name for name in tree if name in NO_EFFECT]
+        steps = {name: value for name, value in tree.items() if name not in (*BESIDE, *others)}
+    if others:
+        names = both(map(quoted, others[:6]))
+        notes.append(f"{source}: {names} {'has' if len(others) == 1 else 'have'} no effect: a sheet holds answers only")
+    return Sheet(
+        {name: _answer(value, name, source) for name, value in steps.items()},
+        student=_student(tree.get("student"), source),
+        source=source,
+        decimals=_decimals(tree.get("rounding"), source),
+        notes=tuple(notes),
+    )
+
+
+def _part(found: Found, reading: Reading) -> Sheet:
+    """`FILE#name`: one array of a file as the result."""
+    given = read_found(found, ANSWER, reading)
+    entries = given.value if given.written is None else given.written
+    alone = answers.from_text(entries.ravel().tolist(), given.value.shape, brackets(given.source, ""))
+    return Sheet({"": alone}, source=given.source)
+
+
+def _listed(steps: Any, source: str) -> dict[str, Any]:
+    """Steps by their names, from an object or from a list of objects with a name and a value."""
+    if isinstance(steps, dict):
+        return steps
+    if not isinstance(steps, list):
+        raise InputError(f"{source}: steps is neither an object of steps nor a list of them")
+    found: dict[str, Any] = {}
+    for i, step in enumerate(steps):
+        if not isinstance(step, dict) or type(step.get("name", step.get("id"))) is not str:
+            raise InputError(f"{source}: steps[{i}] has no name", hint='a step is {"name": "weights", "value": [[…]]}')
+        group = step.get("group")
+        name = "/".join(part for part in (group if isinstance(group, str) else "", step.get("name", step.get("id"))) if part)
+        if name in found:
+            raise InputError(f"{source}: steps has {quoted(name)} twice")
+        if "value" in step:
+            found[name] = step["value"]
+    return found
+
+
+def _answer(value: Any, name: str, source: str) -> Answer:
+    if isinstance(value, dict):
+        raise InputError(f"{brackets(source, visible(name, 80))(())} is an object, not numbers")
+    return answers.from_lists(value, brackets(source, visible(name, 80)))
+
+
+def _student(name: Any, source: str) -> str:
+    if name is None:
+        return ""
+    if not isinstance(name, str):
+        raise InputError(f"{source}: student is to be a text")
+    return visible(name.strip(), LONGEST_NAME)
+
+
+def _decimals(rounding: Any, source: str) -> int | None:
+    """To how many decimals somebody says to have rounded: `3`, or {"decimals": 3}."""
+    plainly = plain(rounding, source)
+    number = plainly.get("decimals") if isinstance(plainly, dict) else plainly
+    if number is None:
+        return None
+    if isinstance(number, str) and number.strip().isdigit():
+        number = int(number[:4])
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_DIGITS:
+        raise InputError(f"{source}: rounding is a number of decimals from 0 to {MOST_DIGITS}")
+    return number
+
+
+def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
+    """The blocks of a CSV file, or its one table as the result; lines `@student,Ann` stand in front."""
+    told, rest = _told(text, source)
+    tables = blocks(rest)
+    if not tables:
+        return replace(told, steps={"": _table(rest, source, reading)})
+    return replace(told, steps={name: _table(table, source, reading) for name, table in tables.items()})
+
+
+def _told(text: str, source: str) -> tuple[Sheet, str]:
+    """What lines such as `@student,Ann` and `@rounding,3` say, and the text with them emptied."""
+    said: dict[str, str] = {}
+    notes = []
+    titles = []
+    lines = text.splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        if not line.lstrip('" ').startswith("@"):
+            continue
+        name, _, value = line.strip().lstrip('"').removeprefix("@").partition(_mark(line))
+        name = name.strip().strip('"')
+        if not value.strip(",;\t "):
+            if name in titles:
+                raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
+            titles.append(name)
+            continue
+        lines[i] = "\n"
+        if name in BESIDE:
+            said[name] = value.strip().strip(",;\t").strip('"')
+        else:
+            notes.append(f"{source}:{i + 1}: {quoted(name)} has no effect: a sheet holds answers only")
+    student, decimals = _student(said.get("student"), source), _decimals(said.get("rounding"), source)
+    return Sheet({}, student, source, decimals, tuple(notes)), "".join(lines)
+
+
+def _mark(line: str) -> str:
+    return next((mark for mark in "\t;" if mark in line), ",")
+
+
+def _table(text: str, source: str, reading: Reading) -> Answer:
+    rows, _ = table_rows(text, source, reading)
+    if not rows:
+        return answers.nothing((0, 0))
+
+    def place(at: tuple[int, ...]) -> str:
+        return f"{source}:{rows[at[0]].line}:{at[1] + 1}" if len(at) == 2 else source
+
+    shape = (len(rows), len(rows[0].cells))
+    return answers.from_text([cell for row in rows for cell in row.cells], shape, place, table=True)
+

@@ -1,0 +1,157 @@
+"""Slips of the hand, which no rule is behind: one entry, a sign, the decimal point, a misread number.
+
+They are looked for last, and only where most of a step is right, or where one slip explains all that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node, walk
+from attncalc.homework.answers import Answer
+from attncalc.homework.comparing import BY_CHANCE, chance, fits
+from attncalc.mistake import StepKey
+
+if TYPE_CHECKING:
+    from attncalc.homework.key import Key
+
+Array = NDArray[Any]
+
+LEAST_RIGHT = 2
+"""So many entries must be right for the only wrong one to be a slip."""
+MOST_MISREAD = 200
+"""So many entries of operands at most are tried to have been misread."""
+MOST_ROWS = 6
+POWERS = (1, 2, 3)
+
+
+class Slip(NamedTuple):
+    """A slip: what it is called, what was done, and a pointer."""
+
+    id: str
+    says: str
+    hint: str
+
+
+TRANSPOSED = Slip("slip-transposed-answer", "the answer is transposed", "Whose are the rows of this step?")
+SIGN = Slip("slip-sign", "a sign is turned", "Look at the signs once more.")
+PERCENT = Slip("slip-percent", "written in per cent", "Is that a share of 1, or of 100?")
+POINT = Slip("slip-decimal-point", "the decimal point is moved", "Look at the decimal point once more.")
+ROWS = Slip("slip-rows-permuted", "rows have changed places", "Is every row where it belongs?")
+FIRST_ROW = Slip("slip-one-row-only", "only the first row was worked", "Has every row been worked?")
+ENTRY = Slip("slip-one-entry", "one entry is wrong, all others are right", "Work this one entry once more.")
+INPUT = Slip("slip-copied-input", "one number of an operand was misread", "Compare the numbers that went in.")
+
+SLIPS = (TRANSPOSED, SIGN, PERCENT, POINT, ROWS, FIRST_ROW, ENTRY, INPUT)
+"""Every slip that may be named."""
+
+
+def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
+    """The slip that explains an answer, if one does."""
+    if not np.isfinite(answer.value).all() or not answer.enough.any():
+        return None
+    right = fits(answer, value)
+    for found, holds in _SIMPLE:
+        if holds(answer, value, right):
+            return found
+    if _first_row_only(key, step, answer, right):
+        return FIRST_ROW
+    if right.size > LEAST_RIGHT and (~right).sum() == 1:
+        return ENTRY
+    return INPUT if _misread(key, step, answer, value) else None
+
+
+def _transposed(answer: Answer, value: Array, right: Array) -> bool:
+    turned = value.ndim == 2 and value.shape[0] == value.shape[1] and value.shape[0] > 1
+    return turned and bool(fits(answer, value.T).all())
+
+
+def _signs(answer: Answer, value: Array, right: Array) -> bool:
+    """All signs, or those of few entries beside right ones."""
+    turned = fits(answer, -value)
+    wrong = ~right
+    return bool((right | turned).all()) and (bool(turned.all()) or 2 * int(wrong.sum()) <= wrong.size)
+
+
+def _percent(answer: Answer, value: Array, right: Array) -> bool:
+    return bool((np.abs(value) <= 1).all() and fits(answer, 100 * value).all())
+
+
+def _point(answer: Answer, value: Array, right: Array) -> bool:
+    for power in POWERS:
+        for moved in (value * 10.0**power, value / 10.0**power):
+            same = fits(answer, moved)
+            alone = (~right).sum() == 1 and right.size > 1 and bool((right | same).all())
+            if same.all() or alone:
+                return True
+    return False
+
+
+def _rows(answer: Answer, value: Array, right: Array) -> bool:
+    if value.ndim < 2 or not 2 <= value.shape[-2] <= MOST_ROWS or value.ndim > 2:
+        return False
+    orders = permutations(range(value.shape[0]))
+    return any(fits(answer, value[list(order)]).all() for order in orders)
+
+
+_SIMPLE: tuple[tuple[Slip, Callable[[Answer, Array, Array], bool]], ...] = (
+    (TRANSPOSED, _transposed),
+    (SIGN, _signs),
+    (PERCENT, _percent),
+    (POINT, _point),
+    (ROWS, _rows),
+)
+
+
+def _first_row_only(key: Key, step: StepKey, answer: Answer, right: Array) -> bool:
+    """Whether the first row is right and the others are as they were in a step before."""
+    if right.ndim != 2 or len(right) < 2 or not right[0].all() or right[1:].all():
+        return False
+    expression = key.nodes[step].sources[0]
+    before = [node for node in (expression, *expression.sources) if node.op == "step"]
+    values = key.ways.values(before) if before else {}
+    return any(v.shape == right.shape and fits(answer, v)[1:].all() for v in values.values())
+
+
+def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
+    """Whether one number of an operand, misread as people misread, explains the whole."""
+    node = key.nodes[step].sources[0]
+    used = {n.args["name"] for n in _inputs(key, step)}
+    for name, operand in key.ways.operands.items():
+        if name not in used or operand.dtype.kind != "f" or not 0 < operand.size <= MOST_MISREAD:
+            continue
+        changed = list(_misreadings(operand))
+        moved = np.stack([operand] * len(changed))
+        for i, (at, entry) in enumerate(changed):
+            moved[(i, *at)] = entry
+        found = evaluate([node], {**key.ways.operands, name: moved}, keep=lambda node: False)[node]
+        if found.shape != (len(changed), *value.shape):
+            continue
+        for other in found:
+            if fits(answer, other).all() and chance(answer, other, value, tried=len(changed)) < BY_CHANCE:
+                return True
+    return False
+
+
+def _inputs(key: Key, step: StepKey) -> Iterator[Node]:
+    return (node for node in walk(key.nodes[step]) if node.op == "input")
+
+
+def _misreadings(operand: Array) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Each entry as it may have been misread: another sign, 0, one more or less, a neighbour, a moved point."""
+    for at in np.ndindex(operand.shape):
+        entry = float(operand[at])
+        near = {-entry, 0.0, 1.0, entry + 1, entry - 1, entry * 10, entry / 10}
+        for axis in range(operand.ndim):
+            for off in (-1, 1):
+                place = list(at)
+                place[axis] += off
+                if 0 <= place[axis] < operand.shape[axis]:
+                    near.add(float(operand[tuple(place)]))
+        yield from ((at, other) for other in near if other != entry and np.isfinite(other))

@@ -1,0 +1,105 @@
+"""The turns of a loop → Steps: a group for each turn that was kept, and a table that has a row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attncalc.evaluate import number
+from attncalc.loops import Loop, Ran, Turn, run
+from attncalc.recording import Recorded, again, drop, farthest, record
+from attncalc.trace import Notation, Step
+from attncalc.writing import Written, as_kind, kind_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from attncalc.graph import Node
+
+    Array = NDArray[Any]
+    Rounding = Callable[[Array], Array]
+
+
+def recorded(
+    written: Written, loop: Loop, dtype: str, tidy: Rounding, rounding: Rounding | None, *, keep_all: bool
+) -> Recorded:
+    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded."""
+    kind = kind_of(written.values, dtype)
+    start = {
+        name: as_kind(value, kind) if isinstance(value, np.ndarray) else number(value, np.dtype(kind))
+        for name, value in loop.start.items()
+    }
+    loop = loop._replace(start=start)
+    exact = kind == "object"
+    after_step = tidy if exact else rounding
+    ran = run(loop, written.values, dtype=kind, after_step=after_step, keep_all=keep_all)
+    full: dict[int, Turn] = {}
+    if rounding is not None and not exact:
+        full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
+    known: dict[Node, Step] = {}
+    turns = [_steps(turn, full.get(turn.number), loop.turn, written, known) for turn in ran.kept]
+    notes, warnings = _said(loop, ran)
+    last = turns[-1]
+    results = [drop(last[node]._replace(group=node.args["group"]), written.bound.dropped) for node in loop.results]
+    return Recorded(
+        tuple(step for turn in turns for node, step in turn.items() if node.args["shown"]),
+        (*results, *([_table(loop, turns, ran)] if loop.rows else [])),
+        notes,
+        warnings,
+    )
+
+
+def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is to be noted of how a loop ended, and what is to be warned of."""
+    notes: tuple[str, ...] = ()
+    if ran.turns > len(ran.kept):
+        notes = (f"of {ran.turns:,} {loop.turn}s the first and the last are shown; --all shows every one",)
+    if ran.end is None:
+        return notes, ()
+    said = f"stopped at {loop.turn} {ran.kept[-1].number}: {ran.end.reason}"
+    return (notes, (said,)) if ran.end.failed else ((said, *notes), ())
+
+
+def _steps(turn: Turn, full: Turn | None, word: str, written: Written, known: dict[Node, Step]) -> dict[Node, Step]:
+    """The steps of a turn; what is the same in all turns is found once."""
+    found = {}
+    for node in turn.values:
+        if node not in known:
+            known[node] = record(node, turn.values, turn.inputs, written.labels, None, None)
+        group = "/".join(filter(None, (f"{word} {turn.number}", node.args["group"])))
+        drift = farthest(turn.values[node], full.values[node]) if full else None
+        found[node] = again(known[node], node, turn.values, turn.inputs, group, drift)
+    return found
+
+
+def _table(loop: Loop, turns: list[dict[Node, Step]], ran: Ran) -> Step:
+    """The turns below one another, a column for each number that they are told by."""
+    columns = [name for node in loop.rows for name in _columns(turns[0][node])]
+    rows = [np.concatenate([np.atleast_1d(_value(turn[node])) for node in loop.rows]) for turn in turns]
+    value = np.stack(rows)
+    name = f"{loop.turn}s"
+    return Step(
+        name=name,
+        group="",
+        notation=lambda: Notation(name, symbol_latex=rf"\text{{{name}}}"),
+        axes=(loop.turn, "quantity"),
+        shape=value.shape,
+        value=value,
+        why=f"the {name} at a glance, a row for each",
+        labels={loop.turn: tuple(str(turn.number) for turn in ran.kept), "quantity": tuple(columns)},
+    )
+
+
+def _value(step: Step) -> Array:
+    assert step.value is not None, "a turn keeps its values"
+    return step.value
+
+
+def _columns(step: Step) -> list[str]:
+    """The step's name; with an index for each entry where it is a vector."""
+    if not step.shape:
+        return [step.name]
+    (axis,) = step.axes
+    return [f"{step.name}[{word}]" for word in step.labels.get(axis, map(str, range(step.shape[0])))]

@@ -1,0 +1,118 @@
+"""The whole transformer: the model that ships, greedy generation and its end, words and ids, what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import attncalc as ac
+from attncalc.errors import AttncalcError, NoGradient
+
+MODEL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "samples/model.json").read_text(encoding="utf-8"))
+WORDS = MODEL["vocabulary"]
+SAID = {
+    "the cat is": "le chat est",
+    "the dog is here": "le chien est ici",
+    "is the cat here": "est le chat ici",
+    "here is the dog": "ici est le chien",
+}
+
+
+def spoken(t: ac.Trace) -> str:
+    return " ".join(WORDS[token] for token in t.result)
+
+
+@pytest.mark.parametrize("source", SAID)
+def test_the_sample_model_translates(source: str) -> None:
+    t = ac.transformer(source, MODEL, generate=8, start="<s>", end="</s>")
+    assert spoken(t) == f"<s> {SAID[source]} </s>"
+    assert t.result.dtype == np.int64
+
+
+def test_generation_is_the_same_token_by_token() -> None:
+    written = [0]
+    for _ in range(4):
+        written = ac.transformer("the cat is", MODEL, written).result.tolist()
+    assert written == ac.transformer("the cat is", MODEL, generate=4, start=0).result.tolist()
+
+
+def test_nothing_is_generated_after_the_end() -> None:
+    t = ac.transformer("the cat", MODEL, generate=6, start="<s>", end="</s>")
+    assert spoken(t) == "<s> le chat </s>"
+    assert {step.group.partition("/")[0] for step in t.steps if step.group.startswith("token")} == {
+        "token 1",
+        "token 2",
+        "token 3",
+    }
+    assert "the end was chosen as token 3" in t.notes[-1]
+    assert t["tokens"] is t.result
+
+
+def test_the_decoders_rows_are_named_by_what_was_written() -> None:
+    t = ac.transformer("the cat", MODEL, generate=2, start="<s>")
+    assert t.find("token 2/decoder 1/self-attention/weights").labels == {"n": ("<s>", "le"), "m": ("<s>", "le")}
+    assert t.find("token 2/decoder 1/cross-attention/weights").labels == {"n": ("<s>", "le"), "s": ("the", "cat")}
+    assert t.find("encoder 1/self-attention/weights").labels == {"s": ("the", "cat"), "t": ("the", "cat")}
+
+
+def test_ids_and_words_are_the_same_tokens() -> None:
+    by_words, by_ids = (ac.transformer(source, MODEL, [0])["logits"] for source in ("the cat", [2, 3]))
+    assert_array_equal(by_words, by_ids)
+
+
+def test_the_memory_is_read_once_and_is_an_output() -> None:
+    t = ac.transformer("the cat", MODEL, generate=2, start="<s>")
+    assert [step.name for step in t.outputs] == ["tokens", "memory"]
+    assert sum(step.name == "memory" for step in t.steps) == 1
+
+
+def test_without_an_output_matrix_the_embeddings_serve_twice() -> None:
+    model = {name: part for name, part in MODEL.items() if name not in ("output", "output_bias")}
+    t = ac.transformer("the cat", model, [0])
+    last = t["decoder 1/norm3/output"]
+    assert_array_equal(t["logits"], last @ np.array(MODEL["embedding"]).T)
+
+
+def test_the_call_wins_over_the_model() -> None:
+    post, pre = (ac.transformer("the cat", MODEL, [0], norm=norm)["logits"] for norm in ("post", "pre"))
+    assert not np.allclose(post, pre)
+
+
+def test_a_choice_has_no_gradient() -> None:
+    with pytest.raises(NoGradient, match="a ranking jumps"):
+        ac.transformer("the cat", MODEL, [0]).grad()
+
+
+def test_a_saved_result_is_the_problem_again(run: Callable[..., Any], samples: Path, tmp_path: Path) -> None:
+    saved = run("transformer", "the cat is", samples / "model.json", "--generate", "3", "--start", "<s>", "-f", "json")
+    assert saved.returncode == 0, saved.stderr
+    (tmp_path / "saved.json").write_text(saved.stdout, encoding="utf-8")
+    again = run("run", tmp_path / "saved.json", "-f", "json")
+    assert json.loads(again.stdout)["result"] == json.loads(saved.stdout)["result"] == [0, 7, 8, 10]
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({}, "needs a target to go on from, or --start"),
+    ({"start": "<S>"}, "--start <S>: the vocabulary has no such word"),
+    ({"start": 12}, "--start 12 is not among the 12 words"),
+    ({"start": 0, "generate": 0}, "--generate must be at least 1"),
+    ({"start": 0, "generate": 1, "end": "stop"}, "--end stop: the vocabulary has no such word"),
+    ({"target": [0], "model": {**MODEL, "decoder": []}}, "at least one decoder"),
+    ({"target": [0], "model": {**MODEL, "decodr": []}}, 'nothing called "decodr"'),
+    ({"target": [0], "model": {**MODEL, "encoder": [{"wq": MODEL["encoder"][0]["wq"]}]}}, "encoder 1 needs wk, wv, wo, w1 and w2"),
+    ({"target": [0], "model": {**MODEL, "encoder": [{"wquery": [[1]]}]}}, 'nothing called "encoder 1/wquery"'),
+    ({"target": [0], "model": {**MODEL, "vocabulary": ["one"]}}, "there are 1 for an axis of size 12"),
+    ({"target": [0], "model": [1, 2]}, "not an object that holds a model"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), REFUSED, ids=[said for _, said in REFUSED])
+def test_what_makes_no_sense_is_refused(call: dict[str, Any], said: str) -> None:
+    with pytest.raises(AttncalcError, match=said):
+        ac.transformer("the cat", **({"model": MODEL} | call))
