@@ -33,6 +33,20 @@ VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 KEYS = {"n": "m", "s": "t"}
 """What the axis of tokens is called where they are read as keys; s are those of a source."""
 
+ABOUT = {
+    "q": "Tokens are rows, so the weights stand at the right: x·W + b. PyTorch's Linear keeps the transpose of that W.",
+    "k": "Keys are as wide as queries, d_k, since the two are multiplied.",
+    "v": "Values may be of another width, d_v, which is then the output's. In encoder–decoder attention keys and "
+    "values are the encoder's, and queries the decoder's.",
+    "mixed": "Row i is a mixture of V's rows by the weights of row i: a weighted mean, so that each entry lies "
+    "between the smallest and the largest of its column of V. What a token hands over does not depend on who looks at "
+    "it.",
+    "heads": "The heads do the same with numbers of their own, and nothing passes between them here.",
+    "output": "Until here head 0's findings are in the first columns, head 1's in the next; W_O lets each output "
+    "column draw on all heads. With it the projections have 4·d² parameters, however many heads there are.",
+}
+"""What a teacher would add to the reason of a step."""
+
 Tokens = Annotated[Node | None, "the tokens, one a row"]
 Context = Annotated[Node | None, "what keys and values are made from, where it is not x (encoder–decoder attention)"]
 Mask = Annotated[Node | None, "who may look at whom; broadcasts from the right"]
@@ -68,7 +82,7 @@ def _shared(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node
 
 def projected(name: str, source: Node, W: Node, b: Node | None, why: str) -> Node:
     """One projection, with its bias where there is one."""
-    return step(name, source @ W if b is None else source @ W + b, why)
+    return step(name, source @ W if b is None else source @ W + b, why, about=ABOUT[name])
 
 
 def project_qkv(
@@ -193,7 +207,7 @@ def attention(
     K, V = _shared(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
-    return step("output", weights @ V, "mix the values by those shares"), weights
+    return step("output", weights @ V, "mix the values by those shares", about=ABOUT["mixed"]), weights
 
 
 def _operands(
@@ -313,10 +327,9 @@ def several_heads(
     Q, K = rotated_queries_and_keys(Q, K, turning)
     K, V = _shared(K, V, Q, kv_heads)
     shares = weights_of(Q, K, M, B, rules)
-    mixed = step("heads", shares @ V, "each head mixes its values by its own shares")
+    mixed = step("heads", shares @ V, "each head mixes its values by its own shares", about=ABOUT["heads"])
     joined = step("concatenated", merge(mixed), "the heads' results stand side by side again")
-    W_O, b_O = weights[3], biases[3]
-    return step("output", joined @ W_O if b_O is None else joined @ W_O + b_O, "what the heads found is mixed"), shares
+    return projected("output", joined, weights[3], biases[3], "what the heads found is mixed"), shares
 
 
 def _parameters(weights: Sequence[Node], biases: Sequence[Node | None]) -> str:

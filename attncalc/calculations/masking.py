@@ -30,6 +30,26 @@ Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C�
 MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
 
 
+ABOUT = {
+    "scores": "Row i belongs to query i, column j to key j. Their dot product is large where both are large in the "
+    "same places; it goes by lengths too, so that a long key scores high with many queries.",
+    "scaled": "A score is a sum of d_k products. Where the entries are independent, of mean 0 and variance 1, its "
+    "variance is d_k: it strays from 0 by √d_k, by 8 for d_k = 64, and softmax then takes one key alone and hands "
+    "back hardly any gradient. d_k is the width of the vectors that are multiplied: a head's, and not the model's.",
+    "capped": "Scores that are small beside C pass nearly as they are. It comes before the mask: C·tanh(−∞) is −C, "
+    "and what was masked would be seen again.",
+    "biased": "1 less in a score divides the key's weight by 2.718, measured against the others'. The bias comes "
+    "after the scaling, so that it means the same for every d_k.",
+    "alibi": "A slope of ½ makes each place further away count for √e ≈ 1.65 times less. The slopes are not learned, "
+    "and the bias comes after the scaling.",
+    "masked": "Causal means j ≤ i: a token sees itself and what came before it, so that the last row of a square "
+    "table sees all. A query whose keys are all masked gets the weights 0 and the output 0.",
+    "weights": "Read a row from left to right: that is how the query shares itself out, and it sums to 1. A column "
+    "need not: a key may be looked at by every query or by none.",
+}
+"""What a teacher would add to the reason of a step."""
+
+
 class Rules(NamedTuple):
     """Who may look at whom, and what is done to the scores: the options that every attention shares."""
 
@@ -44,25 +64,28 @@ class Rules(NamedTuple):
 
 def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Rules) -> Node:
     """Attention weights: how much of each key every query takes, in the order scale, cap, bias, mask, softmax."""
-    scores = step("scores", Q @ K.T, "compare every query with every key")
+    scores = step("scores", Q @ K.T, "compare every query with every key", about=ABOUT["scores"])
     if rules.mask_before_scale:
         scores = _masked(scores, M, rules)
     if rules.scale != "none":
         default = rules.scale == "default"
         why = "keep the variance near 1, whatever d_k is" if default else "scaled by the number that was given"
-        scores = step("scaled", scaled(Q, scores, rules.scale), why)
+        scores = step("scaled", scaled(Q, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
     if rules.softcap is not None:
         if not rules.softcap > 0:
             raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap:g}")
         cap = rules.softcap
-        scores = step("capped", cap * tanh(scores / cap), "no score can run away: all stay between −C and C")
+        why = "no score can run away: all stay between −C and C"
+        scores = step("capped", cap * tanh(scores / cap), why, about=ABOUT["capped"])
     if isinstance(B, Node):
-        scores = step("biased", scores + B, "what position or structure says, whatever the tokens are")
+        why = "what position or structure says, whatever the tokens are"
+        scores = step("biased", scores + B, why, about=ABOUT["biased"])
     elif B is not None:
-        scores = step("biased", _with_alibi(scores, rules), "far keys lose, by a slope that each head has of its own")
+        why = "far keys lose, by a slope that each head has of its own"
+        scores = step("biased", _with_alibi(scores, rules), why, about=ABOUT["alibi"])
     if not rules.mask_before_scale:
         scores = _masked(scores, M, rules)
-    return step("weights", softmax(scores), "each query shares out 1 among the keys")
+    return step("weights", softmax(scores), "each query shares out 1 among the keys", about=ABOUT["weights"])
 
 
 def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
@@ -118,7 +141,7 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
         scores = keep_where(allowed, scores, -np.inf)
     if allowed is None and M is None:
         return scores
-    return step("masked", scores, "e^−∞ is 0: what may not be seen gets no weight")
+    return step("masked", scores, "e^−∞ is 0: what may not be seen gets no weight", about=ABOUT["masked"])
 
 
 def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.homework.answers import LEAST_DECIMALS, Answer
+from attncalc.homework.answers import LEAST_DECIMALS, LEAST_FIGURES, Answer
 
 Array = NDArray[Any]
 
@@ -21,8 +21,8 @@ AS_MINUS_INFINITY = -1e4
 """From here on down a number stands for −∞ in masked scores: its exponential is 0."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
-BY_CHANCE = 0.01
-"""An explanation that fits by chance more often than this is none."""
+BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
+"""An explanation that fits by chance more often than this is none; where few decimals were written, by far."""
 COPIED = 0.1
 """What stands on the page already is so much likelier to be written down than to be hit by chance."""
 
@@ -74,6 +74,12 @@ def largest_error(answer: Answer, value: Array) -> float:
     return float(np.max(off, initial=0.0, where=np.isfinite(off)))
 
 
+def convinces(answer: Answer, value: Array, right: Array, others: Sequence[Array] = (), **more: Any) -> bool:
+    """Whether an answer fits a value too well for chance."""
+    most = BY_CHANCE if answer.used >= LEAST_FIGURES or not answer.used else BY_CHANCE_OF_FEW
+    return chance(answer, value, right, others, **more) < most
+
+
 def chance(
     answer: Answer,
     value: Array,
@@ -94,15 +100,16 @@ def chance(
     same = [other for other in others if other.shape == value.shape] or [value]
     width = np.where(answer.exact, 0.0, answer.unit) + slack
     width = np.broadcast_to(np.maximum(width, 2 * _noise(answer, value)), value.shape)
+    open_ = np.where(answer.enough, width, 2 * _noise(answer, value))
     if right.shape == value.shape:
         with np.errstate(invalid="ignore"):
-            alike = np.abs(value - right) <= np.where(answer.enough, width, 2 * _noise(answer, value))
+            alike = np.abs(value - right) <= open_
         telling = ~(alike | (value == right) | (np.isnan(value) & np.isnan(right)))
     else:
         telling = np.ones(value.shape, dtype=bool)
-    sums = right.shape == value.shape and _same_sums(answer.value, right, width)
+    sums = right.shape == value.shape and _same_sums(answer.value, right, open_)
     if sums:
-        same = [other for other in same if _same_sums(other, right, width)] or [value]
+        same = [other for other in same if _same_sums(other, right, open_)] or [value]
     same = [other for other in same if _could_be_written(answer, other)] or [value]
     share = np.minimum(1.0, width / (_range([*others, value], right) or 1.0))
     rows: dict[bytes, float] = {}

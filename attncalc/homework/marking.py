@@ -17,7 +17,7 @@ from attncalc.errors import InputError
 from attncalc.graph import Node, walk
 from attncalc.homework import comparing
 from attncalc.homework.answers import LEAST_FIGURES, Answer
-from attncalc.homework.comparing import Tolerance, chance, fits, fitting, nearly
+from attncalc.homework.comparing import Tolerance, convinces, fits, fitting, nearly
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.rounding import MOST_DECIMALS, Rounded, Spelled
 from attncalc.homework.separating import separating
@@ -94,16 +94,16 @@ class Marker:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             answers[key] = answer
         work = _Work(self, sheet.decimals)
-        found = [self._step(key, answers[key], work) for key in self.key.nodes if key in answers]
-        return Marked(
-            self.key.problem.name, tuple(found), sheet.notes, sheet.student, sheet.source, reveal=self.reveal
-        )
+        for key in self.key.nodes:
+            if key in answers:
+                work.judge(key, answers[key])
+        work.settle()
+        steps = tuple(self._step(key, answers[key], finding) for key, finding in work.found.items())
+        return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)
 
-    def _step(self, key: StepKey, answer: Answer, work: _Work) -> MarkedStep:
+    def _step(self, key: StepKey, answer: Answer, finding: Finding) -> MarkedStep:
         expected = self.key.value(key)
-        if expected is None:
-            raise InputError(f"{spelled(key)} holds no real numbers, and cannot be checked")
-        finding = work.judge(key, answer, expected)
+        assert expected is not None, "it was judged"
         weight = self.points.get(key, 1)
         laid = self.key.laid(answer, key, expected)
         return MarkedStep(
@@ -141,9 +141,14 @@ class _Work:
         self.own: Own = {}
         self.found: dict[StepKey, Finding] = {}
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
+        self.answers: dict[StepKey, Answer] = {}
+        self.matches: dict[StepKey, list[_Match]] = {}  # everything that would explain a step
 
-    def judge(self, key: StepKey, answer: Answer, expected: Array) -> Finding:
-        """The verdict on a step; what it holds is what later steps are worked out from."""
+    def judge(self, key: StepKey, answer: Answer) -> None:
+        """Find the verdict on a step; what it holds is what later steps are worked out from."""
+        expected = self.key.value(key)
+        if expected is None:
+            raise InputError(f"{spelled(key)} holds no real numbers, and cannot be checked")
         laid = self.key.laid(answer, key, expected)
         if not answer.answered.any():
             found = Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else HINTS[MISSING])
@@ -156,10 +161,23 @@ class _Work:
             right = fits(laid, expected, self.marker.tolerance)
             if found.verdict not in SOUND:
                 found = replace(found, cells=_places(~right))
-            if np.isfinite(laid.value).all() or not np.isnan(laid.value).any():
-                self.own[key] = laid.value
+            if not np.isnan(laid.value).any():
+                self.own[key], self.answers[key] = laid.value, laid
         self.found[key] = found
-        return found
+
+    def settle(self) -> None:
+        """Let later steps decide between what would explain an earlier one equally well, and name the mistakes."""
+        for key, matches in self.matches.items():
+            later = [k for k in self.answers if self.key.nodes[k].serial > self.key.nodes[key].serial]
+            agreeing = [sum(self._agrees(match, k) for k in later) for match in matches]
+            left = [match for match, count in zip(matches, agreeing, strict=True) if count == max(agreeing)]
+            self.found[key] = self._named(left, self.found[key].cells)
+
+    def _agrees(self, match: _Match, key: StepKey) -> bool:
+        way = self.key.ways.way(*match.mistakes)
+        value = None if way is None else self.key.value(key, way)
+        answer = self.answers[key]
+        return value is not None and value.shape == answer.shape and bool(nearly(answer, value).all())
 
     def _judged(self, key: StepKey, answer: Answer, expected: Array) -> Finding:
         for judgement in (self._right, self._carried, self._mistaken, self._within_rounding, self._slipped):
@@ -259,7 +277,9 @@ class _Work:
     def _mistaken(self, key: StepKey, answer: Answer, expected: Array) -> Finding | None:
         for matches in self._explanations(key, answer, expected):
             if matches:
-                return self._named(key, matches)
+                self.matches[key] = sorted(matches, key=lambda match: -self._place(match.mistakes))
+                self.made = tuple(dict.fromkeys((*self.made, *self.matches[key][0].mistakes)))
+                return Finding(MISTAKE)
         return None
 
     def _explanations(self, key: StepKey, answer: Answer, expected: Array) -> Iterator[list[_Match]]:
@@ -324,7 +344,7 @@ class _Work:
                 continue
             prior = comparing.COPIED if self._stands_there(key, value) else 1.0
             others = _distinct(values)
-            if chance(answer, value, against, others, tried=tried, slack=slack, prior=prior) < comparing.BY_CHANCE:
+            if convinces(answer, value, against, others, tried=tried, slack=slack, prior=prior):
                 matches.append(_Match(mistakes, 0 if close is fits else 1))
         return matches
 
@@ -346,7 +366,7 @@ class _Work:
             rounded = self.marker.rounded(node, self._digits(answer), own).values
             if fitting(answer, rounded).size:
                 slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
-                if chance(answer, value, against, _distinct(values), slack=slack) < comparing.BY_CHANCE:
+                if convinces(answer, value, against, _distinct(values), slack=slack):
                     matches.append(_Match(mistakes, 2))
         return matches
 
@@ -361,22 +381,21 @@ class _Work:
         follows = self.key.value(key, own=own) if own else None
         return expected if follows is None or follows.shape != expected.shape else follows
 
-    def _named(self, key: StepKey, matches: list[_Match]) -> Finding:
-        """The finding that names the mistakes: the first one that was declared, the others beside it."""
-        best, *others = sorted(matches, key=lambda match: -self._place(match.mistakes))
-        self.made = tuple(dict.fromkeys((*self.made, *best.mistakes)))
+    def _named(self, matches: list[_Match], cells: Cells) -> Finding:
+        """The finding that names the mistakes: the likeliest one, and beside it what would explain as much."""
+        best, *others = matches
         ids = _ids(best.mistakes)
         ties = [_ids(match.mistakes) for match in others if _ids(match.mistakes) != ids]
         aliases = [a.id for m in best.mistakes for a in self._aliases(m)]
-        also = tuple(dict.fromkeys(["+".join(tie) for tie in ties] + aliases))
         return Finding(
             MISTAKE,
             kind=best.mistakes[0].kind,
             mistakes=ids,
-            also=also,
+            also=tuple(dict.fromkeys(["+".join(tie) for tie in ties] + aliases)),
             hint=best.mistakes[0].hint,
             says="; ".join(m.says for m in best.mistakes),
             separate=separating(self.key, [match.mistakes for match in matches]) if ties else None,
+            cells=cells,
         )
 
     def _place(self, mistakes: Sequence[Mistake]) -> int:
@@ -397,7 +416,7 @@ class _Work:
         reached = [self.marker.rounded(self.key.nodes[key], self._digits(answer), o).values for o in (None, own or None)]
         values = np.concatenate([value for value in reached if value.shape[1:] == answer.shape])
         low, high = values.min(axis=0), values.max(axis=0)
-        half = 0.5 * answer.unit
+        half = 1.5 * answer.unit  # and one unit off in the last digit
         with np.errstate(invalid="ignore"):
             within = ((low - half <= answer.value) & (answer.value <= high + half)) | fits(answer, expected)
         if within.all() and not _says_nothing(answer.value, expected):
@@ -421,9 +440,9 @@ class _Work:
         if turned is not None and fits(turned, expected).all():
             return _slip(Slip("slip-transposed-answer", "the answer is transposed", "Whose are the rows of this step?"))
         if answer.answered.all() and not np.isnan(answer.value).any():
-            for matches in self._explanations(key, answer, expected):
-                if matches:
-                    return self._named(key, matches)
+            found = self._mistaken(key, answer, expected)
+            if found is not None:
+                return found
         given, due = shape_text(answer.shape), shape_text(expected.shape)
         return Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
 

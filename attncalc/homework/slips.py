@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import BY_CHANCE, chance, fits
+from attncalc.homework.comparing import convinces, fits
 from attncalc.mistake import StepKey
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         if found.shape != (len(changed), *value.shape):
             continue
         for other in found:
-            if fits(answer, other).all() and chance(answer, other, value, tried=len(changed)) < BY_CHANCE:
+            if fits(answer, other).all() and convinces(answer, other, value, tried=len(changed)):
                 return True
     return False
 

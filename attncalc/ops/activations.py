@@ -117,6 +117,7 @@ OPS |= {
         _sigmoid_cell,
         lambda g, y, node, x: [g * (y * (1 - y))],
         "the slope of σ is σ·(1 − σ)",
+        about="σ(x) = 1/(1 + e^−x) is ½ at 0, 0.7311 at 1 and 0.9933 at 5; σ(−x) = 1 − σ(x).",
         body=lambda node, x: 1 / (1 + exp(-x)),
     ),
     "softplus": _row(

@@ -113,6 +113,7 @@ OPS |= {
         takes=(0, 9),
         vjp=_select_vjp,
         because="only the entry that was picked is felt",
+        about="Of each row the entry of the right class alone; the others have no part in it.",
         mixes=lambda node: (node.args["over"],),
     ),
     "one_hot": Op(

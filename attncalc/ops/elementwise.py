@@ -74,9 +74,9 @@ def _about_choice(node: Node) -> str:
     if otherwise.op != "constant" or otherwise.args["value"] != -np.inf:
         return ""
     return (
-        "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the others share out the whole. A 0 there would "
-        "still get e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ does as well until a "
-        "row is masked throughout, whose keys would then all count alike, and it is beyond float16, which ends at 65,504."
+        "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the others share out the whole. A 0 there "
+        "would still get e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ does as well "
+        "until a row is masked throughout, which would then be shared out all the same, and float16 ends at 65,504."
     )
 
 
@@ -191,8 +191,8 @@ OPS |= {
         entrywise("exp"),
         vjp=lambda g, y, node, a: [g * y],
         because="the exponential is its own slope",
-        about="e^x is positive for every x, 1 at 0 and 0 at −∞; 1 more in x is 2.718 times as much. It outgrows float64 "
-        "beyond x = 709.78 and float32 beyond 88.72.",
+        about="e^x is positive for every x, 1 at 0 and 0 at −∞; 1 more in x is 2.718 times as much. It outgrows "
+        "float64 beyond x = 709.78 and float32 beyond 88.72.",
     ),
     "log": _function(
         kernels.log,
@@ -200,7 +200,8 @@ OPS |= {
         r"\ln",
         lambda g, y, node, a: [Node("ratio", g, a)],
         "the slope of ln x is 1/x",
-        about="ln is the natural logarithm, which e^x undoes: 0 at 1, negative below, −∞ at 0. It turns products into sums.",
+        about="ln is the natural logarithm, which e^x undoes: 0 at 1, negative below, −∞ at 0. It turns products into "
+        "sums.",
     ),
     "sqrt": _row(
         kernels.sqrt,
@@ -211,7 +212,9 @@ OPS |= {
         takes=(0,),
         vjp=lambda g, y, node, a: [g / (2 * y)],
         because="the slope of √x is 1/(2√x)",
-        about=lambda node: "The root undoes the squares: the units are those of the entries again." if node.axes else "",
+        about=lambda node: (
+            "The root undoes the squares: the units are those of the entries again." if node.axes else ""
+        ),
     ),
     "abs": _row(
         np.abs,
@@ -234,8 +237,8 @@ OPS |= {
         r"\tanh",
         lambda g, y, node, a: [g * (1 - y**2)],
         "the slope of tanh x is 1 − tanh² x",
-        about="tanh lies between −1 and 1: small numbers pass nearly as they are (tanh 0.1 = 0.0997), large ones level "
-        "off (tanh 3 = 0.9951).",
+        about="tanh lies between −1 and 1: small numbers pass nearly as they are (tanh 0.1 = 0.0997), large ones "
+        "level off (tanh 3 = 0.9951).",
     ),
     "sin": _function(
         either(np.sin, "sin"), "sin", r"\sin", lambda g, y, node, a: [g * cos(a)], "the slope of sin x is cos x"

@@ -164,8 +164,8 @@ OPS |= {
         takes=(2, 1),
         vjp=_matmul_vjp,
         because="each factor of a product gets the gradient times the other factor, transposed",
-        about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So the "
-        "inner sizes must agree, their axis is gone afterwards, and A·B is not B·A.",
+        about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So "
+        "the inner sizes must agree, their axis is gone afterwards, and A·B is not B·A.",
         mixes=lambda node: (node.sources[0].axes[-1].name,),
     ),
     "transpose": Op(
@@ -178,8 +178,8 @@ OPS |= {
         takes=(0,),
         vjp=lambda g, y, node, a: [g.T],
         because="the gradient is transposed back",
-        about="Rows become columns: what stood at [i,j] stands at [j,i]. That undoes a matrix only where its columns are "
-        "of length 1 and at right angles to one another; else a transpose is no inverse.",
+        about="Rows become columns: what stood at [i,j] stands at [j,i]. That undoes a matrix only where its columns "
+        "are of length 1 and at right angles to one another; else a transpose is no inverse.",
     ),
     "outer": Op(
         _outer,
@@ -191,7 +191,8 @@ OPS |= {
         takes=(1, 1),
         vjp=_outer_vjp,
         because="each vector gets the gradient's products with the other vector, summed",
-        about="Every entry of the one times every entry of the other: the sizes need not agree, and nothing is added up.",
+        about="Every entry of the one times every entry of the other: the sizes need not agree, and nothing is added "
+        "up.",
     ),
     "solve": Op(
         _solve,

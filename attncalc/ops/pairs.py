@@ -165,6 +165,8 @@ OPS |= {
             else "cosine and sine are felt by both members of their pair"
         ),
         body=_rotate_body,
+        about="The pair (a, b) turns by its angle, (a·cos − b·sin, a·sin + b·cos): a quarter turn makes (0, 1) of (1, "
+        "0). Lengths stay, and angles are in radians.",
         mixes=lambda node: (node.names[-1], node.sources[1].names[-1]),
     ),
 }

@@ -236,6 +236,9 @@ OPS |= {
         cell=_split_cell,
         vjp=lambda g, y, node, x: [merge(g)],
         because="the heads' gradients are laid side by side again",
+        about="Each row is cut into as many blocks as there are heads: head 0 takes the first columns, head 1 the "
+        "next. No entry leaves its row; reading the table as [h, n, d_k] at once would hand one token's numbers to "
+        "another.",
         **_words("{0} split into heads", r"\operatorname{{split}}({0})"),
     ),
     "merge": Op(
@@ -244,6 +247,8 @@ OPS |= {
         cell=_merge_cell,
         vjp=lambda g, y, node, x: [split(g)],
         because="each head takes its own columns of the gradient",
+        about="A row is head 0's row, then head 1's, and so on: the blocks stand side by side in the order in which "
+        "they were cut, and nothing is added up or averaged.",
         **_words("{0} side by side", r"\operatorname{{concat}}({0})"),
     ),
     "repeat": Op(
@@ -252,6 +257,8 @@ OPS |= {
         cell=_repeat_cell,
         vjp=lambda g, y, node, x: [Node("gather", g, **node.args | {"old": node.args["new"], "new": node.args["old"]})],
         because="what is shared by several heads gets the sum of their gradients",
+        about="Neighbouring query heads share a key head: of 8 query heads and 2 key heads, heads 0 to 3 read key "
+        "head 0, heads 4 to 7 key head 1 (grouped-query attention).",
         **_words("{0} shared by {a[times]} heads each", r"\operatorname{{repeat}}_{{{a[times]}}}({0})"),
     ),
     "gather": Op(
@@ -282,6 +289,7 @@ OPS |= {
         _concat_cell,
         vjp=_concat_vjp,
         because="each part gets its own places of the gradient",
+        about="The parts stand one after the other, as they are: nothing is added up.",
         mixes=lambda node: (node.args["over"],),
     ),
     "listed": Op(

@@ -194,6 +194,8 @@ OPS |= {
         takes=(1, 9),
         vjp=_lookup_vjp,
         because="a row of the table gets the gradients of all the places where it was used",
+        about="Row t of the table, as it stands, rows counted from 0: what a row with a 1 at t and 0 elsewhere would "
+        "give, times the table.",
         mixes=lambda node: (node.args["over"],),
     ),
     "collect": Op(

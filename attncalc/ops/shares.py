@@ -139,6 +139,7 @@ OPS |= {
         takes=(2, 2),
         vjp=lambda g, y, node, weights, values: [weigh(g, values), weigh(weights, g)],
         because=OPS["mul"].because,
+        about="0 times anything is 0 here, 0·log 0 too: what p·log p comes to as p goes to 0.",
     ),
     "ratio": Op(
         _ratio,
@@ -181,6 +182,8 @@ OPS |= {
         vjp=_log_softmax_vjp,
         because="a score raises its own logarithm, and lowers all of them by its share p: where −y/N comes in and Σ y "
         "is 1, this is (p − y)/N",
+        about="Worked out as x − ln Σ e^x, and not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 "
+        "is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         mixes=lambda node: (node.args["over"],),
     ),
@@ -194,6 +197,7 @@ OPS |= {
         takes=(3, 2.5),
         vjp=lambda g, y, node, x, whole: [g, -total(g, node.args["over"])],
         because=OPS["sub"].because,
+        about="The logarithm of a share is the score less that of the whole: ln(e^x / Σ e^x) = x − ln Σ e^x.",
         body=lambda node, x, whole: x - whole,
         mixes=lambda node: (node.args["over"],),
     ),

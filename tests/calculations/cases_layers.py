@@ -272,6 +272,7 @@ LAYERS: dict[str, Expected] = {
                 mask_kind="drop",
             ),
         ),
+        inexact="normalised twice, the surds grow beyond what is kept exact",
     ),
     "decoder-block": Expected(
         f"{decoder()} output",
@@ -317,6 +318,7 @@ LAYERS: dict[str, Expected] = {
                 activation="geglu",
             ),
         ),
+        inexact="normalised twice, the surds grow beyond what is kept exact",
     ),
     "transformer": Expected(
         transformer(),
@@ -345,5 +347,6 @@ LAYERS: dict[str, Expected] = {
         outputs="tokens memory",
         no_gradient="a ranking jumps",
         pools="a model serves every sentence",
+        inexact="normalised twice, the surds grow beyond what is kept exact",
     ),
 }

@@ -137,7 +137,7 @@ class TestEachCase:
     def test_exact_numbers_give_what_floats_give(self, name: str, case: Case) -> None:
         import sympy
 
-        if not case.operands:
+        if EXPECTED[name].inexact or not case.operands:
             return  # what draws its own numbers draws floats
         exact = run(name, case, operands={n: v if v.dtype == bool else exactly(v) for n, v in case.arrays().items()})
         for step, float_step in zip(exact.outputs, run(name, case).outputs, strict=True):
