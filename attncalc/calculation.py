@@ -154,6 +154,10 @@ class Calculation:
         """The arrays that it takes."""
         return self.declaration.operands
 
+    @cached_property
+    def _by_name(self) -> dict[str, Operand]:
+        return {operand.name: operand for operand in self.operands}
+
     @property
     def options(self) -> tuple[Option, ...]:
         """Its scalars and switches."""
@@ -176,7 +180,7 @@ class Calculation:
         """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""
         stack, number, inner = layer_of(name)
         if not number:
-            return next((o for o in self.operands if o.name == name), None)
+            return self._by_name.get(name)
         found = next((o for o in self.declaration.layers.get(stack, ()) if o.name == inner), None)
         return found and found._replace(name=name)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice, zip_longest
 
 from attncalc import cost, notation, samples
 from attncalc.calculation import Calculation
@@ -21,6 +22,7 @@ from attncalc.trace import Lesson, Pitfall, Step, Trace
 from attncalc.writing import Written, write
 
 LONGEST = 90  # characters of a formula that is still read as one
+MOST_MISTAKES = 8  # that are told below a result
 
 
 def card(name: str) -> Card:
@@ -30,7 +32,8 @@ def card(name: str) -> Card:
     inputs = {operand: given._replace(source="") for operand, given in problem.inputs.items()}
     problem = problem._replace(inputs=inputs)
     written, trace = write(problem), solve(problem)
-    costs = cost.by_step(node for node in steps(*written.roots) if node.args["shown"])
+    roots = written.roots if written.loop is None else written.loop.steps
+    costs = cost.by_step(node for node in steps(*roots) if node.args["shown"])
     formula, latex = _whole(written)
     gradient, no_gradient = _gradient(problem)
     everything = cost.total(each.flops for each in costs.values())
@@ -65,13 +68,27 @@ def explained(trace: Trace) -> Trace:
         new = tuple(text for text in step.notation().about if text not in told)
         told.update(new)
         lessons[step.key] = new
-    mistakes = mistakes_of(calculation.name)
-    return trace._replace(lesson=Lesson(paragraphs(calculation), lessons, tuple(calculation.laws), mistakes))
+    mistakes = _told(mistakes_of(calculation.name), [*trace.inputs, *(step.name for step in trace.steps)])
+    return trace._replace(lesson=Lesson(paragraphs(calculation), lessons, tuple(calculation.laws), tuple(mistakes)))
 
 
 def mistakes_of(name: str) -> tuple[Pitfall, ...]:
-    """The mistakes that are known of a calculation, as they are declared beside it."""
-    return ()
+    """The mistakes that are declared beside a calculation, the commonest first."""
+    from attncalc.homework.mistakes import known  # what marks answers is needed by few
+
+    found = (m for m in known(name) if m.kind in ("misconception", "convention") and not m.alias_of)
+    return tuple({m.id: Pitfall(m.id, m.says, m.hint, m.at) for m in found}.values())
+
+
+def _told(mistakes: Iterable[Pitfall], steps: Iterable[str]) -> Iterable[Pitfall]:
+    """Of the mistakes that these steps may have, the commonest of each step, then the next one of each, and so on."""
+    places: dict[str, list[Pitfall]] = {step: [] for step in (*steps, "")}
+    for mistake in mistakes:
+        place = next((at for at in mistake.at if at in places), None if mistake.at else "")
+        if place is not None:
+            places[place].append(mistake)
+    rounds = zip_longest(*places.values())
+    return islice(filter(None, chain.from_iterable(rounds)), MOST_MISTAKES)
 
 
 def paragraphs(calculation: Calculation) -> tuple[str, ...]:

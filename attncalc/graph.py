@@ -288,9 +288,9 @@ def gradient_symbol(of: Node, loss: str = "L") -> str:
     return f"∂{loss}/∂{of.args['symbol']}"
 
 
-def aside(name: str, value: Node, why: str = "") -> Node:
+def aside(name: str, value: Node, why: str = "", *, about: str = "") -> Node:
     """A step that is shown although the result does not go through it: bytes that are cached, a check."""
-    node = step(name, value, why)
+    node = step(name, value, why, about=about)
     _building.get().asides.append(node)
     return node
 

@@ -93,6 +93,8 @@ def _alone(node: Node, style: Style) -> str:
             return f"[{'×'.join(str(axis.size) for axis in node.axes)}]"
     template = row.latex if style == "latex" else row.text
     text = template(node) if callable(template) else template.format(a=node.args)
+    if node.op == "identity":  # δ: its row has it in LaTeX too
+        return text
     if node.op == "constant" and (style != "latex" or "_" not in node.args["symbol"]):  # a number, or π
         return text
     return _latex_name(text, node.op) if style == "latex" else pretty(text)
@@ -114,7 +116,7 @@ def _latex_name(name: str, op: str) -> str:
     head, _, tail = name.partition("_")
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()
-    elif op == "step" and len(name) > 2 and not (len(head) == 1 and tail.isdigit()):
+    elif op == "step" and len(name) > 2 and not (len(head) == 1 and (len(tail) == 1 or tail.isdigit())):
         return rf"\text{{{re.sub('_', ' ', name)}}}"
     elif len(head) > 1:
         head = rf"\text{{{head}}}"

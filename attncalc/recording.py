@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ def record(
     return Step(
         name=node.args["name"],
         group=node.args["group"],
-        notation=cache(partial(_notation, node)),
+        notation=_notation(node),
         axes=node.names,
         shape=value.shape,
         value=value,
@@ -59,15 +59,24 @@ def record(
     )
 
 
-def _notation(node: Node) -> Notation:
-    return Notation(
-        symbol=notation.symbol(node),
-        formula=notation.formula(node),
-        sizes=notation.sizes(node),
-        latex=notation.formula(node, "latex"),
-        symbol_latex=notation.symbol(node, "latex"),
-        about=notation.about(node),
-    )
+def _notation(node: Node) -> Callable[[], Notation]:
+    """How a named node is written, worked out when it is first asked for."""
+    made: Notation | None = None
+
+    def written() -> Notation:
+        nonlocal made
+        if made is None:
+            made = Notation(
+                symbol=notation.symbol(node),
+                formula=notation.formula(node),
+                sizes=notation.sizes(node),
+                latex=notation.formula(node, "latex"),
+                symbol_latex=notation.symbol(node, "latex"),
+                about=notation.about(node),
+            )
+        return made
+
+    return written
 
 
 def again(
@@ -140,13 +149,12 @@ def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
 
     A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may).
     """
-    masked = any(_floats(g.value) is not None and np.isneginf(g.value).any() for g in trace.inputs.values())
     broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and _wrong(v)]
     for output in trace.outputs:
         value = _floats(output.value)
         if value is None or np.isfinite(value).all():
             continue
-        if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not masked)):
+        if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
             raise DomainError(_overflow(broken[0] if broken else output))
     if infinite or not broken:
         return ()
@@ -158,8 +166,13 @@ def _floats(value: Array | None) -> Array | None:
     return value if value is not None and value.dtype.kind == "f" else None
 
 
+def _masked(trace: Trace) -> bool:
+    """Whether an operand holds −∞."""
+    return any(_floats(given.value) is not None and np.isneginf(given.value).any() for given in trace.inputs.values())
+
+
 def _wrong(value: Array) -> bool:
-    return bool(np.isnan(value).any() or np.isposinf(value).any())
+    return not (value < np.inf).all()  # NaN is below nothing
 
 
 def _overflow(step: Step) -> str:

@@ -15,6 +15,8 @@ from attncalc.errors import AttncalcError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from attncalc.homework.verdicts import Marked
+
     Array = NDArray[Any]
     Labels = Mapping[str, tuple[str, ...]]
 
@@ -133,8 +135,9 @@ class Pitfall(NamedTuple):
     """A way in which a calculation is often done wrong."""
 
     id: str  # "att-no-scale"
-    says: str  # the wrong rule as a formula: "softmax(Q·Kᵀ)·V"
+    says: str  # the wrong rule as one would write it down: "softmax(Q·Kᵀ)·V"
     hint: str  # a question that leads back to the right one
+    at: tuple[str, ...]  # the steps, or operands, that it spoils; () where it is a wrong option
 
 
 class Lesson(NamedTuple):
@@ -228,6 +231,15 @@ class Trace:
         from attncalc.problem import backward  # a record is made by what it calls here, so not at the top
 
         return backward(self.problem, upstream, tuple(wrt), gradcheck=gradcheck)
+
+    def check(self, answer: Any, *, reveal: bool = False) -> Marked:
+        """An answer, marked, with the mistake behind what is wrong: the result alone, or a mapping of steps to values.
+
+        What comes back is true if the answer counts as right. How many digits an answer has says how exact it must be.
+        """
+        from attncalc.homework import check_answer
+
+        return check_answer(self.problem, answer, reveal=reveal)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document as a dictionary: problem, steps, outputs and result."""

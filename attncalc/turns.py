@@ -80,10 +80,17 @@ def _table(loop: Loop, turns: list[dict[Node, Step]], ran: Ran) -> Step:
     rows = [np.concatenate([np.atleast_1d(_value(turn[node])) for node in loop.rows]) for turn in turns]
     value = np.stack(rows)
     name = f"{loop.turn}s"
+    parts = [step for node, step in turns[0].items() if node in loop.rows]
+    notation = Notation(
+        symbol=name,
+        symbol_latex=rf"\text{{{name}}}",
+        formula=f"[{'; '.join(step.symbol for step in parts)}]",
+        latex=rf"\left[{'; '.join(step.symbol_latex for step in parts)}\right]",
+    )
     return Step(
         name=name,
         group="",
-        notation=lambda: Notation(name, symbol_latex=rf"\text{{{name}}}"),
+        notation=lambda: notation,
         axes=(loop.turn, "quantity"),
         shape=value.shape,
         value=value,

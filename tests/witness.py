@@ -14,6 +14,7 @@ import witness_costs
 import witness_layers
 import witness_positions
 import witness_probability
+import witness_training
 import witness_vectors
 
 WITNESSES: dict[str, Callable[..., dict[str, Any]]] = {
@@ -23,4 +24,5 @@ WITNESSES: dict[str, Callable[..., dict[str, Any]]] = {
     **witness_probability.WITNESSES,
     **witness_positions.WITNESSES,
     **witness_layers.WITNESSES,
+    **witness_training.WITNESSES,
 }

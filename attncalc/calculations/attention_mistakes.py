@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attncalc.graph import Node, as_node, rewrite
+from attncalc.graph import Node, rewrite
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, flipped, like, parts, wrong
 from attncalc.ops import (
     compare_equal,
@@ -19,7 +19,6 @@ from attncalc.ops import (
     part_of,
     rename,
     softmax,
-    split,
     spread,
     sqrt,
     total,
@@ -220,7 +219,6 @@ CORE = (
         _zero_for_one,
         says="e⁰ taken as 0",
         hint="What is any number to the power 0?",
-        kind="slip",
     ),
     wrong(
         "att-k-not-transposed",

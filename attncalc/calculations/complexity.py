@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -36,6 +36,51 @@ WEIGHTS = {
     "norms, residuals": ("gamma1", "beta1", "gamma2", "beta2"),
 }
 """The weights of a part; biases are left out."""
+
+REASONS = {
+    "comparisons": (
+        "every token with every token: twice the length, four times the work",
+        "1,024 tokens are a million pairs, 2,048 are four million: that is what makes long texts dear.",
+    ),
+    "flops": (
+        "n² where tokens meet, n where each is worked on alone: which is more depends on n",
+        (
+            "A product [n, k]·[k, m] is n·m·k multiplications and nearly as many additions. The two products of "
+            "attention take 4·n²·d_model together, the projections 8·n·d_model²: the first overtake the second from "
+            "n = 2·d_model on."
+        ),
+    ),
+    "parameters": (
+        "what is learned does not grow with the text",
+        (
+            "A projection is d_model × d_model however the heads cut it, and there are four of them, W_O included. "
+            "With d_ffn = 4·d_model the feed-forward network has twice as many."
+        ),
+    ),
+    "activation_bytes": (
+        "every step's value, as a backward pass keeps them; the n² ones outgrow the others",
+        "Scores, scaled scores and weights are n² for every head; attention in blocks (flash) keeps none of them.",
+    ),
+    "kv_cache_bytes": (
+        "keys and values of all tokens, kept so that each is made once",
+        "Each token adds 2·d_k numbers for every key head and layer, however long the text is already.",
+    ),
+    "arithmetic_intensity": (
+        "operations for each byte that is read or written",
+        (
+            "A weight that is read once serves all n tokens. With a single token (--n 1) it serves once: some 1 "
+            "operation a byte, which is why writing token by token waits for memory."
+        ),
+    ),
+    "bound": (
+        "compute where that holds, else memory: below the ridge the processor waits for memory",
+        (
+            "The ridge is where the two take equally long. More tokens or a larger batch raise the intensity, "
+            "numbers of fewer bytes too."
+        ),
+    ),
+}
+"""Why a step is there, and what a teacher would add."""
 
 EMBEDDING = "embedding"
 
@@ -138,37 +183,27 @@ def complexity(
         return _size("bytes", bytes) * (inner + _formula(once) if once.terms else inner)
 
     tokens = _size("n", n)
-    aside("comparisons", tokens**2, "every token with every token: twice the length, four times the work")
+    _said("comparisons", tokens**2, aside)
     flops = {part: cost.total(c.flops for c in _steps_of(part, of_block)) for part in PARTS}
-    flops[EMBEDDING] = of_embedding.flops
-    operations = step(
-        "flops",
-        of_parts(flops),
-        "n² where tokens meet, n where each is worked on alone: which is more depends on n",
-    )
+    operations = _said("flops", of_parts(flops | {EMBEDDING: of_embedding.flops}))
     learned = {part: cost.parameters([block], names) for part, names in WEIGHTS.items()}
-    learned[EMBEDDING] = of_embedding.values
-    weights = step("parameters", of_parts(learned), "what is learned does not grow with the text")
-    held = step(
-        "activation_bytes",
-        bytes_of((c.values for c in of_block.values()), Count() if vocab is None else _logits(sizes)),
-        "every step's value, as a backward pass keeps them; the n² ones outgrow the others",
-    )
+    weights = _said("parameters", of_parts(learned | {EMBEDDING: of_embedding.values}))
+    logits = Count() if vocab is None else _logits(sizes)
+    held = _said("activation_bytes", bytes_of((c.values for c in of_block.values()), logits))
     cached = [of_block[f"self-attention/{name}"].values for name in ("k", "v")]
-    aside("kv_cache_bytes", bytes_of(cached, Count()), "keys and values of all tokens, kept so that each is made once")
+    _said("kv_cache_bytes", bytes_of(cached, Count()), aside)
     all_flops = output("total_flops", total(operations), "of one forward pass")
     all_weights = output("total_parameters", total(weights), "biases left out")
     moved = _size("bytes", bytes) * total(weights) + held
-    intensity = step(
-        "arithmetic_intensity", total(operations) / moved, "operations for each byte that is read or written"
-    )
-    ridge = output(
-        "ridge",
-        constant(flops_per_second, "flops_per_second") / constant(bandwidth, "bandwidth"),
-        "so many operations the processor could do in the time that a byte takes",
-    )
-    why = "compute where that holds, else memory: below the ridge the processor waits for memory"
-    return step("bound", ridge <= intensity, why), all_flops, all_weights, ridge
+    intensity = _said("arithmetic_intensity", total(operations) / moved)
+    speeds = constant(flops_per_second, "flops_per_second"), constant(bandwidth, "bandwidth")
+    ridge = output("ridge", speeds[0] / speeds[1], "what the processor could do in the time that a byte takes")
+    return _said("bound", ridge <= intensity), all_flops, all_weights, ridge
+
+
+def _said(name: str, value: Node, make: Callable[..., Node] = step) -> Node:
+    why, about = REASONS[name]
+    return make(name, value, why, about=about)
 
 
 def _block(sizes: Sizes) -> Node:

@@ -17,6 +17,20 @@ Queries = Annotated[Node, "the queries, one a row"]
 Keys = Annotated[Node, "the keys, one a row"]
 Values = Annotated[Node, "the values, one for each key"]
 
+ABOUT = {
+    "scores": "Earlier queries are not looked at again: they may not see this token, so what they saw has not "
+    "changed. The work for a token grows with the number of tokens so far, and not with its square.",
+    "cached": "That is one key head of one layer; a model keeps as much for each of them. Fewer key heads, shared by "
+    "the queries' heads, make the cache smaller.",
+    "maximum": "Measured from it no exponential is above 1, whatever comes in later blocks: nothing overflows.",
+    "sum": "Earlier exponentials were measured from the old maximum: e^(s − old)·e^(old − new) = e^(s − new), so that "
+    "one factor for each query puts all of them right.",
+    "accumulator": "The same factor corrects the values mixed so far. Their weights are exponentials yet, which no "
+    "sum has divided.",
+    "output": "Divided by the whole sum they are softmax's weights, though no whole row of weights was ever there.",
+}
+"""What a teacher would add to the reason of a step."""
+
 
 @calculation(
     q="n d_k",
@@ -45,11 +59,13 @@ def kv_cache(
         with group(f"token {t + 1}"):
             query = part_of(Q, "n", t, t + 1)
             keys, values = (rename(part_of(kept, "n", 0, t + 1), "n", "m") for kept in (K, V))
-            scores = step("scores", query @ keys.T, "the new query against every key so far: one row, not a triangle")
+            why = "the new query against every key so far: one row, not a triangle"
+            scores = step("scores", query @ keys.T, why, about=ABOUT["scores"])
             weights = step("weights", softmax(scaled(query, scores, scale)), "shares among the past and itself")
             rows.append(step("output", weights @ values, "what the past hands over to this token"))
             width = K.size("d_k") + V.size("d_v")
-            aside("cached_bytes", bytes * (keys.size("m") * width), "keys and values are kept, queries are used once")
+            why = "keys and values are kept, queries are used once"
+            aside("cached_bytes", bytes * (keys.size("m") * width), why, about=ABOUT["cached"])
     whole = step("output", concat(rows, "n"), "the same rows as causal attention gives all at once")
     apart = absolute(whole - _causal(Q, rename(K, "n", "m"), rename(V, "n", "m"), scale))
     for _ in apart.axes:
@@ -102,7 +118,9 @@ def flash(
             carried = _carry(scores, values, carried)
     assert carried is not None, "an axis holds at least one key"
     _, sums, mixed = carried
-    return step("output", mixed / sums, "one division at the end, instead of one for every weight")
+    return step(
+        "output", mixed / sums, "one division at the end, instead of one for every weight", about=ABOUT["output"]
+    )
 
 
 def _carry(scores: Node, values: Node, before: tuple[Node, Node, Node] | None) -> tuple[Node, Node, Node]:
@@ -113,13 +131,14 @@ def _carry(scores: Node, values: Node, before: tuple[Node, Node, Node] | None) -
         "the values mixed so far, not yet divided",
     )
     top = peak(scores) if before is None else maximum(before[0], peak(scores))
-    top = step("maximum", top, whys[0])
+    top = step("maximum", top, whys[0], about=ABOUT["maximum"])
     shares = exp(scores - held(top))
     sums, mixed = total(shares), shares @ values
     if before is not None:
         shrunk = exp(held(before[0]) - held(top))
         sums, mixed = shrunk * before[1] + sums, shrunk * before[2] + mixed
-    return top, step("sum", sums, whys[1]), step("accumulator", mixed, whys[2])
+    sums = step("sum", sums, whys[1], about=ABOUT["sum"])
+    return top, sums, step("accumulator", mixed, whys[2], about=ABOUT["accumulator"])
 
 
 def _block_scores(Q: Node, keys: Node, start: int, causal: bool, scale: float | str) -> Node:

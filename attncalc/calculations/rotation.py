@@ -78,6 +78,11 @@ class Turning(NamedTuple):
 
 
 UNTURNED = Turning()
+ABOUT = (
+    "Queries and keys are turned, values are not. At place p the pair i turns by p·θ_i, so that place 0 leaves a "
+    "vector as it is, and the product of a query and a key depends on how far apart they are, not on where they stand."
+)
+"""What a teacher would add to the reason of the step."""
 
 
 def rotated_queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
@@ -105,7 +110,7 @@ def rotated_queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, 
     except OptionError as error:
         raise OptionError(error.message.replace("--", "--rope-"), hint=error.hint.replace("--", "--rope-")) from None
     why = "what a score sees of two places is how far they are apart"
-    return step("q_rotated", q, why), step("k_rotated", k, why)
+    return step("q_rotated", q, why, about=ABOUT), step("k_rotated", k, why)
 
 
 def _turned_by_place(X: Node, frequencies: Node, positions: Node, rotation: Rotation) -> Node:

@@ -66,9 +66,7 @@ def problem_of(document: Document) -> Problem:
     return Problem(load(name), document.inputs, document.options, backward)
 
 
-def check_and_show(
-    problem: Problem, answer: str, given: common.Words, where: common.Target, reading: Reading
-) -> int:
+def check_and_show(problem: Problem, answer: str, given: common.Words, where: common.Target, reading: Reading) -> int:
     """Mark an answer and show what was found: 0 where it is right, else 1."""
     from attncalc.homework.key import Key
     from attncalc.homework.marking import Marker
@@ -103,7 +101,8 @@ def points(given: common.Words) -> dict[str, float]:
     for word in common.names(given["points"]):
         name, mark, weight = word.rpartition("=")
         if not mark or not name:
-            raise OptionError(f"--points takes weights by the names of steps, not {quoted(word)}", hint="--points output=3")
+            fault = f"--points takes weights by the names of steps, not {quoted(word)}"
+            raise OptionError(fault, hint="--points output=3")
         found[name.strip()] = _size("points", weight)
     return found
 

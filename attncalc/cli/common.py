@@ -119,8 +119,8 @@ def marking_options() -> list[TyperOption]:
 
 def checking_options() -> list[TyperOption]:
     """An answer to check in place of showing the steps."""
-    help = "check an answer, a sheet or the result alone, and name the mistake behind a wrong one"
-    return [option("check", help, value="ANSWER", section="Checking"), *marking_options()]
+    told = "check an answer, a sheet or the result alone, and name the mistake behind a wrong one"
+    return [option("check", told, value="ANSWER", section="Checking"), *marking_options()]
 
 
 def reading_options() -> list[TyperOption]:

@@ -26,6 +26,8 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "jacobian": ("attncalc.cli.gradient:jacobian", "How every entry of a result moves with every entry of an operand."),
     "explain": ("attncalc.cli.explanation", "The reference card of a calculation: all that there is to know of it."),
     "check": ("attncalc.cli.checking", "Compare an answer with a problem, and name the mistake behind a wrong one."),
+    "grade": ("attncalc.cli.grading", "Mark many answer sheets against one key."),
+    "mistakes": ("attncalc.cli.mistakes", "The known mistakes, their ids, wrong rules and hints."),
     "run": ("attncalc.cli.run", "Evaluate a problem or a saved result again."),
     "list": ("attncalc.cli.listing", "Every calculation with its one line."),
     "sample": ("attncalc.cli.samples", "List the sample inputs, or write one."),

@@ -20,7 +20,6 @@ from attncalc.errors import InputError
 from attncalc.inputs.arrays import Place, brackets, flatten, spoken
 from attncalc.inputs.entries import parse_number
 from attncalc.numbers import shortest
-from attncalc.text import quoted
 
 Array = NDArray[Any]
 
@@ -176,7 +175,7 @@ def _written(entry: Any) -> str | None:
         return shortest(entry)
     if hasattr(entry, "numerator") or hasattr(entry, "as_tuple"):  # a Fraction, a Decimal
         return str(entry)
-    raise InputError(f"{quoted(str(entry))} is not a number" if not isinstance(entry, dict) else "an object is no number")
+    raise InputError(f"{spoken(entry)} is not a number")
 
 
 def _opened(value: Any) -> Any:

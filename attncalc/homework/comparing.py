@@ -23,6 +23,8 @@ LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
 """An explanation that fits by chance more often than this is none; where few decimals were written, by far."""
+OUTLYING = 10
+"""So many times the largest entry of what is right lies beyond the usual range."""
 COPIED = 0.1
 """What stands on the page already is so much likelier to be written down than to be hit by chance."""
 
@@ -76,7 +78,8 @@ def largest_error(answer: Answer, value: Array) -> float:
 
 def convinces(answer: Answer, value: Array, right: Array, others: Sequence[Array] = (), **more: Any) -> bool:
     """Whether an answer fits a value too well for chance."""
-    most = BY_CHANCE if answer.used >= LEAST_FIGURES or not answer.used else BY_CHANCE_OF_FEW
+    few = 0 < answer.used < LEAST_FIGURES and not comes_out(value, 10.0**-answer.used)
+    most = BY_CHANCE_OF_FEW if few else BY_CHANCE
     return chance(answer, value, right, others, **more) < most
 
 
@@ -110,8 +113,9 @@ def chance(
     sums = right.shape == value.shape and _same_sums(answer.value, right, open_)
     if sums:
         same = [other for other in same if _same_sums(other, right, open_)] or [value]
+    whole = 1.0 if sums and np.all((right >= 0) & (right <= 1)) else _range([*same, value], right)
+    share = np.minimum(1.0, width / (whole or 1.0))
     same = [other for other in same if _could_be_written(answer, other)] or [value]
-    share = np.minimum(1.0, width / (_range([*others, value], right) or 1.0))
     rows: dict[bytes, float] = {}
     for known, row, wrong in zip(*(_rows(part) for part in (telling, share, value)), strict=True):
         told = np.sort(row[known])[: max(int(known.sum()) - 1, 1)] if sums else row[known]
@@ -144,13 +148,11 @@ def _could_be_written(answer: Answer, value: Array) -> bool:
 
 def _range(values: Sequence[Array], right: Array) -> float:
     """How far the values that are tried spread, outliers apart."""
-    most = 3 * _size(right)
-    spread = []
-    for shape in {value.shape for value in values}:
-        stacked = np.stack([value for value in (*values, right) if value.shape == shape])
-        finite = np.where(np.isfinite(stacked), np.clip(stacked, -most, most) if most else stacked, 0.0)
-        spread.append(float(np.max(np.ptp(finite, axis=0), initial=0.0)))
-    return max(spread, default=0.0)
+    most = OUTLYING * _size(right)
+    alike = [value for value in (*values, right) if value.shape == values[-1].shape]
+    finite = [np.where(np.isfinite(value), value, 0.0) for value in alike]
+    stacked = np.clip(finite, -most, most) if most else np.array(finite)
+    return float(np.max(np.ptp(stacked, axis=0), initial=0.0))
 
 
 def _close(answer: Answer, value: Array, most: Array | float) -> Array:

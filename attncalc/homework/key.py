@@ -14,6 +14,7 @@ from attncalc.errors import InputError, NotExact
 from attncalc.graph import Node
 from attncalc.homework.answers import Answer
 from attncalc.homework.mistakes import known
+from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given, plan
@@ -40,6 +41,8 @@ class Key:
         self.ways = Ways(self.problem, written)
         self.dropped = written.bound.dropped
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
+        self._spelled: dict[Node, Spelled] = {}
+        self._rounded: dict[tuple[Node, int], Rounded] = {}
         self.result: StepKey = written.outputs[0].key
         self.steps = [key for key, node in self.nodes.items() if node.args["shown"] or key == self.result]
 
@@ -50,9 +53,11 @@ class Key:
 
     @cached_property
     def mistakes(self) -> list[tuple[Mistake, Way]]:
-        """The mistakes that apply, but for the ones that are another's alias."""
-        found = [(m, self.ways.way(m)) for m in self.known if m.kind != "route"]
-        return [(m, way) for m, way in found if way is not None and not m.alias_of]
+        """The mistakes that apply, on the right way and on other routes, but for the ones that are another's alias."""
+        routes = [(), *((m,) for m in self.known if m.kind == "route")]
+        wrong = [m for m in self.known if m.kind != "route" and not m.alias_of]
+        found = [(m, self.ways.way(*route, m)) for route in routes for m in wrong]
+        return [(m, way) for m, way in found if way is not None]
 
     @cached_property
     def routes(self) -> list[Way]:
@@ -90,6 +95,16 @@ class Key:
         found = self.ways.values(expressions, own)
         return [np.asarray(found[node], dtype=np.float64) for node in expressions]
 
+    def rounded(self, node: Node, decimals: int, own: Own | None = None) -> Rounded:
+        """What a step becomes by rounding on the way to it, to about so many decimals."""
+        if node not in self._spelled:
+            self._spelled[node] = Spelled(node)
+        if own:
+            return self._spelled[node].rounded(self.ways.operands, decimals, own)
+        if (node, decimals) not in self._rounded:
+            self._rounded[node, decimals] = self._spelled[node].rounded(self.ways.operands, decimals)
+        return self._rounded[node, decimals]
+
     def used(self, key: StepKey, own: Own) -> list[StepKey]:
         """The steps with own values that a step is made of."""
         order = plan([self.nodes[key].sources[0]], given=own.keys())
@@ -104,12 +119,11 @@ class Key:
         if len(found) == 1:
             return found[0]
         if found:
-            places = ", ".join(spelled(key) for key in found[:MOST_LISTED]) + (", …" if len(found) > MOST_LISTED else "")
-            raise InputError(f"{quoted(name)} stands in several groups: {places}")
+            raise InputError(f"{quoted(name)} stands in several groups: {_some(map(spelled, found))}")
         every = [spelled(key) for key in self.steps]
         raise InputError(
             f"{self.problem.name} has no step {quoted(name)}",
-            hint=near(name, every) or f"it has {', '.join(every[:MOST_LISTED])}{', …' if len(every) > MOST_LISTED else ''}",
+            hint=near(name, every) or f"it has {_some(every)}",
         )
 
     def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
@@ -132,6 +146,12 @@ class Key:
         if answer.shape not in shapes or answer.value.size != value.size:
             return None
         return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+
+
+def _some(names: Iterable[str]) -> str:
+    """Names apart by commas, not too many of them."""
+    every = list(names)
+    return ", ".join(every[:MOST_LISTED]) + (", …" if len(every) > MOST_LISTED else "")
 
 
 def _in_floats(problem: Problem) -> Problem:

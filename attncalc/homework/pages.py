@@ -1,4 +1,4 @@
-"""What a marked sheet looks like: a page in the terminal, lines that can be read out, JSON, CSV, Markdown, LaTeX, HTML."""
+"""What a marked sheet looks like: a page in the terminal, lines to be read out, JSON, CSV, Markdown, LaTeX, HTML."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def summary(marked: Marked) -> str:
 
 
 def blame(step: MarkedStep) -> str:
-    """What is behind a step that is wrong: `att-no-scale (or att-scale-after): nothing divided`, "" where nothing is."""
+    """What is behind a step that is wrong: `att-no-scale (or att-scale-dv): nothing divided`, "" where nothing is."""
     found = step.finding
     if not found.mistakes:
         return ""
@@ -246,5 +246,3 @@ def _harmless(text: str) -> str:
     from html import escape
 
     return escape(visible(text), quote=True)
-
-

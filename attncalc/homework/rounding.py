@@ -197,5 +197,3 @@ def _products(node: Node) -> Node | None:
         return None
     summed = total(spread(a, whole) * spread(b, whole), inner.name)
     return summed if names(summed.axes) == node.names else spread(summed, node.axes)
-
-

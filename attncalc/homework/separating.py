@@ -37,10 +37,10 @@ def separating(key: Key, ties: Sequence[Sequence[Mistake]]) -> dict[str, Any] | 
 def tells_apart(problem: Problem, ties: Sequence[Sequence[Mistake]]) -> bool:
     """Whether the results of all these ways differ, from one another and from what is right."""
     try:
-        ways = Ways(problem, write(problem))
+        written = write(problem)
     except AttncalcError:
         return False
-    result = write(problem).outputs[0].key
+    ways, result = Ways(problem, written), written.outputs[0].key
     found = []
     for way in (ways.right, *(ways.way(*mistakes) for mistakes in ties)):
         if way is None or result not in way.steps:

@@ -1,6 +1,6 @@
-"""Answer sheets: JSON by the names of steps, CSV in blocks, or the result alone. A sheet holds answers and nothing else.
+"""Answer sheets: JSON by the names of steps, CSV in blocks, or the result alone.
 
-Whatever else stands in a sheet, a tolerance, a score, an answer key, has no effect and is told.
+A sheet holds answers and nothing else: a tolerance, a score or a key that stands in it has no effect, and is told.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from attncalc.inputs.contents import Contents
     from attncalc.inputs.reading import Reading
     from attncalc.inputs.resolve import Found
+    from attncalc.trace import Given
 
 BESIDE = ("student", "rounding", "notes")
 """What a sheet may hold beside its steps."""
@@ -60,10 +61,7 @@ def read_sheet(word: str, reading: Reading) -> Sheet:
     found = find(word, ANSWER, reading)
     if found is None:
         given = read_word(word, ANSWER, reading, {})
-        entries = given.written if given.written is not None else given.value
-        place = brackets("", ANSWER.name)
-        alone = answers.from_text(entries.ravel().tolist(), given.value.shape, place, table=not word.lstrip().startswith("["))
-        return Sheet({"": alone})
+        return Sheet({"": _as_read(given, ANSWER.name, table=not word.lstrip().startswith("["))})
     return from_contents(found.contents, reading, found)
 
 
@@ -75,8 +73,8 @@ def from_contents(contents: Contents, reading: Reading, found: Found | None = No
         return from_tree(contents.tree, contents.source)
     if contents.table:
         return _from_csv(contents.text, contents.source, reading)
-    arrays = {name: answers.from_array(load(), brackets(contents.source, name)) for name, load in contents.loaders.items()}
-    return Sheet(arrays, source=contents.source)
+    loaders, source = contents.loaders, contents.source
+    return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)
 
 
 def from_tree(tree: Any, source: str) -> Sheet:
@@ -108,9 +106,13 @@ def from_tree(tree: Any, source: str) -> Sheet:
 def _part(found: Found, reading: Reading) -> Sheet:
     """`FILE#name`: one array of a file as the result."""
     given = read_found(found, ANSWER, reading)
+    return Sheet({"": _as_read(given, given.source)}, source=given.source)
+
+
+def _as_read(given: Given, name: str, *, table: bool = False) -> Answer:
+    """An answer that was read as operands are."""
     entries = given.value if given.written is None else given.written
-    alone = answers.from_text(entries.ravel().tolist(), given.value.shape, brackets(given.source, ""))
-    return Sheet({"": alone}, source=given.source)
+    return answers.from_text(entries.ravel().tolist(), given.value.shape, brackets("", name), table=table)
 
 
 def _listed(steps: Any, source: str) -> dict[str, Any]:
@@ -121,10 +123,10 @@ def _listed(steps: Any, source: str) -> dict[str, Any]:
         raise InputError(f"{source}: steps is neither an object of steps nor a list of them")
     found: dict[str, Any] = {}
     for i, step in enumerate(steps):
-        if not isinstance(step, dict) or type(step.get("name", step.get("id"))) is not str:
+        if not isinstance(step, dict) or type(step.get("name")) is not str:
             raise InputError(f"{source}: steps[{i}] has no name", hint='a step is {"name": "weights", "value": [[…]]}')
         group = step.get("group")
-        name = "/".join(part for part in (group if isinstance(group, str) else "", step.get("name", step.get("id"))) if part)
+        name = f"{group}/{step['name']}" if group and isinstance(group, str) else step["name"]
         if name in found:
             raise InputError(f"{source}: steps has {quoted(name)} twice")
         if "value" in step:
@@ -207,4 +209,3 @@ def _table(text: str, source: str, reading: Reading) -> Answer:
 
     shape = (len(rows), len(rows[0].cells))
     return answers.from_text([cell for row in rows for cell in row.cells], shape, place, table=True)
-

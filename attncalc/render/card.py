@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 from attncalc.card import Card, StepLine
 from attncalc.render.parts import inline, options
 from attncalc.render.view import View
+from attncalc.text import both
 
 FORMATS = ("table", "plain", "markdown", "json")
+PROSE = 100  # columns of a page that has no width of its own
+MANY = 4  # parts that are worked out alike, from which on the first and the last stand for all
 WIDEST = 32  # characters of a name that words stand beside; a longer one has a line to itself
 
 
@@ -50,7 +53,8 @@ def _all_sections(card: Card) -> Iterator[Section]:
     yield Section("Operands", tuple(_operands(card)), columns=True)
     yield Section("Steps", tuple(_step(line, number) for number, line in enumerate(card.steps, start=1)))
     yield Section("Options", tuple(_options(card)), columns=True)
-    yield Section("What always holds", tuple(Entry(law, mark="· ") for law in card.laws), "each is proved by a test")
+    proved = "each is proved by a test" if card.laws else ""
+    yield Section("What always holds", tuple(Entry(law, mark="· ") for law in card.laws), proved)
     yield Section("Cost", tuple(_costs(card)), _cost_remark(card), columns=True)
     yield Section("Common mistakes", tuple(Entry(f"{m.id}: {m.says}", words=m.hint) for m in card.mistakes))
     backward = tuple(map(_step, card.gradient))
@@ -75,7 +79,10 @@ def _step(line: StepLine, number: int | None = None) -> Entry:
     """A step with its number and shape, or that of a backward pass, which is spoken of by its symbol."""
     name = line.symbol if number is None else f"{line.group}/{line.name}" if line.group else line.name
     shape = f" → [{', '.join(line.axes)}]" if line.axes and number is not None else ""
-    same = f" (likewise in {', '.join(line.likewise)})" if line.likewise else ""
+    parts = both(line.likewise) if line.likewise else ""
+    if len(line.likewise) >= MANY:
+        parts = f"{line.likewise[0]} … {line.likewise[-1]}"
+    same = f" (likewise in {parts})" if parts else ""
     latex = f"{line.symbol_latex} = {line.latex}" if line.latex else ""
     return Entry(f"{name} = {line.formula}{shape}", latex, line.why + same, "" if number is None else f"{number}. ")
 
@@ -135,44 +142,47 @@ def _table(card: Card, view: View) -> str:
     from attncalc.render.flow import assembled, flow
     from attncalc.render.tables import ACCENT, REASON
 
+    width = view.columns or PROSE
+
     def lines() -> Iterator[Text]:
         yield Text(view.spell(card.calculation), ACCENT)
-        yield from flow(Text(view.spell(card.summary)), view.columns)
+        yield from flow(Text(view.spell(card.summary)), width)
         for paragraph in card.about:
             yield Text()
-            yield from flow(Text(view.spell(paragraph)), view.columns)
+            yield from flow(Text(view.spell(paragraph)), width)
         for section in _sections(card):
             yield from heading(section.title, section.remark)
-            width = _left(section) if section.columns else 0
+            left = _left(section) if section.columns else 0
             for entry in section.entries:
-                yield from said(entry, width)
+                yield from said(entry, left)
         yield from heading("Example", _run(card))
         for name, value in _example(card):
-            yield from flow(
-                Text.assemble((view.spell(name), "bold"), view.spell(f" = {value}")), view.columns, indent=2
-            )
-        yield Text()
-        yield Text.assemble("  ", (view.spell(card.sample.outputs[0].name), "bold"), " =")
-        yield Text()
+            yield from flow(Text.assemble((view.spell(name), "bold"), view.spell(f" = {value}")), width, indent=2)
+        if card.sample.result.ndim:
+            yield Text()
+            yield Text.assemble("  ", (view.spell(card.sample.outputs[0].name), "bold"), " =")
+            yield Text()
 
     def heading(title: str, remark: str) -> Iterator[Text]:
         yield Text()
         yield Text(view.spell(title), ACCENT)
-        yield from flow(Text(view.spell(remark), REASON), view.columns, indent=2) if remark else ()
+        yield from flow(Text(view.spell(remark), REASON), width, indent=2) if remark else ()
 
     def said(entry: Entry, left: int) -> Iterator[Text]:
         text, words = view.spell(entry.mark + entry.text), view.spell(entry.words)
-        if len(text) <= left and words and (view.columns is None or view.columns >= 2 * left):
+        if len(text) <= left and words and width >= 2 * left:
             beside = Text.assemble("  ", (f"{text:<{left + 2}}", "bold"), (words, REASON))
-            yield from flow(beside, view.columns, hang=left + 4)
+            yield from flow(beside, width, hang=left + 4)
             return
         below = len(entry.mark) or 4
-        yield from flow(Text(text, "bold" if left else ""), view.columns, indent=2, hang=below)
-        yield from flow(Text(words, REASON), view.columns, indent=left + 4 if left else 2 + below) if words else ()
+        yield from flow(Text(text, "bold" if left else ""), width, indent=2, hang=below)
+        yield from flow(Text(words, REASON), width, indent=left + 4 if left else 2 + below) if words else ()
 
     narrower = view._replace(width=None if view.columns is None else view.columns - 2)
-    result = "".join(f"  {line}\n" if line else "\n" for line in _result(card, "table", narrower).splitlines())
-    return assembled(lines(), view) + result
+    rows = _result(card, "table", narrower).splitlines()
+    if not card.sample.result.ndim:
+        rows[0] = f"{view.spell(card.sample.outputs[0].name)} = {rows[0]}"
+    return assembled(lines(), view) + "".join(f"  {line}\n" if line else "\n" for line in rows)
 
 
 def _left(section: Section) -> int:

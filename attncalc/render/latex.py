@@ -100,7 +100,7 @@ def _given(trace: Trace, view: View) -> Iterator[str]:
             continue
         shown = value(step, view)
         for link in shown.links:
-            width = len(step.symbol) + link.width + 6
+            width = len(step.symbol) + len(link.below) + link.width + 6
             if row and width > room:
                 yield _display(" \\qquad ".join(row))
                 row, room = [], LINE

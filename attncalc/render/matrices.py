@@ -58,7 +58,7 @@ def _fit(links: Iterable[Link]) -> bool:
 
 def _blocks(table: Table) -> Iterator[Table]:
     """A table in pieces that each fit a page."""
-    widths = [max(map(len, column)) + 2 for column in zip(*table.entries, strict=True)]
+    widths = [max(map(_width, column)) + 2 for column in zip(*table.entries, strict=True)]
     first = 0
     for last in range(1, len(widths) + 1):
         block = widths[first : last + 1]
@@ -98,10 +98,14 @@ def _matrix(
     rows, columns = ("", "", *step.axes)[-2:]
     above = _names(step, columns, table.columns, by_index=by_index)
     beside = _names(step, rows, table.rows, by_index=by_index) if len(step.shape) > 1 else []
-    widths = [max(map(len, column)) + 2 for column in zip(*entries, *([above] if above else []), strict=True)]
+    widths = [max(map(_width, column)) + 2 for column in zip(*entries, *([above] if above else []), strict=True)]
     width = sum(widths) + max(map(len, beside), default=0)
     place = heading(step, table)
     return Link(_drawn(cells, above, beside), width, below=rf"\text{{{tex.text(place)}}}" if place else "")
+
+
+def _width(entry: str) -> int:
+    return len(entry) + 4 * ("e-" in entry or "e+" in entry)  # it is spelled ×10^…
 
 
 def _names(step: Step, axis: str, indices: Sequence[int | None], *, by_index: bool) -> list[str]:

@@ -47,6 +47,8 @@ SIGNS = {
     "∞": r"\infty",
     "‖": r"\Vert",
     "°": r"{{}^\circ}",
+    "′": r"{{}^\prime}",
+    "½": r"\frac{1}{2}",
     "…": r"\ldots",
 }
 MARKS = {"√": r"\sqrt", "^": "^", "_": "_"}

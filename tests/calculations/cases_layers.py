@@ -1,11 +1,11 @@
-"""What positions and layers are tried on; the end of cases.py takes them in."""
+"""What positions and layers are tried on; cases.py takes them in."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from calculations.cases import Case, Expected, case
+from calculations.trial import Case, Expected, case
 
 NOTHING = "nothing that could have a gradient"
 ROPE = "frequencies angles cosines sines rotated"

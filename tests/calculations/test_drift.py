@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calculations.cases import EXPECTED, Case
+from calculations.cases import EXPECTED
 from calculations.test_registry import CASES
+from calculations.trial import Case
 from numpy.typing import NDArray
 from reader import read, spelled
 

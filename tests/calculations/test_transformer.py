@@ -105,7 +105,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"start": 0, "generate": 1, "end": "stop"}, "--end stop: the vocabulary has no such word"),
     ({"target": [0], "model": {**MODEL, "decoder": []}}, "at least one decoder"),
     ({"target": [0], "model": {**MODEL, "decodr": []}}, 'nothing called "decodr"'),
-    ({"target": [0], "model": {**MODEL, "encoder": [{"wq": MODEL["encoder"][0]["wq"]}]}}, "encoder 1 needs wk, wv, wo, w1 and w2"),
+    (
+        {"target": [0], "model": {**MODEL, "encoder": [{"wq": MODEL["encoder"][0]["wq"]}]}},
+        "encoder 1 needs wk, wv, wo, w1 and w2",
+    ),
     ({"target": [0], "model": {**MODEL, "encoder": [{"wquery": [[1]]}]}}, 'nothing called "encoder 1/wquery"'),
     ({"target": [0], "model": {**MODEL, "vocabulary": ["one"]}}, "there are 1 for an axis of size 12"),
     ({"target": [0], "model": [1, 2]}, "not an object that holds a model"),

@@ -189,7 +189,7 @@ def test_many_tables_show_their_beginning_and_their_end() -> None:
 
 def test_a_value_that_was_not_kept_tells_its_summary() -> None:
     left = Step(
-        "s", "", "s", "", "", "", ("n", "m"), (9, 9), None, "", summary={"min": -1.5, "corner": np.ones((2, 2))}
+        "s", "", lambda: Notation("s"), ("n", "m"), (9, 9), None, "", summary={"min": -1.5, "corner": np.ones((2, 2))}
     )
     assert [line.plain for line in grid(left, View())] == ["too large to keep, min -1.5 (--all keeps it)"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def fault(page: str) -> str:
         elif not opened or opened.pop() != name:
             return f"\\end{{{name}}} comes too soon"
     bare = re.sub(r"\\[{}$]", "", text)
-    depths = [bare.count("{", 0, i) - bare.count("}", 0, i) for i in range(len(bare) + 1)]
+    depths = list(accumulate({"{": 1, "}": -1}[brace] for brace in re.findall("[{}]", bare)))
     if min(depths) < 0 or depths[-1]:
         return "braces do not match"
     dollars = bare.count("$")
@@ -85,8 +86,10 @@ class TestEveryCalculation:
 
 
 @pytest.mark.parametrize("tried", ALL, ids=str)
-def test_every_page_is_in_balance(tried: Tried) -> None:
-    assert not fault(latex.page(solved(tried), DOCUMENT))
+def test_every_page_is_in_balance_and_ascii(tried: Tried) -> None:
+    page = latex.page(solved(tried), DOCUMENT)
+    assert not fault(page)
+    assert page.isascii()
 
 
 @pytest.mark.parametrize("words", HOSTILE, ids=repr)

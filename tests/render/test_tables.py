@@ -276,10 +276,10 @@ def test_an_operand_keeps_the_digits_it_was_written_with(make: Any) -> None:
 
 @given(st.text(max_size=60), st.integers(40, 100))
 def test_words_of_others_never_start_a_line_or_widen_it(text: str, width: int) -> None:
-    from attncalc.trace import Step
+    from attncalc.trace import Notation, Step
 
     value = np.ones(1)
-    step = Step("s", "", "s", text, "", "", ("n",), (1,), value, text, labels={"n": (text,)})
+    step = Step("s", "", lambda: Notation("s", text), ("n",), (1,), value, text, labels={"n": (text,)})
     operand = Given(value, source=text, axes=("n",), note=text)
     trace = Trace("demo", "A demonstration.", {"q": operand}, {"scale": text}, (step,), (step,))
     lines = page(trace, width=width).split("\n")

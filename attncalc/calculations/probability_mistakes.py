@@ -1,0 +1,142 @@
+"""The mistakes of the softmax: the temperature, the exponential, the shift."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncalc.graph import Node, as_node
+from attncalc.mistake import Mistake, NotThere, Scope, parts, right, wrong
+from attncalc.ops import compare_equal, exp, first_maximum, keep_where, power, sigmoid, total
+
+
+def scores(s: Scope) -> Node:
+    """What the softmax is taken of, after the temperature."""
+    return s.scaled if "scaled" in s else s.x
+
+
+def axis(s: Scope) -> str:
+    """Along which axis the shares sum to 1."""
+    shift = s.shifted.sources[0]
+    while shift.op != "peak":
+        if not shift.sources:
+            raise NotThere("axis")
+        shift = shift.sources[-1]
+    return str(shift.args["over"])
+
+
+def _temperature(s: Scope) -> Node:
+    return as_node(s.options["temperature"])
+
+
+def _later(s: Scope) -> Node:
+    return parts(s.this, "div")[0] if s.step.args["name"] == "scaled" else s.this / _temperature(s)
+
+
+def _zero_where(zero: Callable[[Scope], Node]) -> Callable[[Scope], Node]:
+    return lambda s: keep_where(compare_equal(zero(s), 0), 0, s.this)
+
+
+FUNCTION = "Which function makes every score positive?"
+
+SOFTMAX = (
+    right("sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away"),
+    wrong(
+        "sm-temp-multiply",
+        "scaled",
+        lambda s: parts(s.this, "div")[0] * _temperature(s),
+        says="e^(z·T): multiplied by the temperature",
+        hint="Does a temperature above 1 flatten, or sharpen?",
+    ),
+    wrong(
+        "sm-temp-twice",
+        "scaled",
+        lambda s: s.this / _temperature(s),
+        says="divided by T²",
+        hint="How often was the temperature divided by?",
+    ),
+    wrong(
+        "sm-temp-ignored",
+        "scaled",
+        lambda s: parts(s.this, "div")[0],
+        says="without the temperature",
+        hint="How often was the temperature divided by?",
+    ),
+    wrong(
+        "sm-temp-after",
+        "scaled softmax",
+        _later,
+        says="the shares divided by the temperature",
+        hint="What do the shares sum to?",
+    ),
+    wrong(
+        "sm-no-exp",
+        "exponentials",
+        scores,
+        says="z/Σz: no exponentials",
+        hint=FUNCTION,
+    ),
+    wrong(
+        "sm-base2",
+        "exponentials",
+        lambda s: power(as_node(2), s.shifted),
+        says="powers of 2 in place of e",
+        hint=FUNCTION,
+    ),
+    wrong(
+        "sm-base10",
+        "exponentials",
+        lambda s: power(as_node(10), s.shifted),
+        says="powers of 10 in place of e",
+        hint=FUNCTION,
+    ),
+    wrong(
+        "sm-neg",
+        "exponentials",
+        lambda s: exp(-s.shifted),
+        says="e^−z",
+        hint="Does the largest score get the largest share?",
+    ),
+    wrong(
+        "sm-sigmoid",
+        "softmax",
+        lambda s: sigmoid(scores(s)),
+        says="σ(z), each score by itself",
+        hint="What do the shares sum to?",
+    ),
+    wrong(
+        "sm-argmax",
+        "softmax",
+        lambda s: first_maximum(scores(s), axis(s)),
+        says="everything to the largest score",
+        hint="Do the others get nothing at all?",
+    ),
+    wrong(
+        "sm-max-numerator-only",
+        "sum",
+        lambda s: total(exp(scores(s)), axis(s)),
+        says="the maximum taken away above, not below",
+        hint="Is the shift above and below the same?",
+    ),
+    wrong(
+        "sm-exp-zero-is-0",
+        "exponentials",
+        _zero_where(scores),
+        says="e⁰ taken as 0",
+        hint="What is any number to the power 0?",
+    ),
+    wrong(
+        "sm-exp-zero-is-0",
+        "exponentials",
+        _zero_where(lambda s: s.shifted),
+        says="e⁰ taken as 0",
+        hint="What is any number to the power 0?",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "softmax": SOFTMAX,
+    "log-softmax": (
+        right("sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away"),
+    ),
+}
+"""Calculation → its mistakes, the commonest first."""

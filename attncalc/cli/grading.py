@@ -1,0 +1,122 @@
+"""`grade KEY SHEET…`: many answer sheets against one key."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attncalc.cli import common, output
+from attncalc.cli.checking import points, problem_of, tolerance
+from attncalc.cli.command import Command, option
+from attncalc.errors import InputError, OptionError
+from attncalc.homework.reports import REPORTS
+from attncalc.text import either
+
+if TYPE_CHECKING:
+    from attncalc.homework.grading import Graded
+
+MOST_JOBS = 64
+BAR = 30  # characters
+
+
+def command() -> Command:
+    """The command `grade`."""
+    many = "for many gradescope files, a folder"
+    return Command(
+        "grade",
+        _grade,
+        [
+            option("report", either(REPORTS), value="FORMAT", choices=REPORTS, section="Output"),
+            option("output", f"write the report there; {many}", value="FILE", short="-o", section="Output"),
+            option("jobs", "so many processes (1); 0: one for each core", value="N", short="-j", section="Work"),
+            *common.marking_options(),
+            *common.reading_options(),
+        ],
+        summary="Marks answer sheets against a problem or a saved result: files, folders, patterns, - for a list of "
+        "names on standard input, or one CSV file with a column `student` and columns like weights[0,1]. A sheet that "
+        "cannot be read is listed, and costs the others nothing. The exit status is 0 where all are right, 1 where one "
+        "is wrong, 2 where one could not be read.",
+        usage="key sheets…",
+    )
+
+
+def _grade(words: Sequence[str], **given: Any) -> int:
+    from attncalc.homework.grading import Settings, cores, grade, stood, submissions
+    from attncalc.homework.reports import lines
+    from attncalc.inputs import load_document
+
+    if len(words) < 2:
+        raise OptionError("grade takes a key and the sheets to mark", hint="attncalc grade key.json sheets/")
+    form = common.choice("report", given["report"], REPORTS) if given["report"] is not None else None
+    if given["output"] is not None and form is None:
+        raise OptionError(
+            "-o says where a report goes, and no --report is asked for", hint="--report csv -o grades.csv"
+        )
+    jobs = common.count("jobs", given["jobs"], MOST_JOBS)
+    reading = common.reading(given)
+    key, *sheets = words
+    problem = problem_of(load_document(key, reading))
+    found = submissions(_listed(sheets), key, reading)
+    if not found:
+        raise InputError("there is no sheet to grade")
+    if form == "gradescope" and len(found) > 1 and given["output"] is None:
+        raise OptionError("gradescope has a file for each sheet: -o must name a folder")
+    settings = Settings(tolerance(given), points(given), bool(given["reveal"]))
+    graded = grade(problem, found, reading, settings, jobs=cores() if jobs == 0 else jobs or 1, told=_bar(len(found)))
+    for one in graded:
+        for note in one.marked.notes if one.marked is not None else ():
+            output.say("note", note)
+    to_page = form is not None and given["output"] is None
+    if form is not None:
+        _write(graded, form, given["output"])
+    if not to_page:
+        output.write_page("".join(f"{line}\n" for line in lines(graded)))
+    return stood(graded)
+
+
+def _listed(words: Sequence[str]) -> list[str]:
+    """The sheets' names, those on standard input in place of `-`."""
+    found: list[str] = []
+    for word in words:
+        if word == "-":
+            if sys.stdin is None:
+                raise InputError("there is no standard input")
+            found += [line.rstrip("\r\n") for line in sys.stdin if line.strip()]
+        else:
+            found.append(word)
+    return found
+
+
+def _write(graded: Sequence[Graded], form: str, where: str | None) -> None:
+    from attncalc.cli.files import refuse_unwritable
+    from attncalc.homework.reports import file_name, gradescope, report
+
+    if form == "gradescope" and len(graded) > 1:
+        assert where is not None, "a folder is asked for"
+        folder = Path(where)
+        folder.mkdir(parents=True, exist_ok=True)
+        taken: set[str] = set()
+        for one in graded:
+            path = folder / file_name(one, taken)
+            refuse_unwritable(path)
+            common.deliver(gradescope(one), path)
+        return
+    path_ = None if where in (None, "-") else Path(str(where))
+    if path_ is not None:
+        refuse_unwritable(path_, [one.source for one in graded])
+    common.deliver(report(graded, form), path_)
+
+
+def _bar(total: int) -> Callable[[int], None]:
+    """A bar on standard error, where somebody is looking."""
+
+    def told(done: int) -> None:
+        if total > 1 and output.is_terminal(sys.stderr):
+            full = BAR * done // total
+            end = "\n" if done == total else ""
+            sys.stderr.write(f"\r{'#' * full}{'.' * (BAR - full)} {done} of {total}{end}")
+            sys.stderr.flush()
+
+    return told

@@ -1,0 +1,68 @@
+"""`mistakes [CALCULATION]`: the known mistakes, their ids, wrong rules and hints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from attncalc.calculations import TABLE
+from attncalc.cli import common, output
+from attncalc.cli.command import Command
+from attncalc.errors import OptionError
+from attncalc.text import near, quoted
+
+FORMATS = ("table", "plain", "json")
+
+
+def command() -> Command:
+    """The command `mistakes`."""
+    return Command(
+        "mistakes",
+        _mistakes,
+        common.target_options(FORMATS),
+        summary="Lists the mistakes that are known of every calculation, or of one: how each is called in reports, the "
+        "wrong rule, and the hint that is given.",
+        usage="[calculation]",
+    )
+
+
+def _mistakes(words: Sequence[str], **given: Any) -> None:
+    from attncalc.homework.mistakes import listed
+
+    if len(words) > 1:
+        raise OptionError(f"mistakes takes the name of one calculation, and {len(words)} words were given")
+    name = words[0].replace("_", "-") if words else None
+    if name is not None and name not in TABLE:
+        raise OptionError(
+            f"there is no calculation {quoted(words[0])}", hint=near(name, TABLE) or "attncalc list names them all"
+        )
+    where = common.target(given, FORMATS)
+    rows = listed(name)
+    if where.format == "json":
+        content = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+    elif where.format == "plain":
+        content = "".join("\t".join((r["calculation"], r["id"], r["kind"], r["says"], r["hint"])) + "\n" for r in rows)
+    else:
+        content = _page(rows, output.width() if where.path is None else None)
+    common.deliver(content if where.path else output.spell(content, sys.stdout), where.path)
+
+
+def _page(rows: Sequence[dict[str, str]], width: int | None) -> str:
+    """The mistakes under the names of their calculations: the id and the wrong rule, the hint below."""
+    import textwrap
+
+    limit = max(width or 100, 40)
+    lines: list[str] = []
+    heading = None
+    for row in rows:
+        if row["calculation"] != heading:
+            heading = row["calculation"]
+            lines += [*([""] if lines else []), heading]
+        kind = "" if row["kind"] == "misconception" else f" ({row['kind']})"
+        aside = f" (the same as {row['alias_of']})" if row["alias_of"] else kind
+        said = f"{row['id']}: {row['says']}{aside}"
+        lines += textwrap.wrap(said, limit, initial_indent="  ", subsequent_indent="    ")
+        lines += textwrap.wrap(row["hint"], limit, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines) + "\n"

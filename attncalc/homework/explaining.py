@@ -1,0 +1,171 @@
+"""Explaining: the wrong ways that give what was written, likelier ones first.
+
+One mistake as it is written, then but for the last digit, then with rounding on the way; then two mistakes. Each first
+on the writer's own earlier steps, then on the true operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.graph import Node
+from attncalc.homework.answers import Answer
+from attncalc.homework.comparing import COPIED, convinces, fits, fitting, nearly
+from attncalc.homework.key import Key
+from attncalc.homework.ways import Own, Way
+from attncalc.mistake import Mistake, StepKey
+
+Array = NDArray[Any]
+Ways = Sequence[tuple[tuple[Mistake, ...], Way]]
+
+MOST_CELLS = 4096
+"""In larger steps nobody has rounded by hand, and mistakes are not looked for in pairs."""
+MOST_PAIRS = 400
+FAR = 30
+"""Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
+
+
+class Match(NamedTuple):
+    """Mistakes that give what was written."""
+
+    mistakes: tuple[Mistake, ...]
+
+
+class Question(NamedTuple):
+    """A step that is judged."""
+
+    key: StepKey
+    answer: Answer
+    expected: Array
+    own: Mapping[StepKey, Array]  # the writer's own values of the steps that it is made of
+    digits: int  # the decimals that were worked with
+    by_hand: bool  # whether it may have been rounded on the way
+
+    @property
+    def bases(self) -> list[Own | None]:
+        """What it may have been worked out from: the writer's own steps, the true operands."""
+        return [self.own, None] if self.own else [None]
+
+
+def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
+    """What would explain an answer, likelier explanations first; those that explain it equally well together."""
+    singles = [((m,), way) for m, way in key.mistakes if question.key in way.steps]
+    singles.sort(key=lambda single: -_place(key, single[0]))
+    for close in (fits, nearly):
+        for base in question.bases:
+            yield _matching(key, question, singles, base, close)
+    if question.by_hand:
+        for base in question.bases:
+            yield _matching_rounded(key, question, singles, base)
+    if question.answer.value.size <= MOST_CELLS:
+        pairs = list(_pairs(key, question))
+        for close in (fits, nearly):
+            for base in question.bases:
+                yield _matching(key, question, pairs, base, close, tried=len(singles))
+
+
+def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
+    """What mistakes are called."""
+    return tuple(dict.fromkeys(mistake.id for mistake in mistakes))
+
+
+def _place(key: Key, mistakes: Sequence[Mistake]) -> int:
+    """Where mistakes begin among the steps; what begins later spoils less of what may be right."""
+    return min((i for i, (_, name) in enumerate(key.nodes) if any(name in m.at for m in mistakes)), default=-1)
+
+
+def _pairs(key: Key, question: Question) -> Iterator[tuple[tuple[Mistake, ...], Way]]:
+    """Two mistakes that both lie between the writer's own steps and this one."""
+    gap = _gap(key, question)
+    within = [i for i, (m, _) in enumerate(key.mistakes) if m.options or gap & set(m.at)]
+    for number, (i, j) in enumerate(combinations(within, 2)):
+        if number == MOST_PAIRS:
+            return
+        way = key.pair(i, j)
+        if way is not None and question.key in way.steps:
+            yield (key.mistakes[i][0], key.mistakes[j][0]), way
+
+
+def _gap(key: Key, question: Question) -> set[str]:
+    """The names of the steps that are made on the way from the writer's own ones."""
+    seen: set[Node] = set()
+    stack = [key.nodes[question.key]]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(s for s in node.sources if not (s.op == "step" and s.key in question.own))
+    return {node.args["name"] for node in seen if node.op in ("step", "input")}
+
+
+def _matching(
+    key: Key,
+    question: Question,
+    ways: Ways,
+    own: Own | None,
+    close: Callable[[Answer, Array], Array],
+    *,
+    tried: int = 0,
+) -> list[Match]:
+    """The ways that give what was written, too well for chance."""
+    answer = question.answer
+    if not ways or (close is nearly and not answer.enough.any()):
+        return []
+    values = key.values([way.steps[question.key] for _, way in ways], own)
+    against = _against(key, question, own)
+    slack = answer.unit if close is nearly else 0.0
+    found = []
+    for (mistakes, _), value in zip(ways, values, strict=True):
+        if value.shape == answer.shape and close(answer, value).all():
+            prior = COPIED if _stands_there(key, question, value) else 1.0
+            if convinces(answer, value, against, _distinct(values), tried=tried, slack=slack, prior=prior):
+                found.append(Match(mistakes))
+    return found
+
+
+def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None) -> list[Match]:
+    """The ways that give what was written with rounding on the way."""
+    answer, nodes = question.answer, [way.steps[question.key] for _, way in ways]
+    values = key.values(nodes, own)
+    against = _against(key, question, own)
+    found = []
+    for (mistakes, _), value, node in zip(ways, values, nodes, strict=True):
+        if value.shape == answer.shape and _is_about(answer, value):
+            rounded = key.rounded(node, question.digits, own).values
+            slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
+            near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
+            if near and convinces(answer, value, against, _distinct(values), slack=slack):
+                found.append(Match(mistakes))
+    return found
+
+
+def _against(key: Key, question: Question, own: Own | None) -> Array:
+    """What a step would be without the mistake that is looked for."""
+    follows = key.value(question.key, own=own) if own else None
+    return question.expected if follows is None or follows.shape != question.expected.shape else follows
+
+
+def _stands_there(key: Key, question: Question, value: Array) -> bool:
+    """Whether a value is that of an operand or of an earlier step, so that it may have been copied."""
+    serial = key.nodes[question.key].serial
+    earlier = [key.value(k) for k, node in key.nodes.items() if node.serial < serial]
+    there = (*question.own.values(), *key.ways.operands.values(), *(v for v in earlier if v is not None))
+    return any(other.shape == value.shape and np.array_equal(other, value) for other in there)
+
+
+def _distinct(values: Sequence[Array]) -> list[Array]:
+    """The values that differ."""
+    return [*{(value.shape, value.round(9).tobytes()): value for value in values}.values()]
+
+
+def _is_about(answer: Answer, value: Array) -> bool:
+    """Whether rounding could bring a value to what was written; to look closer is work."""
+    with np.errstate(invalid="ignore"):
+        off = np.abs(answer.value - value)
+    size = float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value)))
+    return bool(np.all((off <= FAR * answer.unit + 0.02 * size) | ~np.isfinite(value)))

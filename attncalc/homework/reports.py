@@ -1,0 +1,251 @@
+"""Reports on a class: a table for the terminal, JSON, CSV, JUnit, TAP, Gradescope, Markdown, HTML."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from attncalc.homework.grading import Graded, hardest, tally
+from attncalc.homework.pages import blame, html_page, html_table, summary
+from attncalc.homework.verdicts import SOUND, WRONG, MarkedStep
+from attncalc.numbers import shortest
+from attncalc.render.csv_ import FORMULA_STARTS
+from attncalc.text import visible
+
+REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html")
+UNREADABLE = "unreadable"
+
+
+def report(graded: Sequence[Graded], format: str) -> str:
+    """A report in a format of REPORTS; for `gradescope`, on the one sheet that there is."""
+    pages: dict[str, Callable[[Sequence[Graded]], str]] = {
+        "json": _json,
+        "csv": _csv,
+        "junit": _junit,
+        "tap": _tap,
+        "gradescope": lambda graded: gradescope(graded[0]),
+        "markdown": _markdown,
+        "html": _html,
+    }
+    return pages[format](graded)
+
+
+def verdict(one: Graded) -> str:
+    """The verdict on a sheet, or that it could not be read."""
+    return UNREADABLE if one.marked is None else one.marked.verdict
+
+
+def score(one: Graded) -> str:
+    """`4 of 8`, nothing for a sheet that could not be read."""
+    return "" if one.marked is None else f"{shortest(one.marked.score)} of {shortest(one.marked.out_of)}"
+
+
+def why(one: Graded) -> str:
+    """What is wrong with a sheet, in a line: its first wrong step and the mistakes, or why it could not be read."""
+    if one.marked is None:
+        return one.error
+    if one.marked.first_wrong is None:
+        return ""
+    named = dict.fromkeys("+".join(step.finding.mistakes) for step in one.marked.steps if step.finding.mistakes)
+    return f"first wrong at {one.marked.first_wrong}" + (f": {', '.join(named)}" if named else "")
+
+
+def lines(graded: Sequence[Graded]) -> Iterator[str]:
+    """The class as a table, and what was counted over it."""
+    rows = [("student", "verdict", "marks", "")] + [(one.student, verdict(one), score(one), why(one)) for one in graded]
+    shown = [tuple(visible(cell) for cell in row) for row in rows]
+    widths = [max(len(row[i]) for row in shown) for i in range(3)]
+    for row in shown:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
+        yield "  ".join((*cells, row[3])).rstrip()
+    yield ""
+    yield counted(graded)
+    for title, counts in (("mistakes", tally(graded)), ("first wrong at", hardest(graded))):
+        if counts:
+            yield f"{title}: {', '.join(f'{name} {count}' for name, count in counts.items())}"
+
+
+def counted(graded: Sequence[Graded]) -> str:
+    """`40 sheets: 25 right, 14 wrong, 1 unreadable; 6.2 of 8 marks on average`."""
+    found = [verdict(one) for one in graded]
+    parts = [
+        f"{count} {word}"
+        for word, count in (
+            ("right", sum(word in SOUND for word in found)),
+            (WRONG, found.count(WRONG)),
+            (UNREADABLE, found.count(UNREADABLE)),
+        )
+        if count
+    ]
+    marked = [one.marked for one in graded if one.marked is not None]
+    average = ""
+    if marked:
+        reached, possible = (
+            sum(part) / len(marked) for part in zip(*((m.score, m.out_of) for m in marked), strict=True)
+        )
+        average = f"; {reached:.4g} of {possible:.4g} marks on average"
+    sheets = "1 sheet" if len(graded) == 1 else f"{len(graded)} sheets"
+    return f"{sheets}: {', '.join(parts)}{average}"
+
+
+def _json(graded: Sequence[Graded]) -> str:
+    students = [_student(one) for one in graded]
+    whole = {"students": students, "mistakes": tally(graded), "first_wrong": hardest(graded)}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def _student(one: Graded) -> dict[str, Any]:
+    told = {"student": one.student, "source": one.source}
+    if one.marked is None:
+        return {**told, "verdict": UNREADABLE, "score": None, "out_of": None, "error": one.error}
+    return {**told, **one.marked.to_dict()}
+
+
+def _csv(graded: Sequence[Graded]) -> str:
+    import csv
+    from io import StringIO
+
+    steps = list(dict.fromkeys(s.name for one in graded if one.marked is not None for s in one.marked.steps))
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error", *steps])
+    for one in graded:
+        marked = one.marked
+        found = {s.name: s.finding.verdict for s in marked.steps} if marked is not None else {}
+        row = [one.student, one.source, verdict(one)]
+        if marked is None:
+            row += ["", "", "", "", one.error]
+        else:
+            named = dict.fromkeys("+".join(s.finding.mistakes) for s in marked.steps if s.finding.mistakes)
+            row += [shortest(marked.score), shortest(marked.out_of), marked.first_wrong or "", " ".join(named), ""]
+        writer.writerow([_cell(cell) for cell in (*row, *(found.get(name, "") for name in steps))])
+    return text.getvalue()
+
+
+def _cell(text: str) -> str:
+    """A cell that neither a terminal nor a spreadsheet acts on."""
+    return visible(f"'{text}" if text.startswith(FORMULA_STARTS) else text)
+
+
+def _outcome(step: MarkedStep) -> str:
+    """What is told of a step that is wrong."""
+    return "; ".join(part for part in (step.finding.verdict, blame(step), step.finding.hint) if part)
+
+
+def _junit(graded: Sequence[Graded]) -> str:
+    suites = []
+    for one in graded:
+        name = quoteattr(visible(one.student))
+        if one.marked is None:
+            fault = f'<testcase name="sheet" classname={name}><error message={_attribute(one.error)}/></testcase>'
+            suites.append(f'<testsuite name={name} tests="1" failures="0" errors="1">{fault}</testsuite>')
+            continue
+        wrong = sum(step.finding.verdict not in SOUND for step in one.marked.steps)
+        cases = "".join(_case(step, name) for step in one.marked.steps)
+        count = len(one.marked.steps)
+        suites.append(f'<testsuite name={name} tests="{count}" failures="{wrong}" errors="0">{cases}</testsuite>')
+    body = "\n".join(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'
+
+
+def _case(step: MarkedStep, student: str) -> str:
+    start = f"<testcase name={_attribute(step.name)} classname={student}"
+    if step.finding.verdict in SOUND:
+        return f"{start}/>"
+    kind = _attribute("+".join(step.finding.mistakes) or step.finding.verdict)
+    text = escape(visible(_outcome(step)))
+    return f"{start}><failure type={kind} message={_attribute(_outcome(step))}>{text}</failure></testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(visible(text))
+
+
+def _tap(graded: Sequence[Graded]) -> str:
+    points: list[str] = []
+    for one in graded:
+        student = _tap_text(one.student)
+        if one.marked is None:
+            points.append(f"not ok {len(points) + 1} - {student}: unreadable: {_tap_text(one.error)}")
+            continue
+        for step in one.marked.steps:
+            good = step.finding.verdict in SOUND
+            told = step.finding.verdict if good else _outcome(step)
+            state = "ok" if good else "not ok"
+            points.append(f"{state} {len(points) + 1} - {student}: {_tap_text(step.name)}: {_tap_text(told)}")
+    return "\n".join(["TAP version 14", f"1..{len(points)}", *points]) + "\n"
+
+
+def _tap_text(text: str) -> str:
+    """Text in which TAP finds no directive."""
+    return visible(text).replace("\\", r"\\").replace("#", r"\#")
+
+
+def gradescope(one: Graded) -> str:
+    """The results.json of one sheet, as Gradescope reads it."""
+    if one.marked is None:
+        return (
+            json.dumps({"score": 0, "output": f"The sheet could not be read: {one.error}", "tests": []}, indent=1)
+            + "\n"
+        )
+    tests = [
+        {
+            "name": step.name,
+            "score": step.score,
+            "max_score": step.out_of,
+            "status": "passed" if step.finding.verdict in SOUND else "failed",
+            "output": _outcome(step),
+        }
+        for step in one.marked.steps
+    ]
+    whole = {"score": one.marked.score, "output": summary(one.marked), "tests": tests}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def file_name(one: Graded, taken: set[str]) -> str:
+    """A name for a sheet's own report: the student's, in letters that any file system takes."""
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", one.student).strip("-") or "sheet"
+    name, number = stem, 2
+    while name.casefold() in taken:
+        name, number = f"{stem}-{number}", number + 1
+    taken.add(name.casefold())
+    return f"{name}.json"
+
+
+def _markdown(graded: Sequence[Graded]) -> str:
+    from attncalc.render.markdown import plain as harmless
+
+    rows = ["| student | verdict | marks | |", "|---|---|---|---|"]
+    for one in graded:
+        cells = (harmless(one.student), verdict(one), score(one), harmless(why(one)))
+        rows.append(f"| {' | '.join(cells)} |")
+    parts = ["# Grades", "", harmless(counted(graded)), "", *rows]
+    if found := tally(graded):
+        parts += ["", "## Mistakes", "", *(f"- {harmless(name)}: {count}" for name, count in found.items())]
+    return "\n".join(parts) + "\n"
+
+
+def _html(graded: Sequence[Graded]) -> str:
+    from html import escape as harmless
+
+    def text(words: str) -> str:
+        return harmless(visible(words), quote=True)
+
+    rows = "".join(
+        f'<tr class="{"right" if verdict(one) in SOUND else "wrong"}">'
+        + "".join(f"<td>{text(cell)}</td>" for cell in (one.student, verdict(one), score(one), why(one)))
+        + "</tr>"
+        for one in graded
+    )
+    head = "<tr><th>student</th><th>verdict</th><th>marks</th><th></th></tr>"
+    parts = [f"<p>{text(counted(graded))}</p>", f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"]
+    if found := tally(graded):
+        items = "".join(f"<li>{text(name)}: {count}</li>" for name, count in found.items())
+        parts.append(f"<h2>Mistakes</h2><ul>{items}</ul>")
+    for one in graded:
+        if one.marked is not None and not one.marked:
+            parts += [f"<h2>{text(one.student)}</h2>", html_table(one.marked)]
+    return html_page("Grades", parts)

@@ -1,0 +1,103 @@
+"""`explain CALCULATION`, and `--explain` on every calculation."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+TWO = ("attention", "[[1,0,1],[0,1,1]]", "[[1,1,0],[1,0,1]]", "[[2,0,1],[1,1,0]]")
+
+
+class Run(Protocol):
+    def __call__(self, *words: str | Path, **more: Any) -> subprocess.CompletedProcess[str]: ...
+
+
+class TestExplain:
+    def test_shows_the_card(self, run: Run) -> None:
+        done = run("explain", "softmax")
+        assert (done.returncode, done.stderr) == (0, "")
+        headings = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
+        assert headings[0] == "softmax"
+        wanted = [
+            "Formula",
+            "Operands",
+            "Steps",
+            "Options",
+            "What always holds",
+            "Cost",
+            "Gradient",
+            "Sources",
+            "Example",
+        ]
+        assert [heading for heading in headings if heading in wanted] == wanted
+
+    @pytest.mark.parametrize("name", ["log-softmax", "log_softmax"])
+    def test_takes_a_name_as_the_library_spells_it_too(self, run: Run, name: str) -> None:
+        assert run("explain", name).stdout.startswith("log-softmax\n")
+
+    def test_its_example_runs(self, run: Run) -> None:
+        card = run("explain", "cosine").stdout
+        assert "attncalc sample cosine | attncalc run -" in card
+        sample = run("sample", "cosine").stdout
+        assert run("run", "-", "-q", "-f", "plain", input=sample).stdout.startswith("0.978")
+
+    def test_writes_a_file_in_the_format_of_its_suffix(self, run: Run, tmp_path: Path) -> None:
+        assert run("explain", "attention", "-o", "card.md").stdout == ""
+        assert (tmp_path / "card.md").read_text(encoding="utf-8").startswith("# attention\n")
+        run("explain", "attention", "-o", "card.json")
+        assert json.loads((tmp_path / "card.json").read_text(encoding="utf-8"))["card"] == "attention"
+
+    @pytest.mark.parametrize(
+        ("words", "fault", "hint"),
+        [
+            ([], "explain takes the name of one calculation, and 0 words were given", "attncalc explain attention"),
+            (["a", "b"], "explain takes the name of one calculation, and 2 words were given", "attncalc explain"),
+            (["atention"], 'there is no calculation "atention"', "did you mean attention"),
+            (["zzz"], 'there is no calculation "zzz"', "attncalc list names them all"),
+            (["softmax", "-f", "html"], '--format takes table, plain, markdown or json, not "html"', ""),
+        ],
+    )
+    def test_what_cannot_be_explained_is_one_line(self, run: Run, words: list[str], fault: str, hint: str) -> None:
+        done = run("explain", *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert fault in done.stderr
+        assert hint in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+class TestExplainedSteps:
+    def test_a_page_adds_what_a_teacher_would(self, run: Run) -> None:
+        bare, explained = run(*TWO).stdout, run(*TWO, "--explain").stdout
+        assert "Read a row from left to right" in explained
+        for heading in ("Worth knowing", "What always holds", "Common mistakes"):
+            assert f"\n{heading}\n" in explained
+            assert heading not in bare
+        assert set(bare.splitlines()) - set(explained.splitlines()) <= {
+            line for line in bare.splitlines() if "━" in line
+        }
+
+    @pytest.mark.parametrize("format", ["plain", "markdown", "latex", "html"])
+    def test_so_does_every_written_format(self, run: Run, format: str) -> None:
+        told = run(*TWO, "--explain", "-f", format).stdout
+        assert "Read a row from left to right" in told
+        assert "Worth knowing" in told
+        assert "att-no-scale" in told.replace("\\", "")
+
+    def test_a_document_carries_it_as_data_and_is_read_again(self, run: Run) -> None:
+        text = run(*TWO, "--explain", "-f", "json").stdout
+        told = json.loads(text)
+        assert told["steps"][0]["about"][0].startswith("Row i belongs to query i")
+        assert told["lesson"].keys() == {"about", "laws", "mistakes"}
+        assert told["lesson"]["mistakes"][0].keys() == {"id", "says", "hint", "at"}
+        assert run("run", "-", "-q", input=text).stdout == run(*TWO, "-q").stdout
+
+    def test_a_value_alone_stays_alone(self, run: Run) -> None:
+        assert run(*TWO, "--explain", "-q").stdout == run(*TWO, "-q").stdout
+
+    def test_a_backward_pass_and_a_saved_problem_are_explained_too(self, run: Run, samples: Path) -> None:
+        assert "Worth knowing" in run("grad", *TWO, "--explain").stdout
+        assert "Worth knowing" in run("run", samples / "cosine.json", "--explain").stdout

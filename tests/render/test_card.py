@@ -1,0 +1,96 @@
+"""The reference card in each of its formats."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+
+import pytest
+from reader import latex_fault
+
+from attncalc.calculations import TABLE
+from attncalc.card import Card
+from attncalc.explain import card
+from attncalc.render.card import FORMATS, page
+from attncalc.render.view import NARROWEST, View
+
+TEXTS = [form for form in FORMATS if form != "json"]
+
+
+@cache
+def of(name: str) -> Card:
+    return card(name)
+
+
+@pytest.mark.parametrize("format", TEXTS)
+@pytest.mark.parametrize("name", TABLE)
+def test_tells_all_that_is_on_the_card(name: str, format: str) -> None:
+    known = of(name)
+    text = page(known, format, View())
+    shown = " ".join(text.replace("\\", "").split()) if format == "markdown" else " ".join(text.split())
+    wanted = [
+        known.summary,
+        *(line.flag for line in known.options),
+        *(line.help for line in known.operands),
+        *known.laws,
+    ]
+    if format != "markdown":  # which sets formulas as LaTeX
+        wanted += [line.formula for line in known.steps]
+    missing = [words for words in wanted if " ".join(words.split()) not in shown]
+    assert not missing
+
+
+@pytest.mark.parametrize("width", [NARROWEST, 80, 120])
+@pytest.mark.parametrize("name", ["attention", "softmax", "kv-cache", "encoder-block"])
+def test_keeps_to_the_width(name: str, width: int) -> None:
+    lines = page(of(name), "table", View(width=width)).splitlines()
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_sets_its_formulas_as_latex_in_markdown(name: str) -> None:
+    faults = {latex: latex_fault(latex) for latex in re.findall(r"\$([^$]+)\$", page(of(name), "markdown", View()))}
+    assert not {latex: fault for latex, fault in faults.items() if fault}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_is_one_object_as_json(name: str) -> None:
+    known = of(name)
+    told = json.loads(page(known, "json", View()))
+    assert told["card"] == name
+    assert [step["formula"] for step in told["steps"]] == [line.formula for line in known.steps]
+    assert told["flops"]["here"] == known.flops_here
+    assert told["laws"] == list(known.laws)
+    assert "result" in told["example"]
+
+
+def test_numbers_its_steps() -> None:
+    text = page(of("attention"), "table", View(width=80))
+    assert "  1. scores = Q·Kᵀ → [n, m]\n     compare every query with every key\n" in text
+    assert "  4. output = weights·V → [n, d_v]\n" in text
+
+
+def test_lays_options_out_in_two_columns_where_there_is_room() -> None:
+    assert re.search(r"^  --causal +a query sees itself", page(of("attention"), "table", View(width=80)), re.MULTILINE)
+    assert re.search(r"^  --causal$", page(of("attention"), "table", View(width=NARROWEST)), re.MULTILINE)
+
+
+def test_counts_with_the_sizes_of_the_example() -> None:
+    text = page(of("attention"), "table", View())
+    assert "for the example, n=3, d_k=4, m=3, d_v=2" in text
+    assert re.search(r"^  scores +2·n·m·d_k = 72$", text, re.MULTILINE)
+
+
+def test_says_formulas_in_words_for_those_who_listen() -> None:
+    assert "in words: scores = Q times K transposed" in page(of("attention"), "plain", View())
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_can_be_spelled_in_ascii(format: str) -> None:
+    assert page(of("attention"), format, View(unicode=False)).isascii()
+
+
+def test_colours_reach_the_terminal_alone() -> None:
+    assert "\x1b[" in page(of("softmax"), "table", View(color=True))
+    assert "\x1b[" not in page(of("softmax"), "table", View())
