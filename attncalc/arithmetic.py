@@ -92,8 +92,8 @@ def _form(form: Form, parts: list[tuple[list[str | Entry], float]]) -> tuple[lis
     if sign == "!":
         return [*_bracketed(parts[0], 0), "!"], 1
     inside: list[str | Entry] = []
-    for part, _ in parts:
-        inside += [", ", *part] if inside else part
+    for pieces, _ in parts:
+        inside += [", ", *pieces] if inside else pieces
     return [f"{sign}(", *inside, ")"], 0
 
 

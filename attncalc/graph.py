@@ -259,8 +259,8 @@ def step(
     """
     state = _building.get(None)
     within = "/".join(state.groups) if state else ""
-    named = {"name": name, "group": within, "why": why, "symbol": symbol or name}
-    return Node("step", value, **named, shown=shown, of=of, about=about)
+    said: dict[str, Any] = {"name": name, "group": within, "why": why, "symbol": symbol or name}
+    return Node("step", value, **said, shown=shown, of=of, about=about)
 
 
 def output(name: str, value: Node, why: str = "", *, symbol: str = "") -> Node:

@@ -53,7 +53,7 @@ def _checked(option: Option, value: Any) -> Any:
         if float in option.types and math.isfinite(size):
             return value
         if int in option.types and size.is_integer():
-            return int(value)
+            return int(size)
     words = {
         bool: "true or false",
         int: "a whole number",

@@ -83,7 +83,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
 def _known_dtype(dtype: Any) -> str:
     """`float32` or `float64`, however it was said."""
     try:
-        name = np.dtype(dtype).name
+        name = str(np.dtype(dtype).name)
     except TypeError:
         name = str(dtype)
     if name not in DTYPES:
@@ -96,7 +96,8 @@ def _decimals(decimals: Any) -> int | None:
     if decimals is None:
         return None
     if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or decimals < 0:
-        raise OptionError(f"round_to must be a whole number of decimals, 0 or more, and not {visible(repr(decimals), 80)}")
+        said = visible(repr(decimals), 80)
+        raise OptionError(f"round_to must be a whole number of decimals, 0 or more, and not {said}")
     return int(decimals)
 
 

@@ -88,7 +88,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         if loop is not None and problem.backward:
             if loop.loss is None:
                 raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
-            loop, made = None, loop.loss
+            made, loop = loop.loss, None
         outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}

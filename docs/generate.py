@@ -1,16 +1,18 @@
 """The documents, filled by running what they show.
 
-    python docs/generate.py            rewrites README.md, docs/*.md and docs/attention.svg
+    python docs/generate.py            rewrites README.md, docs/*.md, docs/commands/*.md and docs/attention.svg
     python docs/generate.py --check    says what is stale, and exits with 1 if anything is
 
 In a block fenced as `console` every line that begins with `$ ` is a command, and what stands below it is what it
 printed. The commands of one document run in order in a copy of samples/, 80 columns wide and without colour, with the
-attncalc that is installed beside this interpreter. docs/commands.md is written from the table of calculations first.
+attncalc that is installed beside this interpreter. The pages in docs/commands/ are written from the table of
+calculations first, one for each family.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shutil
@@ -22,7 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-REFERENCE = ROOT / "docs/commands.md"
+COMMANDS = ROOT / "docs/commands"
+SAMPLES = ROOT / "samples"
 PICTURE = ROOT / "docs/attention.svg"
 PICTURED = "attncalc attention attention.json"
 
@@ -35,6 +38,7 @@ ENVIRONMENT = {
     "TERM": "xterm-256color",
     "COLUMNS": str(WIDTH),
 }
+LONGEST = 150  # lines of an example; of a longer one the result alone is shown
 NEVER_SHOWN = {70: "a bug of attncalc's own", 126: "not executable", 127: "no such command"}
 
 
@@ -84,28 +88,40 @@ def fill(text: str, folder: Path) -> str:
     return BLOCK.sub(filled, text)
 
 
-def reference() -> str:
-    """docs/commands.md with its blocks still empty: each command's help, and its sample worked out."""
+def reference() -> dict[Path, str]:
+    """The pages of docs/commands/, their blocks still empty: an index, and a page for each family."""
     from attncalc.cli.groups import VERBS, families
 
-    shared, own = "sed -n '/^Output:/,$p'", "sed '/^Output:/,$d'"
-    parts = [
-        "# The commands",
-        "Written by `docs/generate.py`: every block below was run in the folder of the samples.",
-        block("attncalc --help"),
-        "## Options of every calculation",
-        block(f"attncalc dot --help | {shared}"),
-    ]
+    shared = "sed -n '/^Output:/,$p'"
+    made = "Written by `docs/generate.py`: every block below was run in the folder of the samples."
+    pages, contents = {}, []
     for heading, commands in families().items():
-        parts.append(f"## {heading}")
-        for name, _ in commands:
-            parts += [f"### {name}", block(f"attncalc {name} --help | {own}")]
-            if (ROOT / f"samples/{name}.json").exists():
-                parts.append(block(f"attncalc run {name}.json"))
-    parts.append("## Over all of them")
-    for name in VERBS:
-        parts += [f"### {name}", block(f"attncalc {name} --help")]
-    return "\n\n".join(parts) + "\n"
+        file = f"{heading.lower().replace(' ', '-')}.md"
+        pages[COMMANDS / file] = "\n\n".join(
+            [f"# {heading}", made, *(part for name, _ in commands for part in page(name))]
+        )
+        contents += [
+            f"## [{heading}]({file})",
+            "\n".join(f"- [{name}]({file}#{name}): {line}" for name, line in commands),
+        ]
+    verbs = [part for name in VERBS for part in (f"### {name}", block(f"attncalc {name} --help"))]
+    index = ["# The commands", made, *contents, "## Over all of them", *verbs]
+    index += ["## Options of every calculation", block(f"attncalc dot --help | {shared}")]
+    pages[COMMANDS / "README.md"] = "\n\n".join(index)
+    return {path: text + "\n" for path, text in pages.items()}
+
+
+def page(name: str) -> Iterator[str]:
+    """A calculation's part of its page: its help, its sample worked out, and the results of its further samples."""
+    yield f"## {name}"
+    yield block(f"attncalc {name} --help | sed '/^Output:/,$d'")
+    own = f"{name}.json"
+    long = run(f"attncalc run {own} 2>/dev/null", SAMPLES).count("\n") > LONGEST
+    yield block(f"attncalc run {own}{' -q' if long else ''}")
+    for path in sorted(SAMPLES.glob(f"{name}-*.json")):
+        calculation = json.loads(path.read_text(encoding="utf-8"))["calculation"]
+        if calculation.split(" ")[-1] == name:
+            yield block(f"attncalc run {path.name} -q")
 
 
 def block(command: str) -> str:
@@ -127,20 +143,17 @@ def picture(folder: Path) -> str:
 def documents() -> Iterator[Document]:
     """Every generated document, made anew; each has a copy of the samples to itself."""
     with tempfile.TemporaryDirectory() as scratch:
-        for path in sorted({ROOT / "README.md", REFERENCE, PICTURE, *ROOT.glob("docs/*.md")}):
-            folder = shutil.copytree(ROOT / "samples", Path(scratch, path.name))
-            if path == PICTURE:
-                yield Document(path, picture(folder))
-            else:
-                yield Document(
-                    path, fill(reference() if path == REFERENCE else path.read_text(encoding="utf-8"), folder)
-                )
+        texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
+        for number, (path, text) in enumerate(sorted((texts | reference()).items())):
+            yield Document(path, fill(text, shutil.copytree(SAMPLES, Path(scratch, str(number)))))
+        yield Document(PICTURE, picture(shutil.copytree(SAMPLES, Path(scratch, "picture"))))
 
 
 def main() -> None:
     """Rewrite the documents, or say which are stale."""
     stale = [document for document in documents() if document.stale()]
     if "--check" not in sys.argv[1:]:
+        COMMANDS.mkdir(exist_ok=True)
         for document in stale:
             document.path.write_text(document.text, encoding="utf-8")
             print(f"rewrote {document.path.relative_to(ROOT)}")

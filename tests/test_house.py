@@ -28,11 +28,12 @@ MAY_IMPORT = {
     "text": set[str](),
     **dict.fromkeys(LANGUAGE, FLOOR | LANGUAGE),
     **dict.fromkeys(INTERPRETERS, FLOOR | LANGUAGE | INTERPRETERS | {"trace"}),
-    "calculations": FLOOR | LANGUAGE | LOOPS | {"calculation", "calculations", "cost", "laws", "trace"},
+    "calculations": FLOOR | LANGUAGE | LOOPS | {"calculation", "calculations", "cost", "laws", "mistake", "trace"},
     "laws": {"trace"},
     "numbers": FLOOR | {"surds"},
     "surds": set[str](),
-    "render": FLOOR | RECORD | {"render"},
+    "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},
+    "render": FLOOR | RECORD | {"render", "surds"},
 }
 
 EXACT = {"exact", "surds"}  # SymPy's own modules: nobody imports them at start-up

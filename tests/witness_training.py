@@ -15,7 +15,7 @@ class Known(NamedTuple):
 
     value: Callable[..., float]
     slopes: Mapping[str, Callable[..., float]]
-    bends: Mapping[str, Callable[..., Vector]] = {}  # noqa: RUF012 — nobody writes into it
+    bends: Mapping[str, Callable[..., Mapping[str, float]]] = {}
 
 
 KNOWN: dict[str, Known] = {
@@ -30,7 +30,7 @@ KNOWN: dict[str, Known] = {
     "x**2 + x*y + sin(y)": Known(
         lambda x, y: x**2 + x * y + math.sin(y),
         {"x": lambda x, y: 2 * x + y, "y": lambda x, y: x + math.cos(y)},
-        {"x": lambda x, y: [2, 1], "y": lambda x, y: [1, -math.sin(y)]},
+        {"x": lambda x, y: {"x": 2, "y": 1}, "y": lambda x, y: {"x": 1, "y": -math.sin(y)}},
     ),
     "a*ln(b)/c": Known(
         lambda a, b, c: a * math.log(b) / c,
@@ -40,9 +40,9 @@ KNOWN: dict[str, Known] = {
             "c": lambda a, b, c: -a * math.log(b) / c**2,
         },
         {
-            "a": lambda a, b, c: [0, 1 / b / c, -math.log(b) / c**2],
-            "b": lambda a, b, c: [1 / b / c, -a / b**2 / c, -a / b / c**2],
-            "c": lambda a, b, c: [-math.log(b) / c**2, -a / b / c**2, 2 * a * math.log(b) / c**3],
+            "a": lambda a, b, c: {"a": 0, "b": 1 / b / c, "c": -math.log(b) / c**2},
+            "b": lambda a, b, c: {"a": 1 / b / c, "b": -a / b**2 / c, "c": -a / b / c**2},
+            "c": lambda a, b, c: {"a": -math.log(b) / c**2, "b": -a / b / c**2, "c": 2 * a * math.log(b) / c**3},
         },
     ),
     "x**2": Known(lambda x: x**2, {"x": lambda x: 2 * x}),
@@ -66,7 +66,7 @@ def gradient(expression: str, at: Mapping[str, float]) -> Values:
     return {
         **{f"partial_{name}": slope for name, slope in slopes.items()},
         "gradient": [*slopes.values()],
-        "hessian": [known.bends[name](**at) for name in at],
+        "hessian": [[known.bends[name](**at)[other] for other in at] for name in at],
         "value": known.value(**at),
     }
 
@@ -240,8 +240,8 @@ def mlp(
     for k in range(1, steps + 1):
         turn, inputs = _forward(x, weights, layers, activation)
         turn |= _backward(inputs, turn, _measured(turn[f"z{layers}"], y, loss), weights, layers, activation)
-        for name in weights:
-            turn[f"new_{name}"] = weights[name] = _less(weights[name], turn[f"grad_{name}"], lr)
+        weights = {name: _less(value, turn[f"grad_{name}"], lr) for name, value in weights.items()}
+        turn |= {f"new_{name}": value for name, value in weights.items()}
         turn = {name: value for name, value in turn.items() if name != "slope"}
         found |= turn | {f"step {k}/{name}": value for name, value in turn.items()}
     return found

@@ -58,7 +58,7 @@ class Answer:
     @cached_property
     def answered(self) -> Array:
         """Where something is answered."""
-        return np.not_equal(self.text, None)
+        return np.array([entry is not None for entry in self.text.flat], dtype=bool).reshape(self.shape)
 
     @cached_property
     def unit(self) -> Array:
@@ -88,8 +88,9 @@ class Answer:
 
     def laid(self, move: Callable[[Array], Array]) -> Answer:
         """The answer with its entries laid out in another way."""
-        moved = {name: move(getattr(self, name)) for name in ("value", "text", "decimals", "figures")}
-        return replace(self, **moved)
+        moved = (move(part) for part in (self.value, self.text, self.decimals, self.figures))
+        value, text, decimals, figures = moved
+        return replace(self, value=value, text=text, decimals=decimals, figures=figures)
 
 
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
@@ -105,7 +106,8 @@ def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, t
         except InputError as error:
             at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
             raise error.within(place(at)) from None
-    return Answer(*(part.reshape(shape) for part in (value, text, decimals, figures)), table=table)
+    laid = Answer(value, text, decimals, figures, table)
+    return laid.laid(lambda part: part.reshape(shape))
 
 
 def from_lists(tree: Any, place: Place) -> Answer:

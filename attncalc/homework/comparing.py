@@ -6,7 +6,7 @@ only where masked scores are, −∞, for which a large negative number will do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,12 +61,16 @@ def nearly(answer: Answer, value: Array) -> Array:
         more = np.abs(value - rounded) > _noise(answer, value)
         open_ = answer.enough & ~answer.exact & ((answer.decimals >= LEAST_DECIMALS) | more)
         off = np.abs(answer.value - rounded) <= answer.unit * (1 + 1e-6) + _noise(answer, value)
-    return fits(answer, value) | (open_ & off & answer.informative)
+    return np.asarray(fits(answer, value) | (open_ & off & answer.informative))
 
 
-def fitting(answer: Answer, values: Array) -> Array:
+Close = Callable[[Answer, Array], Array]
+"""`fits` or `nearly`."""
+
+
+def fitting(answer: Answer, values: Array, close: Close = fits) -> Array:
     """The numbers of those values on a leading axis that are right throughout."""
-    return np.flatnonzero(fits(answer, values).reshape(len(values), -1).all(axis=1))
+    return np.flatnonzero(close(answer, values).reshape(len(values), -1).all(axis=1))
 
 
 def largest_error(answer: Answer, value: Array) -> float:

@@ -6,7 +6,7 @@ on the writer's own earlier steps, then on the true operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from attncalc.graph import Node
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import COPIED, convinces, fits, fitting, nearly
+from attncalc.homework.comparing import COPIED, Close, convinces, fits, fitting, nearly
 from attncalc.homework.key import Key
 from attncalc.homework.ways import Own, Way
 from attncalc.mistake import Mistake, StepKey
@@ -104,13 +104,7 @@ def _gap(key: Key, question: Question) -> set[str]:
 
 
 def _matching(
-    key: Key,
-    question: Question,
-    ways: Ways,
-    own: Own | None,
-    close: Callable[[Answer, Array], Array],
-    *,
-    tried: int = 0,
+    key: Key, question: Question, ways: Ways, own: Own | None, close: Close, *, tried: int = 0
 ) -> list[Match]:
     """The ways that give what was written, too well for chance."""
     answer = question.answer
@@ -119,12 +113,14 @@ def _matching(
     values = key.values([way.steps[question.key] for _, way in ways], own)
     against = _against(key, question, own)
     slack = answer.unit if close is nearly else 0.0
+    alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
+    if not alike:
+        return []
     found = []
-    for (mistakes, _), value in zip(ways, values, strict=True):
-        if value.shape == answer.shape and close(answer, value).all():
-            prior = COPIED if _stands_there(key, question, value) else 1.0
-            if convinces(answer, value, against, _distinct(values), tried=tried, slack=slack, prior=prior):
-                found.append(Match(mistakes))
+    for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
+        prior = COPIED if _stands_there(key, question, values[i]) else 1.0
+        if convinces(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior):
+            found.append(Match(ways[i][0]))
     return found
 
 

@@ -35,6 +35,7 @@ from attncalc.homework.verdicts import (
     Cells,
     Finding,
 )
+from attncalc.homework.ways import Own
 from attncalc.mistake import Mistake, StepKey
 from attncalc.text import shape_text
 
@@ -147,7 +148,7 @@ class Work:
                     return Finding(EARLY, hint=f"right method, rounded too early{where}: keep more digits on the way")
         return None
 
-    def _replayed(self, question: Question, node: Node, own: dict[StepKey, Array] | None) -> str | None:
+    def _replayed(self, question: Question, node: Node, own: Own | None) -> str | None:
         """The step whose rounding explains an answer, "" where it is no single one; None where rounding does not."""
         rounded = self.key.rounded(node, question.digits, own)
         answer = question.answer

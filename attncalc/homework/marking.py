@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from attncalc.errors import InputError
 from attncalc.homework.answers import Answer
 from attncalc.homework.comparing import Tolerance, fits, largest_error
@@ -71,7 +69,9 @@ def _as_json(answer: Answer) -> Any:
     """The answer's numbers, with null for what is not answered."""
     if answer.answered.all():
         return encode(answer.value)
-    return np.where(answer.answered, answer.value.astype(object), None).tolist()
+    value = answer.value.astype(object)
+    value[~answer.answered] = None
+    return value.tolist()
 
 
 def disagreeing(problem: Problem, stored: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from attncalc.errors import InputError
 from attncalc.homework import answers
 from attncalc.homework.answers import Answer
 from attncalc.inputs.arrays import brackets
+from attncalc.inputs.contents import TextFile
 from attncalc.inputs.csv_files import blocks, table_rows
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import find, read_found, read_word
@@ -71,7 +72,7 @@ def from_contents(contents: Contents, reading: Reading, found: Found | None = No
         return _part(found, reading)
     if isinstance(contents, JsonFile):
         return from_tree(contents.tree, contents.source)
-    if contents.table:
+    if isinstance(contents, TextFile):
         return _from_csv(contents.text, contents.source, reading)
     loaders, source = contents.loaders, contents.source
     return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import convinces, fits
+from attncalc.homework.comparing import convinces, fits, fitting
 from attncalc.mistake import StepKey
 
 if TYPE_CHECKING:
@@ -133,9 +133,8 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         found = evaluate([node], {**key.ways.operands, name: moved}, keep=lambda node: False)[node]
         if found.shape != (len(changed), *value.shape):
             continue
-        for other in found:
-            if fits(answer, other).all() and convinces(answer, other, value, tried=len(changed)):
-                return True
+        if any(convinces(answer, found[hit], value, tried=len(changed)) for hit in fitting(answer, found)):
+            return True
     return False
 
 

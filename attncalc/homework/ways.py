@@ -50,7 +50,7 @@ class Ways:
         self.problem = problem
         self.pool = Pool()
         self.operands: dict[str, Array] = dict(written.values)
-        self._forward = {(): self._taken_in(problem, written)}
+        self._forward: dict[tuple[Mistake, ...], _Forward] = {(): self._taken_in(problem, written)}
         self._values: dict[Node, Array] = {}
         found = self._made(())
         assert found is not None, "the right way can be formed"

@@ -104,6 +104,6 @@ def _layers(value: Any, place: str) -> list[Mapping[str, Any]]:
 
 def _unknown(name: str, calculation: Calculation, source: str) -> InputError:
     known = [*calculation.declaration.layers, _VOCABULARY]
-    known += [o.name for o in (*calculation.operands, *calculation.options) if not getattr(o, "positional", False)]
+    known += [o.name for o in calculation.operands if not o.positional] + [o.name for o in calculation.options]
     known += [o.name for layer in calculation.declaration.layers.values() for o in layer] if "/" in name else []
     return InputError(f"{source}: a model has nothing called {quoted(name)}", hint=near(name.rpartition("/")[2], known))

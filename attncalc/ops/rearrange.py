@@ -103,9 +103,9 @@ def _sliced(args: dict[str, Any], x: Axes) -> Axes:
 
 
 def _slice(node: Node, x: Array) -> Array:
-    places = [slice(None)] * -position(node.sources[0].axes, node.args["over"])
-    places[0] = slice(node.args["start"], node.args["stop"])
-    return x[(..., *places)]
+    behind = -position(node.sources[0].axes, node.args["over"]) - 1
+    places: tuple[Any, ...] = (..., slice(node.args["start"], node.args["stop"]), *[slice(None)] * behind)
+    return np.asarray(x[places])
 
 
 def _slice_text(node: Node, x: str) -> str:

@@ -75,7 +75,7 @@ TRAINING: dict[str, Expected] = {
         (
             formula("x**2", start=3, lr=0.1, steps=2),
             formula("x**2", turns("iteration", range(1), DESCENT), start={"x": 3}, steps=0),
-            formula("x**3 - 3*x", turns("iteration", range(4), f"{DESCENT} flow"), start=2, steps=3, flow=True),
+            formula("x**2", turns("iteration", range(3), f"{DESCENT} flow"), start=2, steps=2, flow=True),
             _descent("gd", weight_decay=0),
             *(_descent(kind, **RULES) for kind in ("momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw")),
             _descent("adamw", weight_decay=0.3),
@@ -155,5 +155,6 @@ TRAINING: dict[str, Expected] = {
             ),
         ),
         outputs=LEARNT,
+        inexact="the exact numbers of several samples behind a bend fill pages; relu is tried in test_networks.py",
     ),
 }

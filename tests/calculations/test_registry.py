@@ -55,7 +55,7 @@ def backwards(name: str, case: Case, *, gradcheck: bool = False, dtype: str = "f
 
 def words(calculation: Calculation) -> dict[str, str]:
     """Its operands and options, each with what is said of it."""
-    borrowed = tuple(prefix for _, prefix in calculation.declaration.bundles.values() if prefix)  # rope's options in attention
+    borrowed = tuple(prefix for _, prefix in calculation.declaration.bundles.values() if prefix)  # as rope's, elsewhere
     options = {o.name: o.help for o in calculation.options if not (borrowed and o.name.startswith(borrowed))}
     return {o.name: o.help for o in calculation.operands} | options
 

@@ -97,6 +97,7 @@ def test_a_saved_result_is_the_problem_again(run: Callable[..., Any], samples: P
     assert json.loads(again.stdout)["result"] == json.loads(saved.stdout)["result"] == [0, 7, 8, 10]
 
 
+HALF = {**MODEL, "encoder": [{"wq": MODEL["encoder"][0]["wq"]}]}
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "needs a target to go on from, or --start"),
     ({"start": "<S>"}, "--start <S>: the vocabulary has no such word"),
@@ -106,7 +107,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"target": [0], "model": {**MODEL, "decoder": []}}, "at least one decoder"),
     ({"target": [0], "model": {**MODEL, "decodr": []}}, 'nothing called "decodr"'),
     (
-        {"target": [0], "model": {**MODEL, "encoder": [{"wq": MODEL["encoder"][0]["wq"]}]}},
+        {"target": [0], "model": HALF},
         "encoder 1 needs wk, wv, wo, w1 and w2",
     ),
     ({"target": [0], "model": {**MODEL, "encoder": [{"wquery": [[1]]}]}}, 'nothing called "encoder 1/wquery"'),

@@ -41,7 +41,6 @@ class Expected:
     outputs: str = ""  # where they are not the last step alone
     no_gradient: str = ""  # why there is none
     pools: str = ""  # why a batch of operands does not give a batch of results
-    inexact: str = ""  # why its exact numbers are not worked out
     inexact: str = ""  # why exact numbers are not asked for
 
 
