@@ -59,11 +59,20 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             labels.setdefault(found[position].name, words)
     for operand in given:
         if operand.kind == "tokens":
-            place = next(a for known in axes.values() for a in known if a.name == operand.of)
+            place = next((a for known in axes.values() for a in known if a.name == operand.of), None)
+            if place is None:
+                raise OptionError(
+                    f"{calculation.name} has no vocabulary for {operand.name}: {_holders(calculation, operand)}"
+                )
             inputs_[operand.name], words = _numbered(inputs_[operand.name], operand, place, labels.get(operand.of, ()))
             if words:
                 labels[axes[operand.name][-1].name] = words
     return Bound(inputs_, axes, labels, frozenset(dropped))
+
+
+def _holders(calculation: Calculation, tokens: Operand) -> str:
+    """`embedding or output must be given`: the operands whose rows or columns the tokens count."""
+    return f"{either(o.name for o in calculation.operands if any(tokens.of in s for s in o.shapes))} must be given"
 
 
 def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:

@@ -57,7 +57,7 @@ def derivative(expression: str, at: Any, h: Vector) -> Values:
     x = at["x"] if isinstance(at, dict) else at
     widths = h if len(h) > 1 else [h[0] / 10**i for i in range(6)]
     quotients = [(f(x + width) - f(x)) / width for width in widths]
-    return {"difference_quotients": quotients, "derivative": slope(x), "value": slope(x)}
+    return {"difference_quotients": quotients, "derivative": slope(x), "value": slope(x), "function": f(x)}
 
 
 def gradient(expression: str, at: Mapping[str, float]) -> Values:

@@ -67,12 +67,13 @@ def derivative(
     h: Annotated[tuple[float, ...], "how far apart the chord's ends are; one number is made smaller five times"] = (
         0.1,
     ),
-) -> Node:
+) -> tuple[Node, Node]:
     """How fast a function rises at a point: what the slopes of ever shorter chords settle at.
 
     f′(x) = lim (f(x + h) − f(x)) / h. The quotients come nearer to it by about the same factor as h shrinks; the
     derivative itself is found by the rules of calculus, without any h. At a corner (|x|, relu and max where their
-    sides meet) there is none, and the slope of one side is given by convention: 0 for |x| and relu at 0.
+    sides meet) there is none, and the slope of one side is given by convention: 0 for |x| and relu at 0. Beside it the
+    value of f.
     """
     if len(f.variables) > 1:
         raise OptionError(
@@ -80,18 +81,22 @@ def derivative(
             hint="attncalc gradient takes the derivative in each of them",
         )
     ((name, x),) = letters(f, at, "--at").items()
-    value = f.at({name: x})
+    height = f.at({name: x})
     widths = constants(_widths(h), Axis("h", len(_widths(h))), "h")
     label("h", [repr(width).removesuffix(".0") for width in _widths(h)])
     why = "the slope of a chord; as its ends come together the quotients settle, until rounding spoils the difference"
-    aside("difference_quotients", (f.at({name: x + widths}) - value) / widths, why)
-    (slope,) = slopes(value, as_node(1), [x])
+    aside("difference_quotients", (f.at({name: x + widths}) - height) / widths, why)
+    (slope,) = slopes(height, as_node(1), [x])
     slope = aside("derivative", slope, "the same limit by the rules of calculus, for every x at once")
     if at is None:
-        return step("value", slope, "no point was given, so it stays a formula")
+        return step("value", slope, "no point was given, so it stays a formula"), _function(height)
     point = constant(coordinates(f, at, "--at")[name])
     (there,) = rewrite([slope.sources[0]], {x: point}.get)
-    return step("value", there, "the number in place of the letter: how steep it is there")
+    return step("value", there, "the number in place of the letter: how steep it is there"), _function(height)
+
+
+def _function(height: Node) -> Node:
+    return output("function", height, "how high f is there: where f has no value, it has no slope either")
 
 
 def _widths(h: Sequence[float]) -> tuple[float, ...]:

@@ -43,7 +43,7 @@ class Key:
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
         self._spelled: dict[Node, Spelled] = {}
         self._rounded: dict[tuple[Node, int], Rounded] = {}
-        self.result: StepKey = written.outputs[0].key
+        self.result = self.ways.result
         self.steps = [key for key, node in self.nodes.items() if node.args["shown"] or key == self.result]
 
     @cached_property

@@ -40,8 +40,8 @@ def tells_apart(problem: Problem, ties: Sequence[Sequence[Mistake]]) -> bool:
         written = write(problem)
     except AttncalcError:
         return False
-    ways, result = Ways(problem, written), written.outputs[0].key
-    found = []
+    ways = Ways(problem, written)
+    result, found = ways.result, []
     for way in (ways.right, *(ways.way(*mistakes) for mistakes in ties)):
         if way is None or result not in way.steps:
             return False

@@ -16,6 +16,7 @@ from attncalc.errors import AttncalcError, ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
 from attncalc.homework.pool import Pool
+from attncalc.homework.unrolling import unrolled
 from attncalc.mistake import Mistake, NotThere, Scope, StepKey
 from attncalc.options import checked
 from attncalc.problem import Problem
@@ -55,6 +56,10 @@ class Ways:
         found = self._made(())
         assert found is not None, "the right way can be formed"
         self.right = found
+        result = self._forward[()].roots[0]
+        assert result is not None, "the right way has a result"
+        own = problem.backward is None and written.loop is not None
+        self.result: StepKey = result.key if own else written.outputs[0].key
 
     def way(self, *mistakes: Mistake) -> Way | None:
         """The way that these mistakes make; None where one of them does not apply or changes nothing."""
@@ -108,13 +113,19 @@ class Ways:
 
     def _taken_in(self, problem: Problem, written: Written) -> _Forward:
         """A written problem in nodes of the pool; an operand that is read in another way gets a name of its own."""
-        further = written.outputs if problem.backward is None or problem.backward.jacobian else ()
-        roots = [written.result, *steps(written.result, *further, *written.asides)]
+        values = dict(written.values)
+        if written.loop is not None:
+            loop = unrolled(written.loop, written.values)
+            roots = [*loop.results, *loop.steps]
+            values |= loop.start
+        else:
+            further = written.outputs if problem.backward is None or problem.backward.jacobian else ()
+            roots = [written.result, *steps(written.result, *further, *written.asides)]
         new: dict[Node, Node] = {}
         for node in walk(*roots, *written.operands.values()):
             args = node.args
             if node.op == "input":
-                args = args | {"name": self._operand(args["name"], written.values[args["name"]])}
+                args = args | {"name": self._operand(args["name"], values[args["name"]])}
             new[node] = self.pool.node(node.op, [new[source] for source in node.sources], args, node.axes)
         operands = {name: new[node] for name, node in written.operands.items()}
         options = problem.calculation.defaults | checked(problem.calculation, problem.options)

@@ -77,7 +77,8 @@ def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) ->
     """Find the operand that each word is for; files that hold several may fill the places of others."""
     names = {operand.name: operand for operand in call.operands}
     places = [operand for operand in call.operands if operand.positional and operand.name not in named]
-    if not places and len(positional) == 1 and _supply_whole(call, positional[0]):
+    whole = not places or places[0].kind == "tokens"  # words are tokens, but a saved problem alone is the problem
+    if whole and len(positional) == 1 and _supply_whole(call, positional[0]):
         return
     if len(positional) > len(places):
         raise _surplus(call, positional, places)

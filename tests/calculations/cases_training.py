@@ -58,6 +58,7 @@ TRAINING: dict[str, Expected] = {
             formula("exp(-x**2/2)*sin(3*x)", at=0.75, h=(0.5, 0.05)),
             formula("sqrt(1 + x^2) / max(x, 1)", at=2.5, h=(0.5, 0.25)),
         ),
+        outputs="value function",
         no_gradient=NOTHING,
     ),
     "gradient": Expected(

@@ -107,6 +107,8 @@ def test_another_operation_is_another_formula_and_another_line(name: str, case: 
     old, new = before[key], after[key]
     assert new.formula != old.formula
     assert new.latex != old.latex
+    if new.axes != old.axes:
+        return  # an axis came in with what was taken out
     changed = np.argwhere(np.asarray(new.value != old.value))
     for at in [tuple(place) for place in changed[:3].tolist()]:
         assert line(new, at) != line(old, at)

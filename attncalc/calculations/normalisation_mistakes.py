@@ -1,0 +1,222 @@
+"""The mistakes of normalisation: over which axis, where ε stands, what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncalc.graph import Node
+from attncalc.mistake import Mistake, NotThere, Scope, parts, wrong
+from attncalc.ops import mean, sqrt, total
+
+EPSILON = "Where does ε stand, under the root or beside it?"
+UNITS = "In what unit is the divisor: that of the entries, or its square?"
+
+
+def centred(s: Scope) -> Node:
+    """What is normalised."""
+    name = s.step.args["name"]
+    if name == "mean":
+        return parts(s.this, "mean")[0]
+    return parts(s.this if name == "centered" else s.centered, "sub")[0]
+
+
+def axis(s: Scope) -> str:
+    """The axis along which it is normalised."""
+    node = s.this if s.step.args["name"] == "mean" else s.mean.sources[0]
+    if node.op != "mean":
+        raise NotThere("mean")
+    return str(node.args["over"])
+
+
+def other(s: Scope) -> str:
+    """The other one of the last two axes."""
+    last = centred(s).names[-2:]
+    return next(name for name in last if name != axis(s))
+
+
+def _root(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
+    """The divisor of the variance (or the mean square) and ε in another way."""
+
+    def rule(s: Scope) -> Node:
+        (inside,) = parts(s.this, "sqrt")
+        return change(*parts(inside, "add"))
+
+    return rule
+
+
+def _across(s: Scope) -> Node:
+    """The statistics over the other axis; what is not normalised over the features is left alone."""
+    over = other(s) if s.step.args["name"] == "mean" else _other_of_squares(s)
+    return mean(parts(s.this, "mean")[0], over)
+
+
+def _other_of_squares(s: Scope) -> str:
+    (squares,) = parts(s.this, "mean")
+    over = s.this.args["over"]
+    return next(name for name in squares.names[-2:] if name != over)
+
+
+def _everything(s: Scope) -> Node:
+    inner = s.this
+    return mean(inner, inner.names[-1])
+
+
+def _sample(s: Scope) -> Node:
+    (squares,) = parts(s.this, "mean")
+    over = s.this.args["over"]
+    return total(squares, over) / (squares.size(over) - 1)
+
+
+def _affine_first(s: Scope) -> Node:
+    name = s.step.args["name"]
+    if name == "output":
+        return s.normalized
+    x = s.gamma * centred(s) + s.beta
+    return mean(x, axis(s)) if name == "mean" else x - s.mean
+
+
+LAYER = (
+    wrong(
+        "ln-axis0",
+        "mean variance",
+        _across,
+        says="mean and variance over the tokens, feature by feature",
+        hint="One mean for each token, or one for each feature?",
+    ),
+    wrong(
+        "ln-global",
+        "mean variance",
+        _everything,
+        says="one mean and one variance for everything",
+        hint="One mean for each token, or one for each feature?",
+    ),
+    wrong(
+        "ln-ddof1",
+        "variance",
+        _sample,
+        says="the variance over d − 1",
+        hint="Is that the variance of these numbers, or an estimate from a sample?",
+        kind="convention",
+    ),
+    wrong(
+        "ln-eps-outside",
+        "standard_deviation",
+        _root(lambda variance, eps: sqrt(variance) + eps),
+        says="σ + ε: ε beside the root",
+        hint=EPSILON,
+    ),
+    wrong(
+        "ln-sqrt-std",
+        "standard_deviation",
+        _root(lambda variance, eps: sqrt(sqrt(variance) + eps)),
+        says="√(σ + ε): the deviation under the root",
+        hint="Is the variance under the root, or the deviation?",
+    ),
+    wrong(
+        "ln-div-variance",
+        "standard_deviation",
+        _root(lambda variance, eps: variance + eps),
+        says="divided by σ² + ε: no root",
+        hint=UNITS,
+    ),
+    wrong(
+        "ln-squared",
+        "standard_deviation",
+        _root(lambda variance, eps: (variance + eps) ** 2),
+        says="divided by (σ² + ε)²",
+        hint=UNITS,
+    ),
+    wrong(
+        "ln-no-affine",
+        "output",
+        lambda s: s.normalized,
+        says="without γ and β",
+        hint="Two learned vectors are left: where do they come in?",
+    ),
+    wrong(
+        "ln-no-beta",
+        "output",
+        lambda s: s.gamma * s.normalized,
+        says="without β",
+        hint="Two learned vectors are left: where do they come in?",
+    ),
+    wrong(
+        "ln-gamma-beta-swapped",
+        "output",
+        lambda s: s.beta * s.normalized + s.gamma,
+        says="β ⊙ x̂ + γ: the two exchanged",
+        hint="Which of the two scales, and which shifts?",
+    ),
+    wrong(
+        "ln-affine-first",
+        "mean centered output",
+        _affine_first,
+        says="γ ⊙ x + β is normalised",
+        hint="Is scaled and shifted before normalising, or after?",
+    ),
+    wrong(
+        "ln-no-center",
+        "normalized",
+        lambda s: centred(s) / s.standard_deviation,
+        says="x/σ: the mean is not taken away",
+        hint="Is the mean 0 now?",
+    ),
+)
+
+
+def _squares_centred(s: Scope) -> Node:
+    (x, _) = parts(s.squares, "pow")
+    return mean((x - mean(x)) ** 2)
+
+
+RMS = (
+    wrong(
+        "rms-var",
+        "mean_square",
+        _squares_centred,
+        says="divided by √(variance + ε)",
+        hint="Is anything taken away here?",
+    ),
+    wrong(
+        "rms-l2",
+        "mean_square",
+        lambda s: total(s.squares),
+        says="divided by the length ‖x‖",
+        hint="The mean of the squares, or their sum?",
+    ),
+    wrong(
+        "rms-l2",
+        "root_mean_square",
+        lambda s: sqrt(total(s.squares)),
+        says="divided by the length ‖x‖",
+        hint="The mean of the squares, or their sum?",
+    ),
+    wrong(
+        "rms-eps-outside",
+        "root_mean_square",
+        _root(lambda square, eps: sqrt(square) + eps),
+        says="rms + ε: ε beside the root",
+        hint=EPSILON,
+    ),
+    wrong(
+        "rms-sqrt-rms",
+        "root_mean_square",
+        _root(lambda square, eps: sqrt(sqrt(square) + eps)),
+        says="√(rms + ε): a root too many",
+        hint="How many roots were taken?",
+    ),
+    wrong(
+        "rms-multiplied",
+        "normalized",
+        lambda s: parts(s.this, "div")[0] * s.root_mean_square,
+        says="times the root mean square",
+        hint="Does the row become larger or smaller?",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "layernorm": LAYER,
+    "batchnorm": tuple(mistake for mistake in LAYER if mistake.id != "ln-axis0"),
+    "rmsnorm": RMS,
+}
+"""Calculation → its mistakes, the commonest first."""

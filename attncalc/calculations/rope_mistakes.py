@@ -1,0 +1,141 @@
+"""The mistakes of rotary positions: which two make a pair, whose width counts, which way they turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attncalc.axes import Axis
+from attncalc.graph import Node, as_node
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, wrong
+from attncalc.ops import concat, index, outer, part_of, repeat, rotate
+
+MODELS = (2, 3, 4, 6, 8, 12, 16)
+"""So many heads a model may have whose width is taken for that of a head."""
+PAIR = "Which two numbers make a pair?"
+WIDTH = "How long is the vector that is turned?"
+LAST = "Does the last pair turn fast, or slowly?"
+
+
+def _frequencies(exponent: Callable[[Node, int], Node]) -> Callable[[Scope], Node]:
+    """Frequencies with another exponent, a function of the pair and the width of what is turned."""
+
+    def rule(s: Scope) -> Node:
+        if s.options.get("scaling", s.options.get("rope_scaling")) != "none":
+            raise NotThere("plain frequencies")
+        pairs = s.this.axes[-1]
+        base = s.options.get("base", s.options.get("rope_base"))
+        return as_node(base) ** -exponent(index(pairs.name, (pairs,), "i"), 2 * pairs.size)
+
+    return rule
+
+
+def _of_model(heads: int) -> Mistake:
+    return wrong(
+        "rope-theta-dmodel",
+        "frequencies",
+        _frequencies(lambda i, d: 2 * i / _size("d_model", heads * d)),
+        says="base^(−2i/d_model): the model's width for the head's",
+        hint=WIDTH,
+    )
+
+
+def _size(name: str, size: int) -> Node:
+    return Node("size", axes=(), axis=Axis(name, size))
+
+
+def _mixed(s: Scope) -> Node:
+    """Angles for neighbours, partners half the width apart."""
+    x, cosines, sines = parts(s.this, "rotate")
+    name, size = x.axes[-1][:2]
+    along = [repeat(part, part.names[-1], name, 2) for part in (cosines, sines)]
+    first, second = part_of(x, name, 0, size // 2), part_of(x, name, size // 2, size)
+    return x * along[0] + concat([-second, first], name) * along[1]
+
+
+def _turned_back(s: Scope) -> Node:
+    x, cosines, sines = parts(s.this, "rotate")
+    return rotate(x, cosines, -sines, s.this.args["layout"])
+
+
+def _one_further(s: Scope) -> Node:
+    places, frequencies = parts(s.this, "outer")
+    return outer(places + 1, frequencies)
+
+
+ROPE = (
+    wrong(
+        "rope-half-split",
+        options=chosen(layout={"interleaved": "half", "half": "interleaved"}),
+        says="pairs (i, i + d/2) for pairs of neighbours, or the other way round",
+        hint=PAIR,
+        kind="convention",
+    ),
+    wrong(
+        "rope-mixed-layout",
+        "rotated",
+        _mixed,
+        says="angles for pairs of neighbours, partners half the width apart",
+        hint="Do both of a pair turn by the same angle?",
+    ),
+    *map(_of_model, MODELS),
+    wrong(
+        "rope-exp-i",
+        "frequencies",
+        _frequencies(lambda i, d: i / _size("d", d)),
+        says="base^(−i/d)",
+        hint="How fast is the last pair?",
+    ),
+    wrong(
+        "rope-positive-exp",
+        "frequencies",
+        _frequencies(lambda i, d: -(2 * i / _size("d", d))),
+        says="base^(+2i/d)",
+        hint=LAST,
+    ),
+    wrong(
+        "rope-theta-from-1",
+        "frequencies",
+        _frequencies(lambda i, d: 2 * (i + 1) / _size("d", d)),
+        says="pairs counted from 1",
+        hint="By which angle does the first pair turn at position 1?",
+    ),
+    wrong(
+        "rope-inverse",
+        "rotated",
+        _turned_back,
+        says="turned the other way: [c s; −s c]",
+        hint="Turn (1, 0) by 90° in your head: where does it point?",
+    ),
+    wrong(
+        "rope-pos-from-1",
+        "angles",
+        _one_further,
+        says="positions from 1",
+        hint="Does position 0 turn anything?",
+    ),
+    wrong(
+        "rope-wrong-base",
+        options=chosen(base={10000: 500000, 500000: 10000}),
+        says="another base, 500000 for 10000 or the other way round",
+        hint="Which base was given?",
+    ),
+    wrong(
+        "rope-degrees",
+        "angles",
+        lambda s: s.this * as_node(np.pi / 180),
+        says="angles in degrees",
+        hint="In which mode is the calculator?",
+    ),
+    wrong(
+        "rope-same-theta",
+        "frequencies",
+        lambda s: 0 * s.this + 1,
+        says="the same angle for every pair",
+        hint="Has each pair an angle of its own?",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"rope": ROPE}
+"""Calculation → its mistakes, the commonest first."""

@@ -1,0 +1,70 @@
+"""A loop as one graph: its turns one behind the other, each with its steps in a group of its own.
+
+So a sheet may hold the steps of any turn, what follows is worked out from the writer's own ones, and a mistake that is
+made in every turn is written into every turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.errors import OptionError
+from attncalc.graph import Node, output, walk
+from attncalc.loops import Loop, run
+
+Array = NDArray[Any]
+
+MOST_TURNS = 500
+
+
+class Unrolled(NamedTuple):
+    """A loop as one graph."""
+
+    results: list[Node]  # the outputs, the result first
+    steps: list[Node]
+    start: dict[str, Array]  # what goes into the first turn beside the operands
+
+
+def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
+    """The turns that a loop makes with these operands, one behind the other."""
+    if loop.turns > MOST_TURNS:
+        raise OptionError(f"{loop.turns:,} {loop.turn}s are too many to be checked, of which {MOST_TURNS} can be")
+    start = {name: np.asarray(value, dtype=np.float64) for name, value in loop.start.items()}
+    ran = run(loop._replace(start=start), operands, keep_all=True)
+    state: dict[str, Node] = {}
+    named: list[Node] = []
+    made: dict[Node, Node] = {}
+    for place, turn in enumerate(ran.kept):
+        ending = bool(loop.last) and place == len(ran.kept) - 1
+        roots = loop.last if ending else (*loop.steps, *loop.carry.values())
+        made = _turn(roots, state, f"{loop.turn} {turn.number}")
+        named += [node for node in made.values() if node.op == "step"]
+        if not ending:
+            state = {name: made[node] for name, node in loop.carry.items()}
+    results = [_output(node, made[node]) for node in loop.results]
+    return Unrolled(results, named, start)
+
+
+def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str) -> dict[Node, Node]:
+    """The nodes of one turn, on what the turn before left."""
+    new: dict[Node, Node] = {}
+    for node in walk(*roots):
+        if node.op == "input":
+            new[node] = state.get(node.args["name"], node)
+            continue
+        sources = [new[source] for source in node.sources]
+        args = node.args
+        if node.op == "step":
+            args = args | {"group": "/".join(filter(None, (group, node.args["group"])))}
+        same = sources == [*node.sources] and node.op != "step"
+        new[node] = node if same else Node(node.op, *sources, axes=node.axes, **args)
+    return new
+
+
+def _output(node: Node, last: Node) -> Node:
+    """A result, which stands where the last turn left it."""
+    return output(node.args["name"], last, node.args["why"], symbol=node.args["symbol"])
