@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attncalc.calculations.rope_mistakes import IN_ATTENTION
 from attncalc.graph import Node, rewrite
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, flipped, like, parts, wrong
 from attncalc.ops import (
@@ -422,6 +423,52 @@ MASKS = (
 """Mistakes of masks."""
 
 
+# Biases
+
+
+def _scaled_with(s: Scope) -> Node:
+    scaled, slopes = parts(s.this, "sub")
+    return scaled - slopes / sqrt(width(s))
+
+
+def _bias_after(s: Scope) -> Node:
+    scaled, slopes = parts(s.biased, "sub")
+    return softmax(scaled) - slopes
+
+
+def _scaled_though(s: Scope) -> Node:
+    if "scaled" in s:
+        raise NotThere("unscaled scores")
+    scores, bias = parts(s.this, "add")
+    return scores / sqrt(width(s)) + bias
+
+
+BIASES = (
+    wrong(
+        "alibi-scaled-too",
+        "biased",
+        _scaled_with,
+        says="(Q·Kᵀ − m·distance)/√d_k",
+        hint="Is the bias added before the scaling, or after it?",
+    ),
+    wrong(
+        "alibi-after-softmax",
+        "weights",
+        _bias_after,
+        says="the bias after the softmax",
+        hint="Do the rows still sum to 1?",
+    ),
+    wrong(
+        "t5-scaled",
+        "biased",
+        _scaled_though,
+        says="Q·Kᵀ/√d_k + bias, where nothing is scaled",
+        hint="Does this model scale its scores at all?",
+    ),
+)
+"""Mistakes of biases by position."""
+
+
 # Several heads
 
 
@@ -691,7 +738,7 @@ BACKWARD = (
 """Mistakes of the backward pass."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "attention": (*CORE, DMODEL, *MASKS, *BACKWARD),
-    "multihead": (*CORE, *MASKS, *HEADS, *BACKWARD),
+    "attention": (*CORE, DMODEL, *MASKS, *BIASES, *IN_ATTENTION, *BACKWARD),
+    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *HEADS, *BACKWARD),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from attncalc.axes import Axis
+from attncalc.calculations.positions import sinusoidal_encoding
 from attncalc.graph import Node, as_node
-from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, wrong
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
 from attncalc.ops import concat, index, outer, part_of, repeat, rotate
 
 MODELS = (2, 3, 4, 6, 8, 12, 16)
@@ -64,21 +65,26 @@ def _one_further(s: Scope) -> Node:
     return outer(places + 1, frequencies)
 
 
-ROPE = (
-    wrong(
+def _layout(prefix: str) -> Mistake:
+    return wrong(
         "rope-half-split",
-        options=chosen(layout={"interleaved": "half", "half": "interleaved"}),
+        options=chosen(**{f"{prefix}layout": {"interleaved": "half", "half": "interleaved"}}),
         says="pairs (i, i + d/2) for pairs of neighbours, or the other way round",
         hint=PAIR,
         kind="convention",
-    ),
-    wrong(
-        "rope-mixed-layout",
-        "rotated",
-        _mixed,
-        says="angles for pairs of neighbours, partners half the width apart",
-        hint="Do both of a pair turn by the same angle?",
-    ),
+    )
+
+
+def _another_base(prefix: str) -> Mistake:
+    return wrong(
+        "rope-wrong-base",
+        options=chosen(**{f"{prefix}base": {10000: 500000, 500000: 10000}}),
+        says="another base, 500000 for 10000 or the other way round",
+        hint="Which base was given?",
+    )
+
+
+FREQUENCIES = (
     *map(_of_model, MODELS),
     wrong(
         "rope-exp-i",
@@ -102,6 +108,27 @@ ROPE = (
         hint="By which angle does the first pair turn at position 1?",
     ),
     wrong(
+        "rope-same-theta",
+        "frequencies",
+        lambda s: 0 * s.this + 1,
+        says="the same angle for every pair",
+        hint="Has each pair an angle of its own?",
+    ),
+)
+"""Mistakes of the frequencies, which an attention that turns its queries and keys has too."""
+
+ROPE = (
+    _layout(""),
+    wrong(
+        "rope-mixed-layout",
+        "rotated",
+        _mixed,
+        says="angles for pairs of neighbours, partners half the width apart",
+        hint="Do both of a pair turn by the same angle?",
+    ),
+    *FREQUENCIES,
+    _another_base(""),
+    wrong(
         "rope-inverse",
         "rotated",
         _turned_back,
@@ -116,26 +143,55 @@ ROPE = (
         hint="Does position 0 turn anything?",
     ),
     wrong(
-        "rope-wrong-base",
-        options=chosen(base={10000: 500000, 500000: 10000}),
-        says="another base, 500000 for 10000 or the other way round",
-        hint="Which base was given?",
-    ),
-    wrong(
         "rope-degrees",
         "angles",
         lambda s: s.this * as_node(np.pi / 180),
         says="angles in degrees",
         hint="In which mode is the calculator?",
     ),
+)
+
+
+def _turned_values(s: Scope) -> Node:
+    """The values turned as the keys are."""
+    P, V = parts(s.this, "matmul")
+    K, cosines, sines = parts(s.k_rotated, "rotate")
+    layout = s.k_rotated.sources[0].args["layout"]
+    return P @ like(rotate(like(V, K), cosines, sines, layout), V)
+
+
+def _added(s: Scope) -> Node:
+    x = parts(s.this, "rotate")[0]
+    return x + sinusoidal_encoding(x.axes[-2:])
+
+
+IN_ATTENTION = (
+    _layout("rope_"),
+    *FREQUENCIES,
+    _another_base("rope_"),
     wrong(
-        "rope-same-theta",
-        "frequencies",
-        lambda s: 0 * s.this + 1,
-        says="the same angle for every pair",
-        hint="Has each pair an angle of its own?",
+        "rope-q-only",
+        "k_rotated",
+        lambda s: parts(s.this, "rotate")[0],
+        says="the keys are not turned",
+        hint="What must a score depend on?",
+    ),
+    wrong(
+        "rope-on-v",
+        "output heads",
+        _turned_values,
+        says="the values are turned too",
+        hint="What must a score depend on, and what the values?",
+    ),
+    wrong(
+        "rope-added",
+        "q_rotated k_rotated",
+        _added,
+        says="sinusoids added in place of a turn",
+        hint="Is a rotary position added, or does it turn?",
     ),
 )
+"""Mistakes of an attention that turns its queries and keys."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {"rope": ROPE}
 """Calculation → its mistakes, the commonest first."""

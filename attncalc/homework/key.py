@@ -39,7 +39,7 @@ class Key:
         self.problem = _in_floats(problem)
         written = write(self.problem)
         self.ways = Ways(self.problem, written)
-        self.dropped = written.bound.dropped
+        self.dropped, self.axes = written.bound.dropped, written.bound.axes
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
         self._spelled: dict[Node, Spelled] = {}
         self._rounded: dict[tuple[Node, int], Rounded] = {}

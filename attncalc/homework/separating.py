@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.axes import Axes
 from attncalc.errors import AttncalcError
 from attncalc.homework.ways import Ways
 from attncalc.mistake import Mistake
@@ -26,11 +27,19 @@ DRAWS = 12
 
 
 def separating(key: Key, ties: Sequence[Sequence[Mistake]]) -> dict[str, Any] | None:
-    """Operands like those of the problem with which no two of these ways give the same; None if none are found."""
-    for seed in range(DRAWS):
-        problem = key.problem._replace(inputs=redrawn(key.problem, np.random.default_rng(seed)))
-        if tells_apart(problem, ties):
-            return {name: _plain(given.value) for name, given in problem.inputs.items()}
+    """Operands with which no two of these ways give the same: of the problem's sizes, else with one size larger.
+
+    None if there are none, or none are found.
+    """
+    axes = {axis.name for found in key.axes.values() for axis in found if not axis.parts}
+    for larger in ("", *sorted(axes)):
+        for seed in range(DRAWS):
+            inputs = redrawn(key.problem, np.random.default_rng(seed), larger, key.axes)
+            if inputs is None:
+                break
+            problem = key.problem._replace(inputs=inputs)
+            if tells_apart(problem, ties):
+                return {name: _plain(given.value) for name, given in problem.inputs.items()}
     return None
 
 
@@ -58,27 +67,42 @@ def apart(a: Array, b: Array) -> bool:
     return bool(np.any(off > APART) or np.any(np.isfinite(a) != np.isfinite(b)))
 
 
-def redrawn(problem: Problem, random: np.random.Generator) -> dict[str, Given]:
-    """The operands with other numbers: whole ones where any number will do, the same where they mean something."""
+def redrawn(
+    problem: Problem, random: np.random.Generator, larger: str, axes: Mapping[str, Axes]
+) -> dict[str, Given] | None:
+    """The operands with other numbers, one axis longer; None where that cannot be.
+
+    They are whole numbers where any number will do, and stay as they are where they mean something: classes, masks.
+    """
     operands = {operand.name: operand for operand in problem.calculation.operands_in(problem.inputs)}
-    return {
-        name: given._replace(value=_drawn(given.value, random), written=None, source="", note="")
-        if name not in operands or operands[name].kind == "real"
-        else given
-        for name, given in problem.inputs.items()
-    }
+    found = {}
+    for name, given in problem.inputs.items():
+        own = axes.get(name, ())
+        any_number = name not in operands or operands[name].kind in ("real", "data")
+        grown = any(axis.name == larger or larger in (part.name for part in axis.parts) for axis in own)
+        if not any_number:
+            if grown:
+                return None
+            found[name] = given
+            continue
+        if grown and len(own) != given.value.ndim:
+            return None
+        shape = tuple(axis.size + (axis.name == larger) for axis in own) if grown else given.value.shape
+        found[name] = Given(_drawn(given.value, shape, random))
+    return found
 
 
-def _drawn(value: Array, random: np.random.Generator) -> Array:
+def _drawn(value: Array, shape: tuple[int, ...], random: np.random.Generator) -> Array:
+    """Numbers of the same sort: shares that sum to 1, shares, or small whole numbers."""
     if value.dtype.kind != "f":
         return value
-    shares = (value >= 0).all() and (value <= 1).all() and value.size > 1
-    if shares and abs(float(value.sum()) - 1) < 1e-6:
-        parts = random.integers(1, 9, value.shape)
+    share = bool((value >= 0).all() and (value <= 1).all())
+    if share and value.size > 1 and abs(float(value.sum()) - 1) < 1e-6:
+        parts = random.integers(1, 9, shape)
         return np.asarray(parts / parts.sum())
-    if (value >= 0).all() and (value <= 1).all() and not (value % 1 == 0).all():
-        return np.asarray(random.integers(1, 10, value.shape) / 10)
-    return random.integers(-3, 4, value.shape).astype(np.float64)
+    if share and not (value % 1 == 0).all():
+        return np.asarray(random.integers(1, 10, shape) / 10)
+    return random.integers(-3, 4, shape).astype(np.float64)
 
 
 def _plain(value: Array) -> Any:

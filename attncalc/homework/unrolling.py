@@ -38,13 +38,10 @@ def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
     state: dict[str, Node] = {}
     named: list[Node] = []
     made: dict[Node, Node] = {}
-    for place, turn in enumerate(ran.kept):
-        ending = bool(loop.last) and place == len(ran.kept) - 1
-        roots = loop.last if ending else (*loop.steps, *loop.carry.values())
-        made = _turn(roots, state, f"{loop.turn} {turn.number}")
+    for turn in ran.kept:
+        made = _turn((*loop.steps, *loop.carry.values()), state, f"{loop.turn} {turn.number}")
         named += [node for node in made.values() if node.op == "step"]
-        if not ending:
-            state = {name: made[node] for name, node in loop.carry.items()}
+        state = {name: made[node] for name, node in loop.carry.items()}
     results = [_output(node, made[node]) for node in loop.results]
     return Unrolled(results, named, start)
 

@@ -105,7 +105,7 @@ def _cost_remark(card: Card) -> str:
     each = f", of one {card.turn}" if card.turn else ""
     sizes = {axis: n for g in card.sample.inputs.values() for axis, n in zip(g.axes, g.value.shape, strict=False)}
     here = ", ".join(f"{axis}={size}" for axis, size in sizes.items() if not axis.startswith("("))
-    remark = f"additions and multiplications{each}; in numbers for the example{here and ', ' + here}"
+    remark = f"floating-point operations{each}; in numbers for the example{here and ', ' + here}"
     return remark + (f"; not counted: {', '.join(card.uncounted)}" if card.uncounted else "")
 
 

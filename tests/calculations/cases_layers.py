@@ -66,12 +66,24 @@ def stacked(layers: dict[str, dict[str, str]]) -> dict[str, str]:
     return {f"{layer}/{name}": shape for layer, weights in layers.items() for name, shape in weights.items()}
 
 
-def transformer(turns: int = 0, *, positions: bool = True) -> str:
+def transformer(turns: int = 0, *, positions: bool = True, pre: bool = False) -> str:
+    """The steps of a whole model; with pre-norm it has a norm behind each stack."""
     looked_up = "embeddings positions output" if positions else "embeddings output"
-    read = f"{grouped('source', looked_up)} {within('encoder_1', encoder())} memory"
-    turn = f"{grouped('target', looked_up)} {within('decoder_1', decoder())} logits next_token"
+    reads, writes = (_pre_encoder(), _pre_decoder()) if pre else (encoder(), decoder())
+    behind = [norm(1).replace("norm1", f"{stack}_norm") if pre else "" for stack in ("encoder", "decoder")]
+    read = f"{grouped('source', looked_up)} {within('encoder_1', reads)} {behind[0]} memory"
+    turn = f"{grouped('target', looked_up)} {within('decoder_1', writes)} {behind[1]} logits next_token"
     written = " ".join(within(f"token_{t}", turn) for t in range(1, turns + 1)) if turns else turn
-    return f"{read} {written} tokens"
+    return " ".join(f"{read} {written} tokens".split())
+
+
+def _pre_encoder() -> str:
+    return f"{norm(1)} {attention('self-attention')} residual1 {norm(2)} {FORWARD} residual2"
+
+
+def _pre_decoder() -> str:
+    first = f"{norm(1)} {attention('self-attention', 'masked')} residual1"
+    return f"{first} {norm(2)} {attention('cross-attention')} residual2 {norm(3)} {FORWARD} residual3"
 
 
 def firm(why: str, tried: Case) -> Case:
@@ -328,11 +340,7 @@ LAYERS: dict[str, Expected] = {
             case(**small(output="4 5", output_bias="5", scale_embedding=True, positions="6 4")),
             case(transformer(2, positions=False), **small(positions="none", generate=2)),
             case(
-                transformer(1)
-                .replace("memory token", f"{norm(1).replace('norm1', 'encoder_norm')} memory token")
-                .replace(
-                    "token_1/logits", f"{within('token_1', norm(1).replace('norm1', 'decoder_norm'))} token_1/logits"
-                ),
+                transformer(1, pre=True),
                 **{name: value for name, value in small().items() if name != "target"},
                 encoder_norm_gamma="4",
                 encoder_norm_beta="4",
@@ -343,6 +351,7 @@ LAYERS: dict[str, Expected] = {
                 end=1,
                 eps=0.1,
                 activation="silu",
+                norm="pre",
             ),
         ),
         outputs="tokens memory",

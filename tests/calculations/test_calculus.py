@@ -44,7 +44,9 @@ BY_SYMPY = {
 @pytest.mark.parametrize("text", BY_SYMPY)
 def test_first_and_second_derivatives_are_those_of_sympy(text: str) -> None:
     at, known = 0.7, BY_SYMPY[text]
-    assert float(ac.derivative(text, at=at).result) == pytest.approx(float(known.diff(x).subs(x, at).evalf()), rel=1e-12)
+    assert float(ac.derivative(text, at=at).result) == pytest.approx(
+        float(known.diff(x).subs(x, at).evalf()), rel=1e-12
+    )
     found = ac.gradient(text, at={"x": at})
     assert float(found["value"]) == pytest.approx(float(known.subs(x, at).evalf()), rel=1e-12)
     assert_allclose(found["hessian"], [[float(known.diff(x, 2).subs(x, at).evalf())]], rtol=1e-10)
@@ -158,7 +160,7 @@ def test_a_third_is_exact_where_numbers_are() -> None:
         ("x", {"at": 1, "h": (0,)}, OptionError, "must not be 0"),
         ("ln(x)", {"at": -1}, DomainError, "no value"),
         ("exp(x)", {"at": 1000}, DomainError, "no value"),
-        ("1/x", {"at": 0}, DomainError, "no value"),
+        ("1/x", {"at": 0}, DomainError, "overflows"),
         ("2x", {"at": 1}, ExpressionError, "character 2"),
         (3, {"at": 1}, InputError, "a formula is text"),
         ("relu(x)", {}, NotExact, "the larger of two letters"),

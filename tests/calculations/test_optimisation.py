@@ -99,7 +99,10 @@ def test_a_rate_climbs_in_a_straight_line_and_never_again(kind: str, warmup: int
 
 def test_chosen_steps_are_rows_of_the_whole() -> None:
     whole = ac.schedule(kind="cosine", steps=20, warmup=5)
-    assert ac.schedule(kind="cosine", steps=20, warmup=5, at=(3, 20, 7)).result.tolist() == whole.result[[2, 19, 6]].tolist()
+    assert (
+        ac.schedule(kind="cosine", steps=20, warmup=5, at=(3, 20, 7)).result.tolist()
+        == whole.result[[2, 19, 6]].tolist()
+    )
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def words(calculation: Calculation) -> dict[str, str]:
     """Its operands and options, each with what is said of it."""
     borrowed = tuple(prefix for _, prefix in calculation.declaration.bundles.values() if prefix)  # as rope's, elsewhere
     options = {o.name: o.help for o in calculation.options if not (borrowed and o.name.startswith(borrowed))}
-    return {o.name: o.help for o in calculation.operands} | options
+    return {o.name: o.help for o in calculation.operands if o.kind != "model"} | options
 
 
 def names(steps: tuple[Step, ...]) -> str:

@@ -1,0 +1,65 @@
+"""The mistakes of gradient descent: the direction, the slope, how many updates there were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attncalc.graph import Node
+from attncalc.mistake import Mistake, NotThere, Options, Scope, wrong
+
+
+def _by(change: int) -> Options:
+    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        steps = given["steps"] + change
+        if steps < 0:
+            raise NotThere("steps")
+        return {"steps": steps}
+
+    return options
+
+
+def _plain(s: Scope) -> Node:
+    """The gradient, if the update is −lr times it."""
+    if s.options["optimizer"] != "gd" or s.options["weight_decay"]:
+        raise NotThere("gd")
+    return s.gradient
+
+
+def _first(s: Scope) -> Node:
+    return s.known["iteration 0", "gradient"] if ("iteration 0", "gradient") in s.known else s.this
+
+
+def _halved(s: Scope) -> Node:
+    """x for 2x: the slope of a square without its 2."""
+    return s.this / 2
+
+
+def _height(s: Scope) -> Node:
+    if s.value.axes != s.this.axes:
+        raise NotThere("one variable")
+    return s.value
+
+
+DESCENT = (
+    wrong("gd-sign", "update", lambda s: s.options["lr"] * _plain(s), says="x + α·f′(x)", hint="Did f go down?"),
+    wrong("gd-f-for-fprime", "gradient", _height, says="α·f(x)", hint="Is that the slope, or the height?"),
+    wrong("gd-no-2", "gradient", _halved, says="half the slope: x for 2x", hint="What is the slope of a square?"),
+    wrong(
+        "gd-off-by-one",
+        options=_by(1),
+        says="one update more",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong(
+        "gd-off-by-one",
+        options=_by(-1),
+        says="one update fewer",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong("gd-frozen", "gradient", _first, says="the slope of the start, kept", hint="Where is the slope taken?"),
+    wrong("gd-no-lr", "update", lambda s: -_plain(s), says="x − f′(x)", hint="How long is a step?"),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"descend": DESCENT}
+"""Calculation → its mistakes, the commonest first."""

@@ -1,0 +1,177 @@
+"""The mistakes of learning: the constant of the loss, the slope of the activation, whose weights carry it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncalc.graph import Node, rewrite
+from attncalc.mistake import Mistake, NotThere, Scope, like, parts, wrong
+from attncalc.ops import mean, sigmoid
+
+CONSTANT = "Which constant does the loss carry that was given?"
+AVERAGED = "Over what is the loss averaged?"
+LINKS = "The chain has two links here: are both in?"
+POINT = "At which point is that slope taken?"
+
+
+def _of_mse(s: Scope) -> Node:
+    if s.options["loss"] != "mse":
+        raise NotThere("mse")
+    return s.this
+
+
+def _samples(s: Scope) -> Node:
+    return s.x.size(s.x.names[-2])
+
+
+def _outputs(s: Scope) -> Node:
+    out = s.predictions if "predictions" in s else s.z2
+    return out.size(out.names[-1])
+
+
+def _constants(at: str) -> tuple[Mistake, ...]:
+    """Mistakes of the constant in front of the gradients."""
+    return (
+        wrong("mse-no-2", at, lambda s: _of_mse(s) / 2, says="1/N in place of 2/N", hint=CONSTANT),
+        wrong("mse-no-mean", at, lambda s: s.this * _samples(s), says="without the 1/N", hint=AVERAGED),
+        wrong("mse-no-mean", at, lambda s: _of_mse(s) * _samples(s) / 2, says="without the 2/N", hint=AVERAGED),
+        wrong("mse-mean-all", at, lambda s: s.this / _outputs(s), says="1/(N·out) in place of 1/N", hint=AVERAGED),
+        wrong("mse-sign", at, lambda s: -s.this, says="y − ŷ", hint="Is that uphill, or downhill?"),
+    )
+
+
+def _untransposed(s: Scope) -> Node:
+    X = s.x
+    product = next(node for node in _inside(s.this) if node.op == "matmul")
+    return _replaced(s.this, product, like(X, X.T) @ product.sources[1])
+
+
+def _inside(node: Node) -> list[Node]:
+    """The primitives of an expression, up to named steps."""
+    found, stack = [], [node]
+    while stack:
+        each = stack.pop()
+        found.append(each)
+        stack.extend(source for source in each.sources if source.op not in ("step", "input"))
+    return found
+
+
+def _replaced(whole: Node, part: Node, other: Node) -> Node:
+    [changed] = rewrite([whole], lambda node: other if node is part else None)
+    return changed
+
+
+def _uphill(s: Scope) -> Node:
+    weights, move = parts(s.this, "sub")
+    return weights + move
+
+
+REGRESSION = (
+    *_constants("grad_w grad_b"),
+    wrong("mse-x-untransposed", "grad_w", _untransposed, says="X·errors in place of Xᵀ·errors", hint="Which index is summed?"),
+    wrong("gd-sign", "new_w new_b", _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
+)
+
+
+# Two layers
+
+
+def _back(s: Scope) -> Node:
+    """δ₂·W₂ᵀ, what comes back to the first layer."""
+    for node in _inside(s.this):
+        if node.op == "matmul" and node.sources[0].op == "step" and node.sources[0].args["name"] == "delta2":
+            return node
+    raise NotThere("delta2")
+
+
+def _carried(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
+    """The first layer's delta with another way back."""
+    product = _back(s)
+    return _replaced(s.this, product, like(change(product.sources[0], product.sources[1].T), product))
+
+
+def _updated(s: Scope) -> Node:
+    lr = s.options["lr"]
+    return _carried(s, lambda delta, W: delta @ (W - lr * like(s.grad_w2, W)).T)
+
+
+def _slope(s: Scope, of: Callable[[Node], Node]) -> Node:
+    """What comes back times another slope."""
+    if s.options["activation"] != "sigmoid":
+        raise NotThere("sigmoid")
+    return _back(s) * of(s.z1)
+
+
+def _alone(s: Scope) -> Node:
+    """The activation's slope without what comes back."""
+    product = _back(s)
+    return _replaced(s.this, product, like(0 * product + 1, product))
+
+
+def _bent_output(s: Scope) -> Node:
+    if s.options["activation"] != "sigmoid":
+        raise NotThere("sigmoid")
+    out = like(sigmoid(s.z2), s.this)
+    return s.this * (out * (1 - out))
+
+
+def _averaged(s: Scope) -> Node:
+    delta = s.delta2 if s.step.args["name"] == "grad_b2" else s.delta1
+    return like(mean(delta, delta.names[-2]), s.this)
+
+
+def _unmoved(s: Scope) -> Node:
+    return parts(s.this, "sub")[0]
+
+
+def _before_bending(s: Scope) -> Node:
+    return like(s.z1.T @ s.delta2, s.this)
+
+
+MLP = (
+    *_constants("delta2"),
+    wrong(
+        "bp-updated-w2",
+        "delta1",
+        _updated,
+        says="w2 after its update carries back",
+        hint="Which w2 made the forward pass?",
+    ),
+    wrong(
+        "bp-deriv-at-activation",
+        "delta1",
+        lambda s: _slope(s, lambda z: sigmoid(sigmoid(z)) * (1 - sigmoid(sigmoid(z)))),
+        says="σ′(a) in place of σ′(z)",
+        hint=POINT,
+    ),
+    wrong("bp-z-one-minus-z", "delta1", lambda s: _slope(s, lambda z: z * (1 - z)), says="z(1 − z)", hint=POINT),
+    wrong("bp-no-deriv", "delta1", _back, says="without the activation's slope", hint=LINKS),
+    wrong("bp-deriv-only", "delta1", _alone, says="the activation's slope alone", hint=LINKS),
+    wrong(
+        "bp-output-deriv-extra",
+        "delta2",
+        _bent_output,
+        says="an activation's slope at the output",
+        hint="Is the output bent?",
+    ),
+    wrong(
+        "bp-w2-untransposed",
+        "delta1",
+        lambda s: _carried(s, lambda delta, W: delta @ like(W, W.T)),
+        says="δ₂·w2 in place of δ₂·w2ᵀ",
+        hint="Which side of w2 meets δ₂?",
+    ),
+    wrong("bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What came into layer 2?"),
+    wrong(
+        "bp-bias-mean",
+        "grad_b1 grad_b2",
+        _averaged,
+        says="the mean over the samples, where the 1/N is in δ already",
+        hint="Are the samples added up, or averaged?",
+    ),
+    wrong("bp-bias-missing", "new_b1 new_b2", _unmoved, says="the biases stay as they are", hint="What of the biases?"),
+    wrong("gd-sign", "new_w1 new_b1 new_w2 new_b2", _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"linear-regression": REGRESSION, "mlp": MLP}
+"""Calculation → its mistakes, the commonest first."""
