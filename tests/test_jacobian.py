@@ -46,6 +46,7 @@ def test_contracted_with_an_upstream_gradient_it_is_the_backward_pass(path: Path
             assert not step.value.any()
             continue
         assert found.value is not None
+        assert step.value is not None
         contracted = np.tensordot(upstream, found.value, upstream.ndim)
         np.testing.assert_allclose(contracted, step.value, rtol=1e-9, atol=1e-12)
 

@@ -40,7 +40,7 @@ def sinusoidal(
 
 def frequencies_of(d: int, base: float, rows: int, scaling: str = "none", **given: Any) -> tuple[list[float], float]:
     """The frequencies after scaling, and the factor of cosines and sines."""
-    factor = given.get("factor")
+    factor: float = given.get("factor") or 1.0
     trained = given.get("original_length", 0)
     length = given.get("length", rows)
     if scaling == "base":
@@ -136,9 +136,10 @@ def rope(
     }
     if properties:
         query, key = ([rotated(x[i], turns, strength, layout) for turns in angles] for i in (0, min(1, len(x) - 1)))
+        whole: Any = found["rotated"]
         found |= {
             "norms": [math.hypot(*row) for row in x],
-            "rotated_norms": [math.hypot(*row) for row in found["rotated"]],
+            "rotated_norms": [math.hypot(*row) for row in whole],
             "products": times(query, turned(key)),
         }
     return found

@@ -68,7 +68,13 @@ def _uphill(s: Scope) -> Node:
 
 REGRESSION = (
     *_constants("grad_w grad_b"),
-    wrong("mse-x-untransposed", "grad_w", _untransposed, says="X·errors in place of Xᵀ·errors", hint="Which index is summed?"),
+    wrong(
+        "mse-x-untransposed",
+        "grad_w",
+        _untransposed,
+        says="X·errors in place of Xᵀ·errors",
+        hint="Which index is summed?",
+    ),
     wrong("gd-sign", "new_w new_b", _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
 )
 
@@ -161,7 +167,9 @@ MLP = (
         says="δ₂·w2 in place of δ₂·w2ᵀ",
         hint="Which side of w2 meets δ₂?",
     ),
-    wrong("bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What came into layer 2?"),
+    wrong(
+        "bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What came into layer 2?"
+    ),
     wrong(
         "bp-bias-mean",
         "grad_b1 grad_b2",

@@ -15,7 +15,7 @@ EPSILON = "Where does ε stand, under the root or beside it?"
 BRANCH = "Which of the two is smaller during the warm-up?"
 
 
-def _corrected(divisor: Callable[[float, int], Node | float]) -> Callable[[Scope], Node]:
+def _corrected(divisor: Callable[[Node, int], Node]) -> Callable[[Scope], Node]:
     """The moments with another correction, a function of β and of the step's number."""
 
     def rule(s: Scope) -> Node:
@@ -34,7 +34,8 @@ def _from_zero(beta: Node, t: int) -> Node:
 
 
 def _moved(s: Scope, way: Node) -> Node:
-    return -(s.options["lr"] * way)
+    rate: float = s.options["lr"]
+    return -(rate * way)
 
 
 def _adam(s: Scope) -> tuple[Node, Node, float]:
@@ -199,7 +200,9 @@ def _larger(s: Scope) -> Node:
 NOAM = (
     wrong("noam-step0", "lr", _from_step_zero, says="steps counted from 0", hint="What is 0^(−1/2)?"),
     wrong("noam-max", "lr", _larger, says="the larger of the two", hint=BRANCH),
-    wrong("noam-w05", "lr", _warmed, says="s·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"),
+    wrong(
+        "noam-w05", "lr", _warmed, says="s·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"
+    ),
     wrong("noam-dplus", "lr", _grown, says="d_model^(+1/2)", hint="Does a wider model take longer steps?"),
     wrong(
         "noam-no-d",

@@ -9,7 +9,7 @@ from calculations.trial import Case, Expected, case
 
 NOTHING = "nothing that could have a gradient"
 DESCENT = "point value gradient update"
-RULES = {"momentum": 0.8, "beta1": 0.7, "beta2": 0.9, "eps": 0.01}
+RULES: dict[str, Any] = {"momentum": 0.8, "beta1": 0.7, "beta2": 0.9, "eps": 0.01}
 POINTS = {"x": "4 2", "y": "4 1: positive", "w": "2 1", "b": "1"}
 NETWORK = {"x": "4 2", "y": "4 3", "w1": "2 3", "b1": "3", "w2": "3 3", "b2": "3"}
 LINE = "predictions errors loss grad_w grad_b new_w new_b"

@@ -96,6 +96,7 @@ def test_the_backward_pass_stops_at_the_loss(steps: int) -> None:
 def test_several_steps_are_single_steps_one_after_the_other() -> None:
     found = ac.linear_regression(X, Y, W, B, lr=0.05, steps=3)
     w, b = W, B
+    one = found
     for k in range(1, 4):
         one = ac.linear_regression(X, Y, w, b, lr=0.05)
         for name in ("loss", "grad_w", "new_w", "new_b"):

@@ -204,7 +204,7 @@ def explained(step: Step) -> None:
     assert len(step.axes) == len(step.shape) == step.value.ndim
 
 
-def agree(found: Array, wanted: Array, what: str, **tolerance: float) -> None:
+def agree(found: Array, wanted: Array, what: str, **tolerance: Any) -> None:
     """Numbers within the tolerance; words as they are."""
     if wanted.dtype.kind == "U":
         assert found.tolist() == wanted.tolist(), what
