@@ -15,15 +15,21 @@ from attncalc.render import View, render
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 
+@pytest.fixture(autouse=True)
+def _among_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page names its files, and where lines break depends on how long their names are."""
+    monkeypatch.chdir(SAMPLES)
+
+
 def page(name: str, format: str = "table", *, exact: bool = False, round_to: int | None = None, width: int = 80) -> str:
     """The page of a sample, as a terminal of that width shows it without colour."""
-    document = load_document(str(SAMPLES / f"{name}.json"), Reading())
+    document = load_document(f"{name}.json", Reading())
     *derivative, calculation = document.calculation.split(" ")
     problem = Problem(load(calculation), document.inputs, document.options, Backward() if derivative else None)
     digits = None if format == "table" else 9  # the last ones of a float are the processor's own
     text = render(solve(problem, exact=exact, round_to=round_to), format, View(width=width, digits=digits))
     assert isinstance(text, str)
-    return text.replace(f"{SAMPLES}/", "")
+    return text
 
 
 @pytest.mark.parametrize("width", [80, 40])

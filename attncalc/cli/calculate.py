@@ -39,7 +39,7 @@ def _calculate(calculation: Calculation, words: Sequence[str], **given: Any) -> 
 def build(calculation: Calculation, callback: Callable[..., int], summary: str, *further: TyperOption) -> Command:
     """A command that takes what the calculation takes, and `further` options."""
     own = [
-        *(_operand(each) for each in calculation.operands),
+        *(_operand(each) for each in _spoken(calculation)),
         *(_option(each) for each in calculation.options),
         *further,
     ]
@@ -71,12 +71,15 @@ def carry_out(
     from attncalc.problem import Problem
 
     chosen = common.settings(given)
-    named = {o.name: given[o.name] for o in calculation.operands if given[o.name] is not None}
+    named = {o.name: given[o.name] for o in _spoken(calculation) if given[o.name] is not None}
     named |= {name: given[name] for name in ("upstream", WEIGHTS) if given.get(name) is not None}
     options = {o.name: read_option(o, given[o.name]) for o in calculation.options if given[o.name] is not None}
     reading = common.reading(given)
     shapes = _shapes(calculation, words, named) if chosen.symbolic else {}
-    words = [word for word in words if word not in shapes.values()]
+    if shapes:  # what has a name needs no place
+        by_position = zip((o.name for o in calculation.operands if o.positional), words, strict=False)
+        named |= {name: word for name, word in by_position if name not in shapes}
+        words = ()
     gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
     inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
     problem = Problem(calculation, inputs, gathered.options, backward)
@@ -107,6 +110,11 @@ def _with_letters(calculation: Calculation, gathered: Gathered, shapes: dict[str
     known = {axis: options[name] for axis, name in calculation.sizes.items() if options.get(name) is not None}
     asked = {name: tuple(map(int, word.split("x"))) for name, word in shapes.items()}
     return in_letters(calculation, gathered.inputs, asked, known)
+
+
+def _spoken(calculation: Calculation) -> list[Operand]:
+    """The operands that have an option; a model's `output` comes with the model, for --output is where a page goes."""
+    return [operand for operand in calculation.operands if operand.name != "output"]
 
 
 def description(calculation: Calculation) -> str:

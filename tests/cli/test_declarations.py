@@ -8,6 +8,7 @@ import pytest
 
 from attncalc.calculations import TABLE, load
 from attncalc.cli import common
+from attncalc.cli.calculate import _spoken
 from attncalc.cli.command import Command
 from attncalc.cli.gradient import Gradients, command
 from attncalc.cli.groups import Root
@@ -37,7 +38,7 @@ class TestEachCalculation:
 
     def test_leaves_the_common_options_their_names(self, name: str) -> None:
         calculation = load(name)
-        own = {operand.name for operand in calculation.operands} | {option.name for option in calculation.options}
+        own = {operand.name for operand in _spoken(calculation)} | {option.name for option in calculation.options}
         assert not own & (COMMON | {"upstream", "wrt", "gradcheck", "weights"})
 
     @pytest.mark.parametrize("make", [Root(name="attncalc").build, backward], ids=["forward", "backward"])

@@ -231,7 +231,7 @@ CALLS = {
         "let one entry of it stay finite; attention gives such a query the weights 0",
     ),
     "softmax 1,2 --temperature 0": (
-        "--temperature must be greater than 0, and not 0.0",
+        "--temperature must be greater than 0, and not 0",
         "",
     ),
     "softmax 1,2 --temperature hot": (
@@ -348,8 +348,8 @@ CALLS = {
     ),
     "attention q.json wide.json v.json": (
         (
-            "cannot form Q·Kᵀ: Q is n=2 × d_k=3 but Kᵀ is d_k=4 × m=2; the inner sizes must agree, (m×n)(n×p) "
-            "→ (m×p), and here they are (2×3)(4×2) (q is q.json, k is wide.json, v is v.json)"
+            "cannot form Q·Kᵀ: Q is n=2 × d_k=3 but K is m=2 × d_k=4; the inner sizes must agree, (m×n)(n×p) "
+            "→ (m×p), and here they are (2×3)(4×2) (q from q.json, k from wide.json, v from v.json)"
         ),
         "",
     ),
@@ -370,7 +370,7 @@ CALLS = {
         "",
     ),
     "attention q.json k.json v.json --softcap -1": (
-        "--softcap must be greater than 0, and not -1.0",
+        "--softcap must be greater than 0, and not -1",
         "",
     ),
     "attention q.json k.json v.json --padding 1,2,3": (
@@ -392,7 +392,7 @@ CALLS = {
     "matmul q.json k.json": (
         (
             "cannot form A·B: A is m=2 × n=3 but B is n=2 × p=3; the inner sizes must agree, (m×n)(n×p) → "
-            "(m×p), and here they are (2×3)(2×3) (a is q.json, b is k.json)"
+            "(m×p), and here they are (2×3)(2×3) (a from q.json, b from k.json)"
         ),
         "is q.json transposed? --transpose a turns it round",
     ),
@@ -503,9 +503,9 @@ CALLS = {
         'b: "-x" is neither numbers nor a file',
         "did you mean x.csv?",
     ),
-    "softmax 1,2 --log": (
-        "attncalc softmax has no option --log",
-        "did you mean --color, --get or --all?",
+    "softmax 1,2 --logs": (
+        "attncalc softmax has no option --logs",
+        "did you mean --log, --no-log or --color?",
     ),
     "cosine 1,2 3,4 --data": (
         "--data needs a value",
