@@ -28,7 +28,6 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "max": lambda *entries: max(entries),
     "min": lambda *entries: min(entries),
     "floor": lambda x: float(math.floor(x)),
-    "erf": math.erf,
     "argmax": lambda *entries: entries.index(max(entries)),
 }
 PRODUCTS = {"×": float.__mul__, "·": float.__mul__, "⊙": float.__mul__, "/": float.__truediv__}

@@ -248,8 +248,8 @@ def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: st
     projections = ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")
 
     def attention(y: Matrix, context: Matrix | None, prefix: str, **seen: Any) -> Matrix:
-        held = {name: w[prefix + name] for name in projections if w.get(prefix + name) is not None}
-        extra = {"context": context} if context is not None else {}
+        held: Values = {name: w[prefix + name] for name in projections if w.get(prefix + name) is not None}
+        extra: Values = {"context": context} if context is not None else {}
         found: Matrix = multihead(y, heads=rules["heads"], **held, **extra, **seen)["output"]
         return found
 
@@ -262,7 +262,7 @@ def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: st
     if memory is not None:
         parts.append(lambda y: attention(y, memory, "cross_", **cross))
     for i, part in enumerate([*parts, forward], start=1):
-        norms = {"gamma": w.get(f"gamma{i}"), "beta": w.get(f"beta{i}"), "eps": eps}
+        norms: Values = {"gamma": w.get(f"gamma{i}"), "beta": w.get(f"beta{i}"), "eps": eps}
         if norm == "pre":
             x = added(x, part(layernorm(x, **norms)["output"]))
         else:
@@ -323,7 +323,7 @@ def transformer(
 
     def finished(x: Matrix, name: str) -> Matrix:
         gamma, beta = given.get(f"{name}_norm_gamma"), given.get(f"{name}_norm_beta")
-        return x if gamma is None and beta is None else layernorm(x, gamma, beta, eps)["output"]  # type: ignore[no-any-return]  # a matrix by its name
+        return x if gamma is None and beta is None else layernorm(x, gamma, beta, eps)["output"]
 
     memory = embed(source, embedding, places, scale_embedding)["output"]
     for layer in stack("encoder"):

@@ -27,7 +27,7 @@ def _plain(s: Scope) -> Node:
 
 
 def _first(s: Scope) -> Node:
-    return s.known["iteration 0", "gradient"] if ("iteration 0", "gradient") in s.known else s.this
+    return s.known.get(("iteration 0", "gradient"), s.this)
 
 
 def _halved(s: Scope) -> Node:

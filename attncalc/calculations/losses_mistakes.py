@@ -82,7 +82,9 @@ CROSS_ENTROPY = (
         says="−ln of the mean probability",
         hint=PICKED,
     ),
-    wrong("ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"),
+    wrong(
+        "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
+    ),
     wrong(
         "ce-grad-sign",
         "grad_logits",
@@ -177,9 +179,18 @@ def _token_logits(s: Scope) -> Node:
 NEXT_TOKEN = (
     wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
     wrong("ce-no-minus", "loss", lambda s: -s.this, says="+ln p", hint=SIGN),
-    wrong("ce-sum", "loss", lambda s: -total(s.log_likelihood), says="the sum over the tokens", hint=PER_WHAT, kind="convention"),
+    wrong(
+        "ce-sum",
+        "loss",
+        lambda s: -total(s.log_likelihood),
+        says="the sum over the tokens",
+        hint=PER_WHAT,
+        kind="convention",
+    ),
     wrong("ce-logit", "loss", _token_logits, says="−z of the right token", hint=PICKED),
-    wrong("ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"),
+    wrong(
+        "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
+    ),
     wrong(
         "ce-log2",
         "log_likelihood",
@@ -199,7 +210,7 @@ NEXT_TOKEN = (
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "cross-entropy": CROSS_ENTROPY,
-    "next-token-loss": (*NEXT_TOKEN, *PERPLEXITY),
+    "next-token-loss": (*NEXT_TOKEN, *(m for m in PERPLEXITY if m.id != "ppl-exp-bits")),
     "perplexity": PERPLEXITY,
 }
 """Calculation → its mistakes, the commonest first."""

@@ -68,7 +68,13 @@ def _uphill(s: Scope) -> Node:
 
 REGRESSION = (
     *_constants("grad_w grad_b"),
-    wrong("mse-x-untransposed", "grad_w", _untransposed, says="X·errors in place of Xᵀ·errors", hint="Which index is summed?"),
+    wrong(
+        "mse-x-untransposed",
+        "grad_w",
+        _untransposed,
+        says="X·errors in place of Xᵀ·errors",
+        hint="Which index is summed?",
+    ),
     wrong("gd-sign", "new_w new_b", _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
 )
 
@@ -79,9 +85,16 @@ REGRESSION = (
 def _back(s: Scope) -> Node:
     """δ₂·W₂ᵀ, what comes back to the first layer."""
     for node in _inside(s.this):
-        if node.op == "matmul" and node.sources[0].op == "step" and node.sources[0].args["name"] == "delta2":
+        if node.op == "matmul" and _bare(node.sources[0]).args.get("name") == "delta2":
             return node
     raise NotThere("delta2")
+
+
+def _bare(node: Node) -> Node:
+    """What an axis is renamed of."""
+    while node.op == "rename":
+        node = node.sources[0]
+    return node
 
 
 def _carried(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
@@ -161,7 +174,9 @@ MLP = (
         says="δ₂·w2 in place of δ₂·w2ᵀ",
         hint="Which side of w2 meets δ₂?",
     ),
-    wrong("bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What came into layer 2?"),
+    wrong(
+        "bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What came into layer 2?"
+    ),
     wrong(
         "bp-bias-mean",
         "grad_b1 grad_b2",

@@ -199,7 +199,9 @@ def _larger(s: Scope) -> Node:
 NOAM = (
     wrong("noam-step0", "lr", _from_step_zero, says="steps counted from 0", hint="What is 0^(−1/2)?"),
     wrong("noam-max", "lr", _larger, says="the larger of the two", hint=BRANCH),
-    wrong("noam-w05", "lr", _warmed, says="s·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"),
+    wrong(
+        "noam-w05", "lr", _warmed, says="s·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"
+    ),
     wrong("noam-dplus", "lr", _grown, says="d_model^(+1/2)", hint="Does a wider model take longer steps?"),
     wrong(
         "noam-no-d",

@@ -9,7 +9,7 @@ from calculations.trial import Case, Expected, case
 
 NOTHING = "nothing that could have a gradient"
 DESCENT = "point value gradient update"
-RULES = {"momentum": 0.8, "beta1": 0.7, "beta2": 0.9, "eps": 0.01}
+RULES: dict[str, Any] = {"momentum": 0.8, "beta1": 0.7, "beta2": 0.9, "eps": 0.01}
 POINTS = {"x": "4 2", "y": "4 1: positive", "w": "2 1", "b": "1"}
 NETWORK = {"x": "4 2", "y": "4 3", "w1": "2 3", "b1": "3", "w2": "3 3", "b2": "3"}
 LINE = "predictions errors loss grad_w grad_b new_w new_b"
@@ -38,13 +38,13 @@ def moments(kind: str) -> str:
     }[kind]
 
 
-def _descent(kind: str, **options: Any) -> Case:
+def _descent(kind: str, /, **options: Any) -> Case:
     steps = turns("iteration", range(3), f"point value gradient {moments(kind)}update")
     start = {"x": 2, "y": -1}
     return formula("x**2 + 3*y**2 - x*y", steps, start=start, steps=2, optimizer=kind, lr=0.05, **options)
 
 
-def _optimized(kind: str, decayed: str = "", **options: Any) -> Case:
+def _optimized(kind: str, decayed: str = "", /, **options: Any) -> Case:
     steps = turns("step", range(1, 4), f"{decayed}{moments(kind)}update point")
     return case(steps, gradients="3 2", start="2", kind=kind, lr=0.5, **options)
 
