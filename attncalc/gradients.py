@@ -64,7 +64,8 @@ def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
     itself), so that a calculation can give the steps of a backward pass their names.
     """
     found = gradients(output, upstream, wrt)
-    return [shortened(found[node], (upstream,)) if node in found else spread(as_node(0), node.axes) for node in wrt]
+    short = dict(zip(found, shortened([*found.values()], (upstream,)), strict=True))
+    return [short[node] if node in short else spread(as_node(0), node.axes) for node in wrt]
 
 
 _LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")

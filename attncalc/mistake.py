@@ -12,7 +12,7 @@ cannot be formed, or a step is not there, the mistake does not apply. What is ri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from attncalc.axes import describe
@@ -123,6 +123,15 @@ def chosen(**changes: Mapping[Any, Any]) -> Options:
         return found
 
     return change
+
+
+def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
+    """The mistakes of a calculation in a larger one, where its steps stand in these groups."""
+    return tuple(
+        replace(mistake, at=tuple(f"{group}/{name}" for group in groups for name in mistake.at))
+        for mistake in mistakes
+        if mistake.at
+    )
 
 
 def like(x: Node, pattern: Node) -> Node:

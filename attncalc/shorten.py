@@ -22,10 +22,10 @@ FEW_TERMS = 6
 """So many terms at most are written as taken away; beyond that a sum is shown by its first terms anyway."""
 
 
-def shortened(root: Node, leaves: Collection[Node] = ()) -> Node:
-    """The expression as a person would write it, up to steps and `leaves`; the steps of a backward pass are opened."""
+def shortened(roots: Sequence[Node], leaves: Collection[Node] = ()) -> list[Node]:
+    """The expressions as a person would write them, up to steps and `leaves`; steps of a backward pass are opened."""
     new: dict[Node, Node] = {}
-    for node in _expression(root, leaves):
+    for node in _expressions(roots, leaves):
         if _is_leaf(node, leaves):
             new[node] = node
             continue
@@ -36,17 +36,17 @@ def shortened(root: Node, leaves: Collection[Node] = ()) -> Node:
             new[node] = spread(_RULES[node.op](*map(_narrow, sources), **node.args), node.axes)
         else:
             new[node] = node if sources == [*node.sources] else Node(node.op, *sources, **node.args)
-    return new[root]
+    return [new[root] for root in roots]
 
 
 def _is_leaf(node: Node, leaves: Collection[Node]) -> bool:
     return not node.sources or node in leaves or (node.op == "step" and node.args["of"] is None)
 
 
-def _expression(root: Node, leaves: Collection[Node]) -> list[Node]:
-    """The nodes of the expression, sources first."""
+def _expressions(roots: Sequence[Node], leaves: Collection[Node]) -> list[Node]:
+    """The nodes of the expressions, sources first."""
     seen: set[Node] = set()
-    stack = [root]
+    stack = list(roots)
     while stack:
         node = stack.pop()
         if node not in seen:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -47,6 +48,12 @@ def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
 
 scalars = st.recursive(_numbers, _combined, max_leaves=8)
 """Expressions over the letters; some have no value (a division by 0)."""
+
+
+def plain(values: Iterable[NDArray[Any]]) -> bool:
+    """Whether all are of a size at which two ways of working them out agree: none huge, none left over near 0."""
+    return all(np.isfinite(v) and abs(v) < 1e6 and (v == 0 or abs(v) > 1e-9) for v in values)
+
 
 AXES = {"n": Axis("n", 2), "m": Axis("m", 3), "d": Axis("d", 2)}
 _DECLARED = {"a": "n m", "b": "m d", "c": "n", "e": "m", "f": "n d"}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+from witness_positions import rope, slopes
 from witness_vectors import Matrix, Values, Vector, dotted, shares, times, turned
 
 
@@ -64,6 +65,11 @@ def attention(
     v = k if v is None else v
     *lead, n, d_k = shape(q)
     m = shape(k)[-2]
+    rules["heads_of_alibi"] = lead[-1] if lead else 1
+    if rules.get("rope"):
+        shift = m - n if rules.get("causal_align") == "end" else 0
+        q = made["q_rotated"] = by_head(q, shift, rules)
+        k = made["k_rotated"] = by_head(k, 0, rules)
     found: dict[str, dict[tuple[int, ...], Any]] = {name: {} for name in STEPS}
     for place in product(*map(range, lead)):
         keys, values = (_of_head(part, place, lead) for part in (k, v))
@@ -79,6 +85,15 @@ def attention(
                 math.fsum(w * value for w, value in zip(weights, column, strict=True) if w) for column in turned(values)
             ]
     return made | {name: nested(entries, (*lead, n)) for name, entries in found.items() if entries}
+
+
+def by_head(x: Any, shift: int, rules: Values) -> Any:
+    """Queries or keys turned by their places, head by head."""
+    if len(shape(x)) > 2:
+        return [by_head(part, shift, rules) for part in x]
+    options = {name[5:]: value for name, value in rules.items() if name.startswith("rope_")}
+    places = options.pop("positions", None) or [i + shift for i in range(len(x))]
+    return rope(x, places, **options)["rotated"]
 
 
 def nested(entries: dict[tuple[int, ...], Any], sizes: Sequence[int], place: tuple[int, ...] = ()) -> Any:
@@ -111,7 +126,12 @@ def _scores(query: Vector, key: Vector, place: tuple[int, ...], n: int, m: int, 
         score = steps["scaled"] = score / math.sqrt(d_k) if scale == "default" else score * scale
     if rules.get("softcap"):
         score = steps["capped"] = rules["softcap"] * math.tanh(score / rules["softcap"])
-    if rules.get("bias") is not None:
+    if rules.get("bias") == "alibi":
+        *lead, i, j = place
+        slope = slopes(rules["heads_of_alibi"])[lead[-1]] if lead else 2.0**-8
+        shift = m - n if rules.get("causal_align") == "end" else 0
+        score = steps["biased"] = score - slope * abs(i + shift - j)
+    elif rules.get("bias") is not None:
         score = steps["biased"] = score + at(rules["bias"], place)
     if masked and not rules.get("mask_before_scale"):
         score = steps["masked"] = masked(score)

@@ -248,8 +248,8 @@ def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: st
     projections = ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")
 
     def attention(y: Matrix, context: Matrix | None, prefix: str, **seen: Any) -> Matrix:
-        held: dict[str, Any] = {name: w[prefix + name] for name in projections if w.get(prefix + name) is not None}
-        extra: dict[str, Any] = {"context": context} if context is not None else {}
+        held: Values = {name: w[prefix + name] for name in projections if w.get(prefix + name) is not None}
+        extra: Values = {"context": context} if context is not None else {}
         found: Matrix = multihead(y, heads=rules["heads"], **held, **extra, **seen)["output"]
         return found
 
@@ -262,7 +262,7 @@ def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: st
     if memory is not None:
         parts.append(lambda y: attention(y, memory, "cross_", **cross))
     for i, part in enumerate([*parts, forward], start=1):
-        norms: dict[str, Any] = {"gamma": w.get(f"gamma{i}"), "beta": w.get(f"beta{i}"), "eps": eps}
+        norms: Values = {"gamma": w.get(f"gamma{i}"), "beta": w.get(f"beta{i}"), "eps": eps}
         if norm == "pre":
             x = added(x, part(layernorm(x, **norms)["output"]))
         else:

@@ -40,7 +40,7 @@ def sinusoidal(
 
 def frequencies_of(d: int, base: float, rows: int, scaling: str = "none", **given: Any) -> tuple[list[float], float]:
     """The frequencies after scaling, and the factor of cosines and sines."""
-    factor: float = given.get("factor") or 1.0
+    factor: Any = given.get("factor")
     trained = given.get("original_length", 0)
     length = given.get("length", rows)
     if scaling == "base":
@@ -124,7 +124,7 @@ def rope(
     if inverse:
         strength = 1 / strength
     angles = [[p * frequency for frequency in frequencies] for p in places]
-    found = {
+    found: Values = {
         "frequencies": frequencies,
         "angles": angles,
         "cosines": [[strength * math.cos(a) for a in row] for row in angles],
@@ -136,10 +136,9 @@ def rope(
     }
     if properties:
         query, key = ([rotated(x[i], turns, strength, layout) for turns in angles] for i in (0, min(1, len(x) - 1)))
-        whole: Any = found["rotated"]
         found |= {
             "norms": [math.hypot(*row) for row in x],
-            "rotated_norms": [math.hypot(*row) for row in whole],
+            "rotated_norms": [math.hypot(*row) for row in found["rotated"]],
             "products": times(query, turned(key)),
         }
     return found

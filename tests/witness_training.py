@@ -175,7 +175,7 @@ def schedule(
 
     def rate(s: int) -> float:
         if kind == "noam":
-            return float(d_model**-0.5) * (s * warm**-1.5 if s < warm else s**-0.5)
+            return float(d_model**-0.5 * (s * warm**-1.5 if s < warm else s**-0.5))
         if s <= warm:
             return s / warm
         if kind == "constant":

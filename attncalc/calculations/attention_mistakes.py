@@ -39,8 +39,16 @@ def unscaled(s: Scope) -> Node:
 
 def factors(s: Scope) -> tuple[Node, Node]:
     """Queries and keys, as they are compared."""
-    Q, keys = parts(s.scores, "matmul")
+    Q, keys = parts(s.this if s.step.args["name"] == "scores" else s.scores, "matmul")
     return Q, keys.T
+
+
+def mixture(s: Scope) -> tuple[Node, Node]:
+    """The weights, and the values that are mixed by them."""
+    weights, mixed = parts(s.this, "matmul")
+    if weights.args.get("name") != "weights":
+        raise NotThere("weights")
+    return weights, mixed
 
 
 def width(s: Scope) -> Node:
@@ -114,12 +122,12 @@ def _swapped(s: Scope) -> Node:
 
 
 def _columns_mix(s: Scope) -> Node:
-    P, V = parts(s.this, "matmul")
+    P, V = mixture(s)
     return flipped(P) @ V
 
 
 def _keys_for_values(s: Scope) -> Node:
-    P, V = parts(s.this, "matmul")
+    P, V = mixture(s)
     _, K = factors(s)
     return P @ (like(K, V) if K.axes[-1].size == V.axes[-1].size else K)
 
@@ -504,6 +512,11 @@ def _pooled(pool: Callable[[Node, str], Node]) -> Callable[[Scope], Node]:
     return rule
 
 
+def _unprojected(s: Scope) -> Node:
+    alike = s.concatenated.axes[-1].size == s.this.axes[-1].size
+    return like(s.concatenated, s.this) if alike else s.concatenated
+
+
 def _projected(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
     """The last projection done in another way, its bias kept."""
     if s.this.op == "add":
@@ -572,7 +585,7 @@ HEADS = (
     wrong(
         "mh-no-wo",
         "output",
-        lambda s: s.concatenated,
+        _unprojected,
         says="without W_O",
         hint="Is there one projection left?",
     ),
@@ -621,28 +634,35 @@ def _spread_out(s: Scope) -> tuple[Node, Node]:
 
 
 def _behind_softmax(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
-    """The gradient behind the softmax in another way; other steps stay as they are."""
-
-    def rule(s: Scope) -> Node:
-        try:
-            return change(*_spread_out(s))
-        except NotThere:
-            return s.this
-
-    return rule
+    """The gradient behind the softmax in another way."""
+    return lambda s: change(*_spread_out(s))
 
 
 _BEHIND = "grad_masked grad_biased grad_capped grad_scaled grad_scores"
 
 
-def _slope(s: Scope) -> Node:
-    return s.grad_scores
+def _behind_scores(change: Callable[[Node, Node, Node], Node]) -> Callable[[Scope], Node]:
+    """The gradient of queries or keys, from that of the scores, in another way."""
+
+    def rule(s: Scope) -> Node:
+        parts(s.this, "matmul")
+        return change(s.grad_scores, *factors(s))
+
+    return rule
 
 
-def _query_gradient(s: Scope, change: Callable[[Node, Node, Node], Node]) -> Node:
-    dS = _slope(s)
-    Q, K = factors(s)
-    return change(dS, Q, K)
+def _of_queries(s: Scope) -> bool:
+    return bool(s.step.args["of"].startswith("q"))
+
+
+def _exchanged(s: Scope) -> Node:
+    of_queries = _of_queries(s)
+    return _behind_scores(lambda dS, Q, K: like(dS.T @ Q if of_queries else dS @ K, s.this))(s)
+
+
+def _own_partner(s: Scope) -> Node:
+    of_queries = _of_queries(s)
+    return _behind_scores(lambda dS, Q, K: dS @ like(Q, K) if of_queries else dS.T @ like(K, Q))(s)
 
 
 BACKWARD = (
@@ -705,32 +725,28 @@ BACKWARD = (
     wrong(
         "datt-dk-untransposed",
         "grad_k grad_k_heads",
-        lambda s: _query_gradient(s, lambda dS, Q, K: like(dS, dS.T) @ Q),
+        _behind_scores(lambda dS, Q, K: like(dS, dS.T) @ Q),
         says="dK = dS·Q",
         hint="Which index is summed?",
     ),
     wrong(
         "datt-dq-transposed",
         "grad_q grad_q_heads",
-        lambda s: _query_gradient(s, lambda dS, Q, K: flipped(dS) @ K),
+        _behind_scores(lambda dS, Q, K: flipped(dS) @ K),
         says="dQ = dSᵀ·K",
         hint="Which index is summed?",
     ),
     wrong(
         "datt-swapped",
-        "grad_q grad_k",
-        lambda s: _query_gradient(
-            s, lambda dS, Q, K: like(dS.T @ Q, s.this) if s.step.args["of"] == "q" else like(dS @ K, s.this)
-        ),
+        "grad_q grad_k grad_q_heads grad_k_heads",
+        _exchanged,
         says="dQ and dK exchanged",
         hint="The gradient of a product needs the other factor.",
     ),
     wrong(
         "datt-wrong-partner",
-        "grad_q grad_k",
-        lambda s: _query_gradient(
-            s, lambda dS, Q, K: dS @ like(Q, K) if s.step.args["of"] == "q" else dS.T @ like(K, Q)
-        ),
+        "grad_q grad_k grad_q_heads grad_k_heads",
+        _own_partner,
         says="dQ = dS·Q, dK = dSᵀ·K",
         hint="The gradient of a product needs the other factor.",
     ),

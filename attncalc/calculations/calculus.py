@@ -17,6 +17,8 @@ from attncalc.text import both, near
 Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
 Point = dict[str, float] | float | None
 VARIABLES = "variable"
+MOST_BENDS = 30
+"""Of so many variables the Hessian is given."""
 TENTHS = 6
 """So many times h is made a tenth of itself."""
 
@@ -109,7 +111,7 @@ def _widths(h: Sequence[float]) -> tuple[float, ...]:
 @calculation(expression=operand("", kind="expression"), reference="Goodfellow, Bengio and Courville 2016, section 4.3")
 def gradient(
     f: Formula, *, at: Annotated[Point, "where: x=3,y=-1; without it the variables stay letters"] = None
-) -> tuple[Node, Node, Node]:
+) -> tuple[Node, ...]:
     """The slopes of a function in all its variables: the direction in which it rises fastest.
 
     ∇f has one entry ∂f/∂x for each variable, in the order in which `at` gives them. Beside it the value of f, and the
@@ -123,6 +125,10 @@ def gradient(
         why = f"how fast f rises with {name} while the others stay"
         partials[name] = step(f"partial_{name}", slope, why, symbol=f"∂f/∂{name}")
     whole = step("gradient", listed_by_name(partials), "it points uphill, where f rises fastest; −∇f points downhill")
+    there = output("value", value, "how high f is there")
+    if len(over) > MOST_BENDS:
+        note(f"the Hessian of {len(over)} variables is left out: it is given up to {MOST_BENDS}")
+        return whole, there
     rows = [slopes(partial.sources[0], as_node(1), over) for partial in partials.values()]
     hessian = stack(
         [listed_by_name(dict(zip(variables, row, strict=True)), f"{VARIABLES}'") for row in rows], VARIABLES
@@ -130,5 +136,5 @@ def gradient(
     return (
         whole,
         output("hessian", hessian, "the slope of each slope: how the gradient turns from place to place"),
-        output("value", value, "how high f is there"),
+        there,
     )

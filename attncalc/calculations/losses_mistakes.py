@@ -210,7 +210,7 @@ NEXT_TOKEN = (
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "cross-entropy": CROSS_ENTROPY,
-    "next-token-loss": (*NEXT_TOKEN, *PERPLEXITY),
+    "next-token-loss": (*NEXT_TOKEN, *(m for m in PERPLEXITY if m.id != "ppl-exp-bits")),
     "perplexity": PERPLEXITY,
 }
 """Calculation → its mistakes, the commonest first."""

@@ -85,9 +85,16 @@ REGRESSION = (
 def _back(s: Scope) -> Node:
     """δ₂·W₂ᵀ, what comes back to the first layer."""
     for node in _inside(s.this):
-        if node.op == "matmul" and node.sources[0].op == "step" and node.sources[0].args["name"] == "delta2":
+        if node.op == "matmul" and _bare(node.sources[0]).args.get("name") == "delta2":
             return node
     raise NotThere("delta2")
+
+
+def _bare(node: Node) -> Node:
+    """What an axis is renamed of."""
+    while node.op == "rename":
+        node = node.sources[0]
+    return node
 
 
 def _carried(s: Scope, change: Callable[[Node, Node], Node]) -> Node:

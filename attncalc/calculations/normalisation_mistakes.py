@@ -34,6 +34,22 @@ def other(s: Scope) -> str:
     return next(name for name in last if name != axis(s))
 
 
+def gain(s: Scope) -> Node:
+    """γ, which has the norm's number in a block."""
+    return _learned(s, "gamma")
+
+
+def shift(s: Scope) -> Node:
+    """β, which has the norm's number in a block."""
+    return _learned(s, "beta")
+
+
+def _learned(s: Scope, name: str) -> Node:
+    number = s.step.args["group"].rpartition("/")[2].removeprefix("norm")
+    found: Node = getattr(s, name + number)
+    return found
+
+
 def _root(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
     """The divisor of the variance (or the mean square) and ε in another way."""
 
@@ -71,7 +87,7 @@ def _affine_first(s: Scope) -> Node:
     name = s.step.args["name"]
     if name == "output":
         return s.normalized
-    x = s.gamma * centred(s) + s.beta
+    x = gain(s) * centred(s) + shift(s)
     return mean(x, axis(s)) if name == "mean" else x - s.mean
 
 
@@ -136,14 +152,14 @@ LAYER = (
     wrong(
         "ln-no-beta",
         "output",
-        lambda s: s.gamma * s.normalized,
+        lambda s: gain(s) * s.normalized,
         says="without β",
         hint="Two learned vectors are left: where do they come in?",
     ),
     wrong(
         "ln-gamma-beta-swapped",
         "output",
-        lambda s: s.beta * s.normalized + s.gamma,
+        lambda s: shift(s) * s.normalized + gain(s),
         says="β ⊙ x̂ + γ: the two exchanged",
         hint="Which of the two scales, and which shifts?",
     ),

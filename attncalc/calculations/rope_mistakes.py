@@ -155,6 +155,8 @@ ROPE = (
 def _turned_values(s: Scope) -> Node:
     """The values turned as the keys are."""
     P, V = parts(s.this, "matmul")
+    if P.args.get("name") != "weights":
+        raise NotThere("weights")
     K, cosines, sines = parts(s.k_rotated, "rotate")
     layout = s.k_rotated.sources[0].args["layout"]
     return P @ like(rotate(like(V, K), cosines, sines, layout), V)

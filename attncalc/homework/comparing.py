@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,14 +80,20 @@ def largest_error(answer: Answer, value: Array) -> float:
     return float(np.max(off, initial=0.0, where=np.isfinite(off)))
 
 
-def convinces(answer: Answer, value: Array, right: Array, others: Sequence[Array] = (), **more: Any) -> bool:
-    """Whether an answer fits a value too well for chance."""
-    few = 0 < answer.used < LEAST_FIGURES and not comes_out(value, 10.0**-answer.used)
-    most = BY_CHANCE_OF_FEW if few else BY_CHANCE
-    return chance(answer, value, right, others, **more) < most
+class Odds(NamedTuple):
+    """How an answer may fit a value by chance: how many values are tried, and the share of all answers that fit one."""
+
+    tried: float
+    share: float
+    most: float  # what is convincing is less likely than this
+
+    @property
+    def convince(self) -> bool:
+        """Whether the answer fits too well for chance."""
+        return self.tried * self.share < self.most
 
 
-def chance(
+def odds(
     answer: Answer,
     value: Array,
     right: Array,
@@ -96,8 +102,8 @@ def chance(
     tried: int = 0,
     slack: Array | float = 0.0,
     prior: float = 1.0,
-) -> float:
-    """How likely an answer fits one of the values that are tried by chance.
+) -> Odds:
+    """How an answer may fit one of the values that are tried by chance.
 
     `others` are the values that are tried with it, and `tried` is how many more there were. An entry in which the value
     is not right counts with the share of the usual range that its digits leave open; the last one of a row whose sum is
@@ -125,7 +131,9 @@ def chance(
         told = np.sort(row[known])[: max(int(known.sum()) - 1, 1)] if sums else row[known]
         if told.size:
             rows[wrong.round(9).tobytes()] = float(np.prod(told))
-    return prior * (tried + len(same)) * float(np.prod([*rows.values()])) if rows else 1.0
+    few = 0 < answer.used < LEAST_FIGURES and not comes_out(value, 10.0**-answer.used)
+    most = BY_CHANCE_OF_FEW if few else BY_CHANCE
+    return Odds(prior * (tried + len(same)), float(np.prod([*rows.values()])) if rows else 1.0, most)
 
 
 def _rows(value: Array) -> Array:

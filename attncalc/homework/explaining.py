@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from attncalc.graph import Node
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import COPIED, Close, convinces, fits, fitting, nearly
+from attncalc.homework.comparing import COPIED, Close, fits, fitting, nearly, odds
 from attncalc.homework.key import Key
-from attncalc.homework.ways import Own, Way
+from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 
 Array = NDArray[Any]
@@ -69,6 +69,30 @@ def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
                 yield _matching(key, question, pairs, base, close, tried=len(singles))
 
 
+def together(key: Key, questions: Sequence[Question]) -> list[Match]:
+    """The mistakes that explain several steps, none of which says enough by itself."""
+    found = []
+    for mistake, way in key.mistakes:
+        if all(question.key in way.steps for question in questions):
+            tried, share, most = 1.0, 1.0, 1.0
+            for question in questions:
+                nodes = [w.steps[question.key] for _, w in key.mistakes if question.key in w.steps]
+                [value] = key.values([way.steps[question.key]])
+                if value.shape != question.answer.shape or not nearly(question.answer, value).all():
+                    break
+                slack = 0.0 if fits(question.answer, value).all() else question.answer.unit
+                by_itself = odds(question.answer, value, question.expected, _distinct(key.values(nodes)), slack=slack)
+                tried, share, most = (
+                    max(tried, by_itself.tried),
+                    share * by_itself.share,
+                    min(most, by_itself.most),
+                )
+            else:
+                if tried * share < most:
+                    found.append(Match((mistake,)))
+    return found
+
+
 def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
     """What mistakes are called."""
     return tuple(dict.fromkeys(mistake.id for mistake in mistakes))
@@ -76,13 +100,13 @@ def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
 
 def _place(key: Key, mistakes: Sequence[Mistake]) -> int:
     """Where mistakes begin among the steps; what begins later spoils less of what may be right."""
-    return min((i for i, (_, name) in enumerate(key.nodes) if any(name in m.at for m in mistakes)), default=-1)
+    return min((i for i, step in enumerate(key.nodes) if any(is_meant(step, m.at) for m in mistakes)), default=-1)
 
 
 def _pairs(key: Key, question: Question) -> Iterator[tuple[tuple[Mistake, ...], Way]]:
     """Two mistakes that both lie between the writer's own steps and this one."""
     gap = _gap(key, question)
-    within = [i for i, (m, _) in enumerate(key.mistakes) if m.options or gap & set(m.at)]
+    within = [i for i, (m, _) in enumerate(key.mistakes) if m.options or any(is_meant(step, m.at) for step in gap)]
     for number, (i, j) in enumerate(combinations(within, 2)):
         if number == MOST_PAIRS:
             return
@@ -91,8 +115,8 @@ def _pairs(key: Key, question: Question) -> Iterator[tuple[tuple[Mistake, ...], 
             yield (key.mistakes[i][0], key.mistakes[j][0]), way
 
 
-def _gap(key: Key, question: Question) -> set[str]:
-    """The names of the steps that are made on the way from the writer's own ones."""
+def _gap(key: Key, question: Question) -> list[StepKey]:
+    """The steps that are made on the way from the writer's own ones."""
     seen: set[Node] = set()
     stack = [key.nodes[question.key]]
     while stack:
@@ -100,7 +124,7 @@ def _gap(key: Key, question: Question) -> set[str]:
         if node not in seen:
             seen.add(node)
             stack.extend(s for s in node.sources if not (s.op == "step" and s.key in question.own))
-    return {node.args["name"] for node in seen if node.op in ("step", "input")}
+    return [node.key for node in seen if node.op == "step"]
 
 
 def _matching(
@@ -119,7 +143,7 @@ def _matching(
     found = []
     for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
         prior = COPIED if _stands_there(key, question, values[i]) else 1.0
-        if convinces(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior):
+        if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior).convince:
             found.append(Match(ways[i][0]))
     return found
 
@@ -135,7 +159,7 @@ def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None)
             rounded = key.rounded(node, question.digits, own).values
             slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
             near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
-            if near and convinces(answer, value, against, _distinct(values), slack=slack):
+            if near and odds(answer, value, against, _distinct(values), slack=slack).convince:
                 found.append(Match(mistakes))
     return found
 

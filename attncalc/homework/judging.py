@@ -17,7 +17,7 @@ from attncalc.errors import InputError
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import LEAST_FIGURES, Answer
 from attncalc.homework.comparing import Tolerance, comes_out, fits, fitting, nearly
-from attncalc.homework.explaining import MOST_CELLS, Match, Question, explanations, ids
+from attncalc.homework.explaining import MOST_CELLS, Match, Question, explanations, ids, together
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.separating import separating
@@ -57,6 +57,7 @@ class Work:
         self.key, self.tolerance, self.decimals = key, tolerance, decimals
         self.found: dict[StepKey, Finding] = {}
         self.answers: dict[StepKey, Answer] = {}  # those of which later steps may be worked out
+        self.questions: dict[StepKey, Question] = {}
         self.own: dict[StepKey, Array] = {}  # their values
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
         self.matches: dict[StepKey, list[Match]] = {}  # everything that would explain a step
@@ -74,7 +75,8 @@ class Work:
         elif not laid.answered.all():
             found = _incomplete(laid, expected)
         else:
-            found = self._judged(self._question(key, laid, expected))
+            self.questions[key] = self._question(key, laid, expected)
+            found = self._judged(self.questions[key])
             if found.verdict not in SOUND:
                 found = replace(found, cells=_places(~fits(laid, expected, self.tolerance)))
             if not np.isnan(laid.value).any():
@@ -83,11 +85,18 @@ class Work:
 
     def settle(self) -> None:
         """Let later steps decide between what would explain an earlier one equally well, and name the mistakes."""
+        wrong = [
+            question for key, question in self.questions.items() if self.found[key].verdict in (UNEXPLAINED, FOLLOWS)
+        ]
+        open_ = [question for question in wrong if self.found[question.key].verdict == UNEXPLAINED]
+        if len(wrong) > 1 and open_:
+            matches = together(self.key, wrong)
+            self.matches |= {question.key: matches for question in open_ if matches}
         for key, matches in self.matches.items():
             later = [k for k in self.answers if self.key.nodes[k].serial > self.key.nodes[key].serial]
             agreeing = [sum(self._agrees(match, k) for k in later) for match in matches]
             left = [match for match, count in zip(matches, agreeing, strict=True) if count == max(agreeing)]
-            self.found[key] = self._named(left, self.found[key].cells)
+            self.found[key] = self._named(key, left, self.found[key].cells)
 
     def _agrees(self, match: Match, key: StepKey) -> bool:
         way = self.key.ways.way(*match.mistakes)
@@ -184,7 +193,7 @@ class Work:
                 return Finding(MISTAKE)
         return None
 
-    def _named(self, matches: list[Match], cells: Cells) -> Finding:
+    def _named(self, key: StepKey, matches: list[Match], cells: Cells) -> Finding:
         """The finding that names the mistakes: the likeliest one, and beside it what would explain as much."""
         best, *others = matches
         named = ids(best.mistakes)
@@ -197,9 +206,16 @@ class Work:
             also=tuple(dict.fromkeys(["+".join(tie) for tie in ties] + aliases)),
             hint=best.mistakes[0].hint,
             says="; ".join(mistake.says for mistake in best.mistakes),
-            separate=separating(self.key, [match.mistakes for match in matches]) if ties else None,
+            separate=self._separating(key, matches) if ties else None,
             cells=cells,
         )
+
+    def _separating(self, key: StepKey, matches: list[Match]) -> dict[str, Any] | None:
+        """Operands that tell ties apart, found once for a key."""
+        known, tie = self.key.separated, (key, tuple(ids(match.mistakes) for match in matches))
+        if tie not in known:
+            known[tie] = separating(self.key, key, [match.mistakes for match in matches])
+        return known[tie]
 
     def _aliases(self, mistake: Mistake) -> Iterable[Mistake]:
         return (m for m in self.key.known if m.alias_of == mistake.id and self.key.ways.way(m) is not None)

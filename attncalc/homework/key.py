@@ -41,6 +41,7 @@ class Key:
         self.ways = Ways(self.problem, written)
         self.dropped, self.axes = written.bound.dropped, written.bound.axes
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
+        self.separated: dict[tuple[StepKey, tuple[tuple[str, ...], ...]], dict[str, Any] | None] = {}
         self._spelled: dict[Node, Spelled] = {}
         self._rounded: dict[tuple[Node, int], Rounded] = {}
         self.result = self.ways.result
@@ -129,8 +130,8 @@ class Key:
     def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
         """The answer in the shape of the step's value, if it has that shape as people write it.
 
-        A row or a column is a vector; the row that a vector stood for may be left out; a table holds a stack of
-        matrices one below the other, and a single number.
+        A row or a column is a vector, and a vector the only row of a matrix; a table holds a stack of matrices one
+        below the other, and a single number.
         """
         axes = self.nodes[key].axes
         shapes = {value.shape}
@@ -139,6 +140,8 @@ class Key:
         for shape in list(shapes):
             if len(shape) == 1:
                 shapes |= {(1, *shape), (*shape, 1)}
+            if len(shape) == 2 and shape[0] == 1:
+                shapes.add(shape[1:])
             if answer.table and not shape:
                 shapes.add((1, 1))
             if answer.table and len(shape) > 2:

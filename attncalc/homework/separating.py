@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from attncalc.axes import Axes
 from attncalc.errors import AttncalcError
 from attncalc.homework.ways import Ways
-from attncalc.mistake import Mistake
+from attncalc.mistake import Mistake, StepKey
 from attncalc.trace import Given
 from attncalc.writing import write
 
@@ -23,38 +24,46 @@ Array = NDArray[Any]
 
 APART = 5e-3
 """Two ways differ visibly where an entry differs by so much."""
-DRAWS = 12
+DRAWS, FEW_DRAWS = 12, 2
+"""So often other numbers are drawn; with other sizes, since those do it at once if at all, less often."""
 
 
-def separating(key: Key, ties: Sequence[Sequence[Mistake]]) -> dict[str, Any] | None:
-    """Operands with which no two of these ways give the same: of the problem's sizes, else with one size larger.
+def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> dict[str, Any] | None:
+    """Operands with which no two of these ways give the same step: of the problem's sizes, else with sizes one larger.
 
     None if there are none, or none are found.
     """
-    axes = {axis.name for found in key.axes.values() for axis in found if not axis.parts}
-    for larger in ("", *sorted(axes)):
-        for seed in range(DRAWS):
+    for larger in _enlargements(key.axes):
+        for seed in range(FEW_DRAWS if larger else DRAWS):
             inputs = redrawn(key.problem, np.random.default_rng(seed), larger, key.axes)
             if inputs is None:
                 break
             problem = key.problem._replace(inputs=inputs)
-            if tells_apart(problem, ties):
+            if tells_apart(problem, step, ties):
                 return {name: _plain(given.value) for name, given in problem.inputs.items()}
     return None
 
 
-def tells_apart(problem: Problem, ties: Sequence[Sequence[Mistake]]) -> bool:
-    """Whether the results of all these ways differ, from one another and from what is right."""
+def _enlargements(axes: Mapping[str, Axes]) -> Iterator[tuple[str, ...]]:
+    """No axis, each axis by itself, and two of one size, which may have to be alike."""
+    sizes = {axis.name: axis.size for found in axes.values() for axis in found if not axis.parts}
+    yield ()
+    yield from ((name,) for name in sizes)
+    yield from ((a, b) for a, b in combinations(sizes, 2) if sizes[a] == sizes[b])
+
+
+def tells_apart(problem: Problem, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> bool:
+    """Whether a step differs in all these ways, from one to the other and from what is right."""
     try:
         written = write(problem)
+        ways = Ways(problem, written)
     except AttncalcError:
         return False
-    ways = Ways(problem, written)
-    result, found = ways.result, []
+    found = []
     for way in (ways.right, *(ways.way(*mistakes) for mistakes in ties)):
-        if way is None or result not in way.steps:
+        if way is None or step not in way.steps:
             return False
-        found.append(ways.values([way.steps[result]])[way.steps[result]])
+        found.append(ways.values([way.steps[step]])[way.steps[step]])
     return all(apart(a, b) for i, a in enumerate(found) for b in found[:i])
 
 
@@ -68,9 +77,9 @@ def apart(a: Array, b: Array) -> bool:
 
 
 def redrawn(
-    problem: Problem, random: np.random.Generator, larger: str, axes: Mapping[str, Axes]
+    problem: Problem, random: np.random.Generator, larger: Sequence[str], axes: Mapping[str, Axes]
 ) -> dict[str, Given] | None:
-    """The operands with other numbers, one axis longer; None where that cannot be.
+    """The operands with other numbers, some axes one longer; None where that cannot be.
 
     They are whole numbers where any number will do, and stay as they are where they mean something: classes, masks.
     """
@@ -79,7 +88,7 @@ def redrawn(
     for name, given in problem.inputs.items():
         own = axes.get(name, ())
         any_number = name not in operands or operands[name].kind in ("real", "data")
-        grown = any(axis.name == larger or larger in (part.name for part in axis.parts) for axis in own)
+        grown = any({axis.name, *(part.name for part in axis.parts)} & {*larger} for axis in own)
         if not any_number:
             if grown:
                 return None
@@ -87,7 +96,7 @@ def redrawn(
             continue
         if grown and len(own) != given.value.ndim:
             return None
-        shape = tuple(axis.size + (axis.name == larger) for axis in own) if grown else given.value.shape
+        shape = tuple(axis.size + (axis.name in larger) for axis in own) if grown else given.value.shape
         found[name] = Given(_drawn(given.value, shape, random))
     return found
 

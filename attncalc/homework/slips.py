@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import convinces, fits, fitting
+from attncalc.homework.comparing import fits, fitting, odds
 from attncalc.mistake import StepKey
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         found = evaluate([node], {**key.ways.operands, name: moved}, keep=lambda node: False)[node]
         if found.shape != (len(changed), *value.shape):
             continue
-        if any(convinces(answer, found[hit], value, tried=len(changed)) for hit in fitting(answer, found)):
+        if any(odds(answer, found[hit], value, tried=len(changed)).convince for hit in fitting(answer, found)):
             return True
     return False
 

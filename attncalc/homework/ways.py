@@ -154,17 +154,25 @@ class Ways:
             sources = [new[source] for source in node.sources]
             copy, key = self._copy(node, sources), _key(node)
             if key is not None:
-                if _is_meant(key, mistake.at):
-                    assert mistake.rule, "it writes steps"
-                    [expression] = self.pool.take_in(mistake.rule(Scope(copy or node, known, forward.options)))
-                    copy = self._named(node, expression)
-                    spoilt = spoilt or copy is not node
+                if is_meant(key, mistake.at):
+                    written = self._written(mistake, Scope(copy or node, known, forward.options))
+                    copy = copy if written is None else self._named(node, written)
+                    spoilt = spoilt or (written is not None and copy is not node)
                 if copy is not None:
                     known[key] = copy
             new[node] = copy
         if not spoilt:
             raise NotThere(*mistake.at)
         return [new[root] for root in roots]
+
+    def _written(self, mistake: Mistake, scope: Scope) -> Node | None:
+        """A step in the way of a mistake; None where it has not what the mistake speaks of, so that it is spared."""
+        assert mistake.rule, "it writes steps"
+        try:
+            expression = mistake.rule(scope)
+        except NotThere:
+            return None
+        return self.pool.take_in(expression)[0]
 
     def _named(self, node: Node, expression: Node) -> Node:
         return expression if node.op == "input" else self.pool.node("step", [expression], node.args)
@@ -188,10 +196,10 @@ def _key(node: Node) -> StepKey | None:
     return node.key if node.op == "step" else None
 
 
-def _is_meant(key: StepKey, at: Sequence[str]) -> bool:
-    """Whether a mistake writes a step: by its name in any part, or by part and name."""
+def is_meant(key: StepKey, at: Sequence[str]) -> bool:
+    """Whether a mistake writes a step: by its name in any part, or by the last of its parts and its name."""
     group, name = key
-    return name in at or (bool(group) and f"{group}/{name}" in at)
+    return name in at or (bool(group) and f"{group.rpartition('/')[2]}/{name}" in at)
 
 
 def _same(a: Array, b: Array) -> bool:

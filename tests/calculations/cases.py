@@ -6,6 +6,8 @@ operands and options. Everything that tests/calculations/test_registry.py asks i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from calculations.cases_layers import LAYERS
 from calculations.cases_training import TRAINING
 from calculations.trial import Case, Expected, case
@@ -119,6 +121,21 @@ EXPECTED: dict[str, Expected] = {
             case("scores scaled masked weights output", **WIDE, mask=ADDED, mask_kind="additive"),
             case("scores masked scaled weights output", **WIDE, mask=ADDED, mask_before_scale=True),
             case("scores scaled biased weights output", **WIDE, bias="2 5"),
+            *(
+                replace(tried, pools="several queries one above the other are heads, each with its own slope")
+                for tried in (
+                    case("scores scaled biased weights output", **QKV, bias="alibi"),
+                    case(
+                        "scores scaled biased masked weights output",
+                        **WIDE,
+                        bias="alibi",
+                        causal=True,
+                        causal_align="end",
+                    ),
+                )
+            ),
+            case("q_rotated k_rotated scores scaled weights output", **WIDE, rope=True, rope_layout="half"),
+            case("q_rotated k_rotated scores scaled weights output", **QKV, rope=True, rope_positions=[4, 0, 2]),
             case("scores scaled capped weights output", **QKV, softcap=2.5),
             case("scores scaled capped biased masked weights output", **QKV, softcap=2.5, bias="3 3", causal=True),
             case(q="4 3 2", k="2 5 2", v="2 5 3", kv_heads=2),
@@ -157,6 +174,15 @@ EXPECTED: dict[str, Expected] = {
                 mask_before_scale=True,
                 softcap=1.5,
                 bias="2 2 2",
+            ),
+            case(
+                "q k v q_heads k_heads v_heads q_rotated k_rotated scores scaled biased weights heads concatenated "
+                "output",
+                **HEADS,
+                heads=2,
+                rope=True,
+                rope_positions=[3, 1],
+                bias="alibi",
             ),
         ),
         outputs="output weights",

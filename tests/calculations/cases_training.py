@@ -38,13 +38,13 @@ def moments(kind: str) -> str:
     }[kind]
 
 
-def _descent(kind: str, **options: Any) -> Case:
+def _descent(kind: str, /, **options: Any) -> Case:
     steps = turns("iteration", range(3), f"point value gradient {moments(kind)}update")
     start = {"x": 2, "y": -1}
     return formula("x**2 + 3*y**2 - x*y", steps, start=start, steps=2, optimizer=kind, lr=0.05, **options)
 
 
-def _optimized(kind: str, decayed: str = "", **options: Any) -> Case:
+def _optimized(kind: str, decayed: str = "", /, **options: Any) -> Case:
     steps = turns("step", range(1, 4), f"{decayed}{moments(kind)}update point")
     return case(steps, gradients="3 2", start="2", kind=kind, lr=0.5, **options)
 

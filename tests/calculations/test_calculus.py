@@ -180,6 +180,14 @@ def test_a_point_of_several_variables_names_them_all(at: object, message: str) -
         ac.gradient("x*y", at=at)
 
 
+def test_many_variables_have_a_gradient_and_no_hessian() -> None:
+    names = [f"x{i}" for i in range(31)]
+    found = ac.gradient("*".join(names), at=dict.fromkeys(names, 1))
+    assert found.result.tolist() == [1] * 31
+    assert [step.name for step in found.outputs] == ["gradient", "value"]
+    assert "Hessian" in found.notes[0]
+
+
 def test_what_is_typed_has_no_backward_pass() -> None:
     with pytest.raises(NoGradient, match="nothing that could have a gradient"):
         ac.derivative("x**2", at=1).grad()

@@ -148,7 +148,7 @@ class TestInAttention:
             ac.attention(self.q, self.k[:3], self.v[:3], rope=True, rope_positions=np.arange(3) + s).result
             for s in (0, shift)
         ]
-        assert_allclose(there[0], there[1], atol=1e-14)
+        assert_allclose(there[1], there[0], atol=1e-14)
 
     def test_every_head_of_several_is_turned_by_its_own_width(self) -> None:
         x, w = self.rng.normal(size=(3, 4)), [self.rng.normal(size=(4, 8)) for _ in range(3)]

@@ -21,6 +21,7 @@ class Case:
     steps: str = ""
     outputs: str = ""
     no_gradient: str = ""  # why there is none, where that is so of this case alone
+    pools: str = ""  # why a batch of operands does not give a batch of results, likewise
 
     def __str__(self) -> str:
         said = [f"{name}={value}" for name, value in self.options.items()]

@@ -1,0 +1,59 @@
+"""The mistakes of transformer blocks: those of their parts, and of how the parts are joined."""
+
+from __future__ import annotations
+
+from attncalc.calculations.attention_mistakes import CORE, HEADS, MASKS
+from attncalc.calculations.layers_mistakes import ACTIVATION
+from attncalc.calculations.normalisation_mistakes import LAYER
+from attncalc.graph import Node
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, inside, parts, wrong
+
+
+def _normed(s: Scope) -> Node:
+    """The skip path behind the norm in place of before it."""
+    number = s.step.args["name"][-1]
+    if (f"norm{number}", "output") not in s.known:
+        raise NotThere("norm")
+    return s.known[f"norm{number}", "output"] + parts(s.this, "add")[1]
+
+
+RESIDUALS = "residual1 residual2 residual3"
+JOINS = (
+    wrong(
+        "block-pre-for-post",
+        options=chosen(norm={"post": "pre", "pre": "post"}),
+        says="the norm in front of each part for the norm behind each sum, or the other way round",
+        hint="Is the skip path normalised?",
+        kind="convention",
+    ),
+    wrong(
+        "block-residual-from-normed",
+        RESIDUALS,
+        _normed,
+        says="LN(x) + F(LN(x))",
+        hint="What is it that is carried past the part?",
+    ),
+    wrong(
+        "block-no-residual",
+        RESIDUALS,
+        lambda s: parts(s.this, "add")[1],
+        says="F(LN(x)) alone",
+        hint="Where did x go?",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "encoder-block": (
+        *JOINS,
+        *ACTIVATION,
+        *inside((*CORE, *MASKS, *HEADS), "self-attention"),
+        *inside(LAYER, "norm1", "norm2"),
+    ),
+    "decoder-block": (
+        *JOINS,
+        *ACTIVATION,
+        *inside((*CORE, *MASKS, *HEADS), "self-attention", "cross-attention"),
+        *inside(LAYER, "norm1", "norm2", "norm3"),
+    ),
+}
+"""Calculation → its mistakes, the commonest first."""

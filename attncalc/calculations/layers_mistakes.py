@@ -1,0 +1,77 @@
+"""The mistakes of layers: embeddings and their scale, the skip path, another activation."""
+
+from __future__ import annotations
+
+from attncalc.graph import Node
+from attncalc.mistake import Mistake, Options, Scope, chosen, parts, wrong
+from attncalc.ops import concat
+
+SCALED = "Is the embedding multiplied by anything first?"
+
+
+def _divided(s: Scope) -> Node:
+    root, rows = parts(s.this, "mul")
+    return rows / root
+
+
+def _beside(s: Scope) -> Node:
+    return concat([s.embeddings, s.positions], s.embeddings.names[-1])
+
+
+def _another(words: dict[str, str]) -> Options:
+    return chosen(activation=words)
+
+
+ACTIVATION = (
+    wrong(
+        "gelu-relu",
+        options=_another({"relu": "gelu", "gelu": "relu", "gelu-tanh": "relu"}),
+        says="ReLU for GELU, or the other way round",
+        hint="Which activation was asked for?",
+        kind="convention",
+    ),
+    wrong(
+        "gelu-tanh",
+        options=_another({"gelu": "gelu-tanh", "gelu-tanh": "gelu"}),
+        says="the other form of GELU: with tanh in place of erf, or the other way round",
+        hint="Which activation was asked for?",
+        kind="convention",
+    ),
+    wrong(
+        "gelu-silu",
+        options=_another({"gelu": "silu", "silu": "gelu"}),
+        says="SiLU for GELU, or the other way round",
+        hint="Which activation was asked for?",
+        kind="convention",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "embed": (
+        wrong(
+            "emb-scale-missing",
+            options=chosen(scale={True: False}),
+            says="E + positions, without √d",
+            hint=SCALED,
+        ),
+        wrong("emb-scale-divided", "embeddings", _divided, says="E/√d + positions", hint=SCALED),
+        wrong(
+            "pe-concat-to-embedding",
+            "output",
+            _beside,
+            says="the positions set beside the embedding",
+            hint="How wide is a sum of two vectors?",
+        ),
+    ),
+    "residual": (
+        wrong(
+            "block-no-residual",
+            "sum",
+            lambda s: parts(s.this, "add")[1],
+            says="F(x) alone",
+            hint="Where did x go?",
+        ),
+    ),
+    "ffn": ACTIVATION,
+}
+"""Calculation → its mistakes, the commonest first."""

@@ -1,0 +1,178 @@
+"""Problems on which mistakes differ visibly from what is right and from one another, for every calculation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from attncalc.calculations import load
+from attncalc.problem import Backward, Problem
+from attncalc.trace import Given
+
+
+def problem(name: str, options: Mapping[str, Any] | None = None, *, backward: bool = False, **operands: Any) -> Problem:
+    inputs = {n: Given(np.array(v) if isinstance(v, str) else np.array(v, float)) for n, v in operands.items()}
+    return Problem(load(name), inputs, dict(options or {}), Backward() if backward else None)
+
+
+def whole(seed: int, *shape: int, most: int = 2) -> list[Any]:
+    """Small whole numbers."""
+    return list(np.random.default_rng(seed).integers(-most, most + 1, shape).tolist())
+
+
+# n=3, d_k=4, d_v=2, with a score that is 0; and a square one, with n = d_k.
+Q = [[-1, 0, 2, -1], [0, 0, 2, -1], [1, 0, -1, 2]]
+K = [[-1, 0, 0, 0], [-1, 2, 1, 2], [-1, 1, 0, 1]]
+V = [[3, 1], [2, 0], [1, 3]]
+SQUARE = {
+    "q": [[0, -1, 0], [-1, -1, 2], [1, 2, 2]],
+    "k": [[2, 0, 0], [1, 0, 2], [-1, 2, 1]],
+    "v": [[1, 2], [1, 3], [3, 1]],
+}
+WIDE = [[3, 1, 0, 1], [2, 0, 1, 2], [1, 3, -1, 0]]
+TOKENS = {"x": whole(1, 3, 6), **{f"w{letter}": whole(seed, 6, 6, most=1) for seed, letter in enumerate("qkvo", 2)}}
+ADAM = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
+GRADIENTS = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
+ROWS = {"x": [[1, 2, 3, 4], [2, 0, 1, 7]], "gamma": [1.5, 0.5, 2, 1], "beta": [0.1, -0.2, 0.3, 0]}
+LOGITS = [[2, 1, 0.1], [0.5, 2.5, -1], [0, 0.3, 1.2]]
+FORECASTS = {
+    "logits": [[1, 2, 0, 0.5], [0.3, 1, 2, 0], [2, 0, 1, 1], [0, 0, 1, 2], [1, 0.5, 0.2, 0.1]],
+    "targets": [1, 2, 0, 3, 2],
+}
+LAYER = {
+    "x": whole(11, 3, 4),
+    **{name: whole(seed, 4, 4, most=1) for seed, name in enumerate(("wq", "wk", "wv", "wo"), 12)},
+    "w1": whole(16, 4, 5, most=1),
+    "w2": whole(17, 5, 4, most=1),
+    "gamma1": [1.5, 0.5, 2, 1],
+    "beta1": [0.1, -0.2, 0.3, 0],
+    "gamma2": [1, 2, 0.5, 1],
+    "beta2": [0, 0.5, -0.5, 0.2],
+}
+DECODER = LAYER | {
+    "memory": whole(21, 4, 4),
+    **{f"cross_{name}": whole(seed, 4, 4, most=1) for seed, name in enumerate(("wq", "wk", "wv", "wo"), 22)},
+    "gamma3": [1, 0.5, 1, 2],
+    "beta3": [0.3, 0, 0.1, -0.1],
+}
+
+PROBLEMS: dict[str, list[Problem]] = {
+    "dot": [problem("dot", a=[1, -2, 2], b=[3, 1, -1.5])],
+    "cosine": [
+        problem("cosine", a=[1, -2, 2], b=[3, 1, -1.5]),
+        problem("cosine", {"distance": True}, a=[1, -2, 2], b=[3, 1, -1.5]),
+    ],
+    "euclidean": [problem("euclidean", a=[1, -2, 2], b=[3, 1, -1.5])],
+    "pairwise": [
+        problem("pairwise", {"metric": metric}, x=[[1, 2, -1], [3, -1, 0]], y=[[0, 1, 2], [2, 5, 1]])
+        for metric in ("cosine-similarity", "cosine", "dot", "euclidean")
+    ],
+    "matmul": [problem("matmul", a=[[1, 2], [3, -1]], b=[[0, 1], [2, 5]])],
+    "softmax": [
+        problem("softmax", {"temperature": 2}, x=[2, 0, -1, 0.5]),
+        problem("softmax", x=[[2, 0, -1, 0.5], [1, 3, 0, 0.2]]),
+    ],
+    "log-softmax": [problem("log-softmax", x=[2, 0, -1, 0.5])],
+    "cross-entropy": [
+        problem("cross-entropy", logits=LOGITS, target=[0, 1, 1]),
+        problem("cross-entropy", logits=LOGITS, target=[[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.5, 0.3]]),
+        problem("cross-entropy", {"base": 2}, logits=LOGITS, target=[0, 1, 1]),
+        problem("cross-entropy", backward=True, logits=LOGITS, target=[0, 1, 1]),
+    ],
+    "next-token-loss": [problem("next-token-loss", **FORECASTS)],
+    "perplexity": [
+        problem("perplexity", probabilities=[0.5, 0.25, 0.125, 0.8, 0.1]),
+        problem("perplexity", {"base": 2}, probabilities=[0.5, 0.25, 0.125, 0.8, 0.1]),
+    ],
+    "expectation": [problem("expectation", values=[1, 2, 4, 9])],
+    "bayes": [problem("bayes", prior=[0.1, 0.9], likelihood=[0.8, 0.25])],
+    "attention": [
+        problem("attention", q=Q, k=K, v=V),
+        problem("attention", **SQUARE),
+        problem("attention", {"causal": True}, q=Q, k=K, v=V),
+        problem("attention", {"causal": True}, **SQUARE),
+        problem("attention", {"causal": True}, q=Q[:2], k=K, v=V),
+        problem("attention", {"padding": (2,)}, q=Q, k=K, v=V),
+        problem("attention", {"rope": True}, q=Q, k=K, v=WIDE),
+        problem("attention", {"scale": "none"}, q=Q, k=K, v=V, bias=[[0.5, 1, 0], [0.2, 0.7, 1], [-1, 0, 0.5]]),
+        problem("attention", {"bias": "alibi"}, q=[Q, Q[::-1]], k=[K, K], v=[V, V]),
+        problem("attention", backward=True, q=Q, k=K, v=V, upstream=[[1, 0], [0, 1], [2, -1]]),
+        problem("attention", backward=True, upstream=[[1, 0], [0, 1], [2, -1]], **SQUARE),
+    ],
+    "multihead": [
+        problem("multihead", {"heads": 2}, **TOKENS),
+        problem("multihead", {"heads": 2}, **{n: v[:2] if n == "x" else v for n, v in TOKENS.items()}),
+        problem("multihead", {"heads": 2, "causal": True}, **TOKENS),
+        problem("multihead", {"heads": 2}, **TOKENS | {"wv": whole(6, 6, 4), "wo": whole(7, 4, 6)}),
+        problem("multihead", {"heads": 2, "padding": (2,)}, **TOKENS),
+        problem("multihead", {"heads": 2, "bias": "alibi"}, **TOKENS),
+        problem("multihead", {"heads": 2, "scale": "none"}, bias=whole(9, 3, 3), **TOKENS),
+        problem("multihead", {"heads": 3, "rope": True}, **TOKENS),
+        problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
+    ],
+    "sinusoidal": [problem("sinusoidal", {"n": 4, "d": 6})],
+    "rope": [problem("rope", x=[[1, -2, 3, 0.5]], positions=[2])],
+    "alibi": [problem("alibi", {"heads": 12, "n": 3}), problem("alibi", {"heads": 4, "n": 3, "causal": True})],
+    "t5-bias": [
+        problem(
+            "t5-bias",
+            {"n": 12, "buckets": 8, "max_distance": 16, "causal": True},
+            table=[[0.7 * i - i % 3, i] for i in range(8)],
+        )
+    ],
+    "layernorm": [problem("layernorm", {"eps": 0.1}, **ROWS)],
+    "batchnorm": [problem("batchnorm", {"eps": 0.1}, **ROWS)],
+    "rmsnorm": [problem("rmsnorm", {"eps": 0.1}, x=ROWS["x"], gamma=ROWS["gamma"])],
+    "activation": [
+        problem("activation", {"kind": "gelu"}, x=[-2.2, -1, 1.5]),
+        problem("activation", {"kind": "gelu-tanh"}, x=[-2.2, -1, 1.5]),
+    ],
+    "ffn": [
+        problem(
+            "ffn", {"activation": kind}, x=[[1, -2], [0.5, 1]], w1=[[1, 2, -1], [0, 1, 1]], w2=[[1, 0], [2, 1], [0, -1]]
+        )
+        for kind in ("relu", "gelu")
+    ],
+    "residual": [problem("residual", x=[[1, 2], [3, 4]], f=[[0.5, 1], [0, 1]])],
+    "embed": [
+        problem("embed", {"scale": True, "positions": "sinusoidal"}, tokens=[0, 2, 1], table=whole(5, 3, 4)),
+    ],
+    "encoder-block": [
+        problem("encoder-block", {"heads": 2, "norm": norm, "eps": 0.1} | more, **LAYER)
+        for norm, more in (
+            ("post", {}),
+            ("pre", {}),
+            ("post", {"causal": True}),
+            ("post", {"padding": (2,)}),
+            ("post", {"activation": "gelu"}),
+        )
+    ],
+    "decoder-block": [
+        problem("decoder-block", {"heads": 2, "norm": norm, "eps": 0.1} | more, **DECODER)
+        for norm, more in (("post", {}), ("pre", {}), ("post", {"activation": "gelu"}))
+    ],
+    "descend": [problem("descend", {"start": 3, "lr": 0.1, "steps": 4}, expression="x**2")],
+    "optimizer": [
+        problem("optimizer", ADAM, **GRADIENTS),
+        problem("optimizer", ADAM | {"kind": "adamw", "weight_decay": 0.2}, **GRADIENTS),
+    ],
+    "schedule": [problem("schedule", {"d_model": 4, "warmup": 4, "steps": 8})],
+    "linear-regression": [
+        problem("linear-regression", x=whole(31, 3, 3), y=whole(32, 3, 5), w=whole(33, 3, 5), b=[0.1, 0.2, 0.3, 0, 0]),
+    ],
+    "mlp": [
+        problem(
+            "mlp",
+            {"activation": "sigmoid", "lr": 0.5},
+            x=[[1, 2], [-1, 0.5], [0.5, -1.5]],
+            y=[[1, 0], [0, 1], [1, 1]],
+            w1=[[0.5, -0.3], [0.2, 0.8]],
+            b1=[0.1, -0.2],
+            w2=[[1, -0.5], [0.3, -0.7]],
+            b2=[0, 0.3],
+        ),
+    ],
+}
+"""Calculation → problems that bring out its mistakes."""
