@@ -26,22 +26,25 @@ def whole(seed: int, *shape: int, most: int = 2) -> list[Any]:
 Q = [[-1, 0, 2, -1], [0, 0, 2, -1], [1, 0, -1, 2]]
 K = [[-1, 0, 0, 0], [-1, 2, 1, 2], [-1, 1, 0, 1]]
 V = [[3, 1], [2, 0], [1, 3]]
-SQUARE = {
+SQUARE: dict[str, Any] = {
     "q": [[0, -1, 0], [-1, -1, 2], [1, 2, 2]],
     "k": [[2, 0, 0], [1, 0, 2], [-1, 2, 1]],
     "v": [[1, 2], [1, 3], [3, 1]],
 }
 WIDE = [[3, 1, 0, 1], [2, 0, 1, 2], [1, 3, -1, 0]]
-TOKENS = {"x": whole(1, 3, 6), **{f"w{letter}": whole(seed, 6, 6, most=1) for seed, letter in enumerate("qkvo", 2)}}
-ADAM = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
-GRADIENTS = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
-ROWS = {"x": [[1, 2, 3, 4], [2, 0, 1, 7]], "gamma": [1.5, 0.5, 2, 1], "beta": [0.1, -0.2, 0.3, 0]}
+TOKENS: dict[str, Any] = {
+    "x": whole(1, 3, 6),
+    **{f"w{letter}": whole(seed, 6, 6, most=1) for seed, letter in enumerate("qkvo", 2)},
+}
+ADAM: dict[str, Any] = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
+GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
+ROWS: dict[str, Any] = {"x": [[1, 2, 3, 4], [2, 0, 1, 7]], "gamma": [1.5, 0.5, 2, 1], "beta": [0.1, -0.2, 0.3, 0]}
 LOGITS = [[2, 1, 0.1], [0.5, 2.5, -1], [0, 0.3, 1.2]]
-FORECASTS = {
+FORECASTS: dict[str, Any] = {
     "logits": [[1, 2, 0, 0.5], [0.3, 1, 2, 0], [2, 0, 1, 1], [0, 0, 1, 2], [1, 0.5, 0.2, 0.1]],
     "targets": [1, 2, 0, 3, 2],
 }
-LAYER = {
+LAYER: dict[str, Any] = {
     "x": whole(11, 3, 4),
     **{name: whole(seed, 4, 4, most=1) for seed, name in enumerate(("wq", "wk", "wv", "wo"), 12)},
     "w1": whole(16, 4, 5, most=1),
@@ -51,7 +54,7 @@ LAYER = {
     "gamma2": [1, 2, 0.5, 1],
     "beta2": [0, 0.5, -0.5, 0.2],
 }
-DECODER = LAYER | {
+DECODER: dict[str, Any] = LAYER | {
     "memory": whole(21, 4, 4),
     **{f"cross_{name}": whole(seed, 4, 4, most=1) for seed, name in enumerate(("wq", "wk", "wv", "wo"), 22)},
     "gamma3": [1, 0.5, 1, 2],
