@@ -92,6 +92,7 @@ PROBLEMS: dict[str, list[Problem]] = {
     "expectation": [problem("expectation", values=[1, 2, 4, 9])],
     "bayes": [problem("bayes", prior=[0.1, 0.9], likelihood=[0.8, 0.25])],
     "attention": [
+        problem("attention", {"causal": True}, q=Q[:2], k=[*K, [0, 1, -1, 1]], v=[*V, [1, -2]]),
         problem("attention", q=Q, k=K, v=V),
         problem("attention", **SQUARE),
         problem("attention", {"causal": True}, q=Q, k=K, v=V),

@@ -40,6 +40,12 @@ ALIKE = [
 ]
 
 
+SHARED = ("attention", "multihead")
+"""Many of their mistakes need options (rope, a bias) and are planted where those are at home."""
+UNSHOWN = [("ffn", "gelu-tanh")]
+"""Behind a second matrix the two forms of GELU differ by less than any digit that is asked for."""
+
+
 class Planted(NamedTuple):
     """A mistake in one of the problems, and the step in which it is planted."""
 
@@ -96,8 +102,8 @@ def test_every_mistake_applies_somewhere(id: str) -> None:
 @pytest.mark.parametrize("decimals", [3, 4])
 @pytest.mark.parametrize(("name", "mistake"), EVERY, ids=[f"{name} {m.id} {i}" for i, (name, m) in enumerate(EVERY)])
 def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int) -> None:
-    if mistake.id.startswith("gelu-tanh") and name == "activation":
-        decimals += 1  # the two forms differ by less than 0.0005
+    if mistake.id in ("gelu-tanh", "adam-t-from-0"):
+        decimals += 1  # the two forms of GELU differ by less than 0.0005; the other is not told apart at three either
     for place in places(name, mistake):
         marker = markers(name)[place.problem]
         [value] = marker.key.values([marker.key.mistakes[place.number][1].steps[place.step]])
@@ -108,7 +114,7 @@ def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int
         named = {*found.mistakes, *found.also}
         assert mistake.id in named
         return
-    if name in PRIMARY and name != "attention":
+    if name in PRIMARY and (name, mistake.id) not in UNSHOWN and name not in SHARED:
         assert not any(m is mistake for marker in markers(name) for m, _ in marker.key.mistakes), "nothing shows it"
 
 
