@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from attncalc.calculation import Option
 from attncalc.calculations import load
 from attncalc.errors import OptionError
-from attncalc.options import checked
+from attncalc.options import assignments, checked
 
 ATTENTION, NORM, SOFTMAX, PAIRWISE = (load(name) for name in ("attention", "norm", "softmax", "pairwise"))
 
@@ -84,3 +85,37 @@ def test_a_flag_has_dashes_where_the_name_has_underscores() -> None:
 def test_options_that_were_not_given_are_not_invented() -> None:
     assert checked(SOFTMAX, {}) == {}
     assert SOFTMAX.defaults == {"axis": -1, "temperature": 1, "log": False}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("-1/4", Fraction(-1, 4)),
+        ("x=3", {"x": 3}),
+        ("x=3,y=-1", {"x": 3, "y": -1}),
+        (" x = 3 ; y=sqrt(4) ", {"x": 3, "y": 2}),
+        ("b=1/3 a=0.1", {"b": Fraction(1, 3), "a": 0.1}),
+    ],
+)
+def test_assignments_are_numbers_by_their_names(text: str, value: object) -> None:
+    found = assignments(text, "--at")
+    assert found == value
+    if isinstance(value, dict):
+        assert isinstance(found, dict)
+        assert [*found] == [*value]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x=3,4", '"4" without a name'),
+        ("x=1,x=2", "twice"),
+        ("x=", "no number"),
+        ("x=y", "not a number"),
+        ("", "no number"),
+    ],
+)
+def test_assignments_that_are_none(text: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        assignments(text, "--at")
