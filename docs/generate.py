@@ -1,12 +1,12 @@
 """The documents, filled by running what they show.
 
-    python docs/generate.py            rewrites README.md, docs/*.md, docs/commands/*.md and docs/attention.svg
+    python docs/generate.py            rewrites README.md, docs/*.md, docs/commands/*.md and what else it makes
     python docs/generate.py --check    says what is stale, and exits with 1 if anything is
 
 In a block fenced as `console` every line that begins with `$ ` is a command, and what stands below it is what it
 printed. The commands of one document run in order in a copy of samples/, 80 columns wide and without colour, with the
 attncalc that is installed beside this interpreter. The pages in docs/commands/ are written from the table of
-calculations first, one for each family.
+calculations first, one for each family. docs/attention.svg is a run in colour, docs/attncalc.1 the manual page.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from manual import manual
+
 ROOT = Path(__file__).parents[1]
 COMMANDS = ROOT / "docs/commands"
 SAMPLES = ROOT / "samples"
 PICTURE = ROOT / "docs/attention.svg"
+MANUAL = ROOT / "docs/attncalc.1"
 PICTURED = "attncalc attention attention.json"
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -147,6 +150,7 @@ def documents() -> Iterator[Document]:
         for number, (path, text) in enumerate(sorted((texts | reference()).items())):
             yield Document(path, fill(text, shutil.copytree(SAMPLES, Path(scratch, str(number)))))
         yield Document(PICTURE, picture(shutil.copytree(SAMPLES, Path(scratch, "picture"))))
+        yield Document(MANUAL, manual())
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +21,8 @@ GENERAL = "General"
 class Command(TyperCommand):
     """One command: its options in sections, and whatever else was written as its operands.
 
-    The callback receives the operands as `words`, and each option that was given under its own name.
+    The callback receives the operands as `words`, and each option that was given under its own name. `words`, where it
+    is given, are what a shell completes an operand to; otherwise it offers files.
     """
 
     def __init__(
@@ -33,12 +34,18 @@ class Command(TyperCommand):
         summary: str,
         usage: str = "",
         ambiguous: Mapping[str, str] | None = None,
+        words: Callable[[], Iterable[str]] | None = None,
     ) -> None:
-        words = TyperArgument(param_decls=["words"], nargs=-1, hidden=True)
+        operands = TyperArgument(
+            param_decls=["words"],
+            nargs=-1,
+            hidden=True,
+            autocompletion=(lambda ctx, args, incomplete: list(words())) if words else None,
+        )
         super().__init__(
             name,
             callback=callback,
-            params=[words, *options, help_option()],
+            params=[operands, *options, help_option()],
             help=summary,
             add_help_option=False,
             rich_markup_mode=None,
@@ -140,7 +147,7 @@ def write_options(formatter: Any, options: Sequence[TyperOption]) -> None:
     """The options under the headings of their sections."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for each in options:
-        sections.setdefault(each.rich_help_panel or GENERAL, []).append((_spelling(each), each.help or ""))
+        sections.setdefault(each.rich_help_panel or GENERAL, []).append((spelling(each), each.help or ""))
     for heading, rows in sections.items():
         with formatter.section(heading):
             write_rows(formatter, rows)
@@ -151,6 +158,7 @@ def write_rows(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
     formatter.write_dl(rows, col_max=formatter.width // 3)
 
 
-def _spelling(option: TyperOption) -> str:
+def spelling(option: TyperOption) -> str:
+    """An option as the help writes it: `-d, --digits N`."""
     names = ", ".join(option.opts) + "".join(f" / {name}" for name in option.secondary_opts)
     return f"{names} {option.metavar}" if option.metavar else names

@@ -22,6 +22,7 @@ def command() -> Command:
         summary="The reference card of a calculation: its formula, steps and reasons, its options, what always holds, "
         "what it costs, the commonest mistakes, its gradient, an example, and where it is from.",
         usage="calculation",
+        words=lambda: TABLE,
     )
 
 

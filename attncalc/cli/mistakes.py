@@ -1,4 +1,4 @@
-"""`mistakes [CALCULATION]`: the known mistakes, their ids, wrong rules and hints."""
+"""`mistakes [CALCULATION|ID]`: the known mistakes, their ids, wrong rules and hints."""
 
 from __future__ import annotations
 
@@ -23,23 +23,31 @@ def command() -> Command:
         _mistakes,
         common.target_options(FORMATS),
         summary="Lists the mistakes that are known of every calculation, or of one: how each is called in reports, the "
-        "wrong rule, and the hint that is given.",
-        usage="[calculation]",
+        "wrong rule, and the hint that is given. An id lists that mistake alone, wherever it is known.",
+        usage="[calculation|id]",
+        words=lambda: [*TABLE, *_ids()],
     )
+
+
+def _ids() -> list[str]:
+    from attncalc.homework.mistakes import listed
+
+    return list(dict.fromkeys(row["id"] for row in listed()))
 
 
 def _mistakes(words: Sequence[str], **given: Any) -> None:
     from attncalc.homework.mistakes import listed
 
     if len(words) > 1:
-        raise OptionError(f"mistakes takes the name of one calculation, and {len(words)} words were given")
+        raise OptionError(f"mistakes takes one calculation or one id, and {len(words)} words were given")
     name = words[0].replace("_", "-") if words else None
-    if name is not None and name not in TABLE:
-        raise OptionError(
-            f"there is no calculation {quoted(words[0])}", hint=near(name, TABLE) or "attncalc list names them all"
-        )
     where = common.target(given, FORMATS)
-    rows = listed(name)
+    rows = listed(name if name in TABLE else None)
+    if name is not None and name not in TABLE:
+        rows = [row for row in rows if row["id"] == name]
+        if not rows:
+            mend = near(name, [*TABLE, *_ids()]) or "attncalc mistakes lists them all"
+            raise OptionError(f"there is no calculation and no mistake {quoted(words[0])}", hint=mend)
     if where.format == "json":
         content = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
     elif where.format == "plain":

@@ -24,6 +24,7 @@ def command() -> Command:
         common.target_options(FORMATS),
         summary="Lists the sample inputs that come with attncalc, or writes one exactly as it is.",
         usage="[name]",
+        words=lambda: (name for entries in described().values() for name in entries),
     )
 
 

@@ -1,0 +1,47 @@
+"""What a shell completes: commands, options, their values, names of calculations and samples, ids of mistakes."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from conftest import Run
+
+SHELLS = ("bash", "zsh", "fish")
+
+LINES = [
+    ("attncalc soft", {"softmax"}),
+    ("attncalc grad atten", {"attention"}),
+    ("attncalc explain co", {"concentration", "conv", "cosine", "complexity"}),
+    ("attncalc softmax --te", {"--temperature"}),
+    ("attncalc attention --scale d", {"default"}),
+    ("attncalc attention --color a", {"always", "auto"}),
+    ("attncalc mistakes att-no", {"att-no-scale", "att-no-softmax"}),
+    ("attncalc mistakes softm", {"softmax"}),
+    ("attncalc sample attention-two", {"attention-two-tokens.json", "attention-two-tokens-backward.json"}),
+    ("attncalc softmax zz", set[str]()),
+]
+
+
+def completed(run: Run, line: str, shell: str = "bash") -> str:
+    words = shlex.split(line)
+    asked = {"_ATTNCALC_COMPLETE": f"complete_{shell}", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    asked |= {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    return run(env=asked).stdout
+
+
+@pytest.mark.parametrize(("line", "words"), LINES, ids=[line for line, _ in LINES])
+def test_a_word_is_completed(run: Run, line: str, words: set[str]) -> None:
+    assert set(completed(run, line).split()) == words
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_is_answered(run: Run, shell: str) -> None:
+    assert "softmax" in completed(run, "attncalc softm", shell)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_for_a_shell_is_written(run: Run, shell: str) -> None:
+    done = run("--show-completion", shell)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "_ATTNCALC_COMPLETE" in done.stdout
