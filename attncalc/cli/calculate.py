@@ -119,7 +119,7 @@ def _spoken(calculation: Calculation) -> list[Operand]:
 
 def description(calculation: Calculation) -> str:
     """What the calculation does, and where that is from."""
-    return f"{calculation.doc}\n\n{calculation.reference}" if calculation.reference else calculation.doc
+    return f"{calculation.doc}\n\nSource: {calculation.reference}" if calculation.reference else calculation.doc
 
 
 def usage(calculation: Calculation) -> str:
