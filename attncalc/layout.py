@@ -9,17 +9,23 @@ one node, whose scores nobody keeps.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from attncalc import fused
 from attncalc.axes import Axis
+from attncalc.cores import count
 from attncalc.fused import Pattern
 from attncalc.graph import Node, walk
+from attncalc.plan import Plan
 from attncalc.portions import divides
 
-VIEWS = frozenset(("constant", "index", "input", "rename", "size", "slice", "split", "spread", "step", "take", "transpose"))
-"""Primitives whose values need no memory of their own: they show another value's, or were there before."""
+VIEWS = frozenset(("rename", "slice", "split", "spread", "step", "take", "transpose"))
+"""Primitives whose values have no memory of their own: they show another value's."""
+TRUTHS = frozenset(("and", "equal", "less", "less_equal", "not"))
+"""Primitives whose entries are true or false, a byte each."""
+TWICE = frozenset(("log_softmax", "log_sum_exp", "softmax"))
+"""Primitives that hold as much again while they are at work."""
 BLOCK = 2**22
 """So many bytes, about, all values of a block take."""
 SHARES = 8
@@ -72,24 +78,59 @@ class Layout(NamedTuple):
     def rows(self, itemsize: int) -> int:
         """How many places of the axis make a block."""
         assert self.axis is not None, "there are blocks over an axis alone"
-        each = sum(taken(node, itemsize) for node in self.divided) // self.axis.size
+        each = sum(bytes_of(node, itemsize) for node in self.divided if node.op not in VIEWS) // self.axis.size
         return max(1, min(self.axis.size, BLOCK // max(each, 1)))
 
     def bytes(self, itemsize: int) -> int:
         """The most memory that evaluating takes at a time, beside the operands."""
-        live = most = 0
-        for level, freed in enumerate(self.released()):
-            made = [*self.whole(level), *self.targets(level)]
-            times = {node: SHARES + 1 for node in self.adding}
-            live += sum(times.get(node, 1) * taken(node, itemsize) for node in made)
-            most = max(most, live)
-            live -= sum(taken(node, itemsize) for node in freed)
-        return most + (BLOCK if self.axis else 0)
+        own = self.kept | self.adding
+        stages = zip(map(self.made, range(self.levels)), self.released(), strict=True)
+        return peak(stages, itemsize, own) + (BLOCK * count() if self.axis else 0)
+
+    def made(self, level: int) -> list[Node]:
+        """The values that are there, as a whole, from a level on."""
+        return [*self.whole(level), *self.targets(level)]
 
 
-def taken(node: Node, itemsize: int) -> int:
-    """The bytes of a node's value, if it has memory of its own."""
-    return 0 if node.op in VIEWS else itemsize * math.prod(axis.size for axis in node.axes)
+def whole_bytes(order: Plan, itemsize: int) -> int:
+    """The most memory that evaluating a graph without blocks takes at a time, beside the operands."""
+    stages = (([node], freed) for node, freed in zip(order.order, order.release, strict=True))
+    return peak(stages, itemsize)
+
+
+def peak(
+    stages: Iterable[tuple[Sequence[Node], Sequence[Node]]], itemsize: int, own: Container[Node] = frozenset()
+) -> int:
+    """The most bytes that are held at a time: each stage makes some values, then lets some go.
+
+    A view holds the value that it shows; one that is its `own` is an array by itself, whatever its primitive.
+    """
+    live = most = 0
+    holders: dict[Node, int] = {}
+    for made, freed in stages:
+        for node in made:
+            owner = _owner(node, own)
+            held = holders[owner] = holders.get(owner, 0) + 1
+            live += bytes_of(owner, itemsize) if held == 1 else 0
+        most = max(most, live + max((bytes_of(node, itemsize) for node in made if node.op in TWICE), default=0))
+        for node in freed:
+            owner = _owner(node, own)
+            holders[owner] -= 1
+            live -= 0 if holders[owner] else bytes_of(owner, itemsize)
+    return most
+
+
+def _owner(node: Node, own: Container[Node]) -> Node:
+    while node.op in VIEWS and node.sources and node not in own:
+        node = node.sources[0]
+    return node
+
+
+def bytes_of(node: Node, itemsize: int) -> int:
+    """The bytes of a node's value; an operand is there before, and positions are counted as they are asked for."""
+    if node.op in ("input", "index"):
+        return 0
+    return (1 if node.op in TRUTHS else itemsize) * math.prod(axis.size for axis in node.axes)
 
 
 def lay_out(roots: Sequence[Node], itemsize: int) -> Layout:
