@@ -30,6 +30,7 @@ from attncalc.errors import (
     NotExact,
     OptionError,
     ShapeError,
+    TooLarge,
 )
 from attncalc.trace import Step, Trace
 
@@ -42,6 +43,7 @@ __all__ = [
     "NotExact",
     "OptionError",
     "ShapeError",
+    "TooLarge",
     "Step",
     "Trace",
 ]

@@ -43,13 +43,14 @@ def evaluate(
                 value = given[node.key] if is_given(node, given) else values[node.sources[0]]
                 values[node] = after_step(value) if after_step else value
             else:
-                values[node] = _value(node, values, operands, kind)
+                values[node] = value_of(node, values, operands, kind)
             for source in released:
                 del values[source]
     return values
 
 
-def _value(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: np.dtype[Any]) -> Array:
+def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: np.dtype[Any]) -> Array:
+    """The value of one node but a step, from those of its sources."""
     if node.op == "input":
         return operands[node.args["name"]]
     if node.op == "constant":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,11 +14,11 @@ from attncalc import notation
 from attncalc.calculation import Calculation
 from attncalc.errors import NotExact, OptionError
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node, gradient_symbol, steps
+from attncalc.graph import Node, gradient_symbol, steps, walk
 from attncalc.numbers import round_half_up
 from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.text import both, either, visible
-from attncalc.trace import NOTHING, Check, Given, Trace
+from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import UPSTREAM, Written, kind_of, upstream_operand, write
 
 Array = NDArray[Any]
@@ -102,6 +103,8 @@ def _decimals(decimals: Any) -> int | None:
 
 
 DTYPES = ("float32", "float64")
+LARGE = 2**25
+"""So many entries of all primitives make a run large: its steps are no longer all kept."""
 _SETTINGS: dict[str, Callable[[Any], Any]] = {"dtype": _known_dtype, "round_to": _decimals}
 """What a call takes beside operands and options, each with its check."""
 
@@ -124,6 +127,7 @@ def solve(
     exact: bool = False,
     expand: bool = False,
     keep_all: bool = False,
+    asked: str | None = None,
 ) -> Trace:
     """Write the problem's graph, evaluate it and record every step.
 
@@ -131,7 +135,8 @@ def solve(
     then tells how far it has drifted from the full-precision value. `exact` computes with fractions and surds, each
     operand by the digits that it was written with; operands of letters are exact as they are. `expand` shows the
     definition of each primitive inside a step as sub-steps. `keep_all` keeps every turn of a loop, instead of the first
-    and the last ones.
+    and the last ones, and every step of a large run, whatever memory it takes. `asked` names the one step or output that
+    will be read ("" the result), so that a large run need keep no other.
     """
     if exact:
         problem, dtype = _exactly(problem), "object"
@@ -147,7 +152,7 @@ def solve(
 
             recorded = turns.recorded(written, written.loop, dtype, _tidy, rounding, keep_all=keep_all)
         else:
-            recorded = _once(problem, written, dtype, rounding)
+            recorded = _once(problem, written, dtype, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:
         if "truth value of Relational" not in str(error):  # SymPy's words where letters are to be compared
             raise
@@ -170,24 +175,47 @@ def solve(
     return trace._replace(warnings=(*trace.warnings, *(remarks(trace) if remarks else ()), *overflow))
 
 
-def _once(problem: Problem, written: Written, dtype: str, rounding: Rounding | None) -> Recorded:
+def _once(
+    problem: Problem, written: Written, dtype: str, rounding: Rounding | None, *, keep_all: bool, asked: str | None
+) -> Recorded:
     """Evaluate a graph and record its steps."""
     named = steps(*written.roots)
     kind = kind_of(written.values, dtype)
+    checked = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
+    if _is_large(written):
+        from attncalc import large  # few runs are
+
+        if kind != "object" and rounding is None and not checked and not keep_all:
+            kept = large.evaluated(written, kind, problem.name, asked)
+            return _recorded(
+                written,
+                {node: large.recorded(node, kept, written.values, written.labels, kind) for node in named},
+                _flat(problem, written, kept) if asked is None else (),
+            )
+        large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
     values = evaluate(written.roots, written.values, dtype=kind, after_step=_tidy if kind == "object" else None)
     drift: dict[Node, float] = {}
     if rounding is not None and kind != "object":
         full = values
         values = evaluate(written.roots, written.values, dtype=kind, after_step=rounding)
         drift = {node: farthest(values[node], full[node]) for node in named}
-    checked = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
     checks = _gradchecks(written) if checked else {}
     labels = written.labels
     recorded = {node: record(node, values, written.values, labels, drift.get(node), checks.get(node)) for node in named}
+    return _recorded(written, recorded, _flat(problem, written, values))
+
+
+def _is_large(written: Written) -> bool:
+    """Whether the values of all nodes together are worth a thought of the memory that they take."""
+    entries = (math.prod(axis.size for axis in node.axes) for node in walk(*written.roots) if node.op != "input")
+    return sum(entries) >= LARGE
+
+
+def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str, ...]) -> Recorded:
     return Recorded(
         tuple(step for node, step in recorded.items() if node.args["shown"]),
         tuple(drop(recorded[node], written.bound.dropped) for node in written.outputs),
-        _flat(problem, written, values),
+        notes,
     )
 
 

@@ -6,7 +6,7 @@ A renderer never computes: whatever a page, a table or a document shows is in he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,6 +86,8 @@ class Step(NamedTuple):
     arithmetic: Callable[[tuple[int, ...]], Arithmetic] | None = None
     left_over: Callable[[], Array | None] | None = None
     """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
+    entries: Callable[[Sequence[Sequence[int]] | None], Array] | None = None
+    """Of a value that was not kept: its entries at some places along each axis; None asks for all of it."""
 
     def __eq__(self, other: object) -> bool:  # arrays have no single truth: a step is itself alone
         return self is other
@@ -99,6 +101,11 @@ class Step(NamedTuple):
     def __repr__(self) -> str:
         sizes = " × ".join(f"{name}={size}" for name, size in zip(self.axes, self.shape, strict=False))
         return f"<{self.key} = {self.formula}{f': {sizes}' if sizes else ''}>"
+
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether there are entries, kept or not, to show."""
+        return 0 not in self.shape and (self.value is not None or self.entries is not None)
 
     @property
     def symbol(self) -> str:
@@ -212,9 +219,11 @@ class Trace:
 
     def __getitem__(self, name: str) -> Array:
         step = self.find(name)
-        if step.value is None:
+        if step.value is not None:
+            return step.value
+        if step.entries is None:
             raise AttncalcError(f"{name} was too large to keep: only its summary is here")
-        return step.value
+        return step.entries(None)
 
     def __contains__(self, name: object) -> bool:
         return any(name in (s.key, s.name) for s in (*self.steps, *self.outputs))

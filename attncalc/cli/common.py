@@ -266,7 +266,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         round_to=chosen.round_to,
         exact=chosen.exact,
         expand=chosen.expand,
-        keep_all=chosen.view.everything,
+        keep_all=chosen.view.everything or chosen.target.format == "npz",
+        asked=_asked(chosen),
     )
     if chosen.explain:
         from attncalc.explain import explained
@@ -278,6 +279,13 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     for warning in trace.warnings:
         output.say("warning", warning)
     deliver(content, chosen.target.path)
+
+
+def _asked(chosen: Settings) -> str | None:
+    """The one step or output that is to be shown, "" for the result; None for a page of several."""
+    if chosen.view.get is not None:
+        return chosen.view.get
+    return "" if chosen.view.quiet or chosen.target.format in ("npy", "csv") else None
 
 
 def deliver(content: str | bytes, path: Path | None) -> None:

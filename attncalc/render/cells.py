@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attncalc.errors import ShapeError
 from attncalc.numbers import format_number
-from attncalc.render.view import View, as_read, value_of
+from attncalc.render.view import View, as_read
+from attncalc.render.window import table_at
 from attncalc.render.worked import written
 from attncalc.trace import Step, Trace
 
@@ -80,12 +82,13 @@ def _parted(word: str) -> tuple[str, tuple[int, ...] | None]:
 
 
 def _of_step(step: Step, at: tuple[int, ...] | None, view: View) -> Iterator[Line]:
-    value = value_of(as_read(step))
-    places = [at] if at is not None else list(np.ndindex(*value.shape))[:MOST]
+    step = as_read(step)
+    places = [at] if at is not None else islice(np.ndindex(*step.shape), MOST)
     for place in places:
         shape = " × ".join(f"{name}={size}" for name, size in zip(step.axes, step.shape, strict=True))
-        if len(place) != value.ndim or any(i >= size for i, size in zip(place, value.shape, strict=True)):
+        if len(place) != len(step.shape) or any(i >= size for i, size in zip(place, step.shape, strict=True)):
             asked = ",".join(map(str, place))
             raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape or 'a single number'}, indices from 0")
         arithmetic = step.arithmetic(place) if step.arithmetic else ()
-        yield Line(step, place, written(arithmetic, view.digits), format_number(value[place], view.digits))
+        entry = table_at(step, place[:-2], *([i] for i in (0, 0, *place)[-2:]))[0, 0]
+        yield Line(step, place, written(arithmetic, view.digits), format_number(entry, view.digits))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from attncalc.numbers import round_half_up, shortest, widened
 from attncalc.render.view import View, asked_for, shown, value_of
+from attncalc.render.window import table_at
 from attncalc.trace import Given, Step, Trace
 
 Array = NDArray[Any]
@@ -39,7 +40,7 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
         "options": {name: encode(value) for name, value in trace.options.items()},
         "steps": [_step(step, view) | _told(step, trace) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
-        "outputs": {step.key: _value(step, view) for step in trace.outputs},
+        "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
         "exact": {step.key: _exactly(value_of(step))["exact"] for step in trace.outputs if _is_exact(step.value)},
         "result": _value(trace.outputs[0], view),
         "lesson": _lesson(trace),
@@ -176,8 +177,11 @@ def _step(step: Step, view: View) -> dict[str, Any]:
 
 
 def _summary(step: Step, view: View) -> dict[str, Any]:
-    """The recorded summary of a value that was not kept; else its range and its corner."""
+    """The recorded summary of a value that was not kept, or its corner; else its range and its corner."""
     value = step.value
+    if value is None and step.entries is not None:
+        corner = table_at(step, (0,) * max(len(step.shape) - 2, 0), *_corner(step.shape))
+        return {"corner": encode(corner if len(step.shape) > 1 else corner[0], view.digits)}
     if value is None or value.dtype.kind == "O":
         return {name: encode(fact, view.digits) for name, fact in (step.summary or {}).items()}
     first = value[(0,) * max(value.ndim - 2, 0)]
@@ -185,6 +189,12 @@ def _summary(step: Step, view: View) -> dict[str, Any]:
     if value.dtype.kind != "c":
         facts = {"min": value.min(), "max": value.max()} | facts
     return {name: encode(fact, view.digits) for name, fact in facts.items()}
+
+
+def _corner(shape: tuple[int, ...]) -> tuple[range, range]:
+    """The rows and columns of a matrix's corner; a vector is a row."""
+    height, breadth = (1, *shape)[-2:]
+    return range(min(CORNER, height)), range(min(CORNER, breadth))
 
 
 # Text

@@ -83,11 +83,11 @@ class _Matrix(NamedTuple):
 
 def _value(page: _Page) -> Iterator[Text]:
     step, view = page.step, page.view
-    if step.value is None or step.value.size == 0:
+    if not step.can_be_shown:
         yield from flow(Text(view.spell(summary(step, view)), FAINT), page.width, hang=2)
         return
     tables = window(step, view, Limits()).tables
-    if step.value.ndim == 0:
+    if not step.shape:
         yield from flow(Text(view.spell(tables[0].entries[0][0]), page.style), page.width, hang=2)
         return
     hidden = prod(step.shape[:-2]) - len(tables)

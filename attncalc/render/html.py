@@ -180,11 +180,11 @@ def _formula(step: Step) -> str:
 
 
 def _value(step: Step, view: View, *, works: bool = False) -> Iterator[str]:
-    if step.value is None or step.value.size == 0:
+    if not step.can_be_shown:
         yield _element("p", _text(summary(step, view)), "faint")
         return
     worked = in_the_step(step, view.digits)
-    if step.value.ndim == 0:
+    if not step.shape:
         arithmetic, value = worked[0] if worked else ("", window(step, view, LIMITS).tables[0].entries[0][0])
         chain = f"{step.name} = {arithmetic} = " if arithmetic else f"{step.name} = "
         yield _element("p", _text(chain) + _element("strong", _entry(step, (), value)), "value")

@@ -154,11 +154,11 @@ def _formula(step: Step) -> str:
 
 
 def _value(step: Step, view: View) -> Iterator[str]:
-    if step.value is None or step.value.size == 0:
+    if not step.can_be_shown:
         yield plain(summary(step, view))
         return
     worked = in_the_step(step, view.digits)
-    if step.value.ndim == 0:
+    if not step.shape:
         arithmetic, value = worked[0] if worked else ("", window(step, view, LIMITS).tables[0].entries[0][0])
         yield "".join([code(step.name), f" = `{arithmetic}`" if arithmetic else "", f" = **{_entry(value)}**"])
         return

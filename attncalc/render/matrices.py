@@ -34,7 +34,7 @@ class Value(NamedTuple):
 
 def value(step: Step, view: View) -> Value:
     """The step's value: a number, a matrix, the matrices of a stack; entry by entry where these are too wide."""
-    if step.value is None or step.value.size == 0:
+    if not step.can_be_shown:
         return Value([], tex.text(summary(step, view)))
     shown = window(step, view, LIMITS)
     if view.everything:

@@ -46,27 +46,36 @@ class Window(NamedTuple):
 
 def window(step: Step, view: View, limits: Limits) -> Window:
     """As much of the step's value as the limits let be shown; a single number is a table of one entry."""
-    value = step.value
-    if value is None or value.size == 0:
+    if not step.can_be_shown:
         return Window(())
-    stack = value.reshape(prod(value.shape[:-2]), *(1, 1, *value.shape)[-2:])
-    shown = [_ends(size, most, view) for size, most in zip(stack.shape, (limits.tables, *limits[:2]), strict=True)]
-    written = _entries(step, stack[np.ix_(*shown)], view)
+    sizes = (prod(step.shape[:-2]), *(1, 1, *step.shape)[-2:])
+    shown = [_ends(size, most, view) for size, most in zip(sizes, (limits.tables, *limits[:2]), strict=True)]
     numbers, rows, columns = shown
+    places = [tuple(int(i) for i in np.unravel_index(number, step.shape[:-2])) for number in numbers]
+    chosen = np.stack([table_at(step, at, rows, columns) for at in places])
     found = []
-    for number, entries in zip(numbers, written, strict=True):
-        at = tuple(int(i) for i in np.unravel_index(number, value.shape[:-2]))
+    for at, entries in zip(places, _entries(step, chosen, view), strict=True):
         table = [[*line] for line in entries.tolist()]
-        if len(columns) < stack.shape[2]:
+        if len(columns) < sizes[2]:
             for line in table:
                 line.insert(-1, GAP)
-        if len(rows) < stack.shape[1]:
+        if len(rows) < sizes[1]:
             table.insert(-1, [GAP] * len(table[0]))
         found.append(
-            Table(at, _with_gap(rows, stack.shape[1]), _with_gap(columns, stack.shape[2]), tuple(map(tuple, table)))
+            Table(at, _with_gap(rows, sizes[1]), _with_gap(columns, sizes[2]), tuple(map(tuple, table)))
         )
-    missing = [stack.shape[i] - len(shown[i]) for i in (2, 1, 0)]
+    missing = [sizes[i] - len(shown[i]) for i in (2, 1, 0)]
     return Window(tuple(found), left_out(zip(missing, ("column", "row", "table"), strict=True)))
+
+
+def table_at(step: Step, at: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> Array:
+    """Some rows and columns of one matrix of a stack, a vector being a row; of a value too large to keep these alone."""
+    rank = len(step.shape)
+    places = [*([i] for i in at), rows, columns][-rank:] if rank else []
+    if step.value is not None:
+        return step.value[np.ix_(*places)].reshape(len(rows), len(columns))
+    assert step.entries is not None, "asked of what can be shown"
+    return step.entries(places).reshape(len(rows), len(columns))
 
 
 def _ends(size: int, most: int, view: View) -> list[int]:

@@ -1,0 +1,212 @@
+"""One kernel for softmax(x)·V, x being scaled and masked scores: never more of the scores than fit in a core's cache.
+
+The scale goes into Q, the exponentials are taken in place, the division comes after V, and keys that no query of a
+block may see are skipped. It is matched on exactly that pattern of primitives, and gives what they give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from attncalc.axes import align
+from attncalc.cores import on_all
+from attncalc.graph import Node
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+ROWS = 128
+"""So many queries at a time."""
+TILE = 2**19
+"""So many bytes of scores at a time: with the keys and values that they need, they stay in a core's cache."""
+SAFE = {"float32": 60.0, "float64": 300.0}
+"""Scores up to here may be exponentiated as they are: neither the sum of a row nor its smallest term leaves the range."""
+
+
+class Band(NamedTuple):
+    """Which keys a query may see: i − before ≤ j ≤ i + after, and j < keys."""
+
+    before: float = math.inf
+    after: float = math.inf
+    keys: float = math.inf
+
+    def and_also(self, other: Band) -> Band:
+        """What both allow."""
+        return Band(*map(min, self, other))
+
+
+class Pattern(NamedTuple):
+    """A product of weights and values, as the kernel takes it."""
+
+    Q: Node
+    K: Node  # transposed, [d, m]
+    V: Node
+    scale: float
+    band: Band
+
+
+def match(node: Node) -> Pattern | None:
+    """The pattern that a node is, if it is one: (softmax of scaled and masked scores)·V."""
+    if node.op != "matmul" or len(node.sources[1].axes) < 2:
+        return None
+    weights, V = _named(node.sources[0]), node.sources[1]
+    if weights.op != "softmax" or weights.args["over"] != weights.axes[-1].name != V.names[-1]:
+        return None
+    x, scale, band = _named(weights.sources[0]), 1.0, Band()
+    while x.op != "matmul":
+        if x.op == "where":
+            allowed = _band(x.sources[0], x.names[-2:])
+            if allowed is None or not _is(x.sources[2], -math.inf):
+                return None
+            band, x = band.and_also(allowed), _named(x.sources[1])
+        elif x.op in ("div", "mul") and (number := _number(x.sources[1])) is not None and number > 0:
+            scale = scale / number if x.op == "div" else scale * number
+            x = _named(x.sources[0])
+        else:
+            return None
+    Q, K = x.sources
+    if len(Q.axes) < 2 or len(K.axes) < 2 or Q.names[-1] != K.names[-2] or x.names[-2:] != weights.names[-2:]:
+        return None
+    return Pattern(Q, K, V, scale, band)
+
+
+def _named(node: Node) -> Node:
+    while node.op == "step":
+        node = node.sources[0]
+    return node
+
+
+def _is(node: Node, value: float) -> bool:
+    return node.op == "constant" and bool(node.args["value"] == value)
+
+
+def _number(node: Node) -> float | None:
+    """The single number that a node is, where that does not depend on an operand."""
+    if node.op == "constant":
+        return float(node.args["value"])
+    if node.op == "size":
+        return float(node.args["axis"].size)
+    inner = _number(node.sources[0]) if node.op == "sqrt" else None
+    return None if inner is None or inner < 0 else math.sqrt(inner)
+
+
+def _band(node: Node, names: tuple[str, ...]) -> Band | None:
+    """The keys that a condition over positions allows, if a band says it."""
+    if node.op == "and":
+        parts = [_band(source, names) for source in node.sources]
+        return None if parts[0] is None or parts[1] is None else parts[0].and_also(parts[1])
+    if node.op not in ("less", "less_equal"):
+        return None
+    left, right = (_places(source, names) for source in node.sources)
+    if left is None or right is None:
+        return None
+    i, j, constant = (a - b for a, b in zip(left, right, strict=True))
+    slack = -constant - (1 if node.op == "less" else 0)  # i·query + j·key ≤ slack, among whole numbers
+    if not float(slack).is_integer():
+        return None
+    bands = {(-1, 1): Band(after=slack), (1, -1): Band(before=slack), (0, 1): Band(keys=slack + 1)}
+    return bands.get((i, j))
+
+
+def _places(node: Node, names: tuple[str, ...]) -> tuple[float, float, float] | None:
+    """A sum of positions and numbers as (times the query's, times the key's, constant)."""
+    if node.op == "index" and node.args["along"].name in names:
+        return (1, 0, 0) if node.args["along"].name == names[0] else (0, 1, 0)
+    if node.op in ("constant", "size"):
+        return 0, 0, _number(node) or 0
+    if node.op not in ("add", "sub") or len(node.sources) != 2:
+        return None
+    left, right = (_places(source, names) for source in node.sources)
+    if left is None or right is None:
+        return None
+    sign = 1 if node.op == "add" else -1
+    i, j, constant = (a + sign * b for a, b in zip(left, right, strict=True))
+    return i, j, constant
+
+
+def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
+    """The value of a node that is such a pattern, from the values of Q, the transposed K and V."""
+    leads = node.axes[:-2]
+    shape = tuple(axis.size for axis in leads)
+    Q, K, V = (
+        np.broadcast_to(value := align(values[part], part.axes, leads + part.axes[-2:]), shape + value.shape[-2:])
+        for part in pattern[:3]
+    )
+    result = np.empty(tuple(axis.size for axis in node.axes), values[pattern.Q].dtype)
+    bound = pattern.scale * _longest(Q, -1) * _longest(K, -2)
+    rows = ROWS if bound <= SAFE[result.dtype.name] else max(1, TILE // (K.shape[-1] * result.itemsize))
+    work = _shifted if rows < ROWS or bound > SAFE[result.dtype.name] else _plain
+
+    def block(place: tuple[tuple[int, ...], int]) -> None:
+        at, start = place
+        with np.errstate(all="ignore"):  # what overflows is found, and told, by whoever reads the result
+            work(Q[at], K[at], V[at], result[at], start, min(start + rows, result.shape[-2]), pattern)
+
+    starts = reversed(range(0, result.shape[-2], rows))  # the longest ones first, under a causal mask
+    on_all(block, [(at, start) for start in starts for at in product(*map(range, shape))])
+    return result
+
+
+def _longest(rows: Array, axis: int) -> float:
+    """The largest length of the vectors along an axis."""
+    return math.sqrt(float(np.max(np.einsum("...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j", rows, rows))))
+
+
+def _seen(band: Band, start: int, stop: int, keys: int) -> tuple[int, int]:
+    """The keys that any query of a block sees, from the first to behind the last."""
+    first = max(0, start - band.before)
+    last = min(keys, band.keys, stop + band.after)
+    return int(first), max(int(first), int(last))
+
+
+def _hide(scores: Array, band: Band, start: int, first: int, value: float) -> None:
+    """Put a value where a query of the block sees no key."""
+    queries = np.arange(start, start + scores.shape[0])[:, None]
+    if band.after < math.inf:
+        edge = max(0, int(start + band.after + 1 - first))  # up to here every query of the block sees every key
+        keys = np.arange(first + edge, first + scores.shape[1])
+        scores[:, edge:][keys > queries + band.after] = value
+    if band.before < math.inf:
+        edge = max(0, int(start + scores.shape[0] - band.before - first))
+        keys = np.arange(first, first + min(edge, scores.shape[1]))
+        scores[:, :edge][keys < queries - band.before] = value
+
+
+def _plain(Q: Array, K: Array, V: Array, out: Array, start: int, stop: int, pattern: Pattern) -> None:
+    """A block of queries whose scores are small enough to be exponentiated as they are."""
+    queries = Q[start:stop] * Q.dtype.type(pattern.scale)
+    block, sums = out[start:stop], np.zeros((stop - start, 1), out.dtype)
+    block[...] = 0
+    first, last = _seen(pattern.band, start, stop, K.shape[-1])
+    width = max(1, TILE // (len(queries) * out.itemsize))
+    for left in range(first, last, width):
+        right = min(left + width, last)
+        weights = queries @ K[:, left:right]
+        np.exp(weights, out=weights)
+        _hide(weights, pattern.band, start, left, 0)
+        sums += weights.sum(axis=-1, keepdims=True)
+        block += weights @ V[left:right]
+    block /= np.where(sums == 0, 1, sums)
+
+
+def _shifted(Q: Array, K: Array, V: Array, out: Array, start: int, stop: int, pattern: Pattern) -> None:
+    """A block of queries, the largest score of each taken from all of them first."""
+    first, last = _seen(pattern.band, start, stop, K.shape[-1])
+    out[start:stop] = 0
+    if first == last:
+        return
+    weights = (Q[start:stop] * Q.dtype.type(pattern.scale)) @ K[:, first:last]
+    _hide(weights, pattern.band, start, first, -math.inf)
+    top = weights.max(axis=-1, keepdims=True)
+    weights -= np.where(np.isfinite(top), top, 0)
+    np.exp(weights, out=weights)
+    sums = weights.sum(axis=-1, keepdims=True)
+    np.matmul(weights, V[first:last], out=out[start:stop])
+    out[start:stop] /= np.where(sums == 0, 1, sums)

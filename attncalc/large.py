@@ -1,0 +1,128 @@
+"""A large run: the result in blocks, and of each step that is too large to keep the entries that a reader looks at.
+
+What would not fit in memory even so is refused before it starts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attncalc import memory
+from attncalc.blocks import evaluate_large
+from attncalc.graph import Node, steps
+from attncalc.layout import lay_out, whole_bytes
+from attncalc.plan import plan
+from attncalc.portions import Places, entries
+from attncalc.recording import record
+from attncalc.trace import Arithmetic, Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from attncalc.cells import At
+    from attncalc.writing import Written
+
+    Array = NDArray[Any]
+
+SMALL = 2**24
+"""A step of so many bytes or fewer is kept."""
+EXACT_ENTRY = 200
+"""The bytes that an exact number takes, about, with the formulas that come between."""
+
+
+def must_fit_whole(written: Written, kind: str, what: str) -> None:
+    """Refuse a run that keeps every step, where there is not the memory for it."""
+    roots = written.roots if written.loop is None else (*written.loop.steps, *written.loop.carry.values())
+    mend = "-q or --get output alone keeps no steps" + ("" if kind == "float32" else "; --dtype float32 takes half")
+    memory.must_fit(whole_bytes(plan(roots), itemsize(kind)), what, hint=mend)
+
+
+def itemsize(kind: str) -> int:
+    """The bytes of an entry."""
+    return EXACT_ENTRY if kind == "object" else np.dtype(kind).itemsize
+
+
+def evaluated(written: Written, kind: str, what: str, asked: str | None) -> dict[Node, Array]:
+    """The values that are kept: of what is asked for alone, or of the outputs and of all steps that are small.
+
+    `asked` is the name of one step or output, "" that of the result; None asks for a page of all steps.
+    """
+    named = steps(*written.roots)
+    if asked:
+        roots = [node for node in named if asked in ("/".join(filter(None, node.key)), node.args["name"])]
+    else:
+        roots = [written.outputs[0]]
+    if asked is None:
+        gradients = written.outputs if written.outputs[0] is not written.result else ()
+        small = (node for node in named if _bytes(node, kind) <= SMALL)
+        roots = list(dict.fromkeys((*roots, written.result, *gradients, *small)))
+    layout = lay_out(roots, itemsize(kind))
+    hint = "" if kind == "float32" else "--dtype float32 takes half of that"
+    memory.must_fit(layout.bytes(itemsize(kind)), what, hint=hint)
+    return evaluate_large(layout, written.values, dtype=kind)
+
+
+def _bytes(node: Node, kind: str) -> int:
+    return itemsize(kind) * math.prod(axis.size for axis in node.axes)
+
+
+def recorded(
+    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], labels: Mapping[str, tuple[str, ...]], kind: str
+) -> Step:
+    """The record of a step; of one that was not kept, with the way to its entries in place of its value."""
+    look = partial(_look, values, operands, kind, {})
+    if node in values:
+        step = record(node, values, operands, labels, None, None)
+        return step._replace(arithmetic=partial(_arithmetic, node, look), left_over=None)
+    nothing = np.broadcast_to(np.zeros((), kind), tuple(axis.size for axis in node.axes))
+    step = record(node, {node: nothing}, operands, labels, None, None)
+    return step._replace(
+        value=None,
+        entries=partial(_entries, node, values, operands, kind),
+        arithmetic=partial(_arithmetic, node, look),
+        left_over=None,
+    )
+
+
+def _entries(
+    node: Node,
+    values: Mapping[Node, Array],
+    operands: Mapping[str, Array],
+    kind: str,
+    places: Sequence[Sequence[int]] | None,
+) -> Array:
+    """Entries of a step that was not kept, worked out now; or all of it, if there is the memory."""
+    if places is not None:
+        return entries(node, dict(zip(node.axes, places, strict=True)), values, operands, kind)
+    layout = lay_out([node], itemsize(kind))
+    memory.must_fit(layout.bytes(itemsize(kind)), node.args["name"])
+    return evaluate_large(layout, operands, dtype=kind)[node]
+
+
+def _arithmetic(node: Node, look: Callable[[Node, At], Any], at: tuple[int, ...]) -> Arithmetic:
+    from attncalc import arithmetic
+
+    return arithmetic.entry(node, dict(zip(node.names, at, strict=True)), look)
+
+
+def _look(
+    values: Mapping[Node, Array],
+    operands: Mapping[str, Array],
+    kind: str,
+    rows: dict[tuple[Node, tuple[int, ...]], Array],
+    node: Node,
+    place: At,
+) -> Any:
+    """One entry of a node; the row that it stands in is worked out once."""
+    at = tuple(place[name] for name in node.names)
+    if node in values:
+        return values[node][at]
+    if (node, at[:-1]) not in rows:
+        chosen: dict[Any, Places] = {axis: [i] for axis, i in zip(node.axes[:-1], at[:-1], strict=True)}
+        rows[node, at[:-1]] = entries(node, chosen, values, operands, kind).ravel()
+    return rows[node, at[:-1]][at[-1] if at else 0]

@@ -1,0 +1,90 @@
+"""Evaluation in blocks: for every calculation, over every axis, what evaluating it whole gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from calculations.cases import EXPECTED
+from calculations.trial import Case
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+from attncalc import cores, layout
+from attncalc.blocks import evaluate_large
+from attncalc.calculations import TABLE, load
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node, walk
+from attncalc.layout import Layout
+from attncalc.portions import entries
+from attncalc.problem import Backward, Problem
+from attncalc.trace import Given
+from attncalc.writing import Written, write
+
+Array = NDArray[np.float64]
+CASES = [(name, case) for name in TABLE if name in EXPECTED for case in EXPECTED[name].cases]
+SMOOTH = [(name, case) for name, case in CASES if not (EXPECTED[name].no_gradient or case.no_gradient)]
+BOUND = 1e-13
+"""Of the largest entry: sums are taken in another order, and an exponential may come without its shift."""
+
+
+def written(name: str, case: Case, backward: Backward | None = None) -> Written | None:
+    """The case's graph; None where the calculation is a loop, or has no numbers."""
+    inputs = {operand: Given(value) for operand, value in case.arrays().items()}
+    found = write(Problem(load(name), inputs, case.options, backward))
+    return None if found.loop or any(value.dtype.kind in "OUS" for value in found.values.values()) else found
+
+
+def layouts(roots: tuple[Node, ...]) -> list[Layout]:
+    """One for each axis that the graph has, and one without."""
+    order, patterns = layout._fused(roots)
+    axes = dict.fromkeys(axis for node in order for axis in node.axes if axis.size > 1)
+    return [layout._over(axis, roots, order, patterns) for axis in (None, *axes)]
+
+
+def agree(found: Mapping[Node, Array], whole: Mapping[Node, Array], where: str) -> None:
+    for node, value in found.items():
+        wanted = whole[node]
+        assert value.dtype == wanted.dtype
+        scale = np.max(np.abs(wanted), initial=1, where=np.isfinite(wanted)) if wanted.dtype.kind == "f" else 1
+        assert_allclose(value, wanted, rtol=0, atol=BOUND * scale, err_msg=f"{node!r} {where}")
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two or three places to a block, so that there are several and a last one that is smaller."""
+    monkeypatch.setattr(Layout, "rows", lambda self, itemsize: 2)
+
+
+def check(found: Written) -> None:
+    whole = evaluate(found.roots, found.values, keep=lambda node: True)
+    named = tuple(node for node in walk(*found.roots) if node.op == "step")
+    for roots in (found.outputs, named):
+        for each in layouts(roots):
+            agree(evaluate_large(each, found.values), whole, f"over {each.axis}")
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case}" for name, case in CASES])
+class TestEachCase:
+    def test_gives_in_blocks_what_it_gives_whole(self, name: str, case: Case) -> None:
+        if (found := written(name, case)) is not None:
+            check(found)
+
+    def test_gives_some_entries_as_all_of_them(self, name: str, case: Case) -> None:
+        if (found := written(name, case)) is None:
+            return
+        whole = evaluate(found.roots, found.values, keep=lambda node: True)
+        for node in whole:
+            if node.op == "step":
+                chosen = {axis: [0, axis.size - 1] for axis in node.axes}
+                some = entries(node, chosen, {}, found.values, "float64")
+                wanted = whole[node][np.ix_(*chosen.values())]
+                scale = np.max(np.abs(wanted), initial=1, where=np.isfinite(wanted)) if wanted.dtype.kind == "f" else 1
+                assert_allclose(some, wanted, rtol=0, atol=BOUND * scale, err_msg=repr(node))
+
+
+@pytest.mark.parametrize(("name", "case"), SMOOTH, ids=[f"{name}: {case}" for name, case in SMOOTH])
+def test_a_gradient_in_blocks_is_the_gradient(name: str, case: Case) -> None:
+    if (found := written(name, case, Backward())) is not None:
+        check(found)
