@@ -23,10 +23,10 @@ LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
 """An explanation that fits by chance more often than this is none; where few decimals were written, by far."""
-OUTLYING = 10
+OUTLYING = 5
 """So many times the largest entry of what is right lies beyond the usual range."""
-COPIED = 0.1
-"""What stands on the page already is so much likelier to be written down than to be hit by chance."""
+COPIED, PAIRED = 0.1, 10.0
+"""What stands on the page already is so much likelier to be written down, two mistakes at once so much less likely."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from attncalc.graph import Node
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import COPIED, Close, fits, fitting, nearly, odds
+from attncalc.homework.comparing import COPIED, PAIRED, Close, fits, fitting, nearly, odds
 from attncalc.homework.key import Key
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
@@ -142,7 +142,7 @@ def _matching(
         return []
     found = []
     for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
-        prior = COPIED if _stands_there(key, question, values[i]) else 1.0
+        prior = PAIRED if len(ways[i][0]) > 1 else COPIED if _stands_there(key, question, values[i]) else 1.0
         if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior).convince:
             found.append(Match(ways[i][0]))
     return found

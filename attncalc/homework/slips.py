@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
-from attncalc.homework.answers import Answer
+from attncalc.homework.answers import LEAST_FIGURES, Answer
 from attncalc.homework.comparing import fits, fitting, odds
 from attncalc.mistake import StepKey
 
@@ -57,8 +57,9 @@ def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     if not np.isfinite(answer.value).all() or not answer.enough.any():
         return None
     right = fits(answer, value)
+    telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
     for found, holds in _SIMPLE:
-        if holds(answer, value, right):
+        if telling and holds(answer, value, right):
             return found
     if _first_row_only(key, step, answer, right):
         return FIRST_ROW
