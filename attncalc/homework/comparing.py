@@ -50,7 +50,7 @@ def fits(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> Ar
     noise = _noise(answer, value)
     close = _close(answer, value, half * (1 + 1e-9) + noise)
     if not answer.informative:  # zeros throughout say nothing of numbers that are small
-        close &= np.abs(value) <= noise
+        close &= np.abs(value) <= noise + answer.nil
     return close
 
 

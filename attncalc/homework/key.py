@@ -53,6 +53,12 @@ class Key:
         return known(self.problem.calculation.name)
 
     @cached_property
+    def size(self) -> float:
+        """The largest number that goes in."""
+        numbers = [value[np.isfinite(value)] for value in self.ways.operands.values() if value.dtype.kind == "f"]
+        return max((float(np.max(np.abs(entries), initial=0.0)) for entries in numbers), default=0.0)
+
+    @cached_property
     def mistakes(self) -> list[tuple[Mistake, Way]]:
         """The mistakes that apply, on the right way and on other routes, but for the ones that are another's alias."""
         wrong = [m for m in self.known if m.kind != "route" and not m.alias_of]

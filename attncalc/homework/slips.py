@@ -128,6 +128,10 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         if name not in used or operand.dtype.kind != "f" or not 0 < operand.size <= MOST_MISREAD:
             continue
         changed = list(_misreadings(operand))
+        if not _measures(key, name):
+            changed = [(at, entry) for at, entry in changed if entry in operand]
+        if not changed:
+            continue
         moved = np.stack([operand] * len(changed))
         for i, (at, entry) in enumerate(changed):
             moved[(i, *at)] = entry
@@ -137,6 +141,12 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         if any(odds(answer, found[hit], value, tried=len(changed)).convince for hit in fitting(answer, found)):
             return True
     return False
+
+
+def _measures(key: Key, name: str) -> bool:
+    """Whether an operand may hold any numbers, and not only those of classes or rows that there are."""
+    operand = key.problem.calculation.operand(name)
+    return operand is None or operand.kind in ("real", "logits")
 
 
 def _inputs(key: Key, step: StepKey) -> Iterator[Node]:
