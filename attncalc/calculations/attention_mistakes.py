@@ -8,7 +8,7 @@ import numpy as np
 
 from attncalc.calculations.rope_mistakes import IN_ATTENTION
 from attncalc.graph import Node, rewrite
-from attncalc.mistake import Mistake, NotThere, Scope, chosen, flipped, like, parts, wrong
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, flipped, like, parts, right, wrong
 from attncalc.ops import (
     compare_equal,
     concat,
@@ -95,6 +95,12 @@ def _scaled_after(s: Scope) -> Node:
     return unscaled(s) if s.step.args["name"] == "scaled" else s.this / sqrt(width(s))
 
 
+def _scaled_first(s: Scope) -> Node:
+    if s.options.get("scale", "default") != "default":
+        raise NotThere("the usual scale")
+    return parts(s.this, "div")[0] if s.step.args["name"] == "scaled" else s.this / sqrt(width(s))
+
+
 def _shared_by_all(s: Scope) -> Node:
     e = exp(logits(s))
     return e / total(total(e))
@@ -138,6 +144,12 @@ def _linear(s: Scope) -> Node:
 
 
 CORE = (
+    right(
+        "att-scaled-first",
+        "scores scaled",
+        _scaled_first,
+        says="queries or keys divided by √d_k before the product",
+    ),
     wrong(
         "att-no-scale",
         "scaled",

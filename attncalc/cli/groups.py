@@ -27,6 +27,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "explain": ("attncalc.cli.explanation", "The reference card of a calculation: all that there is to know of it."),
     "check": ("attncalc.cli.checking", "Compare an answer with a problem, and name the mistake behind a wrong one."),
     "grade": ("attncalc.cli.grading", "Mark many answer sheets against one key."),
+    "quiz": ("attncalc.cli.quizzes", "A new problem with friendly numbers, blank sheets and the key."),
     "mistakes": ("attncalc.cli.mistakes", "The known mistakes, their ids, wrong rules and hints."),
     "run": ("attncalc.cli.run", "Evaluate a problem or a saved result again."),
     "list": ("attncalc.cli.listing", "Every calculation with its one line."),

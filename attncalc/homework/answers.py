@@ -49,6 +49,7 @@ class Answer:
     figures: Array  # significant ones
     table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
+    nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -23,10 +23,10 @@ LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
 """An explanation that fits by chance more often than this is none; where few decimals were written, by far."""
-OUTLYING = 10
+OUTLYING = 5
 """So many times the largest entry of what is right lies beyond the usual range."""
-COPIED = 0.1
-"""What stands on the page already is so much likelier to be written down than to be hit by chance."""
+COPIED, PAIRED = 0.1, 10.0
+"""What stands on the page already is so much likelier to be written down, two mistakes at once so much less likely."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def fits(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> Ar
     noise = _noise(answer, value)
     close = _close(answer, value, half * (1 + 1e-9) + noise)
     if not answer.informative:  # zeros throughout say nothing of numbers that are small
-        close &= np.abs(value) <= noise
+        close &= np.abs(value) <= noise + answer.nil
     return close
 
 
@@ -105,27 +105,23 @@ def odds(
 ) -> Odds:
     """How an answer may fit one of the values that are tried by chance.
 
-    `others` are the values that are tried with it, and `tried` is how many more there were. An entry in which the value
+    `others` are the values that are tried with it, of which those that are right cannot be hit, and `tried` is how many
+    more there were. An entry in which the value
     is not right counts with the share of the usual range that its digits leave open; the last one of a row whose sum is
     known tells nothing, nor does a row that is like another. `slack` widens what is left open; `prior` is below 1 where
     the value is likelier to be written than others.
     """
-    same = [other for other in others if other.shape == value.shape] or [value]
     width = np.where(answer.exact, 0.0, answer.unit) + slack
     width = np.broadcast_to(np.maximum(width, 2 * _noise(answer, value)), value.shape)
     open_ = np.where(answer.enough, width, 2 * _noise(answer, value))
-    if right.shape == value.shape:
-        with np.errstate(invalid="ignore"):
-            alike = np.abs(value - right) <= open_
-        telling = ~(alike | (value == right) | (np.isnan(value) & np.isnan(right)))
-    else:
-        telling = np.ones(value.shape, dtype=bool)
+    telling = ~_alike(value, right, open_)
+    same = [other for other in others if other.shape == value.shape]
     sums = right.shape == value.shape and _same_sums(answer.value, right, open_)
     if sums:
-        same = [other for other in same if _same_sums(other, right, open_)] or [value]
+        same = [other for other in same if _same_sums(other, right, open_)]
     whole = 1.0 if sums and np.all((right >= 0) & (right <= 1)) else _range([*same, value], right)
     share = np.minimum(1.0, width / (whole or 1.0))
-    same = [other for other in same if _could_be_written(answer, other)] or [value]
+    same = [other for other in same if _could_be_written(answer, other) and not _alike(other, right, open_).all()]
     rows: dict[bytes, float] = {}
     for known, row, wrong in zip(*(_rows(part) for part in (telling, share, value)), strict=True):
         told = np.sort(row[known])[: max(int(known.sum()) - 1, 1)] if sums else row[known]
@@ -133,7 +129,16 @@ def odds(
             rows[wrong.round(9).tobytes()] = float(np.prod(told))
     few = 0 < answer.used < LEAST_FIGURES and not comes_out(value, 10.0**-answer.used)
     most = BY_CHANCE_OF_FEW if few else BY_CHANCE
-    return Odds(prior * (tried + len(same)), float(np.prod([*rows.values()])) if rows else 1.0, most)
+    return Odds(prior * (tried + max(len(same), 1)), float(np.prod([*rows.values()])) if rows else 1.0, most)
+
+
+def _alike(value: Array, right: Array, width: Array) -> Array:
+    """Where a value is as good as the right one."""
+    if value.shape != right.shape:
+        return np.zeros(value.shape, dtype=bool)
+    with np.errstate(invalid="ignore"):
+        close = np.abs(value - right) <= width
+    return np.asarray(close | (value == right) | (np.isnan(value) & np.isnan(right)))
 
 
 def _rows(value: Array) -> Array:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from attncalc.graph import Node
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import COPIED, Close, fits, fitting, nearly, odds
+from attncalc.homework.comparing import COPIED, PAIRED, Close, fits, fitting, nearly, odds
 from attncalc.homework.key import Key
+from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 
@@ -59,7 +60,7 @@ def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
     for close in (fits, nearly):
         for base in question.bases:
             yield _matching(key, question, singles, base, close)
-    if question.by_hand:
+    if question.by_hand and question.digits <= MOST_DECIMALS:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
     if question.answer.value.size <= MOST_CELLS:
@@ -142,7 +143,7 @@ def _matching(
         return []
     found = []
     for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
-        prior = COPIED if _stands_there(key, question, values[i]) else 1.0
+        prior = PAIRED if len(ways[i][0]) > 1 else COPIED if _stands_there(key, question, values[i]) else 1.0
         if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior).convince:
             found.append(Match(ways[i][0]))
     return found
@@ -156,7 +157,7 @@ def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None)
     found = []
     for (mistakes, _), value, node in zip(ways, values, nodes, strict=True):
         if value.shape == answer.shape and _is_about(answer, value):
-            rounded = key.rounded(node, question.digits, own).values
+            rounded = key.rounded(node, question.digits, own).near
             slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
             near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
             if near and odds(answer, value, against, _distinct(values), slack=slack).convince:

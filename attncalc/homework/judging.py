@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from attncalc.errors import InputError
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import LEAST_FIGURES, Answer
-from attncalc.homework.comparing import Tolerance, comes_out, fits, fitting, nearly
+from attncalc.homework.comparing import LEFT_OVER, Tolerance, comes_out, fits, fitting, nearly
 from attncalc.homework.explaining import MOST_CELLS, Match, Question, explanations, ids, together
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.rounding import MOST_DECIMALS
@@ -67,6 +67,7 @@ class Work:
         expected = self.key.value(key)
         if expected is None:
             raise InputError(f"{spelled(key)} holds no real numbers, and cannot be checked")
+        answer = replace(answer, nil=LEFT_OVER * self.key.size)
         laid = self.key.laid(answer, key, expected)
         if not answer.answered.any():
             found = Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
@@ -108,7 +109,7 @@ class Work:
         used = self.key.used(key, self.own)
         own = {k: self.own[k] for k in used}
         digits = answer.used if self.decimals is None else self.decimals
-        by_hand = answer.value.size <= MOST_CELLS and digits <= MOST_DECIMALS and bool(answer.enough.any())
+        by_hand = answer.value.size <= MOST_CELLS and bool(answer.enough.any())
         return Question(key, answer, expected, own, digits, by_hand)
 
     def _sound(self, question: Question) -> bool:
@@ -130,9 +131,9 @@ class Work:
         values = [value for value in values if value.shape == expected.shape]
         if any(fits(answer, value, self.tolerance).all() for value in values):
             return Finding(RIGHT)
-        if not answer.enough.any() or self._comes_out(question):
+        if not answer.enough.any():
             return None
-        close = any(nearly(answer, value).all() for value in values)
+        close = not self._comes_out(question) and any(nearly(answer, value).all() for value in values)
         if close and answer.used >= LEAST_FIGURES:
             return LAST_DIGIT
         early = self._rounded_early(question) if question.by_hand else None
@@ -161,10 +162,13 @@ class Work:
         """The step whose rounding explains an answer, "" where it is no single one; None where rounding does not."""
         rounded = self.key.rounded(node, question.digits, own)
         answer = question.answer
-        hits = fitting(answer, rounded.values) if rounded.values.shape[1:] == answer.shape else np.array([])
-        if not hits.size:
+        hits = fitting(answer, rounded.values).tolist() if rounded.values.shape[1:] == answer.shape else []
+        if self._comes_out(question):  # whole numbers are not read off to three or four figures
+            hits = [hit for hit in hits if not rounded.digits[hit][2]]
+        if not hits:
             return None
-        return rounded.culprit(int(hits[0]), self.key.values([node], own)[0], 0.5 * answer.unit)
+        exact = self.key.values([node], own)[0]
+        return rounded.culprit(hits[0], exact, np.maximum(0.5 * answer.unit, answer.noise * np.abs(exact)))
 
     # Wrong
 
@@ -223,10 +227,11 @@ class Work:
     def _within_rounding(self, question: Question) -> Finding | None:
         """Entries that rounding on the way reaches one by one, though in no usual manner all at once."""
         key, answer, expected = question[:3]
-        if not question.by_hand or not answer.enough.all() or self._comes_out(question):
+        few = question.digits <= MOST_DECIMALS
+        if not (few and question.by_hand and answer.enough.all()) or self._comes_out(question):
             return None
         bases = [None, question.own] if question.own and self._sound(question) else [None]
-        reached = [self.key.rounded(self.key.nodes[key], question.digits, base).values for base in bases]
+        reached = [self.key.rounded(self.key.nodes[key], question.digits, base).near for base in bases]
         values = np.concatenate([value for value in reached if value.shape[1:] == answer.shape])
         most = 1.5 * answer.unit  # and one unit off in the last digit
         with np.errstate(invalid="ignore"):

@@ -15,7 +15,7 @@ from attncalc.graph import Node
 from attncalc.homework.answers import Answer
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
-from attncalc.homework.ways import Own, Way, Ways
+from attncalc.homework.ways import Own, Way, Ways, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given, plan
 from attncalc.problem import Problem
@@ -53,12 +53,27 @@ class Key:
         return known(self.problem.calculation.name)
 
     @cached_property
+    def size(self) -> float:
+        """The largest number that goes in."""
+        numbers = [value[np.isfinite(value)] for value in self.ways.operands.values() if value.dtype.kind == "f"]
+        return max((float(np.max(np.abs(entries), initial=0.0)) for entries in numbers), default=0.0)
+
+    @cached_property
     def mistakes(self) -> list[tuple[Mistake, Way]]:
         """The mistakes that apply, on the right way and on other routes, but for the ones that are another's alias."""
-        routes = [(), *((m,) for m in self.known if m.kind == "route")]
         wrong = [m for m in self.known if m.kind != "route" and not m.alias_of]
-        found = [(m, self.ways.way(*route, m)) for route in routes for m in wrong]
-        return [(m, way) for m, way in found if way is not None]
+        found = [(m, way) for m in wrong if (way := self.ways.way(m)) is not None]
+        direct = dict(found)
+        for route in (m for m in self.known if m.kind == "route"):
+            other = [(m, way) for m in direct if (way := self.ways.way(route, m)) is not None]
+            found += [(m, way) for m, way in other if self._differ(way, direct[m], m)]
+        return found
+
+    def _differ(self, way: Way, other: Way, mistake: Mistake) -> bool:
+        """Whether a mistake writes other numbers on another route."""
+        meant = [step for step in way.steps if is_meant(step, mistake.at) and step in other.steps]
+        pairs = [self.values([way.steps[step], other.steps[step]]) for step in meant]
+        return any(not np.allclose(a, b, equal_nan=True) for a, b in pairs if a.shape == b.shape)
 
     @cached_property
     def routes(self) -> list[Way]:

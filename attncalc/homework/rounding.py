@@ -29,7 +29,9 @@ FIGURES = (3, 4)
 """The significant figures to which pocket calculators are read off."""
 MOST_PLACES = 24
 """In longer calculations it is not asked of each place by itself whether it was rounded."""
-MOST_DECIMALS = 8
+LEAST_DECIMALS, MOST_DECIMALS = 2, 8
+FEWER = 6
+"""Where an answer has the digits of a machine, its writer may have rounded to so many decimals or fewer before."""
 
 _MOVED = ("input", "constant", "constants", "size", "index", "identity", "rename", "transpose", "spread", "split",
           "merge", "repeat", "slice", "concat", "listed", "take", "held", "reread")  # fmt: skip
@@ -80,6 +82,7 @@ class Rounded:
     values: Array  # [manner, …]
     digits: Sequence[tuple[int, int, int]]  # for each manner, the mode, the decimals and the figures
     spared: Sequence[str]  # for each manner, the one step that it does not round, "" where there is none
+    near: Array  # the values by those manners that keep about as many digits as the answer has
 
     def culprit(self, manner: int, exact: Array, half: Array) -> str:
         """The one step without whose rounding a manner gives what is exact; "" where it is no single one."""
@@ -116,11 +119,13 @@ class Spelled:
         if value.ndim == len(self.root.axes):
             value = np.broadcast_to(value, (len(manner), *value.shape))
         digits = zip(manner.mode.tolist(), manner.decimals.tolist(), manner.figures.tolist(), strict=True)
-        return Rounded(value, list(digits), spared)
+        near = (manner.figures > 0) | (manner.decimals >= decimals - 1)
+        return Rounded(value, list(digits), spared, value if near.all() else value[near])
 
     def _manners(self, decimals: int, own: Own) -> tuple[Manner, list[str]]:
-        digits = [(d, 0) for d in (decimals, decimals + 1, decimals - 1) if 2 <= d <= MOST_DECIMALS]
-        digits = [(decimals, 0), *(d for d in digits if d[0] != decimals), *((0, f) for f in FIGURES)]
+        most = decimals if decimals <= MOST_DECIMALS else FEWER
+        fewer = range(most - 1, LEAST_DECIMALS - 1, -1)
+        digits = [(most, 0), (most + 1, 0), *((d, 0) for d in fewer), *((0, f) for f in FIGURES)]
         scopes = list(self._scopes(own))
         all_ = [(m, d, f, w, c) for m in range(len(MODES)) for d, f in digits for w, c in scopes]
         mode, tens, figures, where, spared = zip(*all_, strict=True)

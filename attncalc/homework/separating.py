@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.axes import Axes
-from attncalc.errors import AttncalcError
+from attncalc.errors import AttncalcError, OptionError
+from attncalc.homework.drawing import redrawn
 from attncalc.homework.ways import Ways
 from attncalc.mistake import Mistake, StepKey
-from attncalc.trace import Given
 from attncalc.writing import write
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> di
     """
     for larger in _enlargements(key.axes):
         for seed in range(FEW_DRAWS if larger else DRAWS):
-            inputs = redrawn(key.problem, np.random.default_rng(seed), larger, key.axes)
-            if inputs is None:
+            try:
+                inputs = redrawn(key.problem, key.axes, np.random.default_rng(seed), larger)
+            except OptionError:
                 break
             problem = key.problem._replace(inputs=inputs)
             if tells_apart(problem, step, ties):
@@ -44,12 +45,12 @@ def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> di
     return None
 
 
-def _enlargements(axes: Mapping[str, Axes]) -> Iterator[tuple[str, ...]]:
-    """No axis, each axis by itself, and two of one size, which may have to be alike."""
+def _enlargements(axes: Mapping[str, Axes]) -> Iterator[dict[str, int]]:
+    """New sizes: none, one for each axis by itself, and for two that may have to be alike."""
     sizes = {axis.name: axis.size for found in axes.values() for axis in found if not axis.parts}
-    yield ()
-    yield from ((name,) for name in sizes)
-    yield from ((a, b) for a, b in combinations(sizes, 2) if sizes[a] == sizes[b])
+    yield {}
+    yield from ({name: size + 1} for name, size in sizes.items())
+    yield from ({a: sizes[a] + 1, b: sizes[b] + 1} for a, b in combinations(sizes, 2) if sizes[a] == sizes[b])
 
 
 def tells_apart(problem: Problem, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> bool:
@@ -74,44 +75,6 @@ def apart(a: Array, b: Array) -> bool:
     with np.errstate(invalid="ignore"):
         off = np.abs(a - b)
     return bool(np.any(off > APART) or np.any(np.isfinite(a) != np.isfinite(b)))
-
-
-def redrawn(
-    problem: Problem, random: np.random.Generator, larger: Sequence[str], axes: Mapping[str, Axes]
-) -> dict[str, Given] | None:
-    """The operands with other numbers, some axes one longer; None where that cannot be.
-
-    They are whole numbers where any number will do, and stay as they are where they mean something: classes, masks.
-    """
-    operands = {operand.name: operand for operand in problem.calculation.operands_in(problem.inputs)}
-    found = {}
-    for name, given in problem.inputs.items():
-        own = axes.get(name, ())
-        any_number = name not in operands or operands[name].kind in ("real", "data")
-        grown = any({axis.name, *(part.name for part in axis.parts)} & {*larger} for axis in own)
-        if not any_number:
-            if grown:
-                return None
-            found[name] = given
-            continue
-        if grown and len(own) != given.value.ndim:
-            return None
-        shape = tuple(axis.size + (axis.name in larger) for axis in own) if grown else given.value.shape
-        found[name] = Given(_drawn(given.value, shape, random))
-    return found
-
-
-def _drawn(value: Array, shape: tuple[int, ...], random: np.random.Generator) -> Array:
-    """Numbers of the same sort: shares that sum to 1, shares, or small whole numbers."""
-    if value.dtype.kind != "f":
-        return value
-    share = bool((value >= 0).all() and (value <= 1).all())
-    if share and value.size > 1 and abs(float(value.sum()) - 1) < 1e-6:
-        parts = random.integers(1, 9, shape)
-        return np.asarray(parts / parts.sum())
-    if share and not (value % 1 == 0).all():
-        return np.asarray(random.integers(1, 10, shape) / 10)
-    return random.integers(-3, 4, shape).astype(np.float64)
 
 
 def _plain(value: Array) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
-from attncalc.homework.answers import Answer
+from attncalc.homework.answers import LEAST_FIGURES, Answer
 from attncalc.homework.comparing import fits, fitting, odds
 from attncalc.mistake import StepKey
 
@@ -57,8 +57,9 @@ def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     if not np.isfinite(answer.value).all() or not answer.enough.any():
         return None
     right = fits(answer, value)
+    telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
     for found, holds in _SIMPLE:
-        if holds(answer, value, right):
+        if telling and holds(answer, value, right):
             return found
     if _first_row_only(key, step, answer, right):
         return FIRST_ROW
@@ -127,6 +128,10 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         if name not in used or operand.dtype.kind != "f" or not 0 < operand.size <= MOST_MISREAD:
             continue
         changed = list(_misreadings(operand))
+        if not _measures(key, name):
+            changed = [(at, entry) for at, entry in changed if entry in operand]
+        if not changed:
+            continue
         moved = np.stack([operand] * len(changed))
         for i, (at, entry) in enumerate(changed):
             moved[(i, *at)] = entry
@@ -136,6 +141,12 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         if any(odds(answer, found[hit], value, tried=len(changed)).convince for hit in fitting(answer, found)):
             return True
     return False
+
+
+def _measures(key: Key, name: str) -> bool:
+    """Whether an operand may hold any numbers, and not only those of classes or rows that there are."""
+    operand = key.problem.calculation.operand(name)
+    return operand is None or operand.kind in ("real", "logits")
 
 
 def _inputs(key: Key, step: StepKey) -> Iterator[Node]:

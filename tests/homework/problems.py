@@ -36,6 +36,10 @@ TOKENS: dict[str, Any] = {
     "x": whole(1, 3, 6),
     **{f"w{letter}": whole(seed, 6, 6, most=1) for seed, letter in enumerate("qkvo", 2)},
 }
+WIDE_TOKENS: dict[str, Any] = {
+    "x": whole(41, 3, 12, most=1),
+    **{f"w{letter}": whole(seed, 12, 12, most=1) for seed, letter in enumerate("qkvo", 42)},
+}
 ADAM: dict[str, Any] = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
 GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
 ROWS: dict[str, Any] = {"x": [[1, 2, 3, 4], [2, 0, 1, 7]], "gamma": [1.5, 0.5, 2, 1], "beta": [0.1, -0.2, 0.3, 0]}
@@ -113,7 +117,8 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("multihead", {"heads": 2, "padding": (2,)}, **TOKENS),
         problem("multihead", {"heads": 2, "bias": "alibi"}, **TOKENS),
         problem("multihead", {"heads": 2, "scale": "none"}, bias=whole(9, 3, 3), **TOKENS),
-        problem("multihead", {"heads": 3, "rope": True}, **TOKENS),
+        problem("multihead", {"heads": 3, "rope": True}, **WIDE_TOKENS),
+        problem("multihead", {"heads": 2, "causal": True}, context=whole(8, 5, 6), **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
     "sinusoidal": [problem("sinusoidal", {"n": 4, "d": 6})],
@@ -135,7 +140,11 @@ PROBLEMS: dict[str, list[Problem]] = {
     ],
     "ffn": [
         problem(
-            "ffn", {"activation": kind}, x=[[1, -2], [0.5, 1]], w1=[[1, 2, -1], [0, 1, 1]], w2=[[1, 0], [2, 1], [0, -1]]
+            "ffn",
+            {"activation": kind},
+            x=[[1, -2], [0.5, 1], [-1.5, 0.5]],
+            w1=[[1, 2, -1], [0, 1, 1]],
+            w2=[[1, 0], [2, 1], [0, -1]],
         )
         for kind in ("relu", "gelu")
     ],

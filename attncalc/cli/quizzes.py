@@ -1,0 +1,117 @@
+"""`quiz CALCULATION`: a new problem with friendly numbers, blank sheets, worksheets and the key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attncalc.calculations import TABLE
+from attncalc.cli import common, output
+from attncalc.cli.command import Command, option
+from attncalc.errors import AttncalcError, OptionError
+from attncalc.homework.quiz import LEVELS
+from attncalc.text import both, near, quoted, visible
+
+MOST_SEED = 10**9
+MOST_SIZE = 64
+
+
+def command() -> Command:
+    """The command `quiz`."""
+    return Command(
+        "quiz",
+        _quiz,
+        [
+            option("seed", "the same seed gives the same problem (any)", value="N", section="Problem"),
+            option("size", "sizes of axes: n=3,d_k=4", value="AXIS=N,…", multiple=True, section="Problem"),
+            option(
+                "level",
+                "how friendly the numbers are (medium)",
+                value="|".join(LEVELS),
+                choices=LEVELS,
+                section="Problem",
+            ),
+            option("key", "make the key of this problem in place of a new problem", value="FILE", section="Problem"),
+            option(
+                "output", "the folder for the files; with --key, the file", value="DIR", short="-o", section="Output"
+            ),
+        ],
+        summary="Makes a new problem with small numbers on which each known mistake gives another answer. Into the "
+        "folder go problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex, and key.json for who marks it.",
+        usage="calculation",
+    )
+
+
+def _quiz(words: Sequence[str], **given: Any) -> None:
+    if given["key"] is not None:
+        _make_key(words, given)
+        return
+    if len(words) != 1:
+        raise OptionError("quiz takes the name of one calculation", hint="attncalc quiz attention -o quiz")
+    name = words[0].replace("_", "-")
+    if name not in TABLE:
+        mend = near(name, TABLE) or "attncalc list names them all"
+        raise OptionError(f"there is no calculation {quoted(words[0])}", hint=mend)
+    if not given["output"]:
+        raise OptionError("quiz writes several files, and -o must name a folder for them", hint="-o quiz")
+    from attncalc.homework.quiz import quiz
+    from attncalc.homework.worksheets import files
+
+    level = common.choice("level", given["level"], LEVELS) if given["level"] else "medium"
+    seed = common.count("seed", given["seed"], MOST_SEED)
+    if seed is None:
+        seed = int.from_bytes(os.urandom(3), "big")
+        output.say("note", f"--seed {seed} makes this problem again")
+    found = quiz(name, seed=seed, sizes=_sizes(given["size"]), level=level)
+    folder = Path(given["output"])
+    _write(folder, files(found.problem))
+    if found.hidden:
+        output.say("note", f"on this problem {both(found.hidden)} cannot be seen; other sizes may show more")
+    if found.alike:
+        pairs = ", ".join(f"{a} and {b}" for a, b in found.alike[:6])
+        output.say("note", f"this problem does not tell apart {pairs}{', …' if len(found.alike) > 6 else ''}")
+
+
+def _make_key(words: Sequence[str], given: common.Words) -> None:
+    from attncalc.cli.checking import problem_of
+    from attncalc.cli.files import refuse_unwritable
+    from attncalc.homework.worksheets import key_document
+    from attncalc.inputs import Reading, load_document
+
+    if words:
+        raise OptionError("--key FILE makes the key of a problem, and no calculation is named with it")
+    path = None if given["output"] in (None, "-") else Path(given["output"])
+    reading = Reading()
+    problem = problem_of(load_document(given["key"], reading))
+    if path is not None:
+        refuse_unwritable(path, reading.opened)
+    common.deliver(key_document(problem), path)
+
+
+def _sizes(words: Sequence[str]) -> dict[str, int]:
+    """`n=3,d_k=4`."""
+    found = {}
+    for word in common.names(words):
+        name, mark, size = word.partition("=")
+        if not mark:
+            raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")
+        value = common.count("size", size.strip(), MOST_SIZE)
+        if not value:
+            raise OptionError(f"--size {name} must be from 1 to {MOST_SIZE}")
+        found[name.strip()] = value
+    return found
+
+
+def _write(folder: Path, contents: dict[str, str]) -> None:
+    from attncalc.cli.files import refuse_unwritable
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AttncalcError(f"cannot write {visible(str(folder), 80)}: {output.reason(error)}") from None
+    for name in contents:
+        refuse_unwritable(folder / name)
+    for name, content in contents.items():
+        common.deliver(content, folder / name)
