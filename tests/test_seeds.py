@@ -1,11 +1,10 @@
-"""The numbers of the five introductions in docs/seeds.md, each by the command that gives it: theirs where they are right,
-and the right ones where they are not.
-"""
+"""The numbers of the five introductions in docs/seeds.md, each by its command; the right ones where those are wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ BACKWARD = "attention-two-tokens-backward.json"
 SQUARE = ["descend", "x**2", "--start", "3", "--lr", "0.1"]
 
 # What stands where, the call, and its numbers to the decimals that are written here.
-NUMBERS: list[tuple[str, Sequence[str], ArrayLike, ArrayLike]] = [
+NUMBERS: list[tuple[str, list[str], Any, Any]] = [
     ("sheet: inner product", ["dot", "1,2,3", "4,5,6"], 32, 0),
     ("sheet: outer product", ["outer", "1,2,3", "4,5,6"], [[4, 5, 6], [8, 10, 12], [12, 15, 18]], 0),
     ("sheet: five tokens", ["complexity", "--n", "5", "--get", "comparisons"], 25, 0),
