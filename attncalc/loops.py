@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from attncalc import progress
 from attncalc.graph import Node
 
 if TYPE_CHECKING:
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 KEPT = 6
 """So many turns are kept at the beginning, and as many at the end."""
-TOLD = 200
-"""So many times, about, progress is told."""
-
-progress: ContextVar[Callable[[str, int, int], None] | None] = ContextVar("progress", default=None)
-"""Told now and then what turns, how many are done and how many there may be; the command line draws a bar."""
 
 
 class End(NamedTuple):
@@ -83,7 +78,6 @@ def run(
 
     start = {**operands, **loop.start}
     program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
-    told, stride = progress.get(), max(1, loop.turns // TOLD)
     first: list[Turn] = []
     latest: deque[Turn] = deque(maxlen=None if keep_all else KEPT + 1)  # one of them may be taken back
     end, state = None, start
@@ -95,8 +89,7 @@ def run(
             end = loop.stop(turn.values)
             if end:
                 break
-            if told and (done % stride == stride - 1 or done == loop.turns - 1):
-                told(loop.turn, done + 1, loop.turns)
+            progress.tell(loop.turn, done + 1, loop.turns)
     made = [*first, *latest]
     if end and end.failed and len(made) > 1:
         made.pop()

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attncalc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-FLOOR = {"errors", "text"}
+FLOOR = {"errors", "progress", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
 INTERPRETERS = LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "plan"}
@@ -25,6 +25,7 @@ RECORD = {"card", "numbers", "trace"}
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
 MAY_IMPORT = {
     "errors": set[str](),
+    "progress": set[str](),
     "text": set[str](),
     **dict.fromkeys(LANGUAGE, FLOOR | LANGUAGE),
     **dict.fromkeys(INTERPRETERS, FLOOR | LANGUAGE | INTERPRETERS | {"trace"}),

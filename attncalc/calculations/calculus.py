@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
+import numpy as np
+
 from attncalc.axes import Axis
 from attncalc.calculation import calculation, operand
 from attncalc.errors import OptionError
 from attncalc.expression import Expression
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, aside, constant, constants, label, letter, note, output, rewrite, step
+from attncalc.laws import same
 from attncalc.ops import listed, stack
 from attncalc.text import both, near
 
@@ -60,7 +63,19 @@ def listed_by_name(parts: Mapping[str, Node], axis: str = VARIABLES) -> Node:
 
 
 @calculation(
-    expression=operand("", kind="expression"), reference="Cauchy 1821, Cours d'analyse; Goodfellow et al. 2016, 4.3"
+    expression=operand("", kind="expression"),
+    laws={
+        "of a sum it is the sum": lambda f, c: same(
+            f("sin(x) + x**3", at=c), f("sin(x)", at=c).result + f("x**3", at=c).result
+        ),
+        "of a product u·v it is u′·v + u·v′": lambda f, c: same(
+            f("sin(x) * x**3", at=c), f("sin(x)", at=c).result * c**3 + np.sin(c) * f("x**3", at=c).result
+        ),
+        "of u(v(x)) it is u′(v(x))·v′(x), the chain rule": lambda f, c: same(
+            f("sin(x**3)", at=c), f("sin(x)", at=c**3).result * f("x**3", at=c).result
+        ),
+    },
+    reference="Cauchy 1821, Cours d'analyse; Goodfellow et al. 2016, 4.3",
 )
 def derivative(
     f: Formula,
@@ -108,7 +123,16 @@ def _widths(h: Sequence[float]) -> tuple[float, ...]:
     return tuple(h) if len(h) > 1 else tuple(float(f"{h[0] / 10**i:.15g}") for i in range(TENTHS))
 
 
-@calculation(expression=operand("", kind="expression"), reference="Goodfellow, Bengio and Courville 2016, section 4.3")
+@calculation(
+    expression=operand("", kind="expression"),
+    laws={
+        "with one variable it is the derivative": lambda f, c: same(f("x**2", at=c), [2 * c]),
+        "the Hessian is symmetric": lambda f, c: same(
+            (bends := f("sin(x*y) + x**2*y", at={"x": c, "y": -c})["hessian"]), bends.T
+        ),
+    },
+    reference="Goodfellow, Bengio and Courville 2016, section 4.3",
+)
 def gradient(
     f: Formula, *, at: Annotated[Point, "where: x=3,y=-1; without it the variables stay letters"] = None
 ) -> tuple[Node, ...]:

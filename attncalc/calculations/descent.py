@@ -16,6 +16,7 @@ from attncalc.errors import DomainError
 from attncalc.expression import Expression
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, given, letter, rewrite, step
+from attncalc.laws import same
 from attncalc.loops import End, Loop
 from attncalc.ops import take
 from attncalc.program import Values
@@ -38,6 +39,16 @@ def _risen(trace: Trace) -> Iterator[str]:
 @calculation(
     expression=operand("", kind="expression"),
     remarks=_risen,
+    laws={
+        "on x² every step multiplies x by 1 − 2·lr": lambda f, c, steps: same(
+            f("x**2", start=c, lr=0.1, steps=steps), c * (1 - 2 * 0.1) ** steps
+        ),
+        "at the bottom it stays": lambda f, c: same(f(f"(x - {c})**2", start=c), c),
+        "two descents, one behind the other, are one": lambda f, c, steps: same(
+            f("x**4", start=float(f("x**4", start=c, lr=0.01, steps=steps).result), lr=0.01, steps=steps),
+            f("x**4", start=c, lr=0.01, steps=2 * steps),
+        ),
+    },
     reference="Cauchy 1847; Goodfellow, Bengio and Courville 2016, Deep Learning, sections 4.3 and 8.3",
 )
 def descend(

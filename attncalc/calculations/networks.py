@@ -17,6 +17,7 @@ from attncalc.calculations.positions import at_least
 from attncalc.errors import OptionError, ShapeError
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, gradient_step, step
+from attncalc.laws import same, shuffled
 from attncalc.loops import End, Loop
 from attncalc.ops import mean, rename, total
 from attncalc.program import Values
@@ -33,6 +34,16 @@ Gradients = Mapping[Node, Node]
     y=operand("N o", kind="data"),
     w="f o",
     b="o",
+    laws={
+        "where every prediction is right, nothing is learnt": lambda f, x, w: same(f(x, x @ w, w)["grad_w"], 0 * w),
+        "the order of the samples does not matter": lambda f, x, y, w: same(f(*shuffled(x, y), w), f(x, y, w)),
+        "every sample twice is the same loss: it is a mean": lambda f, x, y, w: same(
+            f(np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0), w), f(x, y, w)
+        ),
+        "half the loss has half the gradient": lambda f, x, y, w: same(
+            2 * f(x, y, w, loss="half-mse")["grad_w"], f(x, y, w)["grad_w"]
+        ),
+    },
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 5.1.4",
 )
 def linear_regression(
@@ -142,6 +153,17 @@ def _check_targets(values: Mapping[str, Any]) -> None:
     w5="h4 h5",
     b5="h5",
     check=_check_targets,
+    laws={
+        "relu: c times one layer and 1/c times the next are the same network": lambda f, x, w1, w2, c: same(
+            f(x, x @ w1 @ w2, w1=c * w1, w2=w2 / c), f(x, x @ w1 @ w2, w1=w1, w2=w2)
+        ),
+        "hidden units in another order are the same network": lambda f, x, w1, w2: same(
+            f(x, x @ w1 @ w2, w1=w1[:, ::-1], w2=w2[::-1]), f(x, x @ w1 @ w2, w1=w1, w2=w2)
+        ),
+        "weights that are all alike stay alike: so training starts at random": lambda f, x, w1, w2, c: same(
+            (new := f(x, x @ w1 @ w2, w1=0 * w1 + c, w2=0 * w2 + c)["new_w1"])[:, :1] + 0 * new, new
+        ),
+    },
     reference="Rumelhart, Hinton and Williams 1986; Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.5",
 )
 def mlp(

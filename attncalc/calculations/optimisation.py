@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Annotated, Literal, NamedTuple
 
+import numpy as np
+
 from attncalc.axes import Axis
 from attncalc.calculation import calculation
 from attncalc.calculations.positions import at_least
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
+from attncalc.laws import at_most, same, shuffled
 from attncalc.ops import cos, keep_where, minimum, spread, sqrt, take
 from attncalc.text import both
 
@@ -143,6 +146,23 @@ def checked(kind: str, lr: float, p: Parameters) -> None:
 @calculation(
     gradients="t n",
     start="n",
+    laws={
+        "adam's first step is lr long in every coordinate (ε = 0)": lambda f, gradients, start, c: same(
+            f(gradients[:1], start, lr=c, eps=0), start - c * np.sign(gradients[0])
+        ),
+        "c times all gradients lead adam to the same point (ε = 0)": lambda f, gradients, start, c: same(
+            f(c * gradients, start, eps=0), f(gradients, start, eps=0)
+        ),
+        "without momentum, momentum is plain descent": lambda f, gradients, start: same(
+            f(gradients, start, kind="momentum", momentum=0), f(gradients, start, kind="gd")
+        ),
+        "gd has no memory: gradients in another order lead to the same point": lambda f, gradients, start: same(
+            f(*shuffled(gradients), start, kind="gd"), f(gradients, start, kind="gd")
+        ),
+        "without weight decay adamw is adam": lambda f, gradients, start: same(
+            f(gradients, start, kind="adamw", weight_decay=0), f(gradients, start, kind="adam")
+        ),
+    },
     reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
     "numbers as torch.optim's",
 )
@@ -173,7 +193,21 @@ def optimizer(
 
 
 @calculation(
-    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)"
+    laws={
+        "noam is highest where the warm-up ends": lambda f, warmup, steps: at_most(
+            f(warmup=warmup, steps=warmup + steps), f(warmup=warmup, at=(warmup,))
+        ),
+        "noam: four times the width, half the rate": lambda f, d_model, steps: same(
+            2 * f(d_model=4 * d_model, steps=steps).result, f(d_model=d_model, steps=steps)
+        ),
+        "cosine and linear end at 0": lambda f, warmup, steps: all(
+            same(f(kind=kind, warmup=warmup, steps=warmup + steps).result[-1], 0) for kind in ("cosine", "linear")
+        ),
+        "the warm-up is a straight climb": lambda f, warmup, c: same(
+            f(kind="constant", warmup=warmup, lr=c, steps=warmup), c * np.arange(1, warmup + 1) / warmup
+        ),
+    },
+    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)",
 )
 def schedule(
     *,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
+import numpy as np
+
 from attncalc.axes import Axes
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, constants, group, label, note, output, step
-from attncalc.laws import same
+from attncalc.laws import at_most, same
 from attncalc.ops import Slide, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
 
 GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
@@ -22,7 +24,10 @@ GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
     laws={
         "c times the input gives c times the output": lambda f, x, kernel, c: same(
             f(c * x, kernel), c * f(x, kernel).result
-        )
+        ),
+        "an input that is shifted gives an output that is shifted": lambda f, x, kernel: same(
+            f(np.insert(x, 0, 0, axis=-1), kernel).result[..., 1:], f(x, kernel)
+        ),
     },
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, eq. 9.6; as torch.nn.functional.conv2d",
 )
@@ -99,6 +104,18 @@ def _each(name: str, values: Sequence[int], least: int, count: int) -> Sequence[
     b="gates",
     h0="h",
     c0="h",
+    laws={
+        "where W_h is 0 it forgets: only the last input counts": lambda f, x, wx: same(
+            f(x, wx, np.zeros(2 * wx.shape[1:])), f(x[-1:], wx, np.zeros(2 * wx.shape[1:]))
+        ),
+        "read in two parts, with the state handed over, it is the same": lambda f, x, wx, wh: same(
+            f(x[1:], wx, wh, h0=f(x[:1], wx, wh).result), f(x, wx, wh)
+        ),
+        "a state does not depend on what is read later": lambda f, x, wx, wh: same(
+            f(x[:-1], wx, wh)["states"], f(x, wx, wh)["states"][:-1]
+        ),
+        "the state stays between −1 and 1": lambda f, x, wx, wh: at_most(np.abs(f(x, wx, wh)["states"]), 1),
+    },
     reference="Elman 1990; Cho et al. 2014 (GRU); Hochreiter and Schmidhuber 1997 (LSTM); as torch.nn.RNN, GRU, LSTM",
 )
 def rnn(

@@ -19,7 +19,7 @@ from attncalc.calculations.domains import (
 )
 from attncalc.errors import DomainError, OptionError
 from attncalc.graph import Node, as_node, constant, label, note, step
-from attncalc.laws import same, shares
+from attncalc.laws import at_most, same, shares, shuffled
 from attncalc.ops import (
     exp,
     factorial,
@@ -186,6 +186,16 @@ def _impossible(trace: Trace) -> Iterator[str]:
     check=_check_likelihood,
     remarks=_impossible,
     infinite=True,
+    laws={
+        "the order of the observations does not matter": lambda f, observations, c: same(
+            f(*shuffled(observations), distribution="normal", mean=c, std=1),
+            f(observations, distribution="normal", mean=c, std=1),
+        ),
+        "no other mean makes them likelier than their own": lambda f, observations, c: at_most(
+            f(observations, distribution="normal", mean=c, std=1),
+            f(observations, distribution="normal", mean=float(observations.mean()), std=1),
+        ),
+    },
     reference="Fisher 1922, On the Mathematical Foundations of Theoretical Statistics",
 )
 def likelihood(

@@ -14,6 +14,7 @@ from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.errors import OptionError
 from attncalc.graph import Node, constants, group, step, words_of
+from attncalc.laws import same, shuffled
 from attncalc.ops import concat, rename, take
 from attncalc.ops import ranking as best
 from attncalc.text import near
@@ -97,6 +98,18 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...]) -> int:
     decoder=DECODER,
     sizes={"h": "heads"},
     finish=_in_words,
+    laws={
+        "what is written later changes nothing before it": lambda f, source, model, target: same(
+            f(source, model, target[:1])["logits"], f(source, model, target)["logits"][:1]
+        ),
+        "without positions the order of the source does not matter": lambda f, source, model, target: same(
+            f(*shuffled(source), model | {"positions": "none"}, target)["logits"],
+            f(source, model | {"positions": "none"}, target)["logits"],
+        ),
+        "two tokens at once are two, one after the other": lambda f, source, model: same(
+            f(source, model, generate=2, start=0), f(source, model, f(source, model, [0]).result)
+        ),
+    },
     reference=f"{VASWANI}, figure 1",
 )
 def transformer(

@@ -11,6 +11,7 @@ from typer.core import TyperOption
 
 from attncalc.cli import output
 from attncalc.cli.command import option, switch
+from attncalc.cli.progress import bar
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.render import BINARY, FORMATS, View
 from attncalc.text import either, near, quoted, visible
@@ -260,15 +261,16 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         refuse_unwritable(chosen.target.path, read.opened)
     for note in read.notes:
         output.say("note", note)
-    trace = solve(
-        problem,
-        dtype=chosen.dtype,
-        round_to=chosen.round_to,
-        exact=chosen.exact,
-        expand=chosen.expand,
-        keep_all=chosen.view.everything or chosen.target.format == "npz",
-        asked=_asked(chosen),
-    )
+    with bar(quiet=chosen.view.quiet):
+        trace = solve(
+            problem,
+            dtype=chosen.dtype,
+            round_to=chosen.round_to,
+            exact=chosen.exact,
+            expand=chosen.expand,
+            keep_all=chosen.view.everything or chosen.target.format == "npz",
+            asked=_asked(chosen),
+        )
     if chosen.explain:
         from attncalc.explain import explained
 

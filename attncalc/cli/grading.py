@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attncalc.cli import common, output
 from attncalc.cli.checking import points, problem_of, tolerance
 from attncalc.cli.command import Command, option
+from attncalc.cli.progress import bar
 from attncalc.errors import InputError, OptionError
 from attncalc.homework.reports import REPORTS
 from attncalc.text import either
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from attncalc.homework.grading import Graded
 
 MOST_JOBS = 64
-BAR = 30  # characters
 
 
 def command() -> Command:
@@ -64,7 +64,8 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     if form == "gradescope" and len(found) > 1 and given["output"] is None:
         raise OptionError("gradescope has a file for each sheet: -o must name a folder")
     settings = Settings(tolerance(given), points(given), bool(given["reveal"]))
-    graded = grade(problem, found, reading, settings, jobs=cores() if jobs == 0 else jobs or 1, told=_bar(len(found)))
+    with bar():
+        graded = grade(problem, found, reading, settings, jobs=cores() if jobs == 0 else jobs or 1)
     for one in graded:
         for note in one.marked.notes if one.marked is not None else ():
             output.say("note", note)
@@ -107,16 +108,3 @@ def _write(graded: Sequence[Graded], form: str, where: str | None) -> None:
     if path_ is not None:
         refuse_unwritable(path_, [one.source for one in graded])
     common.deliver(report(graded, form), path_)
-
-
-def _bar(total: int) -> Callable[[int], None]:
-    """A bar on standard error, where somebody is looking."""
-
-    def told(done: int) -> None:
-        if total > 1 and output.is_terminal(sys.stderr):
-            full = BAR * done // total
-            end = "\n" if done == total else ""
-            sys.stderr.write(f"\r{'#' * full}{'.' * (BAR - full)} {done} of {total}{end}")
-            sys.stderr.flush()
-
-    return told

@@ -11,7 +11,7 @@ import re
 import signal
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attncalc import progress
 from attncalc.errors import AttncalcError, InputError
 from attncalc.homework import answers
 from attncalc.homework.comparing import Tolerance
@@ -104,17 +105,16 @@ def grade(
     settings: Settings,
     *,
     jobs: int = 1,
-    told: Callable[[int], None] = lambda done: None,
 ) -> list[Graded]:
-    """Every submission, marked, in the order in which they came; `told` is told how many are done."""
+    """Every submission, marked, in the order in which they came."""
     if jobs <= 1 or len(found) < 2 * jobs:
         marker = _marker(problem, settings)
         graded = []
         for submission in found:
             graded.append(_graded(marker, submission, reading))
-            told(len(graded))
+            progress.tell("sheet", len(graded), len(found))
         return graded
-    return _in_parallel(problem, found, reading, settings, jobs, told)
+    return _in_parallel(problem, found, reading, settings, jobs)
 
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
@@ -238,7 +238,6 @@ def _in_parallel(
     reading: Reading,
     settings: Settings,
     jobs: int,
-    told: Callable[[int], None],
 ) -> list[Graded]:
     """The same in several processes, each with a key of its own: graphs do not travel, problems do."""
     from concurrent.futures import ProcessPoolExecutor
@@ -250,7 +249,7 @@ def _in_parallel(
     with ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (parcel, _like(reading), settings)) as pool:
         for one in pool.map(_work, found, chunksize=max(1, min(16, len(found) // (4 * jobs)))):
             graded.append(one)
-            told(len(graded))
+            progress.tell("sheet", len(graded), len(found))
     return graded
 
 

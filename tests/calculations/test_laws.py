@@ -51,11 +51,19 @@ class Drawing:
             held = self.calculation.declaration.families[name]
             return {o.name: self.operand(o) for o in self.calculation.operands if o.name in held and o.required}
         if operand := self.calculation.operand(name):
-            return self.operand(operand)
+            return self.model() if operand.kind == "model" else self.operand(operand)
         option = self.calculation.option(name)
         assert option, f"{name} is no operand of {self.calculation.name} and none of its options"
         assert int in option.types
         return self.data.draw(st.integers(1, 6), label=name)
+
+    def model(self) -> dict[str, Any]:
+        """What a model cannot do without: its embedding, and one layer of each stack."""
+        layers = self.calculation.declaration.layers.items()
+        stacks = {stack: [{o.name: self.operand(o) for o in layer if o.required}] for stack, layer in layers}
+        embedding = self.calculation.operand("embedding")
+        assert embedding, "a model begins with the embeddings of its words"
+        return {"embedding": self.operand(embedding), **stacks, "heads": self.sizes["h"]}
 
     def operand(self, operand: Operand) -> Array:
         shape = self.data.draw(st.sampled_from(operand.shapes))
