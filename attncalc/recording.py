@@ -14,7 +14,7 @@ from attncalc.errors import DomainError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 from attncalc.text import both
-from attncalc.trace import Arithmetic, Check, Notation, Step, Trace
+from attncalc.trace import Arithmetic, Check, Notation, Origin, Step, Trace
 
 if TYPE_CHECKING:
     from attncalc.cells import At
@@ -41,6 +41,7 @@ def record(
 ) -> Step:
     """The record of a named node: its formula in every form, its value, and the ways to its arithmetic."""
     value, expression = values[node], node.sources[0]
+    look = _look(values, operands)
     return Step(
         name=node.args["name"],
         group=node.args["group"],
@@ -54,7 +55,8 @@ def record(
         gradient_of=node.args["of"],
         check=check,
         drift=drift,
-        arithmetic=partial(_arithmetic, node, values, operands),
+        arithmetic=partial(_arithmetic, node, look),
+        origins=partial(_origins, node, look),
         left_over=partial(_left_over, node, values, operands),
     )
 
@@ -88,11 +90,13 @@ def again(
     drift: float | None,
 ) -> Step:
     """A step that is known already, as it is at another turn of a loop."""
+    look = _look(values, operands)
     return step._replace(
         group=group,
         value=values[node],
         drift=drift,
-        arithmetic=partial(_arithmetic, node, values, operands),
+        arithmetic=partial(_arithmetic, node, look),
+        origins=partial(_origins, node, look),
         left_over=partial(_left_over, node, values, operands),
     )
 
@@ -103,20 +107,33 @@ def _left_over(node: Node, values: Mapping[Node, Array], operands: Mapping[str, 
     return left_over(node, values, operands)
 
 
-def _arithmetic(
-    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], at: tuple[int, ...]
-) -> Arithmetic:
-    """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
-    from attncalc import arithmetic
-
-    known = dict(values)
+def _look(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Callable[[Node, At], Any]:
+    """Any node's entry by its place: of a value that was kept, or of one that is worked out when it is first wanted."""
+    found: dict[Node, Array] = {}
 
     def look(source: Node, place: At) -> Any:
-        if source not in known:
-            known[source] = evaluate([source], operands, given=_named_values(values))[source]
-        return known[source][tuple(place[name] for name in source.names)]
+        value = values.get(source)
+        if value is None:
+            if source not in found:
+                found[source] = evaluate([source], operands, given=_named_values(values))[source]
+            value = found[source]
+        return value[tuple(place[name] for name in source.names)]
+
+    return look
+
+
+def _arithmetic(node: Node, look: Callable[[Node, At], Any], at: tuple[int, ...]) -> Arithmetic:
+    """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
+    from attncalc import arithmetic  # a page asks for it, and no document
 
     return arithmetic.entry(node, dict(zip(node.names, at, strict=True)), look)
+
+
+def _origins(node: Node, look: Callable[[Node, At], Any], at: tuple[int, ...]) -> tuple[Origin, ...]:
+    """What one entry is made from."""
+    from attncalc.origins import origins  # one kind of page asks for it
+
+    return origins(node, dict(zip(node.names, at, strict=True)), look)
 
 
 def _named_values(values: Mapping[Node, Array]) -> dict[tuple[str, str], Array]:
@@ -130,18 +147,24 @@ def drop(step: Step, dropped: frozenset[str]) -> Step:
         return step
     value = np.squeeze(step.value, axis=tuple(gone))
     names = tuple(name for name in step.axes if name.removesuffix("'") not in dropped)
-    shown = step.arithmetic
+    shown, origins = step.arithmetic, step.origins
 
-    def at_row(at: tuple[int, ...]) -> Arithmetic:
+    def whole(at: tuple[int, ...]) -> tuple[int, ...]:
         rest = iter(at)
-        full = tuple(0 if i in gone else next(rest) for i in range(len(step.axes)))
-        return shown(full) if shown else ()
+        return tuple(0 if i in gone else next(rest) for i in range(len(step.axes)))
 
     def at_rows() -> Array | None:
         found = step.left_over() if step.left_over else None
         return None if found is None else np.squeeze(found, axis=tuple(gone))
 
-    return step._replace(value=value, shape=value.shape, axes=names, arithmetic=at_row, left_over=at_rows)
+    return step._replace(
+        value=value,
+        shape=value.shape,
+        axes=names,
+        arithmetic=shown and (lambda at: shown(whole(at))),
+        origins=origins and (lambda at: origins(whole(at))),
+        left_over=at_rows,
+    )
 
 
 def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:

@@ -32,6 +32,14 @@ Arithmetic = tuple["str | Entry", ...]
 """One entry worked out with its numbers in place: `(Entry(1), "×", Entry(0), " + ", …)`; its value is the entry's."""
 
 
+class Origin(NamedTuple):
+    """A block of entries that another entry was made from: of a step, or of an operand."""
+
+    of: str  # the step's key, or the operand's name
+    operand: bool
+    ranges: Mapping[str, range]  # axis → the places along it
+
+
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -84,6 +92,8 @@ class Step(NamedTuple):
     check: Check | None = None
     drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
     arithmetic: Callable[[tuple[int, ...]], Arithmetic] | None = None
+    origins: Callable[[tuple[int, ...]], tuple[Origin, ...]] | None = None
+    """What an entry was made from, for the pages that can point at it; not worked out before it is asked for."""
     left_over: Callable[[], Array | None] | None = None
     """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
     entries: Callable[[Sequence[Sequence[int]] | None], Array] | None = None

@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOOR = {"errors", "progress", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
-INTERPRETERS = LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "plan"}
+INTERPRETERS = LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
 RECORD = {"card", "numbers", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.

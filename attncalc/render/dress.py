@@ -60,17 +60,27 @@ PAGE_STYLE = """
   color-scheme: light dark;
   --paper: #fdfdfc; --tint: #f3f5f8; --ink: #1f2328; --faint: #5d6672; --line: #d8dce2;
   --accent: #0a5fa8; --alarm: #a8400a;
+  --lit-0: #fbe6b5; --edge-0: #b87700; --lit-1: #c9ebdf; --edge-1: #007a58; --lit-2: #f3d9e7; --edge-2: #a34f7c;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14171b; --tint: #1c2127; --ink: #e3e6ea; --faint: #98a2ae; --line: #353b44;
     --accent: #79b8f5; --alarm: #f0a070;
+    --lit-0: #4d3a0c; --edge-0: #e6a52e; --lit-1: #0d4234; --edge-1: #3fc79a; --lit-2: #4b2a3c; --edge-2: #e08ab8;
   }
 }
 body { margin: 0; background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
 main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
-.attncalc td[data-how] { cursor: default; }
-.attncalc td.at { background: var(--accent); color: var(--paper); outline: none; border-radius: 3px; }
+.attncalc [data-how] { cursor: default; }
+.attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
+.attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
+.attncalc .lit-1 { background: var(--lit-1); outline-style: dashed; outline-color: var(--edge-1); }
+.attncalc .lit-2 { background: var(--lit-2); outline-style: dotted; outline-color: var(--edge-2); }
+.attncalc .at, .attncalc .at:focus {
+  background: var(--accent); color: var(--paper); outline: 2px solid var(--accent); outline-offset: -2px;
+  border-radius: 3px;
+}
+.attncalc p.value { position: relative; }
 .attncalc .how {
   position: absolute; z-index: 1; left: 0; margin-top: .3rem; max-width: 100%; box-sizing: border-box;
   padding: .35rem .7rem; background: var(--paper); border: 1px solid var(--accent); border-radius: 4px;
@@ -88,7 +98,7 @@ main.attncalc { --ground: var(--paper); }
   :root { --paper: #fff; --ink: #000; --faint: #444; --line: #999; --tint: #fff; --accent: #000; --alarm: #000; }
   main.attncalc { padding: 0; max-width: none; }
   .attncalc section > section { break-inside: avoid; }
-  .attncalc .hint { display: none; }
+  .attncalc .hint, .attncalc .how { display: none; }
 }
 """
 
@@ -102,49 +112,67 @@ NOTEBOOK_STYLE = """
 """A notebook's theme need not be the system's, so its colours are those of the text around it."""
 
 SCRIPT = """
-for (const stack of document.querySelectorAll(".attncalc .stack")) {
-  const cells = stack.querySelectorAll("td[data-how]");
+const page = document.querySelector(".attncalc");
+const marks = ["at", "lit-0", "lit-1", "lit-2"];
+const mark = (cell, name) => { cell.classList.add(name); lit.push(cell); };
+const numbers = text => text ? text.split(",") : [];
+let lit = [];
+const dark = () => { for (const cell of lit) cell.classList.remove(...marks); lit = []; };
+const light = cell => {
+  dark();
+  (cell.dataset.from ?? "").split(";").forEach((source, i) => {
+    for (const block of source.split(" ")) {
+      const [value, place] = block.split(":"), spans = numbers(place).map(span => span.split("-").map(Number));
+      for (const other of page.querySelectorAll(`[data-value="${value}"] [data-at]`)) {
+        const at = numbers(other.dataset.at).map(Number);
+        const inside = spans.every(([first, last = first], axis) => first <= at[axis] && at[axis] <= last);
+        if (inside) mark(other, `lit-${Math.min(i, 2)}`);
+      }
+    }
+  });
+  mark(cell, "at");
+};
+for (const stack of page.querySelectorAll(".stack, p.value")) {
+  const cells = stack.querySelectorAll("[data-how]");
   if (!cells.length) continue;
   const how = stack.appendChild(document.createElement("output"));
   how.className = "how";
   let current = null;
   const show = place => {
-    const cell = place?.closest("td[data-how]") ?? null;
+    const cell = place?.closest("[data-how]") ?? null;
     if (cell === current || how.contains(place)) return;
-    current?.classList.remove("at");
     current = cell;
     how.textContent = cell ? cell.dataset.how : "";
-    if (!cell) return;
-    const figure = cell.closest("figure");
-    cell.classList.add("at");
-    how.style.top = `${figure.offsetTop + figure.offsetHeight}px`;
+    if (!cell) return dark();
+    light(cell);
+    const around = cell.closest("figure");
+    if (around) how.style.top = `${around.offsetTop + around.offsetHeight}px`;
   };
   const reach = cell => {
-    for (const other of cells) other.tabIndex = -1;
+    for (const other of (cell.closest("table") ?? stack).querySelectorAll("[data-how]")) other.tabIndex = -1;
     cell.tabIndex = 0;
   };
-  reach(cells[0]);
+  for (const cell of [...cells].reverse()) reach(cell);
   stack.addEventListener("pointerover", event => show(event.target));
-  stack.addEventListener("pointerleave", () => show(stack.querySelector("td:focus")));
+  stack.addEventListener("pointerleave", () => show(stack.querySelector("[data-how]:focus")));
   stack.addEventListener("focusin", event => {
     if (event.target.dataset.how) reach(event.target);
     show(event.target);
   });
   stack.addEventListener("focusout", () => show(null));
   stack.addEventListener("keydown", event => {
-    const cell = event.target, row = cell.parentElement;
-    const beside = {
-      ArrowLeft: cell.previousElementSibling,
-      ArrowRight: cell.nextElementSibling,
-      ArrowUp: row.previousElementSibling?.cells?.[cell.cellIndex],
-      ArrowDown: row.nextElementSibling?.cells?.[cell.cellIndex],
-    }[event.key];
     if (event.key === "Escape") show(null);
-    if (!beside?.dataset.how) return;
+    const ways = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    const way = ways[event.key], row = event.target.parentElement;
+    if (!way || !row.parentElement.rows) return;
+    const rows = [...row.parentElement.rows];
+    let i = rows.indexOf(row), j = event.target.cellIndex, beside;
+    do beside = rows[i += way[0]]?.cells[j += way[1]]; while (beside && !beside.dataset.how);
+    if (!beside) return;
     beside.focus();
     event.preventDefault();
   });
 }
-for (const hint of document.querySelectorAll(".attncalc .hint")) hint.hidden = false;
+for (const hint of page.querySelectorAll(".hint")) hint.hidden = false;
 """
-"""Pointing at an entry, or walking to it with the arrow keys, shows how it was worked out."""
+"""Pointing at an entry, or walking to it, shows how it was made and lights the entries that it was made from."""
