@@ -258,8 +258,6 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         from attncalc.cli.files import refuse_unwritable
 
         refuse_unwritable(chosen.target.path, read.opened)
-    for note in read.notes:
-        output.say("note", note)
     trace = solve(
         problem,
         dtype=chosen.dtype,
@@ -273,11 +271,11 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
         trace = explained(trace)
     content = render(trace, chosen.target.format, chosen.view)
-    for note in trace.notes:
+    deliver(content, chosen.target.path)
+    for note in (*read.notes, *trace.notes):
         output.say("note", note)
     for warning in trace.warnings:
         output.say("warning", warning)
-    deliver(content, chosen.target.path)
 
 
 def deliver(content: str | bytes, path: Path | None) -> None:
