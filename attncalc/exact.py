@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 LARGEST = 20_000
-"""So many operations may a step's entries hold together: beyond that nobody reads them, and SymPy grows slow."""
+"""So many operations may a step's entries hold together, and so many entries an operand: beyond that nobody reads
+them, and SymPy grows slow."""
 TIDIED = 400
 """Entries of more operations than this are left as they come out."""
 
@@ -33,6 +34,10 @@ def exact(given: Given) -> Given:
     """The operand as exact numbers: each by the digits that it was written with, 0.1 as 1/10, 1/3 as a third."""
     if given.value.dtype.kind != "f":
         return given
+    if given.value.size > LARGEST:
+        raise NotExact(
+            f"an operand of {given.value.size:,} entries is not made exact, and the limit is {LARGEST:,}", hint=WITHOUT
+        )
     if given.written is None:
         return given._replace(value=exactly(given.value))
     entries = [_entry(text) for text in given.written.flat]
@@ -59,6 +64,10 @@ def _root(above: str, below: str) -> Any:
 
 
 def _decimal(text: str) -> Any:
+    if len(text) > MOST_DIGITS:
+        raise NotExact(
+            f"an entry is written with {len(text):,} characters, and the limit is {MOST_DIGITS:,}", hint=WITHOUT
+        )
     return sympy.Rational(text)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from attncalc import progress
+from attncalc.errors import OptionError
 from attncalc.graph import Node
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 KEPT = 6
 """So many turns are kept at the beginning, and as many at the end."""
+MOST = 10_000_000
+"""So many turns take minutes, and no more are made."""
+MOST_KEPT = 50_000
+"""So many turns take half a gigabyte where all are kept, and no more are."""
 
 
 class End(NamedTuple):
@@ -76,6 +81,8 @@ def run(
     """Turn after turn, until the loop's own reason to stop or its number of turns."""
     from attncalc.program import Program  # here, since every calculation imports this file and few are loops
 
+    if loop.turns > MOST:
+        raise OptionError(f"{loop.turns:,} {loop.turn}s are asked for, and {MOST:,} are the most")
     start = {**operands, **loop.start}
     program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
     first: list[Turn] = []
@@ -85,6 +92,11 @@ def run(
         for done in range(loop.turns):
             turn = Turn(loop.first + done, program.run(state), state)
             (first if len(first) < KEPT else latest).append(turn)
+            if len(latest) > MOST_KEPT:
+                raise OptionError(
+                    f"--all keeps every {loop.turn}, and {MOST_KEPT:,} are the most that are kept",
+                    hint="without --all the first and the last are shown",
+                )
             state = start | {name: turn.values[node] for name, node in loop.carry.items()}
             end = loop.stop(turn.values)
             if end:

@@ -14,6 +14,9 @@ from attncalc.calculation import Calculation, Option
 from attncalc.errors import InputError, OptionError
 from attncalc.text import either, near, quoted, visible
 
+LARGEST_WHOLE = 10**15
+"""Whole numbers beyond are none that a float is sure of, and count nothing that a computer holds."""
+
 
 def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were given, each checked against its declaration."""
@@ -53,6 +56,8 @@ def _checked(option: Option, value: Any) -> Any:
         if float in option.types and math.isfinite(size):
             return value
         if int in option.types and size.is_integer():
+            if abs(size) > LARGEST_WHOLE:
+                raise OptionError(f"{option.flag} must be a whole number of up to 15 digits, and not {size:g}")
             return int(size)
     words = {
         bool: "true or false",

@@ -21,6 +21,7 @@ from attncalc.text import both
 Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
 """What an optimiser remembers from one step to the next, by the names of its steps."""
+MOST_ROWS = 1_000_000  # of a schedule
 
 
 class Parameters(NamedTuple):
@@ -230,6 +231,11 @@ def schedule(
     if steps is None and (at is None or kind in ("cosine", "linear")):
         raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
     at_least(1, steps=max(at or (1,)) if steps is None else steps)
+    if at is None and (steps or 0) > MOST_ROWS:
+        raise OptionError(
+            f"--steps {steps} makes a row for each step, and {MOST_ROWS:,} are the most",
+            hint="--at 1,1000,1000000 shows these steps alone",
+        )
     shown = tuple(range(1, (steps or 0) + 1)) if at is None else at
     outside = [s for s in shown if s < 1 or s > (steps or s)]
     if outside:

@@ -31,6 +31,7 @@ from attncalc.ops import (
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
 """How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
+MOST_BUCKETS = 4096
 
 Base = Annotated[float, "the wavelengths reach from 2π to 2π times this"]
 Count = Annotated[int | None, "how many positions"]
@@ -209,6 +210,8 @@ def t5_bias(
 
 
 def _check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
+    if buckets > MOST_BUCKETS:
+        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, and not {buckets}")
     own = buckets if causal else buckets // 2
     if own < 2 or (not causal and buckets % 2):
         raise OptionError(

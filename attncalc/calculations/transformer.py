@@ -20,6 +20,9 @@ from attncalc.ops import ranking as best
 from attncalc.text import near
 from attncalc.trace import Step, Trace
 
+MOST_GENERATED = 256
+"""Tokens: each turn looks at all that was written before it, and the steps of so many take half a gigabyte."""
+
 
 def _final_norm(stack: str) -> dict[str, Declared]:
     return {
@@ -170,6 +173,8 @@ def transformer(
         ids = _longer(ids, logits_of(ids))
     elif generate < 1:
         raise OptionError(f"--generate must be at least 1, and not {generate}")
+    elif generate > MOST_GENERATED:
+        raise OptionError(f"--generate must be at most {MOST_GENERATED}, and not {generate}")
     for t in range(1, (generate or 0) + 1):
         with group(f"token {t}"):
             ids = _longer(ids, logits_of(ids))

@@ -52,9 +52,11 @@ def _check(words: Sequence[str], **given: Any) -> int:
     answer, word = _in_order(words, reading)
     document = load_document(word, reading)
     problem = problem_of(document)
-    for warning in _disagreeing(document, problem):
+    warnings = _disagreeing(document, problem)
+    status = check_and_show(problem, answer, given, where, reading)
+    for warning in warnings:
         output.say("warning", warning)
-    return check_and_show(problem, answer, given, where, reading)
+    return status
 
 
 def problem_of(document: Document) -> Problem:
@@ -76,13 +78,13 @@ def check_and_show(problem: Problem, answer: str, given: common.Words, where: co
     sheet = read_sheet(answer, reading)
     marker = Marker(Key(problem), tolerance=tolerance(given), points=points(given), reveal=bool(given["reveal"]))
     marked = marker.mark(sheet)
-    for note in (*reading.notes, *marked.notes):
-        output.say("note", note)
     if where.path:
         from attncalc.cli.files import refuse_unwritable
 
         refuse_unwritable(where.path, reading.opened)
     common.deliver(page(marked, where.format, view), where.path)
+    for note in (*reading.notes, *marked.notes):
+        output.say("note", note)
     return 0 if marked else WRONG
 
 

@@ -12,6 +12,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from attncalc.cli import output
 from attncalc.cli.words import sort_words
+from attncalc.errors import AttncalcError
 
 Context = Any  # Typer keeps the types of its vendored Click to itself
 
@@ -52,6 +53,7 @@ class Command(TyperCommand):
         )
         self.usage = usage
         self.ambiguous = ambiguous or {}  # short options that are the name of an operand too: {"-q": "--quiet"}
+        self.misreadings: list[str] = []
 
     @property
     def options(self) -> list[TyperOption]:
@@ -61,18 +63,31 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Tell options from operands, so that what is handed on needs no telling any more."""
         if not ctx.resilient_parsing:  # as it is while a shell completes a word
-            self._note_misreadings(args)
+            self.misreadings = self._misreadings(args)
             found, operands = sort_words(args, self.options, ctx.command_path)
             args = [*found, "--", *operands]
         return super().parse_args(ctx, args)
 
-    def _note_misreadings(self, args: list[str]) -> None:
+    def invoke(self, ctx: Context) -> Any:
+        """Run the command; what may have been misread is noted behind its result, or is the hint of its fault."""
+        try:
+            status = super().invoke(ctx)
+        except AttncalcError as fault:
+            fault.hint = fault.hint or "; ".join(self.misreadings)
+            raise
+        for note in self.misreadings:
+            output.say("note", note)
+        return status
+
+    def _misreadings(self, args: list[str]) -> list[str]:
         """`-q q.json` is `--quiet` and an operand, but may have been meant as `--q q.json`."""
+        found = []
         for short, long in self.ambiguous.items():
             written = any(word.partition("=")[0] == "-" + short for word in args)
             meant = any(word == short and following[:1] != "-" for word, following in pairwise(args))
             if meant and not written:
-                output.say("note", f"{short} is read as {long}; for {short[1:]} write -{short}")
+                found.append(f"{short} is read as {long}; for {short[1:]} write -{short}")
+        return found
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """What follows the command's name in the first line of its help."""

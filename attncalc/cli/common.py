@@ -259,8 +259,6 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         from attncalc.cli.files import refuse_unwritable
 
         refuse_unwritable(chosen.target.path, read.opened)
-    for note in read.notes:
-        output.say("note", note)
     with bar(quiet=chosen.view.quiet):
         trace = solve(
             problem,
@@ -276,11 +274,11 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
         trace = explained(trace)
     content = render(trace, chosen.target.format, chosen.view)
-    for note in trace.notes:
+    deliver(content, chosen.target.path)
+    for note in (*read.notes, *trace.notes):
         output.say("note", note)
     for warning in trace.warnings:
         output.say("warning", warning)
-    deliver(content, chosen.target.path)
 
 
 def _asked(chosen: Settings) -> str | None:

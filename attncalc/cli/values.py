@@ -30,7 +30,7 @@ def _read(option: Option, word: str) -> Any:
     if word in option.choices:
         return word
     for kind in option.types:
-        if kind is int and re.fullmatch(r"[+-]?[0-9]{1,18}", word):
+        if kind is int and re.fullmatch(r"[+-]?[0-9]{1,40}", word):
             return int(word)
         if kind in (int, float):
             number = _number(word)

@@ -41,7 +41,7 @@ class ArrayFile(NamedTuple):
         if operand.kind == "expression":
             raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
-        source = f"{self.source}#{visible(chosen)}" if chosen else self.source
+        source = f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
         return from_array(self.loaders[chosen](), operand.kind, brackets(source))._replace(source=source)
 
 
@@ -59,7 +59,7 @@ class TextFile(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of its tables, where it has several."""
-        return tuple(blocks(self.text))
+        return tuple(blocks(self.text, self.source))
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The table, the one of that name or meant for the operand, or the row of that label."""
@@ -67,13 +67,13 @@ class TextFile(NamedTuple):
             return read_tokens(self.text, self.source)._replace(source=self.source)
         if operand.kind == "expression":
             return read_expression(self.text)._replace(source=self.source)
-        tables = blocks(self.text)
+        tables = blocks(self.text, self.source)
         if not tables:
             given = read_table(self.text, self.source, operand.kind, reading)._replace(source=self.source)
             return labelled_row(given, name) if name else given
         chosen = choose(name, operand.name, list(tables), self.source)
         given = read_table(tables[chosen], self.source, operand.kind, reading)
-        return given._replace(source=f"{self.source}#{visible(chosen)}")
+        return given._replace(source=f"{self.source}#{visible(chosen, 80)}")
 
 
 if TYPE_CHECKING:

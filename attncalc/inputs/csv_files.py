@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from attncalc.trace import Given
 
 BLANKS = " "
+MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
 _DELIMITERS = "\t;,"  # in this order where several would do
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _QUOTED = re.compile(r'"[^"]*"')
@@ -32,7 +33,7 @@ class Row(NamedTuple):
     cells: list[str]
 
 
-def blocks(text: str) -> dict[str, str]:
+def blocks(text: str, source: str = "the file") -> dict[str, str]:
     """The tables of a file whose lines `@name` begin one each, by name; {} for a file that is one table.
 
     Lines in front stay, emptied, so that the lines of errors are the file's.
@@ -40,12 +41,16 @@ def blocks(text: str) -> dict[str, str]:
     if not re.match(r"\s*@", text):
         return {}
     found: dict[str, list[str]] = {}
-    name = ""
+    name, in_front = "", 0
     for number, line in enumerate(io.StringIO(text, newline=None)):
         title = re.fullmatch(r'"?@([^,;\t"]+)"?[,;\t]*\s*', line)
         if title:
-            name = title.group(1).strip()
-            found[name] = ["\n"] * (number + 1)
+            name, in_front = title.group(1).strip(), in_front + number
+            if name in found:
+                raise InputError(f"{source}:{number + 1}: {quoted('@' + name)} stands twice")
+            if in_front > MOST_IN_FRONT:
+                raise InputError(f"{source} holds more tables (lines @name) than are read")
+            found[name] = ["\n" * (number + 1)]
         elif name:
             found[name].append(line)
     return {name: "".join(lines) for name, lines in found.items()}

@@ -81,7 +81,7 @@ class JsonFile(NamedTuple):
     def _built(self, entry: Entry, operand: Operand) -> Given:
         """The operand that an entry is."""
         path = self.under + entry.path
-        source = f"{self.source}#{visible(entry.path)}" if entry.path else self.source
+        source = f"{self.source}#{visible(entry.path, 80)}" if entry.path else self.source
         value = entry.value
         if isinstance(value, dict):
             return self._inside(entry, operand)
@@ -124,7 +124,7 @@ class JsonFile(NamedTuple):
             return where(index[1:])
 
         rows = _array(list(tree.values()), operand, place)
-        source = f"{self.source}#{visible(prefix[:-1])}" if prefix else self.source
+        source = f"{self.source}#{visible(prefix[:-1], 80)}" if prefix else self.source
         rows = with_labels(rows._replace(source=source), keys, operand, f"{self.source}: the keys", alone=True)
         return noted(rows, "keys read as row labels")
 

@@ -19,10 +19,16 @@ from attncalc.ops.shares import weigh
 
 def _factorial(x: Array) -> Array:
     if is_exact(x):
-        import sympy  # only where exact numbers are at work
-
-        return np.asarray(np.frompyfunc(sympy.factorial, 1, 1)(x))
+        return np.asarray(np.frompyfunc(_exact_factorial, 1, 1)(x))
     return _of_each(x, lambda k: float(math.factorial(int(k))) if k <= 170 else math.inf)
+
+
+def _exact_factorial(k: Any) -> Any:
+    import sympy  # only where exact numbers are at work
+
+    if k.is_number and math.lgamma(float(k) + 1) > math.log(10) * kernels.MOST_DIGITS:
+        raise NotExact(f"{k.evalf(5)}! has more than {kernels.MOST_DIGITS:,} digits", hint=kernels.WITHOUT)
+    return sympy.factorial(k)
 
 
 def _log_factorial(x: Array) -> Array:

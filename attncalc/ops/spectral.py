@@ -15,7 +15,7 @@ from attncalc.cells import At, Cell, Form, Literal, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.decompose import each, eigen, sized, svd
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import Array, has_letters, is_exact
 
 SAME = 1e-6
 """How far the coefficients of a polynomial may be off before it is taken for another one."""
@@ -90,7 +90,9 @@ def _eigenvalue_cell(node: Node, at: At, look: Look) -> Cell:
 
 def _quadratic_sign(p: Any, q: Any, *, place: int) -> int:
     """Whether the root stands before the larger or the smaller solution, sorted as eigenvalues are."""
-    roots = [(-p + sign * np.emath.sqrt(float(p * p - 4 * q))) / 2 for sign in (1, -1)]
+    if has_letters(np.array([p, q])):
+        return -1 if place else 1
+    roots = [(-float(p) + sign * np.emath.sqrt(float(p * p - 4 * q))) / 2 for sign in (1, -1)]
     return 1 if sized(np.array(roots))[place] == 0 else -1
 
 
