@@ -7,7 +7,8 @@
     ├── OptionError                   your call: options that clash, or that are not there
     ├── ExpressionError               your formula: what is wrong with it, and at which character
     ├── NoGradient                    a result that jumps, so that it has no gradient
-    └── NotExact                      a limit of ours: no closed form, and the way round it
+    ├── NotExact                      a limit of ours: no closed form, and the way round it
+    └── NoPicture                     a result of which there is nothing to draw
 
 The inner layer raises the fact; the outer one adds the file, the operand or the step with `within`.
 """
@@ -56,3 +57,7 @@ class NoGradient(AttncalcError):
 
 class NotExact(AttncalcError):
     """An exact or symbolic form that does not exist or is too large, with the way round it."""
+
+
+class NoPicture(AttncalcError):
+    """A result of which there is nothing to draw: a single number, letters, complex numbers."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from attncalc.homework.verdicts import Marked
+    from attncalc.picture import Picture
 
     Array = NDArray[Any]
     Labels = Mapping[str, tuple[str, ...]]
@@ -168,6 +169,7 @@ class Trace:
         warnings: tuple[str, ...] = (),
         problem: Any = None,
         lesson: Lesson | None = None,
+        pictures: tuple[Picture, ...] = (),
     ) -> None:
         self.calculation = calculation  # "attention", "grad attention"
         self.summary = summary  # the calculation's one line
@@ -179,6 +181,7 @@ class Trace:
         self.warnings = warnings
         self.problem = problem  # what was computed, for computing it again another way
         self.lesson = lesson  # what is explained beside it, where that was asked for
+        self.pictures = pictures  # what is drawn of it, where that was asked for
 
     def __repr__(self) -> str:
         return f"<{self.calculation}: {', '.join(self)}>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -19,7 +19,9 @@ from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, gradient_step, step
 from attncalc.loops import End, Loop
 from attncalc.ops import mean, rename, total
+from attncalc.picture import Curves, Line, Picture, Sweep, every_turn, turns
 from attncalc.program import Values
+from attncalc.trace import Step, Trace
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
@@ -28,11 +30,23 @@ Gradients = Mapping[Node, Node]
 """Weights → the steps that hold the gradients of the loss with respect to them, in the order of the backward pass."""
 
 
+def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
+    """How the loss falls from step to step; of one step what comes out of the network."""
+    losses = turns(every_turn(trace, sweep), "step", "loss")
+    if len(losses) > 1:
+        numbers, heights = zip(*losses, strict=True)
+        yield Curves("the loss along the steps", "step", (Line("loss", np.array(numbers), np.array(heights)),))
+    else:
+        before = [step.name for step in trace.steps].index("loss")
+        yield next(step for step in reversed(trace.steps[:before]) if len(step.shape) > 1)
+
+
 @calculation(
     x="N f",
     y=operand("N o", kind="data"),
     w="f o",
     b="o",
+    pictures=_learning,
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 5.1.4",
 )
 def linear_regression(
@@ -142,6 +156,7 @@ def _check_targets(values: Mapping[str, Any]) -> None:
     w5="h4 h5",
     b5="h5",
     check=_check_targets,
+    pictures=_learning,
     reference="Rumelhart, Hinton and Williams 1986; Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.5",
 )
 def mlp(

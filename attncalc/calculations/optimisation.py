@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
 
 from attncalc.axes import Axis
 from attncalc.calculation import calculation
@@ -13,7 +15,9 @@ from attncalc.calculations.positions import at_least
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
 from attncalc.ops import cos, keep_where, minimum, spread, sqrt, take
+from attncalc.picture import MOST_LINES, Curves, Line, Marks, Picture, Sweep, turns
 from attncalc.text import both
+from attncalc.trace import Trace
 
 Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
@@ -140,11 +144,26 @@ def checked(kind: str, lr: float, p: Parameters) -> None:
         note(f"{both(idle)} {'have' if len(idle) > 1 else 'has'} no effect on {kind}")
 
 
+MOST_RATES = 400
+"""So many steps of a schedule are enough for a curve."""
+
+
+def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """Each coordinate of the point along the steps, the start included."""
+    here = sweep.again()
+    made = turns(here, "step", "point")
+    points = np.stack([here.inputs["start"].value.ravel(), *(point.ravel() for _, point in made)])
+    places = np.array([0, *(number for number, _ in made)])
+    lines = [Line(f"point[{i}]", places, column) for i, column in enumerate(points.T[:MOST_LINES])]
+    yield Curves("the point along the steps", "step", tuple(lines))
+
+
 @calculation(
     gradients="t n",
     start="n",
     reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
     "numbers as torch.optim's",
+    pictures=_way,
 )
 def optimizer(
     G: Annotated[Node, "the gradient at each step, one row a step"],
@@ -172,8 +191,19 @@ def optimizer(
     return (output("point", point, "where the last step arrives"),)
 
 
+def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """The learning rate along all steps; those that were asked for are marked."""
+    asked = trace.options["at"]
+    steps = trace.options["steps"] or max(asked)
+    shown = np.unique(np.linspace(1, steps, min(steps, MOST_RATES)).astype(int))
+    rates = sweep.again(at=tuple(shown.tolist()), steps=steps).result
+    marks = Marks("the steps asked for", np.array(asked), sweep.again().result) if asked else None
+    yield Curves("learning rate", "step", (Line("lr", shown, rates),), marks)
+
+
 @calculation(
-    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)"
+    pictures=_climb_and_descent,
+    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)",
 )
 def schedule(
     *,

@@ -99,6 +99,7 @@ def _each(name: str, values: Sequence[int], least: int, count: int) -> Sequence[
     b="gates",
     h0="h",
     c0="h",
+    pictures=("states",),
     reference="Elman 1990; Cho et al. 2014 (GRU); Hochreiter and Schmidhuber 1997 (LSTM); as torch.nn.RNN, GRU, LSTM",
 )
 def rnn(

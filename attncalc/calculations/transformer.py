@@ -97,6 +97,7 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...]) -> int:
     decoder=DECODER,
     sizes={"h": "heads"},
     finish=_in_words,
+    pictures=("weights",),
     reference=f"{VASWANI}, figure 1",
 )
 def transformer(
