@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.errors import NoPicture
+from attncalc.errors import NoPicture, OptionError
+from attncalc.files import write_file
 from attncalc.numbers import numeric
 from attncalc.picture import Bars, Curves, HeatMap, Line, Picture, Ticks
+from attncalc.render import PICTURES, render
 from attncalc.render.parts import operand_steps
 from attncalc.render.view import View, as_read, beside, shown
 from attncalc.sweep import sweep
+from attncalc.text import quoted
 from attncalc.trace import Step, Trace
 
 Array = NDArray[Any]
@@ -34,6 +38,20 @@ def illustrated(trace: Trace, view: View) -> Trace:
         return trace._replace(pictures=tuple(found))
     note = f"{MOST} of {len(found)} pictures are drawn: --all draws every one, --get NAME those of one step"
     return trace._replace(pictures=tuple(found[:MOST]), notes=(*trace.notes, note))
+
+
+def plotted(trace: Trace, path: str | Path | None, width: int | None) -> str:
+    """The pictures as text; or written to a file, whose path comes back."""
+    if path is None:
+        view = View(plot=True, quiet=True, everything=True, width=width)
+        return str(render(illustrated(trace, view), "table", view))
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in PICTURES:
+        raise OptionError(f"pictures are drawn to .png and .svg files, not to {quoted(str(path))}")
+    view = View(everything=True)
+    content = render(illustrated(trace, view), form, view)
+    write_file(Path(path), content.encode() if isinstance(content, str) else content)
+    return str(path)
 
 
 def _chosen(trace: Trace, view: View) -> Iterator[Picture]:
@@ -90,7 +108,8 @@ def _why_not(trace: Trace, view: View) -> str:
 def drawn(steps: Iterable[Step], trace: Trace) -> Iterator[Picture]:
     """What each step looks like: a vector as bars or a curve, a matrix as shades, a stack matrix by matrix."""
     for step in steps:
-        value = None if step.value is None else numeric(as_read(step).value)
+        read = as_read(step).value
+        value = None if read is None else numeric(read)
         if value is not None and value.size > 1:
             yield from _pictured(step, value, trace)
 
@@ -108,7 +127,7 @@ def _pictured(step: Step, value: Array, trace: Trace) -> Iterator[Picture]:
         title = f"{step.key}, {place}" if place else step.key
         if 1 in value.shape[-2:]:
             side, ticks = (columns, rows) if value.shape[-1] == 1 else (rows, columns)
-            of_one = f" of {side.name} = {side.labels[0]}" if side.own else ""
+            of_one = f", {side.name} = {side.labels[0]}" if side.own else ""
             yield _vector(f"{title}{of_one}", value[at].ravel(), ticks)
         else:
             yield HeatMap(title, value[at], rows, columns, low, high, None if hidden is None else hidden[at])

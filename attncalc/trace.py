@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attncalc.errors import AttncalcError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from attncalc.homework.verdicts import Marked
@@ -255,6 +257,15 @@ class Trace:
         from attncalc.render import View, latex
 
         return latex.page(self, View(standalone=standalone))
+
+    def plot(self, path: str | Path | None = None, *, width: int | None = None) -> str:
+        """The result's pictures, drawn with characters; with a path of a PNG or SVG file they are drawn there instead.
+
+        Files are Matplotlib's, which `pip install 'attncalc[plot]'` brings; what comes back then is the path.
+        """
+        from attncalc.illustration import plotted
+
+        return plotted(self, path, width)
 
     def __str__(self) -> str:
         from attncalc.render import View, plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, output, step
 from attncalc.laws import same
 from attncalc.ops import elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
-from attncalc.picture import Curves, Line, Marks, Picture, Sweep
 from attncalc.text import either
 from attncalc.trace import Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Kind = Literal["relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"]
 ALPHA = {"leaky-relu": 0.01, "elu": 1}
@@ -123,6 +125,8 @@ def _alpha(kind: str, alpha: float | None) -> float:
 
 def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its slope around 0, with the given numbers on it."""
+    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+
     here = sweep.again()
     x = here.inputs["x"].value.ravel()
     reach = max(4.0, 1.25 * float(np.abs(x).max()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,11 @@ from attncalc.expression import Expression, parse
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, aside, constant, constants, label, letter, note, output, rewrite, step
 from attncalc.ops import listed, stack
-from attncalc.picture import Curves, Landscape, Line, Marks, Picture, Sweep
 from attncalc.text import both, near
 from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Array = NDArray[Any]
 Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
@@ -78,6 +80,8 @@ def reach(values: Array, least: float = 0.0) -> tuple[float, float]:
 
 def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> Picture:
     """The step `height` around a way through one variable or two, with the way on it."""
+    from attncalc.picture import Curves, Landscape, Line, Marks  # here, since few calls draw
+
     ordered = len(next(iter(way.values()))) > 1
     if len(way) == 1:
         ((name, x),) = way.items()
@@ -93,11 +97,14 @@ def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> P
 
 def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its derivative around the point, or around 0 where there is none."""
+    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+
     names = [*parse(str(trace.inputs["expression"].value)).variables] or ["x"]
     point = trace.options["at"]
     at = next(iter(point.values())) if isinstance(point, dict) else point
     places = np.linspace(*reach(np.array([-2.0, 2.0] if at is None else [float(at)])), PLACES)
     heights, slopes_there = (sweep.over(name, {names[0]: places}) for name in ("function", "derivative"))
+    slopes_there = np.where(np.isfinite(heights), slopes_there, np.nan)  # where f has no value, it has no slope either
     lines = (Line("f", places, heights), Line("derivative", places, slopes_there))
     here = None if at is None else np.array([float(at)])
     marks = None if here is None else Marks("the point", here, sweep.over("function", {names[0]: here}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, given, letter, rewrite, step
 from attncalc.loops import End, Loop
 from attncalc.ops import take
-from attncalc.picture import Curves, Line, Picture, Sweep, every_turn, turns
 from attncalc.program import Values
 from attncalc.trace import Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 SETTLED = 1e-12
 """A descent has settled when an update is so small beside the way from the start."""
@@ -38,13 +40,15 @@ def _risen(trace: Trace) -> Iterator[str]:
 
 def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The way through one variable or two, and how the height falls from iteration to iteration."""
+    from attncalc.picture import Curves, Line, every_turn, turns  # here, since few calls draw
+
     whole = every_turn(trace, sweep)
     points = np.stack([np.atleast_1d(point) for _, point in turns(whole, "iteration", "point")])
     numbers, heights = zip(*turns(whole, "iteration", "value"), strict=True)
-    names = whole.find("iteration 0/point").labels.get(VARIABLES) or parse(str(trace.inputs["expression"].value)).variables
+    known = whole.find("iteration 0/point").labels.get(VARIABLES)
+    names = known or [*parse(str(trace.inputs["expression"].value)).variables]
     if 0 < len(names) <= 2:
-        way = {name: column for name, column in zip(names, points.T, strict=True)}
-        yield scenery(sweep, "value", way, "the iterations")
+        yield scenery(sweep, "value", dict(zip(names, points.T, strict=True)), "the iterations")
     yield Curves("the value along the iterations", "iteration", (Line("f", np.array(numbers), np.array(heights)),))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, gradient_step, step
 from attncalc.loops import End, Loop
 from attncalc.ops import mean, rename, total
-from attncalc.picture import Curves, Line, Picture, Sweep, every_turn, turns
 from attncalc.program import Values
 from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
@@ -32,6 +34,8 @@ Gradients = Mapping[Node, Node]
 
 def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """How the loss falls from step to step; of one step what comes out of the network."""
+    from attncalc.picture import Curves, Line, every_turn, turns  # here, since few calls draw
+
     losses = turns(every_turn(trace, sweep), "step", "loss")
     if len(losses) > 1:
         numbers, heights = zip(*losses, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from attncalc.calculations.positions import at_least
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
 from attncalc.ops import cos, keep_where, minimum, spread, sqrt, take
-from attncalc.picture import MOST_LINES, Curves, Line, Marks, Picture, Sweep, turns
 from attncalc.text import both
 from attncalc.trace import Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
@@ -150,6 +152,8 @@ MOST_RATES = 400
 
 def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """Each coordinate of the point along the steps, the start included."""
+    from attncalc.picture import MOST_LINES, Curves, Line, turns  # here, since few calls draw
+
     here = sweep.again()
     made = turns(here, "step", "point")
     points = np.stack([here.inputs["start"].value.ravel(), *(point.ravel() for _, point in made)])
@@ -193,6 +197,8 @@ def optimizer(
 
 def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The learning rate along all steps; those that were asked for are marked."""
+    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+
     asked = trace.options["at"]
     steps = trace.options["steps"] or max(asked)
     shown = np.unique(np.linspace(1, steps, min(steps, MOST_RATES)).astype(int))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -28,8 +28,10 @@ from attncalc.ops import (
     rotate,
     sin,
 )
-from attncalc.picture import Curves, Line, Picture, Sweep
 from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
@@ -77,6 +79,8 @@ FEWEST_WAVED, MOST_WAVES = 50, 3
 
 def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The encoding, and the sines of its first pairs as waves along the positions."""
+    from attncalc.picture import Curves, Line  # here, since few calls draw
+
     yield trace.find("encoding")
     start = trace.options["start"]
     columns = sweep.again(n=max(trace.options["n"], FEWEST_WAVED), properties=False).result.T

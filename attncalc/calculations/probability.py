@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
 from attncalc.laws import at_most, same, shares
 from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, ratio, softmax_slopes, total, weigh
-from attncalc.picture import MOST_LINES, Curves, Line, Marks, Picture, Sweep
 from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
 Base = Annotated[int | Literal["e"], "of the logarithm: e, 2 or 10"]
@@ -46,6 +48,8 @@ def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
 
 def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The shares; of a single row also how they grow alike as the temperature rises."""
+    from attncalc.picture import MOST_LINES, Curves, Line, Marks  # here, since few calls draw
+
     yield trace.outputs[0]
     if trace.result.ndim != 1 or trace.options["log"]:
         return

@@ -66,7 +66,7 @@ def output_options() -> list[TyperOption]:
     section = "Output"
     return [
         *target_options((*FORMATS, *PICTURES)),
-        switch("plot", "a picture below the result; with -q or --get alone; -o x.png or x.svg draws it", section=section),
+        switch("plot", "a picture below the result, with -q in its place; -o x.png or x.svg is one", section=section),
         switch("quiet", "the result alone, without the steps", short="-q", section=section),
         option("get", "this step or output alone", value="NAME", section=section),
         option("show", "these steps alone", value="NAME,NAME,…", multiple=True, section=section),
@@ -311,7 +311,8 @@ def _illustrated(trace: Trace, chosen: Settings) -> tuple[Trace, Settings]:
     except NoPicture as fault:
         if chosen.target.format in PICTURES or chosen.view.bare:
             raise
-        return trace._replace(notes=(*trace.notes, fault.message)), chosen._replace(view=chosen.view._replace(plot=False))
+        view = chosen.view._replace(plot=False)
+        return trace._replace(notes=(*trace.notes, fault.message)), chosen._replace(view=view)
 
 
 def deliver(content: str | bytes, path: Path | None) -> None:

@@ -20,7 +20,7 @@ ABOVE, BELOW = (f"color({color})" for color in LINES[:2])
 
 
 def bars(picture: Bars, view: View) -> Iterator[Text]:
-    """A line for each entry: its label, its bar from 0 to the right, or to the left where it is negative, its number."""
+    """A line for each entry: its label, its bar (from 0 to the left where it is negative), its number."""
     places = ends(len(picture.values), len(picture.values) if view.everything else MOST_ROWS)
     names = [label(picture.ticks, place, view) for place in places]
     numbers = [view.spell(text) for text in format_column(picture.values, view.digits)]
@@ -29,16 +29,15 @@ def bars(picture: Bars, view: View) -> Iterator[Text]:
     room = min(LONGEST, (view.columns or 80) - margin - max(map(len, numbers)) - 5)
     finite = picture.values[np.isfinite(picture.values)]
     low, high = min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0)))
-    reach = max(high / 2 - low / 2, 0) * 2
-    left = 0 if reach in (0, np.inf) else round(-low / reach * room)
+    half = high / 2 - low / 2 or 1.0  # halved, so that no difference overflows
+    left = round(-low / 2 / half * room)
     bar = view.spell("│")
-    yield Text(f"{right(head, margin)} {bar}", FAINT)
+    yield Text().append(f"{right(head, margin)} {bar}", FAINT)
     for place, name in zip(places, names, strict=True):
-        line = Text(right(name, margin), "" if picture.ticks.own else FAINT).append(f" {bar} ", FAINT)
+        line = Text().append(right(name, margin), "" if picture.ticks.own else FAINT).append(f" {bar} ", FAINT)
         if place is not None:
             value = float(picture.values[place])
-            share = value / reach if reach not in (0, np.inf) else 0.0
-            line.append_text(_bar(value, share, left, room, view)).append(f" {numbers[place]}")
+            line.append_text(_bar(value, value / 2 / half, left, room, view)).append(f" {numbers[place]}")
         yield line
     yield from left_out(view, (len(picture.values) - count(places), "bar"))
 

@@ -61,12 +61,12 @@ class Canvas:
             yield Text(right(spell(up), self.margin + 2), FAINT)
         named = {self.row(height): label for height, label in zip(self.heights, self.labels, strict=True)}
         for number, cells in enumerate(self.cells):
-            line = Text(right(named.get(number, ""), self.margin), FAINT)
+            line = Text().append(right(named.get(number, ""), self.margin), FAINT)
             line.append(spell(" ┼" if number in named else " │"), FAINT)
             for sign, style in cells:
                 line.append(sign, style)
             yield line
-        ticks = round_numbers(*self.across, max(self.width // 10, 2))
+        ticks = round_numbers(*self.across, max(self.width // 8, 3))
         columns = {self.column(tick): text for tick, text in zip(ticks, texts(np.array(ticks)), strict=True)}
         axis = "".join("┼" if column in columns else "─" for column in range(self.width))
         yield Text(spell(f"{' ' * self.margin} ┼{axis}"), FAINT)
@@ -164,11 +164,8 @@ def _mark(canvas: Canvas, marks: Marks) -> None:
         if np.isfinite(x) and np.isfinite(y)
     ]
     for number, column, row in reversed(points):  # where several share a place, the first is seen
-        if marks.ordered:
-            sign = str(number) if number < 10 else "o"
-        else:
-            sign = MARK[canvas.view.unicode]
-        canvas.mark(column, row, sign)
+        turn = str(number) if number < 10 else "o"
+        canvas.mark(column, row, turn if marks.ordered else MARK[canvas.view.unicode])
     if marks.ordered and len(points) > 1:
         canvas.mark(*points[-1][1:], LAST)
 
@@ -183,9 +180,12 @@ def _of_marks(marks: Marks | None, view: View) -> list[tuple[str, str, str]]:
 
 
 def _keys(keys: Sequence[tuple[str, str, str]], view: View) -> Iterator[Text]:
-    """`* output   + derivative`."""
+    """`* output   + derivative`, on as many lines as they need."""
     line = Text()
-    for number, (sign, style, name) in enumerate(keys):
-        line.append("   " if number else "").append(view.spell(sign), style)
-        line.append(view.spell(f" {name}"))
+    for sign, style, name in keys:
+        key = Text().append(view.spell(sign), style).append(view.spell(f" {name}"))
+        if line and view.columns and line.cell_len + 3 + key.cell_len > view.columns:
+            yield from flow(line, view.columns, hang=2)
+            line = Text()
+        line.append("   " if line else "").append_text(key)
     yield from flow(line, view.columns, hang=2)

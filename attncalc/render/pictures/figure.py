@@ -1,8 +1,9 @@
-"""The pictures as a PNG or SVG file, by Matplotlib: no display is needed, and nobody's settings change what is drawn."""
+"""The pictures as a PNG or SVG file, by Matplotlib: without a display, and whatever the reader's settings are."""
 
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from attncalc.errors import AttncalcError
 from attncalc.numbers import texts
 from attncalc.picture import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
+from attncalc.render.pictures.sides import few_decimals
 from attncalc.render.view import View
 from attncalc.text import visible
 from attncalc.trace import Trace
@@ -39,16 +41,12 @@ FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Yu Gothic", "Mi
 
 def figure(trace: Trace, view: View, format: str) -> bytes:
     """All the trace's pictures in one file; the same bytes for the same numbers."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        fault = f"Matplotlib draws {format.upper()} files, and it is not installed"
-        raise AttncalcError(fault, hint="pip install 'attncalc[plot]'") from None
     count = len(trace.pictures)
     columns = min(count, 1 if count == 1 else 2 if count <= 4 else 3)
     rows = ceil(count / columns)
-    with _own_settings(matplotlib):
+    with _own_settings(format):
+        from matplotlib.figure import Figure
+
         drawn = Figure(figsize=_size(trace.pictures, rows, columns), layout="constrained")
         for number, picture in enumerate(trace.pictures, start=1):
             axes = drawn.add_subplot(rows, columns, number)
@@ -61,16 +59,26 @@ def figure(trace: Trace, view: View, format: str) -> bytes:
 
 
 @contextmanager
-def _own_settings(matplotlib: Any) -> Iterator[None]:
+def _own_settings(format: str) -> Iterator[None]:
     """Matplotlib as it comes, whatever the reader's settings: labels are no formulas, and SVG text stays text."""
-    from matplotlib.font_manager import fontManager
-
-    known = set(fontManager.get_font_names())
     logger = logging.getLogger("matplotlib")
     level = logger.level
+    logger.setLevel(logging.CRITICAL)  # it tells of fonts, and of faults in files that are passed over here
+    window = os.environ.pop("MPLBACKEND", None)  # no window is opened, and a wrong name would end the import
+    try:
+        import matplotlib
+        from matplotlib.font_manager import fontManager
+    except ImportError:
+        fault = f"Matplotlib draws {format.upper()} files, and it is not installed"
+        raise AttncalcError(fault, hint="pip install 'attncalc[plot]'") from None
+    finally:
+        logger.setLevel(level)
+        if window is not None:
+            os.environ["MPLBACKEND"] = window
+    known = set(fontManager.get_font_names())
     with warnings.catch_warnings(), matplotlib.rc_context(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of characters that no font has: they are drawn as boxes
-        logger.setLevel(logging.ERROR)
+        logger.setLevel(logging.CRITICAL)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(
             {
@@ -112,14 +120,15 @@ def _heat_map(axes: Axes, picture: HeatMap, view: View) -> None:
     seen = np.isfinite(picture.values)
     if picture.hidden is not None:
         seen &= ~picture.hidden
-    shades = axes.imshow(np.ma.array(picture.values, mask=~seen), cmap=SHADES, vmin=picture.low, vmax=high, aspect="auto")
+    values = np.ma.array(picture.values, mask=~seen)
+    shades = axes.imshow(values, cmap=SHADES, vmin=picture.low, vmax=high, aspect="auto")
     shades.get_cmap().set_bad("#e8e8e8")
     axes.figure.colorbar(shades, ax=axes)
     _side(axes, "x", picture.columns)
     _side(axes, "y", picture.rows)
     if max(picture.values.shape) <= NUMBERED:
         middle = picture.low / 2 + high / 2
-        for (row, column), text in np.ndenumerate(texts(picture.values, 2 if view.digits is None else view.digits)):
+        for (row, column), text in np.ndenumerate(few_decimals(picture.values, view)):
             dark = seen[row, column] and picture.values[row, column] < middle
             said = text if seen[row, column] or not np.isfinite(picture.values[row, column]) else f"{text}\nmasked"
             size = "small" if len(text) <= 5 else "x-small"
@@ -130,7 +139,8 @@ def _bars(axes: Axes, picture: Bars, view: View) -> None:
     places = np.arange(len(picture.values))
     heights = np.where(np.isfinite(picture.values), picture.values, 0)
     drawn = axes.barh(places, heights, color=[LINES[int(height < 0)] for height in heights])
-    axes.bar_label(drawn, labels=[str(text) for text in texts(picture.values, view.digits)], padding=3, fontsize="small")
+    labels = [str(text) for text in texts(picture.values, view.digits)]
+    axes.bar_label(drawn, labels=labels, padding=3, fontsize="small")
     axes.margins(x=0.2)
     axes.axvline(0, color="k", linewidth=0.8)
     _side(axes, "y", picture.ticks)
@@ -154,13 +164,16 @@ def _curves(axes: Axes, picture: Curves) -> None:
         _marks(axes, picture.marks, "k")
     axes.set_xlabel(_label(picture.across))
     axes.grid(visible=True, alpha=0.3)
-    axes.legend()
+    if len(picture.lines) > 1 or picture.marks is not None:
+        axes.legend()
+    else:
+        axes.set_ylabel(_label(picture.lines[0].name))
 
 
 def _landscape(axes: Axes, picture: Landscape) -> None:
     """Contours with as much of the plane between any two of them."""
     heights = np.ma.masked_invalid(picture.heights)
-    levels = np.unique(np.quantile(heights.compressed(), np.linspace(0, 1, LEVELS))) if heights.count() else []
+    levels = np.unique(np.quantile(heights.compressed() if heights.count() else [0.0], np.linspace(0, 1, LEVELS)))
     if len(levels) > 1:
         shades = axes.contourf(picture.x, picture.y, heights, levels, cmap=SHADES, norm=_even(levels))
         axes.figure.colorbar(shades, ax=axes)
@@ -177,15 +190,16 @@ def _even(levels: Array) -> Any:
 
 
 def _marks(axes: Axes, marks: Marks, color: str) -> None:
-    """Points; a way also as a line, with the numbers of its points while they can be read."""
+    """Points; a way also as a line, with the numbers of its points, or of its ends where they are many."""
     edge = "k" if color == "w" else "w"
-    line = "-" if marks.ordered else ""
-    axes.plot(
-        marks.x, marks.y, f"o{line}", color=color, markeredgecolor=edge, linewidth=0.8, label=_label(marks.name), zorder=3
-    )
-    if marks.ordered and len(marks.x) <= PATIENT:
-        for number, place in enumerate(zip(marks.x.tolist(), marks.y.tolist(), strict=True)):
-            axes.annotate(str(number), place, xytext=(4, 4), textcoords="offset points", fontsize="small", color=color)
+    points = "o-" if marks.ordered else "o"
+    name = _label(marks.name)
+    axes.plot(marks.x, marks.y, points, color=color, markeredgecolor=edge, linewidth=0.8, label=name, zorder=3)
+    if marks.ordered:
+        places = [*enumerate(zip(marks.x.tolist(), marks.y.tolist(), strict=True))]
+        for number, place in places if len(places) <= PATIENT else (places[0], places[-1]):
+            around = {"boxstyle": "round,pad=0.1", "facecolor": "w", "alpha": 0.6, "linewidth": 0}
+            axes.annotate(str(number), place, (5, 5), textcoords="offset points", fontsize="small", bbox=around)
 
 
 def _label(text: str, longest: int = LONGEST_LABEL) -> str:

@@ -8,15 +8,25 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from attncalc.numbers import align, texts
+from attncalc.numbers import align
 from attncalc.picture import HeatMap, Ticks
 from attncalc.render.flow import flow
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
-from attncalc.render.pictures.sides import FAINT, MOST_ROWS, count, ends, label, left_out, right, shortened
+from attncalc.render.pictures.sides import (
+    FAINT,
+    LONGEST_NARROW,
+    MOST_ROWS,
+    count,
+    ends,
+    few_decimals,
+    label,
+    left_out,
+    right,
+    shortened,
+)
 from attncalc.render.view import View
 from attncalc.render.window import LEAST_HIDDEN
 
-DIGITS = 2  # decimals in a picture: its table has the others
 WIDEST = 100  # columns, where the page has no end
 BAR = " │ "
 
@@ -53,18 +63,20 @@ def heat_map(picture: HeatMap, view: View) -> Iterator[Text]:
 
 
 def _layout(picture: HeatMap, view: View) -> _Layout:
-    """The widest layout that the page holds: with numbers, with broad cells, with narrow ones, with columns left out."""
+    """The first that the page holds: with numbers, with broad cells, with narrow ones, with columns left out."""
     height, width = picture.values.shape
     rows = ends(height, height if view.everything else MOST_ROWS)
     columns: list[int | None] = [*range(width)]
     labels = [label(picture.rows, row, view) for row in rows]
     margin = max(map(cell_len, [*labels, _corner(picture, view)]))
-    numbers = _numbers(picture, view)
+    numbers = [[view.spell(text) for text in line] for line in few_decimals(picture.values, view).tolist()]
     longest = max(cell_len(text) for line in numbers for text in line)
-    numbered = _Layout(rows, columns, margin, longest + (2 if view.color else 3), "" if view.color else "  ", numbers)
+    named = max(longest, min(max(cell_len(view.spell(label)) for label in picture.columns.labels), LONGEST_NARROW))
+    beside = 2 if view.color else 3  # a number has a blank on both sides of it, or its shade
+    numbered = _Layout(rows, columns, margin, longest + beside, "" if view.color else "  ", numbers)
     holds = view.columns or WIDEST
     plain = numbered._replace(cell=2, between="", numbers=None)
-    for layout in (numbered, plain, plain._replace(cell=1)):
+    for layout in (numbered._replace(cell=named + beside), numbered, plain, plain._replace(cell=1)):
         if layout.width() <= holds:
             return layout
     room = max((holds - margin - len(BAR)) // 2, LEAST_HIDDEN)
@@ -103,16 +115,17 @@ def _cell(picture: HeatMap, layout: _Layout, row: int | None, column: int | None
     if layout.numbers is None:
         return Shade(sign * layout.cell, style)
     number = align([line[column] for line in layout.numbers])[row]
-    if style:
-        return Shade(f" {number.rjust(layout.cell - 2)} ", style)
-    return Shade(f"{sign * 2} {number.rjust(layout.cell - 3)}".rjust(layout.cell))
+    if view.color:
+        return Shade(f"{sign}{number.rjust(layout.cell - 2)} ", style)
+    return Shade(f"{sign * 2} {number.rjust(layout.cell - 3)}")
 
 
 def _header(ticks: Ticks, layout: _Layout, view: View) -> str:
     """Labels above the columns; above narrow ones an index now and then."""
     if layout.numbers is not None:
-        names = [shortened(ticks.labels[column or 0], layout.cell, view) for column in layout.columns]
-        return layout.between.join(right(name, layout.cell) for name in names)
+        room, behind = (layout.cell - 2, " ") if view.color else (layout.cell, "")
+        names = [shortened(ticks.labels[column or 0], room, view) for column in layout.columns]
+        return layout.between.join(right(name, layout.cell - len(behind)) + behind for name in names)
     longest = max(len(str(column or 0)) for column in layout.columns) + 1
     every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 10_000) if n * layout.cell >= longest)
     line = ""
@@ -124,14 +137,6 @@ def _header(ticks: Ticks, layout: _Layout, view: View) -> str:
 
 def _corner(picture: HeatMap, view: View) -> str:
     return view.spell(f"{picture.rows.name} ╲ {picture.columns.name}")
-
-
-def _numbers(picture: HeatMap, view: View) -> list[list[str]]:
-    """The entries with few decimals; with those of a table where they are asked for, or so few would lose one."""
-    written = texts(picture.values, DIGITS if view.digits is None else view.digits)
-    if view.digits is None and any("e" in text for text in written.flat):
-        written = texts(picture.values)
-    return [[view.spell(text) for text in line] for line in written.tolist()]
 
 
 def _odd(picture: HeatMap, view: View) -> Iterator[str]:

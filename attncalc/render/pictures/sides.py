@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
+from attncalc.numbers import texts
 from attncalc.picture import Ticks
 from attncalc.render.flow import flow
 from attncalc.render.view import View
 from attncalc.render.window import GAP
 from attncalc.render.window import left_out as words_for
 
+Array = NDArray[Any]
+
 FAINT = "dim"
+DIGITS = 2  # decimals in a picture: its table has the others
 MOST_ROWS = 40
 LONGEST_LABEL, LONGEST_NARROW = 16, 8
 NARROW = 60  # columns of a page
@@ -54,6 +60,12 @@ def shortened(text: str, width: int, view: View) -> str:
 def right(text: str, width: int) -> str:
     """Text at the right of so many columns, however wide its characters are."""
     return " " * (width - cell_len(text)) + text
+
+
+def few_decimals(values: Array, view: View) -> Array:
+    """The entries as text, with two decimals; with those of a table where they are asked for, or two would lose one."""
+    written = texts(values, DIGITS if view.digits is None else view.digits)
+    return texts(values) if view.digits is None and any("e" in text for text in written.flat) else written
 
 
 def round_numbers(low: float, high: float, most: int) -> list[float]:
