@@ -19,6 +19,7 @@ from attncalc.trace import NOTHING, Trace
 
 if TYPE_CHECKING:
     from attncalc.laws import Law
+    from attncalc.picture import Pictures
 
 Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
 """What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
@@ -118,6 +119,7 @@ class Calculation:
         laws: Mapping[str, Law] = NOTHING,
         infinite: bool = False,
         finish: Callable[[Trace], Trace] | None = None,
+        pictures: Pictures | None = None,
     ) -> None:
         self.name = function.__name__.rstrip("_").replace("_", "-")
         self.function = function
@@ -131,6 +133,7 @@ class Calculation:
         self.laws = laws  # what always holds of it: the words → a test
         self.infinite = infinite  # whether the result may be infinite (a divergence may)
         self.finish = finish  # what is left out once the values are known
+        self.pictures = pictures  # what is drawn of it in place of its result
 
     @cached_property
     def doc(self) -> str:
@@ -234,6 +237,7 @@ def calculation(
     laws: Mapping[str, Law] = NOTHING,
     infinite: bool = False,
     finish: Callable[[Trace], Trace] | None = None,
+    pictures: Pictures | None = None,
     **shapes: str | Declared | Mapping[str, Declared],
 ) -> Callable[[Callable[..., Any]], Calculation]:
     """Declare a calculation; the keywords name its operands in the order of the function's parameters for them.
@@ -255,4 +259,5 @@ def calculation(
         laws=laws,
         infinite=infinite,
         finish=finish,
+        pictures=pictures,
     )

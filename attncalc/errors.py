@@ -8,7 +8,8 @@
     ├── ExpressionError               your formula: what is wrong with it, and at which character
     ├── NoGradient                    a result that jumps, so that it has no gradient
     ├── NotExact                      a limit of ours: no closed form, and the way round it
-    └── TooLarge                      a limit of the machine's: what does not fit in memory, and the way round it
+    ├── TooLarge                      a limit of the machine's: what does not fit in memory, and the way round it
+    └── NoPicture                     a result of which there is nothing to draw
 
 The inner layer raises the fact; the outer one adds the file, the operand or the step with `within`.
 """
@@ -61,3 +62,7 @@ class NotExact(AttncalcError):
 
 class TooLarge(AttncalcError):
     """A run that would take more memory than there is; refused before it starts."""
+
+
+class NoPicture(AttncalcError):
+    """A result of which there is nothing to draw: a single number, letters, complex numbers."""

@@ -94,6 +94,18 @@ def widened(values: Array) -> Array:
     return values.astype(str).astype(np.float64) if values.dtype in (np.float16, np.float32) else values
 
 
+def numeric(values: Array) -> Array | None:
+    """The values as float64, exact ones too; None where they are words, letters or complex."""
+    if values.dtype.kind in "biuf":
+        return widened(values).astype(np.float64)
+    if values.dtype.kind != "O":
+        return None
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):  # a letter has no value, and i none among the floats
+        return None
+
+
 # Numbers for reading
 
 

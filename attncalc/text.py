@@ -53,3 +53,9 @@ def _joined(words: Iterable[str], last: str) -> str:
 def shape_text(shape: Iterable[int]) -> str:
     """`2 × 3`; a shape without axes is `a single number`."""
     return " × ".join(map(str, shape)) or "a single number"
+
+
+def reason(error: OSError) -> str:
+    """The system's words for a failure, as a part of a sentence: `no space left on device`."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]

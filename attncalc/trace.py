@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attncalc.errors import AttncalcError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from attncalc.homework.verdicts import Marked
+    from attncalc.picture import Picture
 
     Array = NDArray[Any]
     Labels = Mapping[str, tuple[str, ...]]
@@ -185,6 +188,7 @@ class Trace:
         warnings: tuple[str, ...] = (),
         problem: Any = None,
         lesson: Lesson | None = None,
+        pictures: tuple[Picture, ...] = (),
     ) -> None:
         self.calculation = calculation  # "attention", "grad attention"
         self.summary = summary  # the calculation's one line
@@ -196,6 +200,7 @@ class Trace:
         self.warnings = warnings
         self.problem = problem  # what was computed, for computing it again another way
         self.lesson = lesson  # what is explained beside it, where that was asked for
+        self.pictures = pictures  # what is drawn of it, where that was asked for
 
     def __repr__(self) -> str:
         return f"<{self.calculation}: {', '.join(self)}>"
@@ -271,6 +276,15 @@ class Trace:
         from attncalc.render import View, latex
 
         return latex.page(self, View(standalone=standalone))
+
+    def plot(self, path: str | Path | None = None, *, width: int | None = None) -> str:
+        """The result's pictures, drawn with characters; with a path of a PNG or SVG file they are drawn there instead.
+
+        Files are Matplotlib's, which `pip install 'attncalc[plot]'` brings; what comes back then is the path.
+        """
+        from attncalc.illustration import plotted
+
+        return plotted(self, path, width)
 
     def __str__(self) -> str:
         from attncalc.render import View, plain

@@ -20,7 +20,8 @@ FLOOR = {"errors", "progress", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
 INTERPRETERS = LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
-RECORD = {"card", "numbers", "trace"}
+BESIDE = {"laws", "mistake", "picture"}  # what else is declared of a calculation
+RECORD = {"card", "numbers", "picture", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
 MAY_IMPORT = {
@@ -29,8 +30,10 @@ MAY_IMPORT = {
     "text": set[str](),
     **dict.fromkeys(LANGUAGE, FLOOR | LANGUAGE),
     **dict.fromkeys(INTERPRETERS, FLOOR | LANGUAGE | INTERPRETERS | {"trace"}),
-    "calculations": FLOOR | LANGUAGE | LOOPS | {"calculation", "calculations", "cost", "laws", "mistake", "trace"},
+    "calculations": FLOOR | LANGUAGE | LOOPS | BESIDE | {"calculation", "calculations", "cost", "trace"},
+    "files": FLOOR,
     "laws": {"trace"},
+    "picture": {"trace"},
     "numbers": FLOOR | {"surds"},
     "surds": set[str](),
     "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},
@@ -142,6 +145,7 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
 # What starting is not to pay for: a dataclass alone takes as long to make as the smallest module to load.
 UNNEEDED = HEAVY | {"csv", "dataclasses", "fractions", "unittest", "zipfile"}
 UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.program"}
+UNNEEDED |= {"attncalc.illustration", "attncalc.picture", "attncalc.sweep"}
 UNNEEDED |= {"attncalc.homework", "attncalc.inputs.python_values", "attncalc.ops.spectral"}
 ATTENTION = {"attncalc.calculations.attention", "attncalc.calculations.masking", "attncalc.ops.pairs"}
 VECTORS = {"attncalc.calculations.vectors"}

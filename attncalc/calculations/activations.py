@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import numpy as np
 
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError
@@ -12,6 +14,10 @@ from attncalc.graph import Node, as_node, constant, output, step
 from attncalc.laws import same
 from attncalc.ops import elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
 from attncalc.text import either
+from attncalc.trace import Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Kind = Literal["relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"]
 ALPHA = {"leaky-relu": 0.01, "elu": 1}
@@ -117,6 +123,19 @@ def _alpha(kind: str, alpha: float | None) -> float:
     return ALPHA.get(kind, 0) if alpha is None else alpha
 
 
+def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """The function and its slope around 0, with the given numbers on it."""
+    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+
+    here = sweep.again()
+    x = here.inputs["x"].value.ravel()
+    reach = max(4.0, 1.25 * float(np.abs(x).max()))
+    places = np.linspace(-reach, reach, 241)
+    there = sweep.again(x=places)
+    lines = tuple(Line(step.name, places, there[step.name]) for step in there.outputs)
+    yield Curves(trace.options["kind"], "x", lines, Marks("the given x", x, here.result.ravel()))
+
+
 @calculation(
     x="| n | n m",
     laws={
@@ -126,6 +145,7 @@ def _alpha(kind: str, alpha: float | None) -> float:
         ),
         "tanh(x) is 2·σ(2x) − 1": lambda f, x: same(f(x, kind="tanh"), 2 * f(2 * x, kind="sigmoid").result - 1),
     },
+    pictures=_bent,
     reference="Hendrycks and Gimpel 2016, Gaussian Error Linear Units; all as in torch.nn.functional",
 )
 def activation(

@@ -118,6 +118,7 @@ def project_qkv(
             f(c * x, wq, wk, wv), c * f(x, wq, wk, wv).result
         ),
     },
+    pictures=("q", "k", "v"),
     reference=f"{VASWANI}, section 3.2",
 )
 def qkv(
@@ -151,6 +152,7 @@ def qkv(
     bias=operand("n m", kind="logits", broadcasts=True),
     rope_positions="n",
     leading=("h",),
+    pictures=("weights",),
     remarks=fully_masked,
     laws={
         "every row of weights sums to 1": lambda f, q, k, v: same(f(q, k, v)["weights"].sum(-1), 1),
@@ -256,6 +258,7 @@ def _operands(
     bias=operand("h n m", kind="logits", broadcasts=True),
     rope_positions="n",
     sizes={"h": "heads", "g": "kv_heads"},
+    pictures=("weights",),
     remarks=fully_masked,
     laws={
         "tokens in another order have their outputs in that order": lambda f, x, wq, wk, wv, wo: same(

@@ -156,6 +156,7 @@ def _feed_forward(x: Node, weights: Weights, design: Design) -> Node:
             f(*shuffled(x), weights=weights), *shuffled(f(x, weights=weights).result)
         )
     },
+    pictures=("weights",),
     reference=f"{VASWANI}, section 3.1; pre-norm: Xiong et al. 2020; as torch.nn.TransformerEncoderLayer",
 )
 def encoder_block(
@@ -197,6 +198,7 @@ def encoder_block(
             f(x[:1], memory, weights=weights), f(x, memory, weights=weights).result[:1]
         ),
     },
+    pictures=("weights",),
     reference=f"{VASWANI}, section 3.1; as torch.nn.TransformerDecoderLayer",
 )
 def decoder_block(

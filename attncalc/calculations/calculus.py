@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attncalc.axes import Axis
 from attncalc.calculation import calculation, operand
 from attncalc.errors import OptionError
-from attncalc.expression import Expression
+from attncalc.expression import Expression, parse
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, aside, constant, constants, label, letter, note, output, rewrite, step
 from attncalc.laws import same
 from attncalc.ops import listed, stack
 from attncalc.text import both, near
+from attncalc.trace import Step, Trace
 
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
+
+Array = NDArray[Any]
 Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
 Point = dict[str, float] | float | None
 VARIABLES = "variable"
@@ -62,6 +68,50 @@ def listed_by_name(parts: Mapping[str, Node], axis: str = VARIABLES) -> Node:
     return listed([*parts.values()], axis)
 
 
+PLACES = 241
+"""So many places along a curve are evaluated, and a third of them along each side of a landscape."""
+
+
+def reach(values: Array, least: float = 0.0) -> tuple[float, float]:
+    """A range that holds the values with some room on both sides; it is at least so wide."""
+    low, high = float(values.min()), float(values.max())
+    room = max(0.25 * (high - low), (least - high + low) / 2, 0.0) or max(1.0, abs(low))
+    return low - room, high + room
+
+
+def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> Picture:
+    """The step `height` around a way through one variable or two, with the way on it."""
+    from attncalc.picture import Curves, Landscape, Line, Marks  # here, since few calls draw
+
+    ordered = len(next(iter(way.values()))) > 1
+    if len(way) == 1:
+        ((name, x),) = way.items()
+        places = np.linspace(*reach(x), PLACES)
+        line = Line("f", places, sweep.over(height, {name: places}))
+        return Curves(f"f({name})", name, (line,), Marks(word, x, sweep.over(height, {name: x}), ordered))
+    (across, x), (up, y) = way.items()
+    widest = max(float(np.ptp(x)), float(np.ptp(y)))
+    xs, ys = (np.linspace(*reach(values, 0.8 * widest), PLACES // 3) for values in (x, y))
+    heights = sweep.over(height, dict(zip((across, up), np.meshgrid(xs, ys), strict=True)))
+    return Landscape(f"f({across}, {up})", across, up, xs, ys, heights, Marks(word, x, y, ordered))
+
+
+def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """The function and its derivative around the point, or around 0 where there is none."""
+    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+
+    names = [*parse(str(trace.inputs["expression"].value)).variables] or ["x"]
+    point = trace.options["at"]
+    at = next(iter(point.values())) if isinstance(point, dict) else point
+    places = np.linspace(*reach(np.array([-2.0, 2.0] if at is None else [float(at)])), PLACES)
+    heights, slopes_there = (sweep.over(name, {names[0]: places}) for name in ("function", "derivative"))
+    slopes_there = np.where(np.isfinite(heights), slopes_there, np.nan)  # where f has no value, it has no slope either
+    lines = (Line("f", places, heights), Line("derivative", places, slopes_there))
+    here = None if at is None else np.array([float(at)])
+    marks = None if here is None else Marks("the point", here, sweep.over("function", {names[0]: here}))
+    yield Curves(f"f({names[0]}) and its derivative", names[0], lines, marks)
+
+
 @calculation(
     expression=operand("", kind="expression"),
     laws={
@@ -75,6 +125,7 @@ def listed_by_name(parts: Mapping[str, Node], axis: str = VARIABLES) -> Node:
             f("sin(x**3)", at=c), f("sin(x)", at=c**3).result * f("x**3", at=c).result
         ),
     },
+    pictures=_with_slope,
     reference="Cauchy 1821, Cours d'analyse; Goodfellow et al. 2016, 4.3",
 )
 def derivative(
@@ -123,6 +174,17 @@ def _widths(h: Sequence[float]) -> tuple[float, ...]:
     return tuple(h) if len(h) > 1 else tuple(float(f"{h[0] / 10**i:.15g}") for i in range(TENTHS))
 
 
+def _around(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
+    """The function around the point; of more than two variables the slopes."""
+    point = trace.options["at"]
+    names = [*parse(str(trace.inputs["expression"].value)).variables]
+    if point is None or len(names) > 2 or not names:
+        yield trace.outputs[0]
+        return
+    at = {names[0]: point} if not isinstance(point, dict) else point
+    yield scenery(sweep, "value", {name: np.array([float(at[name])]) for name in at}, "the point")
+
+
 @calculation(
     expression=operand("", kind="expression"),
     laws={
@@ -131,6 +193,7 @@ def _widths(h: Sequence[float]) -> tuple[float, ...]:
             (bends := f("sin(x*y) + x**2*y", at={"x": c, "y": -c})["hessian"]), bends.T
         ),
     },
+    pictures=_around,
     reference="Goodfellow, Bengio and Courville 2016, section 4.3",
 )
 def gradient(

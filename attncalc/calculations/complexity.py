@@ -123,6 +123,7 @@ class Sizes(NamedTuple):
         ),
     },
     finish=_in_words,
+    pictures=("flops", "parameters"),
     reference="Vaswani et al. 2017, Attention Is All You Need, table 1; Williams et al. 2009, Roofline",
 )
 def complexity(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from attncalc.calculation import calculation, operand
-from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name
+from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name, scenery
 from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, Kind, Parameters, checked, updated
 from attncalc.calculations.positions import at_least
 from attncalc.errors import DomainError
-from attncalc.expression import Expression
+from attncalc.expression import Expression, parse
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, given, letter, rewrite, step
 from attncalc.laws import same
@@ -21,6 +21,9 @@ from attncalc.loops import End, Loop
 from attncalc.ops import take
 from attncalc.program import Values
 from attncalc.trace import Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 SETTLED = 1e-12
 """A descent has settled when an update is so small beside the way from the start."""
@@ -36,6 +39,20 @@ def _risen(trace: Trace) -> Iterator[str]:
         yield f"f has risen from {began[()]:.6g} to {ended[()]:.6g}: the steps are too long (a smaller --lr shows)"
 
 
+def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """The way through one variable or two, and how the height falls from iteration to iteration."""
+    from attncalc.picture import Curves, Line, every_turn, turns  # here, since few calls draw
+
+    whole = every_turn(trace, sweep)
+    points = np.stack([np.atleast_1d(point) for _, point in turns(whole, "iteration", "point")])
+    numbers, heights = zip(*turns(whole, "iteration", "value"), strict=True)
+    known = whole.find("iteration 0/point").labels.get(VARIABLES)
+    names = known or [*parse(str(trace.inputs["expression"].value)).variables]
+    if 0 < len(names) <= 2:
+        yield scenery(sweep, "value", dict(zip(names, points.T, strict=True)), "the iterations")
+    yield Curves("the value along the iterations", "iteration", (Line("f", np.array(numbers), np.array(heights)),))
+
+
 @calculation(
     expression=operand("", kind="expression"),
     remarks=_risen,
@@ -49,6 +66,7 @@ def _risen(trace: Trace) -> Iterator[str]:
             f("x**4", start=c, lr=0.01, steps=2 * steps),
         ),
     },
+    pictures=_downhill,
     reference="Cauchy 1847; Goodfellow, Bengio and Courville 2016, Deep Learning, sections 4.3 and 8.3",
 )
 def descend(

@@ -36,6 +36,7 @@ MOST_DRAWN = 50_000_000  # numbers at once, some 400 MB
 @calculation(
     reference="Aggarwal, Hinneburg and Keim 2001, On the Surprising Behavior of Distance Metrics in High Dimensional "
     "Space; Vershynin 2018, High-Dimensional Probability, section 3.3",
+    pictures=("mean_cosine", "spread", "distance_ratio"),
 )
 def concentration(
     *,
@@ -71,7 +72,10 @@ def concentration(
     return ratio, center, spread
 
 
-@calculation(reference="Vaswani et al. 2017, Attention Is All You Need, section 3.2.1, footnote 4")
+@calculation(
+    pictures=("sampled_variance", "max_weight_unscaled", "max_weight_scaled"),
+    reference="Vaswani et al. 2017, Attention Is All You Need, section 3.2.1, footnote 4",
+)
 def scaling(
     *,
     dk: Annotated[tuple[int, ...], "the sizes of queries and keys to try"] = (4, 16, 64, 256, 1024),

@@ -93,6 +93,7 @@ def _infinite(trace: Trace) -> Iterator[str]:
             f(0 * logits, one_right(logits)), np.log(len(logits))
         ),
     },
+    pictures=("probabilities",),
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.2.2; torch.nn.CrossEntropyLoss; label "
     "smoothing: Szegedy et al. 2016, section 7",
 )
@@ -250,6 +251,7 @@ def _unforeseen(trace: Trace) -> Iterator[str]:
             f(logits + c, logits.argmin(-1)), f(logits, logits.argmin(-1))
         ),
     },
+    pictures=("probabilities",),
     reference="Bengio et al. 2003, A Neural Probabilistic Language Model, section 2",
 )
 def next_token_loss(
@@ -284,6 +286,7 @@ def _certain(trace: Trace) -> Iterator[str]:
 @calculation(
     probabilities="T",
     check=_check_perplexity,
+    pictures=("probabilities",),
     remarks=_certain,
     infinite=True,
     laws={

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -21,12 +21,29 @@ from attncalc.laws import same, shuffled
 from attncalc.loops import End, Loop
 from attncalc.ops import mean, rename, total
 from attncalc.program import Values
+from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
 Steps = Annotated[int, "how many times it is repeated, each time from the weights that the last one left"]
 Gradients = Mapping[Node, Node]
 """Weights → the steps that hold the gradients of the loss with respect to them, in the order of the backward pass."""
+
+
+def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
+    """How the loss falls from step to step; of one step what comes out of the network."""
+    from attncalc.picture import Curves, Line, every_turn, turns  # here, since few calls draw
+
+    losses = turns(every_turn(trace, sweep), "step", "loss")
+    if len(losses) > 1:
+        numbers, heights = zip(*losses, strict=True)
+        yield Curves("the loss along the steps", "step", (Line("loss", np.array(numbers), np.array(heights)),))
+    else:
+        before = [step.name for step in trace.steps].index("loss")
+        yield next(step for step in reversed(trace.steps[:before]) if len(step.shape) > 1)
 
 
 @calculation(
@@ -44,6 +61,7 @@ Gradients = Mapping[Node, Node]
             2 * f(x, y, w, loss="half-mse")["grad_w"], f(x, y, w)["grad_w"]
         ),
     },
+    pictures=_learning,
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 5.1.4",
 )
 def linear_regression(
@@ -164,6 +182,7 @@ def _check_targets(values: Mapping[str, Any]) -> None:
             (new := f(x, x @ w1 @ w2, w1=0 * w1 + c, w2=0 * w2 + c)["new_w1"])[:, :1] + 0 * new, new
         ),
     },
+    pictures=_learning,
     reference="Rumelhart, Hinton and Williams 1986; Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.5",
 )
 def mlp(

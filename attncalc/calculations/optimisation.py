@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from attncalc.graph import Node, as_node, constant, constants, group, label, not
 from attncalc.laws import at_most, same, shuffled
 from attncalc.ops import cos, keep_where, minimum, spread, sqrt, take
 from attncalc.text import both
+from attncalc.trace import Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
@@ -144,6 +148,22 @@ def checked(kind: str, lr: float, p: Parameters) -> None:
         note(f"{both(idle)} {'have' if len(idle) > 1 else 'has'} no effect on {kind}")
 
 
+MOST_RATES = 400
+"""So many steps of a schedule are enough for a curve."""
+
+
+def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """Each coordinate of the point along the steps, the start included."""
+    from attncalc.picture import MOST_LINES, Curves, Line, turns  # here, since few calls draw
+
+    here = sweep.again()
+    made = turns(here, "step", "point")
+    points = np.stack([here.inputs["start"].value.ravel(), *(point.ravel() for _, point in made)])
+    places = np.array([0, *(number for number, _ in made)])
+    lines = [Line(f"point[{i}]", places, column) for i, column in enumerate(points.T[:MOST_LINES])]
+    yield Curves("the point along the steps", "step", tuple(lines))
+
+
 @calculation(
     gradients="t n",
     start="n",
@@ -166,6 +186,7 @@ def checked(kind: str, lr: float, p: Parameters) -> None:
     },
     reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
     "numbers as torch.optim's",
+    pictures=_way,
 )
 def optimizer(
     G: Annotated[Node, "the gradient at each step, one row a step"],
@@ -193,6 +214,18 @@ def optimizer(
     return (output("point", point, "where the last step arrives"),)
 
 
+def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """The learning rate along all steps; those that were asked for are marked."""
+    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+
+    asked = trace.options["at"]
+    steps = trace.options["steps"] or max(asked)
+    shown = np.unique(np.linspace(1, steps, min(steps, MOST_RATES)).astype(int))
+    rates = sweep.again(at=tuple(shown.tolist()), steps=steps).result
+    marks = Marks("the steps asked for", np.array(asked), sweep.again().result) if asked else None
+    yield Curves("learning rate", "step", (Line("lr", shown, rates),), marks)
+
+
 @calculation(
     laws={
         "noam is highest where the warm-up ends": lambda f, warmup, steps: at_most(
@@ -208,6 +241,7 @@ def optimizer(
             f(kind="constant", warmup=warmup, lr=c, steps=warmup), c * np.arange(1, warmup + 1) / warmup
         ),
     },
+    pictures=_climb_and_descent,
     reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)",
 )
 def schedule(

@@ -38,6 +38,7 @@ ABOUT = {
     v="n d_v",
     leading=("h",),
     laws={"the rows are those of causal attention": lambda f, q, k, v: same(f(q, k, v)["largest_difference"], 0)},
+    pictures=("weights",),
     reference="Shazeer 2019, section 2.4.1",
 )
 def kv_cache(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -27,6 +28,10 @@ from attncalc.ops import (
     rotate,
     sin,
 )
+from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
@@ -69,11 +74,29 @@ def first_places(table: Node, places: Axis) -> Node:
     return rename(part_of(table, known, 0, places.size), known, places.name)
 
 
+FEWEST_WAVED, MOST_WAVES = 50, 3
+"""Waves are drawn over so many positions at least, and of so many pairs at most."""
+
+
+def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
+    """The encoding, and the sines of its first pairs as waves along the positions."""
+    from attncalc.picture import Curves, Line  # here, since few calls draw
+
+    yield trace.find("encoding")
+    start = trace.options["start"]
+    columns = sweep.again(n=max(trace.options["n"], FEWEST_WAVED), properties=False).result.T
+    places = np.arange(start, start + columns.shape[1])
+    sines = range(0, len(columns), 2) if trace.options["layout"] == "interleaved" else range((len(columns) + 1) // 2)
+    lines = tuple(Line(f"column {at}", places, columns[at]) for at in sines[:MOST_WAVES])
+    yield Curves("the first sines along the positions", "position", lines)
+
+
 @calculation(
     laws={
         "PE_i·PE_j depends on i − j alone": lambda f, n, d: alike_along_diagonals((e := f(n=n, d=2 * d).result) @ e.T),
         "every position has the length √(d/2)": lambda f, n, d: same((f(n=n, d=2 * d).result ** 2).sum(-1), d),
     },
+    pictures=_waves,
     reference=f"{VASWANI}, section 3.5",
 )
 def sinusoidal(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
 from attncalc.laws import at_most, same, shares
 from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, ratio, softmax_slopes, total, weigh
-from attncalc.trace import Trace
+from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
 Base = Annotated[int | Literal["e"], "of the logarithm: e, 2 or 10"]
@@ -43,6 +46,24 @@ def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
     return slopes if options["temperature"] == 1 else slopes / options["temperature"]
 
 
+def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
+    """The shares; of a single row also how they grow alike as the temperature rises."""
+    from attncalc.picture import MOST_LINES, Curves, Line, Marks  # here, since few calls draw
+
+    yield trace.outputs[0]
+    if trace.result.ndim != 1 or trace.options["log"]:
+        return
+    here = sweep.again().result
+    largest = np.sort(np.argsort(-here, kind="stable")[:MOST_LINES])
+    temperatures = np.linspace(0.1, max(5.0, 1.5 * trace.options["temperature"]), 60)
+    shares_there = np.stack([sweep.again(temperature=t).result for t in temperatures.tolist()])
+    names = trace.outputs[0].labels.get(trace.outputs[0].axes[0])
+    lines = [Line(names[i] if names else f"softmax[{i}]", temperatures, shares_there[:, i]) for i in largest]
+    marks = Marks("at this temperature", np.full(len(largest), float(trace.options["temperature"])), here[largest])
+    which = f", the {MOST_LINES} largest" if len(here) > MOST_LINES else ""
+    yield Curves(f"softmax against temperature{which}", "temperature", tuple(lines), marks)
+
+
 @calculation(
     x=operand("n", kind="logits"),
     check=not_all_masked("x"),
@@ -56,6 +77,7 @@ def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
         "temperature T is a division of the scores by T": lambda f, x, c: same(f(x, temperature=c), f(x / c)),
         "the gradient of a row sums to 0": lambda f, x: same(f(x).grad(x).result.sum(-1), 0),
     },
+    pictures=_against_temperature,
     reference="Bridle 1990",
 )
 def softmax(
@@ -116,6 +138,7 @@ def _log_softmax(x: Node, over: str) -> Node:
         "never above log n, which equal shares reach": lambda f, p: at_most(f(shares(p)), f(shares(0 * p))),
         "bits are nats over ln 2": lambda f, p: same(f(shares(p), base=2), f(shares(p)).result / np.log(2)),
     },
+    pictures=("p", "terms"),
     reference="Shannon 1948, A Mathematical Theory of Communication",
 )
 def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Node:
@@ -149,6 +172,7 @@ def _impossible(trace: Trace) -> Iterator[str]:
         "never below 0": lambda f, p, q: at_most(0, f(shares(p), shares(q))),
         "0 from a distribution to itself": lambda f, p: same(f(shares(p), shares(p)), 0),
     },
+    pictures=("p", "q", "terms"),
     reference="Kullback and Leibler 1951",
 )
 def kl(

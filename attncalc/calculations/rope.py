@@ -23,6 +23,7 @@ from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, ta
         "turned back, it is what it was": lambda f, x: same(f(f(x).result, inverse=True), x),
         "position 0 is not turned": lambda f, x: same(f(x).result[0], x[0]),
     },
+    pictures=("angles", "rotated"),
     reference="Su et al. 2021, RoFormer, eq. 15 and 34; scalings as in Hugging Face transformers, modeling_rope_utils",
 )
 def rope(

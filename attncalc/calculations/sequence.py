@@ -116,6 +116,7 @@ def _each(name: str, values: Sequence[int], least: int, count: int) -> Sequence[
         ),
         "the state stays between −1 and 1": lambda f, x, wx, wh: at_most(np.abs(f(x, wx, wh)["states"]), 1),
     },
+    pictures=("states",),
     reference="Elman 1990; Cho et al. 2014 (GRU); Hochreiter and Schmidhuber 1997 (LSTM); as torch.nn.RNN, GRU, LSTM",
 )
 def rnn(

@@ -80,6 +80,7 @@ def _distance(difference: Node, metric: str, p: float) -> Node:
         "a longer query finds the same keys": lambda f, q, keys, c: same(f(c * q, keys), f(q, keys)),
         "the first one's score is the largest": lambda f, q, keys: same((keys @ q)[f(q, keys).result], max(keys @ q)),
     },
+    pictures=("scores",),
     reference="Shrivastava and Li 2014",
 )
 def mips(
@@ -97,7 +98,15 @@ def mips(
     return ranked, scores
 
 
-@calculation(a="d", b="d", c="d", vocabulary="m d", check=not_zero("vocabulary"), reference="Mikolov et al. 2013")
+@calculation(
+    a="d",
+    b="d",
+    c="d",
+    vocabulary="m d",
+    check=not_zero("vocabulary"),
+    pictures=("similarities",),
+    reference="Mikolov et al. 2013",
+)
 def analogy(
     a: Annotated[Node, "king"],
     b: Annotated[Node, "man, which is taken away"],

@@ -50,6 +50,7 @@ from attncalc.trace import Trace
             f(c * values)["variance"], c**2 * f(values)["variance"]
         ),
     },
+    pictures=("probabilities", "products"),
     reference="any probability text; Bessel's correction: Gauss 1823",
 )
 def expectation(
@@ -120,6 +121,7 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
             f(shares(prior), 0 * prior + 0.5), shares(prior)
         ),
     },
+    pictures=("prior", "posterior"),
     reference="Bayes 1763, An Essay towards solving a Problem in the Doctrine of Chances",
 )
 def bayes(
@@ -196,6 +198,7 @@ def _impossible(trace: Trace) -> Iterator[str]:
             f(observations, distribution="normal", mean=float(observations.mean()), std=1),
         ),
     },
+    pictures=("probabilities",),
     reference="Fisher 1922, On the Mathematical Foundations of Theoretical Statistics",
 )
 def likelihood(

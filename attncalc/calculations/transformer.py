@@ -113,6 +113,7 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...]) -> int:
             f(source, model, generate=2, start=0), f(source, model, f(source, model, [0]).result)
         ),
     },
+    pictures=("weights",),
     reference=f"{VASWANI}, figure 1",
 )
 def transformer(

@@ -74,6 +74,10 @@ def check_and_show(problem: Problem, answer: str, given: common.Words, where: co
     from attncalc.homework.marking import Marker
     from attncalc.homework.sheets import read_sheet
 
+    if where.format not in FORMATS:
+        raise OptionError(
+            f"--check marks an answer, and {where.format} holds none", hint=f"known are {', '.join(FORMATS)}"
+        )
     view = common.paper(given, where)
     sheet = read_sheet(answer, reading)
     marker = Marker(Key(problem), tolerance=tolerance(given), points=points(given), reveal=bool(given["reveal"]))

@@ -12,13 +12,14 @@ from typer.core import TyperOption
 from attncalc.cli import output
 from attncalc.cli.command import option, switch
 from attncalc.cli.progress import bar
-from attncalc.errors import AttncalcError, OptionError
-from attncalc.render import BINARY, FORMATS, View
+from attncalc.errors import AttncalcError, NoPicture, OptionError
+from attncalc.render import BINARY, FORMATS, PICTURES, View
 from attncalc.text import either, near, quoted, visible
 
 if TYPE_CHECKING:
     from attncalc.inputs import Reading
     from attncalc.problem import Problem
+    from attncalc.trace import Trace
 
 SUFFIXES = {
     ".json": "json",
@@ -29,6 +30,8 @@ SUFFIXES = {
     ".npy": "npy",
     ".npz": "npz",
     ".txt": "table",
+    ".png": "png",
+    ".svg": "svg",
 }
 WHEN = ("auto", "always", "never")
 DTYPES = ("float64", "float32")
@@ -63,7 +66,8 @@ def output_options() -> list[TyperOption]:
     """What is shown, and where."""
     section = "Output"
     return [
-        *target_options(tuple(FORMATS)),
+        *target_options((*FORMATS, *PICTURES)),
+        switch("plot", "a picture below the result, with -q in its place; -o x.png or x.svg is one", section=section),
         switch("quiet", "the result alone, without the steps", short="-q", section=section),
         option("get", "this step or output alone", value="NAME", section=section),
         option("show", "these steps alone", value="NAME,NAME,…", multiple=True, section=section),
@@ -170,7 +174,7 @@ def target(words: Words, formats: Sequence[str]) -> Target:
     """Where the result goes, or why it can't go there: told before anything is computed."""
     form = choice("format", words["format"], formats)
     if words["output"] in (None, "-"):
-        if form in BINARY and output.is_terminal(sys.stdout):
+        if form in BINARY | {"png"} and output.is_terminal(sys.stdout):
             mend = f"write it to a file: -o result.{form}"
             raise AttncalcError(f"{form} is binary, and standard output is a terminal", hint=mend)
         return Target(None, form)
@@ -209,8 +213,10 @@ def paper(words: Words, where: Target) -> View:
 
 def settings(words: Words) -> Settings:
     """How to calculate and what to show, or which option is at fault: told before any file is read."""
-    where = target(words, tuple(FORMATS))
+    where = target(words, (*FORMATS, *PICTURES))
+    _must_be_drawable(words, where)
     view = paper(words, where)._replace(
+        plot=bool(words["plot"]),
         show=names(words["show"]),
         quiet=bool(words["quiet"]),
         get=words["get"],
@@ -226,6 +232,20 @@ def settings(words: Words) -> Settings:
     return Settings(
         where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]), bool(words["explain"])
     )
+
+
+def _must_be_drawable(words: Words, where: Target) -> None:
+    """Refuse a picture on a page that has none."""
+    flag = "--plot" if words["plot"] else f"-f {where.format}"
+    if not words["plot"] and where.format not in PICTURES:
+        return
+    if where.format != "table" and where.format not in PICTURES:
+        mend = "leave out -f, or write a file: -o picture.png or picture.svg"
+        raise OptionError(f"--plot draws below a table, and {where.format} has no pictures", hint=mend)
+    if words["cell"]:
+        raise OptionError(f"--cell shows the arithmetic of an entry alone, and {flag} draws: give one of them")
+    if words.get("check") is not None:
+        raise OptionError(f"--check marks an answer, and {flag} draws a result: give one of them")
 
 
 def _cells(words: Sequence[str]) -> tuple[str, ...]:
@@ -273,6 +293,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         from attncalc.explain import explained
 
         trace = explained(trace)
+    if chosen.view.plot or chosen.target.format in PICTURES:
+        trace, chosen = _illustrated(trace, chosen)
     content = render(trace, chosen.target.format, chosen.view)
     deliver(content, chosen.target.path)
     for note in (*read.notes, *trace.notes):
@@ -286,6 +308,19 @@ def _asked(chosen: Settings) -> str | None:
     if chosen.view.get is not None:
         return chosen.view.get
     return "" if chosen.view.quiet or chosen.target.format in ("npy", "csv") else None
+
+
+def _illustrated(trace: Trace, chosen: Settings) -> tuple[Trace, Settings]:
+    """The trace with its pictures; below a page that has more to show, none is but a note."""
+    from attncalc.illustration import illustrated
+
+    try:
+        return illustrated(trace, chosen.view), chosen
+    except NoPicture as fault:
+        if chosen.target.format in PICTURES or chosen.view.bare:
+            raise
+        view = chosen.view._replace(plot=False)
+        return trace._replace(notes=(*trace.notes, fault.message)), chosen._replace(view=view)
 
 
 def deliver(content: str | bytes, path: Path | None) -> None:

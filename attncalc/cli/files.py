@@ -1,15 +1,15 @@
-"""Writing a file so that it is either whole or not there."""
+"""Which files a call may write: told before anything is computed."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
-from attncalc.cli.output import reason
-from attncalc.errors import AttncalcError
-from attncalc.text import visible
+from attncalc.files import is_device, unwritable, write_file
+from attncalc.text import reason, visible
+
+__all__ = ["refuse_unwritable", "write_file"]
 
 
 def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
@@ -20,60 +20,20 @@ def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
     try:
         _refuse_unwritable(path, inputs)
     except OSError as error:  # a name that is too long, a folder that must not be entered
-        raise _unwritable(path, reason(error)) from None
+        raise unwritable(path, reason(error)) from None
 
 
 def _refuse_unwritable(path: Path, inputs: Iterable[str]) -> None:
-    if _is_device(path):
+    if is_device(path):
         return
     if path.is_symlink():
-        raise _unwritable(path, "it is a symbolic link", f"name the file itself: {visible(str(path.resolve()), 80)}")
+        raise unwritable(path, "it is a symbolic link", f"name the file itself: {visible(str(path.resolve()), 80)}")
     if path.is_dir():
-        raise _unwritable(path, "it is a folder", f"name a file in it: {visible(str(path / 'result.json'), 80)}")
+        raise unwritable(path, "it is a folder", f"name a file in it: {visible(str(path / 'result.json'), 80)}")
     if not path.parent.is_dir():
-        raise _unwritable(path, f"there is no folder {visible(str(path.parent), 80)}")
+        raise unwritable(path, f"there is no folder {visible(str(path.parent), 80)}")
     if path.exists() and not os.access(path, os.W_OK):
-        raise _unwritable(path, "it is read-only")
+        raise unwritable(path, "it is read-only")
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
-            raise _unwritable(path, "the calculation reads it", "choose another name")
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write the file whole: beside it first, then in its place, with the mode that it had.
-
-    Devices and pipes (`/dev/null`, `>(…)`) are written to as they are.
-    """
-    try:
-        if _is_device(path):
-            path.write_bytes(content)
-        else:
-            _replace(path, content)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _unwritable(path, reason(error)) from None
-
-
-def _unwritable(path: Path, why: str, hint: str = "") -> AttncalcError:
-    return AttncalcError(f"cannot write {visible(str(path), 80)}: {why}", hint=hint)
-
-
-def _is_device(path: Path) -> bool:
-    """Whether there is something that is neither a file nor a folder."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    beside = path.with_name(f".attncalc-{os.urandom(8).hex()}.tmp")
-    try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):  # there is no file yet: the mode is a new one's
-            beside.chmod(path.stat().st_mode & 0o7777)
-        beside.replace(path)
-    finally:  # when interrupted or terminated as well, nothing half-written stays behind
-        beside.unlink(missing_ok=True)
+            raise unwritable(path, "the calculation reads it", "choose another name")

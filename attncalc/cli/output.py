@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from attncalc.errors import AttncalcError
-from attncalc.text import visible
+from attncalc.text import reason, visible
 
 SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or everything is spelled in ASCII
 
@@ -62,12 +62,6 @@ def say_fault(fault: AttncalcError) -> None:
     say("Error", fault.message)
     if fault.hint:
         say("hint", fault.hint)
-
-
-def reason(error: OSError) -> str:
-    """The system's words for a failure, as a part of a sentence: `no space left on device`."""
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]
 
 
 def is_terminal(stream: TextIO | None) -> bool:

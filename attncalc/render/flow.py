@@ -77,6 +77,7 @@ def assembled(lines: Iterable[Text], view: View) -> str:
         file=page, force_terminal=True, color_system="256", no_color=False, legacy_windows=False, _environ={}
     )
     for line in lines:
-        line.rstrip()
-        console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
+        filled = max((span.end for span in line.spans if " on " in str(span.style)), default=0)
+        shown = line[: max(len(line.plain.rstrip()), filled)]  # blanks on a colour of their own stay
+        console.print(shown, soft_wrap=True, markup=False, emoji=False, highlight=False)
     return page.getvalue()

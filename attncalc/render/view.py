@@ -25,6 +25,7 @@ class View(NamedTuple):
     everything: bool = False  # nothing left out, however large
     width: int | None = None  # columns of the page; None: as wide as its content
     color: bool = False
+    plot: bool = False  # the trace's pictures below the page; in its place where it is quiet
     standalone: bool = False  # LaTeX as a document by itself
     unicode: bool = True  # whether the page can carry √ and ᵀ; ASCII forms otherwise
 

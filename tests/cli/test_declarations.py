@@ -12,7 +12,7 @@ from attncalc.cli.calculate import _spoken
 from attncalc.cli.command import Command
 from attncalc.cli.gradient import Gradients, command
 from attncalc.cli.groups import Root
-from attncalc.render import FORMATS
+from attncalc.render import FORMATS, PICTURES
 
 COMMON = {
     option.name for option in (*common.output_options(), *common.arithmetic_options(), *common.reading_options())
@@ -20,7 +20,7 @@ COMMON = {
 
 
 def test_every_format_that_is_a_file_has_its_suffix() -> None:
-    assert set(common.SUFFIXES.values()) == set(FORMATS) - {"plain"}
+    assert set(common.SUFFIXES.values()) == {*FORMATS, *PICTURES} - {"plain"}
 
 
 def backward(name: str) -> Command:

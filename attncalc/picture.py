@@ -1,0 +1,120 @@
+"""What a picture shows, as data: shades, bars, curves or a landscape, whoever draws it.
+
+A calculation that says nothing is pictured by its result: a vector as bars, a matrix as shades. One that declares
+`pictures` names the steps to show in its place, or gives a function of its trace that yields steps and pictures. What
+such a function needs and the trace does not hold (other temperatures, the heights around a path) it asks of the Sweep,
+which evaluates the same graph elsewhere: no formula is typed a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+class Ticks(NamedTuple):
+    """What stands along a side of a picture."""
+
+    name: str  # of the axis: "n"
+    labels: tuple[str, ...]  # one for each place
+    own: bool = False  # whether they are the reader's words; indices otherwise
+
+
+class HeatMap(NamedTuple):
+    """A matrix as shades, from `low` to `high`: one range for all the matrices of a stack."""
+
+    title: str
+    values: Array  # −∞, ∞ and NaN have signs of their own
+    rows: Ticks
+    columns: Ticks
+    low: float
+    high: float
+    hidden: Array | None = None  # the entries that a mask keeps at 0
+
+
+class Bars(NamedTuple):
+    """A vector, a bar for each entry."""
+
+    title: str
+    values: Array
+    ticks: Ticks
+
+
+class Line(NamedTuple):
+    """One curve: its points from left to right, with NaN where it has none."""
+
+    name: str
+    x: Array
+    y: Array
+
+
+class Marks(NamedTuple):
+    """Points on a picture; `ordered` ones are a way, from the first to the last."""
+
+    name: str
+    x: Array
+    y: Array
+    ordered: bool = False
+
+
+class Curves(NamedTuple):
+    """Curves over one axis."""
+
+    title: str
+    across: str  # the axis' name
+    lines: tuple[Line, ...]
+    marks: Marks | None = None
+
+
+class Landscape(NamedTuple):
+    """Heights over a plane, with a way through it."""
+
+    title: str
+    across: str
+    up: str
+    x: Array
+    y: Array
+    heights: Array  # a row for each y, a column for each x
+    marks: Marks
+
+
+Picture = HeatMap | Bars | Curves | Landscape
+
+
+class Sweep(NamedTuple):
+    """A calculation to be worked out elsewhere."""
+
+    again: Callable[..., Trace]  # with other operands or options: again(temperature=2); every turn of a loop is kept
+    over: Callable[[str, Mapping[str, Array]], Array]  # a step's value where single numbers are arrays instead
+
+
+Pictures = tuple[str, ...] | Callable[[Trace, Sweep], Iterable[Picture | Step]]
+"""What a calculation declares: the names of steps or operands, or a function that yields what is to be drawn."""
+
+
+MOST_LINES = 6
+"""So many curves one can still tell apart."""
+MOST_TURNS = 2_000
+"""Of so many turns of a loop every one is drawn; of more those that a page shows."""
+
+
+def every_turn(trace: Trace, sweep: Sweep) -> Trace:
+    """The trace of a loop with all of its turns, unless there are too many."""
+    return sweep.again() if trace.options["steps"] <= MOST_TURNS else trace
+
+
+def turns(trace: Trace, turn: str, name: str) -> list[tuple[int, Any]]:
+    """A step's value in each turn of a loop that was kept, with the turn's number: `turns(trace, "step", "loss")`."""
+    found = []
+    for step in trace.steps:
+        word, _, number = step.group.rpartition(" ")
+        if step.name == name and word == turn and number.isdigit() and step.value is not None:
+            found.append((int(number), step.value))
+    return found

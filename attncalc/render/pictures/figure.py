@@ -1,0 +1,207 @@
+"""The pictures as a PNG or SVG file, by Matplotlib: without a display, and whatever the reader's settings are."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.errors import AttncalcError
+from attncalc.numbers import texts
+from attncalc.picture import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
+from attncalc.render.pictures.sides import few_decimals
+from attncalc.render.view import View
+from attncalc.text import visible
+from attncalc.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[Any]
+
+SHADES = "viridis"  # of even steps, to the colour-blind too, and in grey
+LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
+DASHES = ("-", "--", ":", "-.")  # so that no line is told by its colour alone
+WIDTH, HEIGHT, LARGEST = 5.6, 4.2, 16.0  # inches
+NUMBERED = 20  # rows and columns up to which numbers stand in the shades
+TICKS = 24  # labels along a side
+LONGEST_LABEL = 24  # characters
+LEVELS = 12
+PATIENT = 24  # points of a way up to which each has its number
+FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Yu Gothic", "Microsoft YaHei", "Hiragino Sans")
+
+
+def figure(trace: Trace, view: View, format: str) -> bytes:
+    """All the trace's pictures in one file; the same bytes for the same numbers."""
+    count = len(trace.pictures)
+    columns = min(count, 1 if count == 1 else 2 if count <= 4 else 3)
+    rows = ceil(count / columns)
+    with _own_settings(format):
+        from matplotlib.figure import Figure
+
+        drawn = Figure(figsize=_size(trace.pictures, rows, columns), layout="constrained")
+        for number, picture in enumerate(trace.pictures, start=1):
+            axes = drawn.add_subplot(rows, columns, number)
+            axes.set_title(_label(picture.title, 60))
+            _draw(axes, picture, view)
+        file = BytesIO()
+        metadata = {"Software": None} if format == "png" else {"Date": None, "Creator": None}
+        drawn.savefig(file, format=format, dpi=150, metadata=metadata)
+    return file.getvalue()
+
+
+@contextmanager
+def _own_settings(format: str) -> Iterator[None]:
+    """Matplotlib as it comes, whatever the reader's settings: labels are no formulas, and SVG text stays text."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)  # it tells of fonts, and of faults in files that are passed over here
+    window = os.environ.pop("MPLBACKEND", None)  # no window is opened, and a wrong name would end the import
+    try:
+        import matplotlib
+        from matplotlib.font_manager import fontManager
+    except ImportError:
+        fault = f"Matplotlib draws {format.upper()} files, and it is not installed"
+        raise AttncalcError(fault, hint="pip install 'attncalc[plot]'") from None
+    finally:
+        logger.setLevel(level)
+        if window is not None:
+            os.environ["MPLBACKEND"] = window
+    known = set(fontManager.get_font_names())
+    with warnings.catch_warnings(), matplotlib.rc_context(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of characters that no font has: they are drawn as boxes
+        logger.setLevel(logging.CRITICAL)
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(
+            {
+                "text.parse_math": False,
+                "font.family": [name for name in FONTS if name in known] or ["sans-serif"],
+                "svg.fonttype": "none",
+                "svg.hashsalt": "attncalc",
+                "axes.titlesize": "medium",
+            }
+        )
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
+
+
+def _size(pictures: tuple[Picture, ...], rows: int, columns: int) -> tuple[float, float]:
+    """Inches: more for matrices and vectors of many entries."""
+    tallest = max(
+        [len(p.values) / 4 + 1 for p in pictures if isinstance(p, HeatMap | Bars)] + [HEIGHT],
+    )
+    widest = max([p.values.shape[1] / 2.5 + 1.5 for p in pictures if isinstance(p, HeatMap)] + [WIDTH])
+    return columns * min(widest, LARGEST), rows * min(tallest, LARGEST)
+
+
+def _draw(axes: Axes, picture: Picture, view: View) -> None:
+    if isinstance(picture, HeatMap):
+        _heat_map(axes, picture, view)
+    elif isinstance(picture, Bars):
+        _bars(axes, picture, view)
+    elif isinstance(picture, Curves):
+        _curves(axes, picture)
+    else:
+        _landscape(axes, picture)
+
+
+def _heat_map(axes: Axes, picture: HeatMap, view: View) -> None:
+    high = picture.high if picture.high > picture.low else picture.low + 1
+    seen = np.isfinite(picture.values)
+    if picture.hidden is not None:
+        seen &= ~picture.hidden
+    values = np.ma.array(picture.values, mask=~seen)
+    shades = axes.imshow(values, cmap=SHADES, vmin=picture.low, vmax=high, aspect="auto")
+    shades.get_cmap().set_bad("#e8e8e8")
+    axes.figure.colorbar(shades, ax=axes)
+    _side(axes, "x", picture.columns)
+    _side(axes, "y", picture.rows)
+    if max(picture.values.shape) <= NUMBERED:
+        middle = picture.low / 2 + high / 2
+        for (row, column), text in np.ndenumerate(few_decimals(picture.values, view)):
+            dark = seen[row, column] and picture.values[row, column] < middle
+            said = text if seen[row, column] or not np.isfinite(picture.values[row, column]) else f"{text}\nmasked"
+            size = "small" if len(text) <= 5 else "x-small"
+            axes.text(column, row, said, ha="center", va="center", color="w" if dark else "k", fontsize=size)
+
+
+def _bars(axes: Axes, picture: Bars, view: View) -> None:
+    places = np.arange(len(picture.values))
+    heights = np.where(np.isfinite(picture.values), picture.values, 0)
+    drawn = axes.barh(places, heights, color=[LINES[int(height < 0)] for height in heights])
+    labels = [str(text) for text in texts(picture.values, view.digits)]
+    axes.bar_label(drawn, labels=labels, padding=3, fontsize="small")
+    axes.margins(x=0.2)
+    axes.axvline(0, color="k", linewidth=0.8)
+    _side(axes, "y", picture.ticks)
+    axes.invert_yaxis()
+
+
+def _side(axes: Axes, side: str, ticks: Ticks) -> None:
+    """The labels along a side, now and then one where there are many."""
+    places = list(range(0, len(ticks.labels), ceil(len(ticks.labels) / TICKS)))
+    labels = [_label(ticks.labels[place]) for place in places]
+    turned = {"rotation": 90} if side == "x" and sum(map(len, labels)) > 2 * TICKS else {}
+    getattr(axes, f"set_{side}ticks")(places, labels, **turned)
+    getattr(axes, f"set_{side}label")(_label(ticks.name))
+
+
+def _curves(axes: Axes, picture: Curves) -> None:
+    for number, line in enumerate(picture.lines):
+        color, dashes = LINES[number % len(LINES)], DASHES[number % len(DASHES)]
+        axes.plot(line.x, line.y, dashes, color=color, label=_label(line.name))
+    if picture.marks is not None:
+        _marks(axes, picture.marks, "k")
+    axes.set_xlabel(_label(picture.across))
+    axes.grid(visible=True, alpha=0.3)
+    if len(picture.lines) > 1 or picture.marks is not None:
+        axes.legend()
+    else:
+        axes.set_ylabel(_label(picture.lines[0].name))
+
+
+def _landscape(axes: Axes, picture: Landscape) -> None:
+    """Contours with as much of the plane between any two of them."""
+    heights = np.ma.masked_invalid(picture.heights)
+    levels = np.unique(np.quantile(heights.compressed() if heights.count() else [0.0], np.linspace(0, 1, LEVELS)))
+    if len(levels) > 1:
+        shades = axes.contourf(picture.x, picture.y, heights, levels, cmap=SHADES, norm=_even(levels))
+        axes.figure.colorbar(shades, ax=axes)
+    _marks(axes, picture.marks, "w")
+    axes.set_xlabel(_label(picture.across))
+    axes.set_ylabel(_label(picture.up))
+    axes.legend()
+
+
+def _even(levels: Array) -> Any:
+    from matplotlib.colors import BoundaryNorm
+
+    return BoundaryNorm(levels, 256)
+
+
+def _marks(axes: Axes, marks: Marks, color: str) -> None:
+    """Points; a way also as a line, with the numbers of its points, or of its ends where they are many."""
+    edge = "k" if color == "w" else "w"
+    points = "o-" if marks.ordered else "o"
+    name = _label(marks.name)
+    axes.plot(marks.x, marks.y, points, color=color, markeredgecolor=edge, linewidth=0.8, label=name, zorder=3)
+    if marks.ordered:
+        places = [*enumerate(zip(marks.x.tolist(), marks.y.tolist(), strict=True))]
+        for number, place in places if len(places) <= PATIENT else (places[0], places[-1]):
+            around = {"boxstyle": "round,pad=0.1", "facecolor": "w", "alpha": 0.6, "linewidth": 0}
+            axes.annotate(str(number), place, (5, 5), textcoords="offset points", fontsize="small", bbox=around)
+
+
+def _label(text: str, longest: int = LONGEST_LABEL) -> str:
+    """The reader's words, which are drawn and do nothing."""
+    return visible(text, longest)

@@ -1,0 +1,152 @@
+"""Heat maps of characters: a matrix as shades, its numbers in them where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from attncalc.numbers import align
+from attncalc.picture import HeatMap, Ticks
+from attncalc.render.flow import flow
+from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
+from attncalc.render.pictures.sides import (
+    FAINT,
+    LONGEST_NARROW,
+    MOST_ROWS,
+    count,
+    ends,
+    few_decimals,
+    label,
+    left_out,
+    right,
+    shortened,
+)
+from attncalc.render.view import View
+from attncalc.render.window import LEAST_HIDDEN
+
+WIDEST = 100  # columns, where the page has no end
+BAR = " │ "
+
+
+class _Layout(NamedTuple):
+    """What stands where: the places that are shown, None for a gap, and how wide each is."""
+
+    rows: list[int | None]
+    columns: list[int | None]
+    margin: int  # of the rows' labels
+    cell: int
+    between: str
+    numbers: list[list[str]] | None  # by row and column; None where they have no room
+
+    def width(self) -> int:
+        """The width of a line."""
+        return self.margin + len(BAR) + self.cell * len(self.columns) + len(self.between) * (len(self.columns) - 1)
+
+
+def heat_map(picture: HeatMap, view: View) -> Iterator[Text]:
+    """The map with the labels of its rows and columns, and what the shades stand for."""
+    layout = _layout(picture, view)
+    for number, columns in enumerate(_blocks(layout, view)):
+        if number:
+            yield Text()
+        yield from _map(picture, layout._replace(columns=columns), view)
+    yield Text()
+    if layout.numbers is None and picture.columns.own:
+        words = (f"{i} {picture.columns.labels[i]}" for i in layout.columns if i is not None)
+        yield from flow(Text(view.spell(f"{picture.columns.name}: {', '.join(words)}")), view.columns, hang=2)
+    yield from legend(picture.low, picture.high, _odd(picture, view), view)
+    height, width = picture.values.shape
+    yield from left_out(view, (width - count(layout.columns), "column"), (height - count(layout.rows), "row"))
+
+
+def _layout(picture: HeatMap, view: View) -> _Layout:
+    """The first that the page holds: with numbers, with broad cells, with narrow ones, with columns left out."""
+    height, width = picture.values.shape
+    rows = ends(height, height if view.everything else MOST_ROWS)
+    columns: list[int | None] = [*range(width)]
+    labels = [label(picture.rows, row, view) for row in rows]
+    margin = max(map(cell_len, [*labels, _corner(picture, view)]))
+    numbers = [[view.spell(text) for text in line] for line in few_decimals(picture.values, view).tolist()]
+    longest = max(cell_len(text) for line in numbers for text in line)
+    named = max(longest, min(max(cell_len(view.spell(label)) for label in picture.columns.labels), LONGEST_NARROW))
+    beside = 2 if view.color else 3  # a number has a blank on both sides of it, or its shade
+    numbered = _Layout(rows, columns, margin, longest + beside, "" if view.color else "  ", numbers)
+    holds = view.columns or WIDEST
+    plain = numbered._replace(cell=2, between="", numbers=None)
+    for layout in (numbered._replace(cell=named + beside), numbered, plain, plain._replace(cell=1)):
+        if layout.width() <= holds:
+            return layout
+    room = max((holds - margin - len(BAR)) // 2, LEAST_HIDDEN)
+    return plain if view.everything else plain._replace(columns=ends(width, room))
+
+
+def _blocks(layout: _Layout, view: View) -> Iterator[list[int | None]]:
+    """All the columns, in as many parts as the page needs."""
+    room = len(layout.columns)
+    if layout.width() > (view.columns or WIDEST):
+        room = ((view.columns or WIDEST) - layout.margin - len(BAR)) // layout.cell
+    for first in range(0, len(layout.columns), room):
+        yield layout.columns[first : first + room]
+
+
+def _map(picture: HeatMap, layout: _Layout, view: View) -> Iterator[Text]:
+    bar, rule = view.spell(BAR), view.spell("─")
+    line = Text().append(right(_corner(picture, view), layout.margin), FAINT).append(bar, FAINT)
+    yield line.append(_header(picture.columns, layout, view), "" if layout.numbers and picture.columns.own else FAINT)
+    below = layout.width() - layout.margin - 2
+    yield Text(rule * (layout.margin + 1) + view.spell("┼") + rule * below, FAINT)
+    for row in layout.rows:
+        name = right(label(picture.rows, row, view), layout.margin)
+        line = Text().append(name, "" if picture.rows.own else FAINT).append(bar, FAINT)
+        for number, column in enumerate(layout.columns):
+            line.append(layout.between if number else "")
+            line.append(*_cell(picture, layout, row, column, view))
+        yield line
+
+
+def _cell(picture: HeatMap, layout: _Layout, row: int | None, column: int | None, view: View) -> Shade:
+    if row is None or column is None:
+        return Shade(view.spell("·").ljust(layout.cell), FAINT)
+    hidden = picture.hidden is not None and bool(picture.hidden[row, column])
+    sign, style = shade_of(float(picture.values[row, column]), picture.low, picture.high, view, hidden=hidden)
+    if layout.numbers is None:
+        return Shade(sign * layout.cell, style)
+    number = align([line[column] for line in layout.numbers])[row]
+    if view.color:
+        return Shade(f"{sign}{number.rjust(layout.cell - 2)} ", style)
+    return Shade(f"{sign * 2} {number.rjust(layout.cell - 3)}")
+
+
+def _header(ticks: Ticks, layout: _Layout, view: View) -> str:
+    """Labels above the columns; above narrow ones an index now and then."""
+    if layout.numbers is not None:
+        room, behind = (layout.cell - 2, " ") if view.color else (layout.cell, "")
+        names = [shortened(ticks.labels[column or 0], room, view) for column in layout.columns]
+        return layout.between.join(right(name, layout.cell - len(behind)) + behind for name in names)
+    longest = max(len(str(column or 0)) for column in layout.columns) + 1
+    every = next(n for n in (1, 2, 5, 10, 20, 50, 100, 10_000) if n * layout.cell >= longest)
+    line = ""
+    for number, column in enumerate(layout.columns):
+        if column is not None and column % every == 0 and len(line) <= number * layout.cell:
+            line = line.ljust(number * layout.cell) + str(column)
+    return line
+
+
+def _corner(picture: HeatMap, view: View) -> str:
+    return view.spell(f"{picture.rows.name} ╲ {picture.columns.name}")
+
+
+def _odd(picture: HeatMap, view: View) -> Iterator[str]:
+    """What the signs say that are no shades."""
+    masked, infinite, none = ODD[view.unicode]
+    if picture.hidden is not None and picture.hidden.any():
+        yield f"{masked} masked"
+    elif (picture.values == float("-inf")).any():
+        yield f"{masked} −∞"
+    if (picture.values == float("inf")).any():
+        yield f"{infinite} ∞" if view.unicode else f"{infinite} inf"
+    if (picture.values != picture.values).any():
+        yield f"{none} no value"

@@ -1,0 +1,80 @@
+"""What stands along the sides of a picture: which places are shown, their labels, round numbers along an axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from attncalc.numbers import texts
+from attncalc.picture import Ticks
+from attncalc.render.flow import flow
+from attncalc.render.view import View
+from attncalc.render.window import GAP
+from attncalc.render.window import left_out as words_for
+
+Array = NDArray[Any]
+
+FAINT = "dim"
+DIGITS = 2  # decimals in a picture: its table has the others
+MOST_ROWS = 40
+LONGEST_LABEL, LONGEST_NARROW = 16, 8
+NARROW = 60  # columns of a page
+
+
+def ends(size: int, most: int) -> list[int | None]:
+    """The places that are shown of an axis: all, or the first ones, a gap (None) and the last."""
+    return [*range(size)] if size <= most else [*range(most - 2), None, size - 1]
+
+
+def count(places: Sequence[int | None]) -> int:
+    """How many places are shown."""
+    return sum(place is not None for place in places)
+
+
+def left_out(view: View, *hidden: tuple[int, str]) -> Iterator[Text]:
+    """`… 22 more columns and 3 more rows (--all shows them)`, where any are."""
+    if words := words_for(hidden):
+        yield from flow(Text(view.spell(f"{GAP} {words} (--all shows them)"), FAINT), view.columns, hang=2)
+
+
+def label(ticks: Ticks, place: int | None, view: View) -> str:
+    """The label of a place; shorter on a narrow page."""
+    longest = LONGEST_NARROW if view.columns and view.columns < NARROW else LONGEST_LABEL
+    return shortened(GAP if place is None else ticks.labels[place], longest, view)
+
+
+def shortened(text: str, width: int, view: View) -> str:
+    """A label within so many columns, with the sign of a gap where it is cut."""
+    text, gap = view.spell(text), view.spell(GAP)
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width) if width <= len(gap) else set_cell_size(text, width - len(gap)) + gap
+
+
+def right(text: str, width: int) -> str:
+    """Text at the right of so many columns, however wide its characters are."""
+    return " " * (width - cell_len(text)) + text
+
+
+def few_decimals(values: Array, view: View) -> Array:
+    """The entries as text, with two decimals; with those of a table where they are asked for, or two would lose one."""
+    written = texts(values, DIGITS if view.digits is None else view.digits)
+    return texts(values) if view.digits is None and any("e" in text for text in written.flat) else written
+
+
+def round_numbers(low: float, high: float, most: int) -> list[float]:
+    """Numbers from `low` to `high`, 1, 2 or 5 times a power of ten apart, `most` of them or fewer."""
+    width = (high - low) / most
+    if not 0 < width < math.inf:
+        return [low]
+    power = 10.0 ** math.floor(math.log10(width))
+    apart = next(factor * power for factor in (1, 2, 5, 10, 20) if factor * power >= width)
+    first, last = math.ceil(low / apart - 1e-9), math.floor(high / apart + 1e-9)
+    found = [float(f"{i * apart:.12g}") for i in range(first, last + 1)]
+    return found if len(found) > 1 and np.isfinite(found).all() else [low, high]
