@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from tests.conftest import Run
+from conftest import Run
 
 VALUES = ["--a", "0.8,0.2,0.1", "--b", "0.7,0.3,0.2"]
 TWO, THREE = "attention-two-tokens.json", "attention-three-tokens.json"
