@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from attncalc.loops import progress
+
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 
@@ -30,11 +32,21 @@ class _Threads(NamedTuple):
 
 def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]:
     """What the work makes of every piece, in their order; as many at a time as there are cores."""
-    cores = count()
-    if cores == 1 or _openblas() is None:
-        return [work(piece) for piece in pieces]
-    with _one_core_each(), ThreadPoolExecutor(cores) as pool:
-        return list(pool.map(work, pieces))
+    pieces = list(pieces)
+    if _openblas() is None:
+        return _told(map(work, pieces), len(pieces))
+    with _one_core_each(), ThreadPoolExecutor(count()) as pool:
+        return _told(pool.map(work, pieces), len(pieces))
+
+
+def _told(made: Iterable[Made], total: int) -> list[Made]:
+    """Everything that is made, while whoever wants to know is told how much of it is done."""
+    tell, found = progress.get(), []
+    for done, one in enumerate(made, start=1):
+        found.append(one)
+        if tell:
+            tell("block", done, total)
+    return found
 
 
 def count() -> int:
@@ -61,8 +73,9 @@ def _openblas() -> _Threads | None:
     """OpenBLAS as NumPy has loaded it, by the names that its wheels give it; None where it is another library."""
     import ctypes
 
-    folder = Path(np.__file__).parents[1] / "numpy.libs"
-    for path in sorted(folder.glob("*openblas*")) if folder.is_dir() else ():
+    package = Path(np.__file__).parent
+    folders = (package.parent / "numpy.libs", package / ".dylibs")
+    for path in (path for folder in folders for path in sorted(folder.glob("*openblas*"))):
         try:
             library = ctypes.CDLL(str(path))
             return _Threads(

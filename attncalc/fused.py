@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-ROWS = 128
-"""So many queries at a time."""
-TILE = 2**19
-"""So many bytes of scores at a time: with the keys and values that they need, they stay in a core's cache."""
+ROWS, KEYS = 256, 512
+"""So many queries and so many keys at a time: their scores stay in a core's cache."""
 SAFE = {"float32": 60.0, "float64": 300.0}
 """Scores up to here may be exponentiated as they are: neither the sum of a row nor its smallest term leaves the range."""
 
@@ -140,16 +138,14 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
         for part in pattern[:3]
     )
     result = np.empty(tuple(axis.size for axis in node.axes), values[pattern.Q].dtype)
-    bound = pattern.scale * _longest(Q, -1) * _longest(K, -2)
-    rows = ROWS if bound <= SAFE[result.dtype.name] else max(1, TILE // (K.shape[-1] * result.itemsize))
-    work = _shifted if rows < ROWS or bound > SAFE[result.dtype.name] else _plain
+    shift = not pattern.scale * _longest(Q, -1) * _longest(K, -2) <= SAFE[result.dtype.name]
 
     def block(place: tuple[tuple[int, ...], int]) -> None:
         at, start = place
         with np.errstate(all="ignore"):  # what overflows is found, and told, by whoever reads the result
-            work(Q[at], K[at], V[at], result[at], start, min(start + rows, result.shape[-2]), pattern)
+            _block(Q[at], K[at], V[at], result[at][start : start + ROWS], start, pattern, shift=shift)
 
-    starts = reversed(range(0, result.shape[-2], rows))  # the longest ones first, under a causal mask
+    starts = reversed(range(0, result.shape[-2], ROWS))  # the longest ones first, under a causal mask
     on_all(block, [(at, start) for start in starts for at in product(*map(range, shape))])
     return result
 
@@ -159,6 +155,35 @@ def _longest(rows: Array, axis: int) -> float:
     return math.sqrt(float(np.max(np.einsum("...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j", rows, rows))))
 
 
+def _block(Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Pattern, *, shift: bool) -> None:
+    """The rows of the result from a query on, tile by tile; with `shift` by the largest score so far of each row."""
+    count, band = len(out), pattern.band
+    queries = Q[start : start + count] * Q.dtype.type(pattern.scale)
+    sums, top = np.zeros((count, 1), out.dtype), np.full((count, 1), -np.inf, out.dtype)
+    room, ones = np.empty(count * KEYS, out.dtype), np.ones((KEYS, 1), out.dtype)
+    out[...] = 0
+    first, last = _seen(band, start, start + count, K.shape[-1])
+    for left in range(first, last, KEYS):
+        right = min(left + KEYS, last)
+        weights = room[: count * (right - left)].reshape(count, right - left)
+        np.matmul(queries, K[:, left:right], out=weights)
+        if shift:
+            _hide(weights, band, start, left, -math.inf)
+            higher = np.maximum(top, weights.max(axis=-1, keepdims=True))
+            base = np.where(np.isfinite(higher), higher, 0)
+            weights -= base
+            shrunk = np.exp(top - base)  # what was added so far had another shift
+            sums *= shrunk
+            out *= shrunk
+            top = higher
+        np.exp(weights, out=weights)
+        if not shift:
+            _hide(weights, band, start, left, 0)
+        sums += weights @ ones[: right - left]
+        out += weights @ V[left:right]
+    out /= np.where(sums == 0, 1, sums)
+
+
 def _seen(band: Band, start: int, stop: int, keys: int) -> tuple[int, int]:
     """The keys that any query of a block sees, from the first to behind the last."""
     first = max(0, start - band.before)
@@ -166,47 +191,10 @@ def _seen(band: Band, start: int, stop: int, keys: int) -> tuple[int, int]:
     return int(first), max(int(first), int(last))
 
 
-def _hide(scores: Array, band: Band, start: int, first: int, value: float) -> None:
-    """Put a value where a query of the block sees no key."""
-    queries = np.arange(start, start + scores.shape[0])[:, None]
-    if band.after < math.inf:
-        edge = max(0, int(start + band.after + 1 - first))  # up to here every query of the block sees every key
-        keys = np.arange(first + edge, first + scores.shape[1])
-        scores[:, edge:][keys > queries + band.after] = value
-    if band.before < math.inf:
-        edge = max(0, int(start + scores.shape[0] - band.before - first))
-        keys = np.arange(first, first + min(edge, scores.shape[1]))
-        scores[:, :edge][keys < queries - band.before] = value
-
-
-def _plain(Q: Array, K: Array, V: Array, out: Array, start: int, stop: int, pattern: Pattern) -> None:
-    """A block of queries whose scores are small enough to be exponentiated as they are."""
-    queries = Q[start:stop] * Q.dtype.type(pattern.scale)
-    block, sums = out[start:stop], np.zeros((stop - start, 1), out.dtype)
-    block[...] = 0
-    first, last = _seen(pattern.band, start, stop, K.shape[-1])
-    width = max(1, TILE // (len(queries) * out.itemsize))
-    for left in range(first, last, width):
-        right = min(left + width, last)
-        weights = queries @ K[:, left:right]
-        np.exp(weights, out=weights)
-        _hide(weights, pattern.band, start, left, 0)
-        sums += weights.sum(axis=-1, keepdims=True)
-        block += weights @ V[left:right]
-    block /= np.where(sums == 0, 1, sums)
-
-
-def _shifted(Q: Array, K: Array, V: Array, out: Array, start: int, stop: int, pattern: Pattern) -> None:
-    """A block of queries, the largest score of each taken from all of them first."""
-    first, last = _seen(pattern.band, start, stop, K.shape[-1])
-    out[start:stop] = 0
-    if first == last:
+def _hide(tile: Array, band: Band, start: int, left: int, value: float) -> None:
+    """Put a value where a query of the tile does not see a key; most tiles are seen as a whole."""
+    rows, keys = tile.shape
+    if left + keys - 1 <= start + band.after and left >= start + rows - 1 - band.before:
         return
-    weights = (Q[start:stop] * Q.dtype.type(pattern.scale)) @ K[:, first:last]
-    _hide(weights, pattern.band, start, first, -math.inf)
-    top = weights.max(axis=-1, keepdims=True)
-    weights -= np.where(np.isfinite(top), top, 0)
-    np.exp(weights, out=weights)
-    sums = weights.sum(axis=-1, keepdims=True)
-    np.matmul(weights, V[first:last], out=out[start:stop])
-    out[start:stop] /= np.where(sums == 0, 1, sums)
+    apart = np.arange(left, left + keys) - np.arange(start, start + rows)[:, None]
+    tile[(apart > band.after) | (apart < -band.before)] = value

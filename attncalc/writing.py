@@ -316,4 +316,4 @@ def as_kind(value: Array, kind: str) -> Array:
     """The value as numbers of that kind; truth values and words stay what they are."""
     if value.dtype.kind in "bOUS":
         return value
-    return exactly(value) if kind == "object" else value.astype(kind)
+    return exactly(value) if kind == "object" else value.astype(kind, copy=False)
