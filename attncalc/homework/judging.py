@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from attncalc.errors import InputError
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import LEAST_FIGURES, Answer
-from attncalc.homework.comparing import LEFT_OVER, OFTEN, Tolerance, by_rounding, chance, comes_out, fits, fitting, nearly
+from attncalc.homework.comparing import (
+    LEFT_OVER,
+    OFTEN,
+    Tolerance,
+    by_rounding,
+    chance,
+    comes_out,
+    fits,
+    fitting,
+    nearly,
+)
 from attncalc.homework.explaining import MOST_CELLS, Match, Question, explanations, ids, together
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.rounding import MOST_DECIMALS
@@ -151,7 +161,7 @@ class Work:
         if follows is not None and (fits(answer, follows).all() or nearly(answer, follows).all()):
             return FROM_ROUNDED
         for way in self.key.routes:
-            for base in (None, own) if own else (None,):
+            for base in (None, own) if own and self.key.taken(way, own) else (None,):
                 hit = self._replayed(question, way.steps[question.key], base) if question.key in way.steps else None
                 if hit is not None:
                     where = f" at {hit}" if hit else ""

@@ -62,9 +62,9 @@ SLIPS = (TRANSPOSED, SIGN, PERCENT, POINT, ROWS, FIRST_ROW, ENTRY, REST, INPUT, 
 
 def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     """The slip that explains an answer, if one does."""
-    if not np.isfinite(answer.value).all() or not answer.enough.any():
-        return None
     right = fits(answer, value)
+    if not (np.isfinite(answer.value) | right).all() or not answer.enough.any():
+        return None
     telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
     for found, holds in _SIMPLE:
         if telling and holds(answer, value, right):
