@@ -98,9 +98,9 @@ def wrong(
     return Mistake(id, says, hint, kind, tuple(at.split()), rule, changed, alias_of)
 
 
-def right(id: str, at: str, rule: Rule, *, says: str) -> Mistake:
+def right(id: str, at: str = "", rule: Rule | None = None, *, says: str, options: Options | None = None) -> Mistake:
     """Declare another route to the same result, whose steps are as right as those of the calculation."""
-    return Mistake(id, says, "", "route", tuple(at.split()), rule)
+    return Mistake(id, says, "", "route", tuple(at.split()), rule, options)
 
 
 def _fixed(options: Mapping[str, Any]) -> Options:

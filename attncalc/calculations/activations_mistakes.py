@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from attncalc.graph import Node, as_node, constant
-from attncalc.mistake import Mistake, NotThere, Scope, chosen, wrong
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, wrong
 from attncalc.ops import exp, one_plus_erf, sqrt, tanh
 
 FACTOR = "What is the probability that multiplies x?"
@@ -90,6 +90,13 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             options=chosen(kind={"gelu": "relu", "gelu-tanh": "relu"}),
             says="max(0, x)",
             hint=FACTOR,
+        ),
+        wrong(
+            "bp-output-deriv-missing",
+            "grad_x",
+            lambda s: like(s.grad_output, s.this),
+            says="the gradient goes through without the activation's slope",
+            hint="The output is bent: which slope belongs there?",
         ),
     ),
 }

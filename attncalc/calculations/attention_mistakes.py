@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attncalc.calculations.positions_mistakes import by_key
 from attncalc.calculations.rope_mistakes import IN_ATTENTION
 from attncalc.graph import Node, rewrite
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, flipped, like, parts, right, wrong
@@ -101,6 +102,12 @@ def _scaled_first(s: Scope) -> Node:
     return parts(s.this, "div")[0] if s.step.args["name"] == "scaled" else s.this / sqrt(width(s))
 
 
+def _by_key(s: Scope) -> Node:
+    if not s.options["causal"]:
+        raise NotThere("causal")
+    return by_key(s.this)
+
+
 def _shared_by_all(s: Scope) -> Node:
     e = exp(logits(s))
     return e / total(total(e))
@@ -150,6 +157,12 @@ CORE = (
         _scaled_first,
         says="queries or keys divided by √d_k before the product",
     ),
+    right(
+        "mask-before-scale",
+        options=chosen(mask_before_scale={True: False, False: True}),
+        says="−∞ before the scaling, or after it",
+    ),
+    right("alibi-by-key", "biased", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"),
     wrong(
         "att-no-scale",
         "scaled",

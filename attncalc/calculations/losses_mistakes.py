@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attncalc.graph import Node, as_node
-from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, parts, right, wrong
 from attncalc.ops import exp, log, mean, power, select, softmax, total, weigh
 
 TWICE = "Does that hold probabilities already?"
@@ -131,9 +131,24 @@ def _bits(s: Scope) -> Node:
     return _missing(s)
 
 
+def _in_bits(s: Scope) -> Node:
+    if s.options["base"] != "e":
+        raise NotThere("nats")
+    return s.this / log(as_node(2))
+
+
+def _by_another_base(s: Scope) -> Node:
+    """Logarithms and the power by 2 where e was meant, by e where it was another."""
+    natural = s.options["base"] == "e"
+    if s.step.args["name"] == "log_probabilities":
+        return s.this / log(as_node(2)) if natural else log(s.probabilities)
+    return power(as_node(2), s.mean_negative_log) if natural else exp(s.mean_negative_log)
+
+
 PERPLEXITY = (
     wrong("ppl-2pow-nats", "perplexity", lambda s: power(as_node(2), _natural(s)), says="2^L of nats", hint=SAME_BASE),
     wrong("ppl-exp-bits", "perplexity", lambda s: exp(_bits(s)), says="e^L of another base", hint=SAME_BASE),
+    wrong("ppl-exp-bits", "log_probabilities", _in_bits, says="e^L of another base", hint=SAME_BASE),
     wrong(
         "ppl-exp-sum",
         "perplexity",
@@ -211,6 +226,14 @@ NEXT_TOKEN = (
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "cross-entropy": CROSS_ENTROPY,
     "next-token-loss": (*NEXT_TOKEN, *(m for m in PERPLEXITY if m.id != "ppl-exp-bits")),
-    "perplexity": PERPLEXITY,
+    "perplexity": (
+        right(
+            "ppl-any-base",
+            "log_probabilities perplexity",
+            _by_another_base,
+            says="logarithms and power by another base, the same one for both",
+        ),
+        *PERPLEXITY,
+    ),
 }
 """Calculation → its mistakes, the commonest first."""

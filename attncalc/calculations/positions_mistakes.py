@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from attncalc.axes import Axis
-from attncalc.graph import Node, as_node
-from attncalc.mistake import Mistake, Scope, chosen, parts, wrong
+from attncalc.graph import Node, as_node, rewrite
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, right, wrong
 from attncalc.ops import absolute, cos, index, keep_where, maximum, minimum, outer, part_of, put_together, sin
 
 LAYOUTS = {"interleaved": "interleaved", "concatenated": "half"}
@@ -176,6 +176,27 @@ def _next_power(h: Node, heads: int) -> Node:
     return 8 * (h + 1) / power
 
 
+def by_key(biased: Node) -> Node:
+    """The key's place in place of how far it is back: it differs by a number that is the same for a whole row."""
+    met = []
+
+    def place(node: Node) -> Node | None:
+        if node.op != "abs":
+            return None
+        met.append(node)
+        return -parts(node.sources[0], "sub")[1]
+
+    [changed] = rewrite([biased], place)
+    if not met:
+        raise NotThere("distances")
+    return changed
+
+
+def _by_key(s: Scope) -> Node:
+    parts(s.this, "where")  # without a triangle a row has distances to both sides
+    return by_key(s.this)
+
+
 def _gaining(s: Scope) -> Node:
     if s.this.op == "where":
         allowed, x, _ = parts(s.this, "where")
@@ -189,6 +210,7 @@ def _signed(s: Scope) -> Node:
 
 
 ALIBI = (
+    right("alibi-by-key", "bias", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"),
     wrong(
         "alibi-slope-h0",
         "slopes",

@@ -23,6 +23,8 @@ LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
 """An explanation that fits by chance more often than this is none; where few decimals were written, by far."""
+OFTEN = 0.05
+"""Where one answer in so many could be had by rounding in some manner or other, rounding explains nothing."""
 OUTLYING = 5
 """So many times the largest entry of what is right lies beyond the usual range."""
 COPIED, PAIRED = 0.1, 10.0
@@ -116,7 +118,7 @@ def odds(
     open_ = np.where(answer.enough, width, 2 * _noise(answer, value))
     telling = ~_alike(value, right, open_)
     same = [other for other in others if other.shape == value.shape]
-    sums = right.shape == value.shape and _same_sums(answer.value, right, open_)
+    sums = _known_sums(right) and _same_sums(answer.value, right, open_)
     if sums:
         same = [other for other in same if _same_sums(other, right, open_)]
     whole = 1.0 if sums and np.all((right >= 0) & (right <= 1)) else _range([*same, value], right)
@@ -132,6 +134,19 @@ def odds(
     return Odds(prior * (tried + max(len(same), 1)), float(np.prod([*rows.values()])) if rows else 1.0, most)
 
 
+def chance(answer: Answer, exact: Array, width: Array) -> float:
+    """The share of all answers of that size that lie within a width of the exact one."""
+    size = _size(exact) or 1.0
+    return float(np.prod(np.minimum(1.0, np.where(np.isfinite(width), width, size) / size)))
+
+
+def by_rounding(answer: Answer, exact: Array, values: Array) -> float:
+    """The share of all answers that some of those values, in as many manners of rounding, come to."""
+    with np.errstate(invalid="ignore"):
+        written = np.rint(values / answer.unit)
+    return len(np.unique(written.reshape(len(values), -1), axis=0)) * chance(answer, exact, answer.unit)
+
+
 def _alike(value: Array, right: Array, width: Array) -> Array:
     """Where a value is as good as the right one."""
     if value.shape != right.shape:
@@ -143,6 +158,14 @@ def _alike(value: Array, right: Array, width: Array) -> Array:
 
 def _rows(value: Array) -> Array:
     return value.reshape(-1, value.shape[-1]) if value.ndim else value.reshape(1, 1)
+
+
+def _known_sums(right: Array) -> bool:
+    """Whether every row sums to 1, as shares do, or to 0, as what is moved from one share to another does."""
+    if not right.ndim or right.shape[-1] < 2 or not np.isfinite(right).all():
+        return False
+    sums, size = right.sum(axis=-1), np.abs(right).sum(axis=-1)
+    return any(bool(np.all(np.abs(sums - known) <= LEFT_OVER * 1e3 * size)) for known in (0, 1))
 
 
 def _same_sums(a: Array, b: Array, width: Array) -> bool:

@@ -107,7 +107,11 @@ def _place(key: Key, mistakes: Sequence[Mistake]) -> int:
 def _pairs(key: Key, question: Question) -> Iterator[tuple[tuple[Mistake, ...], Way]]:
     """Two mistakes that both lie between the writer's own steps and this one."""
     gap = _gap(key, question)
-    within = [i for i, (m, _) in enumerate(key.mistakes) if m.options or any(is_meant(step, m.at) for step in gap)]
+    within = [
+        i
+        for i, (m, way) in enumerate(key.mistakes)
+        if way.mistakes == (m,) and (m.options or any(is_meant(step, m.at) for step in gap))
+    ]
     for number, (i, j) in enumerate(combinations(within, 2)):
         if number == MOST_PAIRS:
             return
@@ -132,7 +136,7 @@ def _matching(
     key: Key, question: Question, ways: Ways, own: Own | None, close: Close, *, tried: int = 0
 ) -> list[Match]:
     """The ways that give what was written, too well for chance."""
-    answer = question.answer
+    answer, ways = question.answer, [(made, way) for made, way in ways if key.taken(way, own)]
     if not ways or (close is nearly and not answer.enough.any()):
         return []
     values = key.values([way.steps[question.key] for _, way in ways], own)
@@ -151,6 +155,7 @@ def _matching(
 
 def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None) -> list[Match]:
     """The ways that give what was written with rounding on the way."""
+    ways = [(made, way) for made, way in ways if key.taken(way, own)]
     answer, nodes = question.answer, [way.steps[question.key] for _, way in ways]
     values = key.values(nodes, own)
     against = _against(key, question, own)

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from attncalc.errors import InputError
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import LEAST_FIGURES, Answer
-from attncalc.homework.comparing import LEFT_OVER, Tolerance, comes_out, fits, fitting, nearly
+from attncalc.homework.comparing import (
+    LEFT_OVER,
+    OFTEN,
+    Tolerance,
+    by_rounding,
+    chance,
+    comes_out,
+    fits,
+    fitting,
+    nearly,
+)
 from attncalc.homework.explaining import MOST_CELLS, Match, Question, explanations, ids, together
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.rounding import MOST_DECIMALS
@@ -151,7 +161,7 @@ class Work:
         if follows is not None and (fits(answer, follows).all() or nearly(answer, follows).all()):
             return FROM_ROUNDED
         for way in self.key.routes:
-            for base in (None, own) if own else (None,):
+            for base in (None, own) if own and self.key.taken(way, own) else (None,):
                 hit = self._replayed(question, way.steps[question.key], base) if question.key in way.steps else None
                 if hit is not None:
                     where = f" at {hit}" if hit else ""
@@ -165,9 +175,9 @@ class Work:
         hits = fitting(answer, rounded.values).tolist() if rounded.values.shape[1:] == answer.shape else []
         if self._comes_out(question):  # whole numbers are not read off to three or four figures
             hits = [hit for hit in hits if not rounded.digits[hit][2]]
-        if not hits:
-            return None
         exact = self.key.values([node], own)[0]
+        if not hits or by_rounding(answer, exact, rounded.values[: hits[0] + 1]) > OFTEN:
+            return None
         return rounded.culprit(hits[0], exact, np.maximum(0.5 * answer.unit, answer.noise * np.abs(exact)))
 
     # Wrong
@@ -236,7 +246,8 @@ class Work:
         most = 1.5 * answer.unit  # and one unit off in the last digit
         with np.errstate(invalid="ignore"):
             within = (values.min(axis=0) - most <= answer.value) & (answer.value <= values.max(axis=0) + most)
-        if (within | fits(answer, expected)).all() and not _says_nothing(answer.value, expected):
+        much = chance(answer, expected, np.ptp(values, axis=0) + answer.unit) > OFTEN
+        if not much and (within | fits(answer, expected)).all() and not _says_nothing(answer.value, expected):
             return ABOUT_RIGHT
         return None
 

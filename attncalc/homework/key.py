@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from attncalc.errors import InputError, NotExact
 from attncalc.graph import Node
-from attncalc.homework.answers import Answer
+from attncalc.homework.answers import ROUND_OFF, Answer
+from attncalc.homework.comparing import LEFT_OVER
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant
@@ -64,7 +65,7 @@ class Key:
         wrong = [m for m in self.known if m.kind != "route" and not m.alias_of]
         found = [(m, way) for m in wrong if (way := self.ways.way(m)) is not None]
         direct = dict(found)
-        for route in (m for m in self.known if m.kind == "route"):
+        for route in (m for way in self.routes for m in way.mistakes):
             other = [(m, way) for m in direct if (way := self.ways.way(route, m)) is not None]
             found += [(m, way) for m, way in other if self._differ(way, direct[m], m)]
         return found
@@ -77,9 +78,31 @@ class Key:
 
     @cached_property
     def routes(self) -> list[Way]:
-        """The right way, and the other ones that are as right."""
-        found = (self.ways.way(m) for m in self.known if m.kind == "route")
-        return [self.ways.right, *(way for way in found if way is not None)]
+        """The right way, and the other ones that are as right: with these operands they lead to the same result.
+
+        A route that writes the result itself in another way says by that what else counts as one.
+        """
+        found = [self.ways.way(m) for m in self.known if m.kind == "route"]
+        right = self.value(self.result)
+        return [self.ways.right, *(way for way in found if way is not None and self._leads_to(right, way))]
+
+    def _leads_to(self, right: Array | None, way: Way) -> bool:
+        if any(is_meant(self.result, mistake.at) for mistake in way.mistakes):
+            return True
+        value = self.value(self.result, way)
+        if value is None or right is None or value.shape != right.shape:
+            return False
+        return bool(np.allclose(value, right, rtol=ROUND_OFF, atol=LEFT_OVER * self.size, equal_nan=True))
+
+    def taken(self, way: Way, own: Own | None) -> bool:
+        """Whether somebody went the way's route: their own steps are its numbers rather than the usual ones."""
+        route = next((mistake for mistake in way.mistakes if mistake.kind == "route"), None)
+        if route is None or not own:
+            return True
+        along = self.ways.way(route)
+        return along is not None and all(
+            _nearer(given, self.value(k, along), self.value(k)) for k, given in own.items()
+        )
 
     @cached_property
     def pairs(self) -> dict[tuple[int, int], Way | None]:
@@ -164,6 +187,15 @@ class Key:
         if answer.shape not in shapes or answer.value.size != value.size:
             return None
         return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+
+
+def _nearer(given: Array, value: Array | None, other: Array | None) -> bool:
+    """Whether what is given is as near to a value as to another one, or nearer."""
+    if value is None or other is None or value.shape != given.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        off, far = (np.nan_to_num(np.abs(given - x), nan=0.0, posinf=np.inf) for x in (value, other))
+    return bool(np.max(off, initial=0.0) <= np.max(far, initial=0.0))
 
 
 def _some(names: Iterable[str]) -> str:

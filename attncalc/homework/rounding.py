@@ -125,9 +125,9 @@ class Spelled:
     def _manners(self, decimals: int, own: Own) -> tuple[Manner, list[str]]:
         most = decimals if decimals <= MOST_DECIMALS else FEWER
         fewer = range(most - 1, LEAST_DECIMALS - 1, -1)
-        digits = [(most, 0), (most + 1, 0), *((d, 0) for d in fewer), *((0, f) for f in FIGURES)]
+        digits = [(most, 0), (most + 1, 0), *((0, f) for f in FIGURES), *((d, 0) for d in fewer)]
         scopes = list(self._scopes(own))
-        all_ = [(m, d, f, w, c) for m in range(len(MODES)) for d, f in digits for w, c in scopes]
+        all_ = [(m, d, f, w, c) for d, f in digits for m in range(len(MODES)) for w, c in scopes]
         mode, tens, figures, where, spared = zip(*all_, strict=True)
         return Manner(np.array(mode), np.array(tens), np.array(figures), np.array(where)), list(spared)
 

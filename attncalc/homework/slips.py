@@ -46,17 +46,25 @@ POINT = Slip("slip-decimal-point", "the decimal point is moved", "Look at the de
 ROWS = Slip("slip-rows-permuted", "rows have changed places", "Is every row where it belongs?")
 FIRST_ROW = Slip("slip-one-row-only", "only the first row was worked", "Has every row been worked?")
 ENTRY = Slip("slip-one-entry", "one entry is wrong, all others are right", "Work this one entry once more.")
+REST = Slip(
+    "slip-complement",
+    "one entry is wrong, and the last one of its row is what was left of 1",
+    "Work every entry of that row by itself; their sum is the proof.",
+)
 INPUT = Slip("slip-copied-input", "one number of an operand was misread", "Compare the numbers that went in.")
+FINAL = Slip(
+    "slip-final-rounding", "one unit off in the last digit, which counts as right", "Is the last digit rounded?"
+)
 
-SLIPS = (TRANSPOSED, SIGN, PERCENT, POINT, ROWS, FIRST_ROW, ENTRY, INPUT)
-"""Every slip that may be named."""
+SLIPS = (TRANSPOSED, SIGN, PERCENT, POINT, ROWS, FIRST_ROW, ENTRY, REST, INPUT, FINAL)
+"""Every slip that is known; the last one goes by its verdict, right to rounding."""
 
 
 def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     """The slip that explains an answer, if one does."""
-    if not np.isfinite(answer.value).all() or not answer.enough.any():
-        return None
     right = fits(answer, value)
+    if not (np.isfinite(answer.value) | right).all() or not answer.enough.any():
+        return None
     telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
     for found, holds in _SIMPLE:
         if telling and holds(answer, value, right):
@@ -65,6 +73,8 @@ def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
         return FIRST_ROW
     if right.size > LEAST_RIGHT and (~right).sum() == 1:
         return ENTRY
+    if _left_over(answer, value, right):
+        return REST
     return INPUT if _misread(key, step, answer, value) else None
 
 
@@ -141,6 +151,22 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         if any(odds(answer, found[hit], value, tried=len(changed)).convince for hit in fitting(answer, found)):
             return True
     return False
+
+
+def _left_over(answer: Answer, value: Array, right: Array) -> bool:
+    """Whether of shares that sum to 1 only two are wrong, the last of a row and what it makes up for."""
+    if not right.ndim or right.sum() < LEAST_RIGHT or not _are_shares(value):
+        return False
+    row = ~right.reshape(-1, right.shape[-1])
+    at = row.any(axis=1)
+    if at.sum() != 1 or row[at].sum() != 2 or not row[at][0, -1]:
+        return False
+    shares = answer.value.reshape(row.shape)[at][0]
+    return bool((shares >= 0).all() and abs(shares.sum() - 1) <= 1e-9)
+
+
+def _are_shares(value: Array) -> bool:
+    return bool((value >= 0).all() and np.allclose(value.sum(axis=-1), 1))
 
 
 def _measures(key: Key, name: str) -> bool:

@@ -121,6 +121,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("multihead", {"heads": 2, "causal": True}, context=whole(8, 5, 6), **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
+    "complexity": [problem("complexity", {"n": 5, "d_model": 12, "heads": 3, "layers": 2})],
     "sinusoidal": [problem("sinusoidal", {"n": 4, "d": 6})],
     "rope": [problem("rope", x=[[1, -2, 3, 0.5]], positions=[2])],
     "alibi": [problem("alibi", {"heads": 12, "n": 3}), problem("alibi", {"heads": 4, "n": 3, "causal": True})],
@@ -137,6 +138,7 @@ PROBLEMS: dict[str, list[Problem]] = {
     "activation": [
         problem("activation", {"kind": "gelu"}, x=[-2.2, -1, 1.5]),
         problem("activation", {"kind": "gelu-tanh"}, x=[-2.2, -1, 1.5]),
+        problem("activation", {"kind": "sigmoid"}, backward=True, x=[-2.2, -1, 1.5], upstream=[0.5, 2, -1.2]),
     ],
     "ffn": [
         problem(

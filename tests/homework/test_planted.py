@@ -154,5 +154,65 @@ def test_ids_are_spelled_in_letters_digits_and_dashes() -> None:
         assert row["kind"] in ("misconception", "convention", "slip")
 
 
+CATALOGUE = """
+    att-no-scale att-scale-dk att-scale-dmodel att-scale-dv att-scale-n att-scale-multiplied att-scale-after
+    att-softmax-cols att-softmax-all att-linear-norm att-exp-unnormalised att-no-softmax att-softmax-twice
+    att-exp-zero-is-0 att-k-not-transposed att-qk-swapped att-q-for-k att-p-transposed att-k-for-v
+
+    mask-missing mask-after-softmax mask-fill-zero mask-additive-01 mask-plus-inf mask-strict mask-transposed
+    mask-inverted mask-offset mask-query-rows mask-causal-align
+
+    mh-split-reshape mh-split-strided mh-merge-reshape mh-concat-reversed mh-concat-interleaved mh-mean mh-sum
+    mh-scale-dmodel mh-no-wo mh-wo-transposed mh-shared-projection mh-softmax-over-heads mh-merge-weights mh-params-3d2
+
+    pe-exp-double pe-odd-own-index pe-exp-half pe-base-1000 pe-concat pe-timescales-minus-1 pe-div-half pe-precedence
+    pe-pow-inverted pe-int-division pe-pos-from-1 pe-swap pe-degrees pe-concat-to-embedding emb-scale-missing
+    emb-scale-divided
+
+    rope-half-split rope-mixed-layout rope-theta-dmodel rope-exp-i rope-positive-exp rope-theta-from-1 rope-inverse
+    rope-pos-from-1 rope-wrong-base rope-q-only rope-on-v rope-added rope-degrees rope-same-theta
+
+    alibi-slope-h0 alibi-nonpow2 alibi-2-pow-minus-h alibi-plus alibi-scaled-too alibi-no-slope alibi-signed-bidir
+    alibi-after-softmax t5-scaled t5-sign t5-bidir t5-log-bucket
+
+    ln-axis0 ln-global ln-ddof1 ln-eps-outside ln-sqrt-std ln-div-variance ln-squared ln-no-affine ln-no-beta
+    ln-gamma-beta-swapped ln-affine-first ln-no-center rms-var rms-l2 rms-eps-outside rms-sqrt-rms rms-multiplied
+    block-pre-for-post block-residual-from-normed block-no-residual
+
+    gelu-tanh gelu-cdf-only gelu-no-sqrt2 gelu-pdf gelu-no-half gelu-tanh-no-cubic gelu-sigmoid gelu-silu gelu-relu
+
+    sm-temp-multiply sm-temp-after sm-temp-twice sm-temp-ignored sm-no-exp sm-base2 sm-base10 sm-neg sm-sigmoid
+    sm-argmax sm-max-numerator-only sm-exp-zero-is-0
+
+    ce-softmax-twice ce-no-minus ce-sum ce-mean-all ce-log2 ce-log10 ce-swapped ce-logit ce-binary-all ce-log-of-mean
+    ce-axis0 ppl-2pow-nats ppl-exp-bits ppl-exp-sum ppl-mean-of-exp ppl-no-exp ppl-inverse ppl-T-minus-1
+
+    jac-diag-only jac-missing jac-p-only jac-plus jac-columns ce-grad-sign ce-grad-again datt-dv-p datt-no-scale
+    datt-scale-dk datt-dk-untransposed datt-dq-transposed datt-swapped datt-wrong-partner
+
+    mse-no-2 mse-no-mean mse-mean-all mse-sign mse-x-untransposed bp-updated-w2 bp-deriv-at-activation bp-z-one-minus-z
+    bp-no-deriv bp-deriv-only bp-output-deriv-missing bp-output-deriv-extra bp-w2-untransposed bp-dw2-uses-z
+    bp-bias-mean bp-bias-missing gd-sign gd-f-for-fprime gd-no-2 gd-off-by-one gd-frozen gd-no-lr
+
+    adam-no-bias adam-bias-no-power adam-t-from-0 adam-t-plus-1 adam-eps-inside adam-eps-hat adam-no-sqrt adam-v-abs
+    adam-betas-swapped adam-m-no-1mb adamw-l2 adamw-decay-no-lr noam-step0 noam-max noam-w05 noam-dplus noam-no-d
+
+    cos-distance cos-no-sqrt cos-double-root cos-same-norm cos-sum-norms cos-one-norm cos-l1 cos-abs cos-angle
+    cos-dot-normalised euc-squared euc-manhattan euc-sum-first euc-norm-diff euc-plus euc-mean euc-max dot-not-summed
+    outer-for-inner matmul-elementwise matmul-order-ba
+
+    var-ddof var-is-std var-mean-abs var-no-center var-sum var-sign bayes-inverted bayes-no-evidence bayes-ignore-prior
+    bayes-spec-for-fpr bayes-comp bayes-evidence-no-complement
+
+    slip-one-entry slip-transposed-answer slip-rows-permuted slip-sign slip-decimal-point slip-percent
+    slip-one-row-only slip-copied-input slip-complement slip-final-rounding
+"""
+"""The ids, which stand in reports and in other people's scripts, and are not to change."""
+
+
+def test_the_ids_are_those_of_the_catalogue() -> None:
+    assert sorted({row["id"] for row in listed()}) == sorted(CATALOGUE.split())
+
+
 def test_slips_are_listed_once_for_every_calculation() -> None:
     assert [row["id"] for row in listed() if row["kind"] == "slip"] == [slip.id for slip in SLIPS]
