@@ -32,7 +32,7 @@ MOST_PLACES = 24
 MOST_DECIMALS = 8
 
 _MOVED = ("input", "constant", "constants", "size", "index", "identity", "rename", "transpose", "spread", "split",
-          "merge", "repeat", "slice", "concat", "listed", "take", "held", "reread")  # fmt: skip
+          "merge", "repeat", "slice", "concat", "listed", "take", "held", "cubable", "reread")  # fmt: skip
 """Primitives that leave nothing to round."""
 _INSIDE = "~"
 """The group of what is written down inside a step."""
