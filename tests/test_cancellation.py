@@ -17,6 +17,7 @@ VALUES = {
     "x": np.array([[0.1 + 0.2, 1.0, 2.0, 3.0], [4.0, 1e-17, 6.0, 7.0]]),
     "y": np.array([[0.3, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]),
 }
+GONE_IN_HEAD = [[True, False], [False, False]]
 GONE = [[True, False, False, False], [False] * 4]  # 0.1 + 0.2 − 0.3; 1e-17 was given
 
 STEPS: list[tuple[str, Node, object]] = [
