@@ -17,6 +17,8 @@ from attncalc.text import either, near, quoted
 from attncalc.trace import Given
 
 Array = NDArray[Any]
+LONGEST_TEXT = 60
+"""Characters of a text that is told beside the ids of its words."""
 
 
 class Bound(NamedTuple):
@@ -92,7 +94,10 @@ def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> t
         place = "".join(f"[{i}]" for i in wrong[0])
         there = f"the vocabulary has {into.size} words, 0…{into.size - 1}"
         raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, and {there}")
-    return g._replace(value=ids), tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
+    named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
+    text = " ".join(named)
+    note = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
+    return g._replace(value=ids, note=note), named
 
 
 def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, int]:

@@ -21,7 +21,8 @@ SUSPICIOUS = 1e-9
 """Entries this small beside the largest one are looked into; others cannot be left-overs worth the trouble."""
 
 _ADDS = ("add", "sub")
-_CARRIES = ("matmul", "sum", "mean", "transpose", "rename", "split", "merge", "repeat", "gather", "spread", "neg")
+_MOVES = ("transpose", "rename", "split", "merge", "repeat", "gather", "spread", "neg")
+_CARRIES = ("matmul", "sum", "mean", *_MOVES)
 
 
 def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
@@ -38,12 +39,18 @@ def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, A
     return found if found.any() else None
 
 
-def _terms(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
-    """The sizes of the terms that an entry is the sum of, added up without their signs."""
+def _terms(
+    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], *, only_moved: bool = True
+) -> Array:
+    """The sizes of the terms that an entry is the sum of, added up without their signs.
+
+    A step that only moves another one's entries, as the cutting into heads does, is looked through.
+    """
     if node.op == "step":
-        return np.abs(values[node])
+        return _terms(node.sources[0], values, operands) if only_moved else np.abs(values[node])
     if node.op in (*_ADDS, *_CARRIES, "mul"):
-        inner = [_terms(source, values, operands) for source in node.sources]
+        moved = only_moved and node.op in _MOVES
+        inner = [_terms(source, values, operands, only_moved=moved) for source in node.sources]
         if not node.row.elementwise:
             return np.asarray(node.row.kernel(node, *inner))
         laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]

@@ -16,10 +16,10 @@ from attncalc.graph import Node, inside, walk
 
 FREE = frozenset(
     (
-        *("and", "concat", "constant", "constants", "equal", "every_other", "held", "identity", "index", "input"),
-        *("interleave", "less", "less_equal", "listed", "lookup", "merge", "not", "one_hot", "random_normal", "rename"),
-        *("repeat", "safely", "select", "size", "slice", "split", "spread", "stack", "step", "take", "transpose"),
-        *("where", "whole", "windows"),
+        *("and", "concat", "constant", "constants", "cubable", "equal", "every_other", "held", "identity", "index"),
+        *("input", "interleave", "less", "less_equal", "listed", "lookup", "merge", "not", "one_hot", "random_normal"),
+        *("rename", "repeat", "safely", "select", "size", "slice", "split", "spread", "stack", "step", "take"),
+        *("transpose", "where", "whole", "windows"),
     )
 )
 """Primitives that move, name, compare or choose entries, and compute none."""

@@ -24,7 +24,7 @@ WORDS = {
 }
 """What a primitive's value is called as a sub-step, where its own name is a verb or a sign."""
 
-_SILENT = ("constant", "constants", "size", "index", "input", "step", "spread", "held")
+_SILENT = ("constant", "constants", "size", "index", "input", "step", "spread", "held", "cubable")
 
 
 def expanded(roots: Sequence[Node]) -> list[Node]:

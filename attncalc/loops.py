@@ -1,13 +1,14 @@
 """Loops: a turn's graph, evaluated again and again, what comes out of one turn going into the next.
 
-For what depends on values, so that it cannot be one graph: a descent that stops when it settles, tokens that are
-chosen one by one. A loop holds no arithmetic; it keeps the first and the last turns for the reader.
+For what depends on values, so that it cannot be one graph: a descent that stops when it settles. A loop holds no
+arithmetic; it keeps the first and the last turns for the reader. Where every turn is longer than the one before, as
+with tokens that are chosen one by one, the graph grows instead, until a value says that it is enough.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,16 @@ class Loop(NamedTuple):
     first: int = 1  # the number of the first turn
     rows: tuple[Node, ...] = ()  # the steps that make up a table with a row for each turn
     loss: Node | None = None  # what a backward pass starts from, in the first turn; nothing has a gradient without it
+
+
+class Growth(NamedTuple):
+    """What a calculation returns whose graph grows by a turn until a value says that it is enough."""
+
+    turn: str  # what a turn is called: "token"
+    steps: Iterator[Node]  # writes a turn at a time, in a group of its own: the step that is looked at
+    turns: int
+    enough: Callable[[Array], bool]  # asked of that step's value
+    results: Callable[[], tuple[Node, ...]]  # written behind the last turn, the result first
 
 
 class Turn(NamedTuple):
@@ -109,3 +120,19 @@ def run(
     if not keep_all and count > 2 * KEPT:
         made = [*made[:KEPT], *made[-KEPT:]]
     return Ran(made, count, end)
+
+
+def grown(
+    growth: Growth, operands: Mapping[str, Array], *, dtype: str = "float64", after_step: Rounding | None = None
+) -> tuple[tuple[Node, ...], dict[tuple[str, str], Array]]:
+    """The results behind the turns that were needed, and the steps' values by their keys, so that none is lost."""
+    from attncalc.evaluate import evaluate  # here, as above
+
+    known: dict[tuple[str, str], Array] = {}
+    for done, chosen in enumerate(growth.steps, start=1):
+        values = evaluate([chosen], operands, dtype=dtype, given=known, after_step=after_step)
+        known |= {node.key: value for node, value in values.items() if node.op == "step"}
+        progress.tell(growth.turn, done, growth.turns)
+        if growth.enough(values[chosen]):
+            break
+    return growth.results(), known

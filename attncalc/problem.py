@@ -140,12 +140,12 @@ def solve(
     """
     if exact:
         problem, dtype = _exactly(problem), "object"
-    written = write(problem, dtype=dtype)
+    rounding = None if round_to is None else partial(_round, decimals=round_to)
+    written = write(problem, dtype=dtype, rounding=rounding)
     if expand:
         from attncalc.expansion import expanded
 
         written = written._replace(asides=(*written.asides, *expanded(written.roots)))
-    rounding = None if round_to is None else partial(_round, decimals=round_to)
     try:
         if written.loop is not None:
             from attncalc import turns  # few calculations are loops
@@ -193,11 +193,12 @@ def _once(
                 _flat(problem, written, kept) if asked is None else (),
             )
         large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
-    values = evaluate(written.roots, written.values, dtype=kind, after_step=_tidy if kind == "object" else None)
+    after_step = _tidy if kind == "object" else rounding
+    values = {node: written.known[node.key] for node in named if node.key in written.known}
+    values |= evaluate(written.roots, written.values, dtype=kind, given=written.known, after_step=after_step)
     drift: dict[Node, float] = {}
     if rounding is not None and kind != "object":
-        full = values
-        values = evaluate(written.roots, written.values, dtype=kind, after_step=rounding)
+        full = evaluate(written.roots, written.values, dtype=kind)
         drift = {node: farthest(values[node], full[node]) for node in named}
     checks = _gradchecks(written) if checked else {}
     labels = written.labels

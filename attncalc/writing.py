@@ -16,7 +16,7 @@ from attncalc.calculation import Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly, number
 from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, step, walk
-from attncalc.loops import Loop
+from attncalc.loops import Growth, Loop, grown
 from attncalc.ops import spread
 from attncalc.options import checked
 from attncalc.text import both, near
@@ -25,6 +25,7 @@ from attncalc.trace import Given
 if TYPE_CHECKING:
     from attncalc.expression import Expression
     from attncalc.problem import Backward, Problem
+    from attncalc.program import Rounding
 
 Array = NDArray[Any]
 UPSTREAM = "upstream"
@@ -43,6 +44,7 @@ class Written(NamedTuple):
     named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
     asides: tuple[Node, ...]  # steps that are shown although the result does not go through them
     loop: Loop | None  # where the calculation is one whose turns depend on values
+    known: Mapping[tuple[str, str], Array]  # steps whose values were needed to write the graph, by their keys
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -59,18 +61,27 @@ class Written(NamedTuple):
         return labels
 
 
-def write(problem: Problem, *, dtype: str = "float64") -> Written:
-    """The problem's graph, its operands' axes bound; errors name operands, files and the likely mend."""
+def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None = None) -> Written:
+    """The problem's graph, its operands' axes bound; errors name operands, files and the likely mend.
+
+    Where values say how far a graph grows, `rounding` is applied to those of its steps.
+    """
     calculation = problem.calculation
     options = calculation.defaults | checked(calculation, problem.options)
     _must_be_there(problem)
     try:
-        return _write(problem, problem.inputs, options, dtype)
+        return _write(problem, problem.inputs, options, dtype, rounding)
     except ShapeError as error:
         raise _explained(error, problem, options, dtype) from None
 
 
-def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any], dtype: str) -> Written:
+def _write(
+    problem: Problem,
+    inputs: Mapping[str, Given],
+    options: dict[str, Any],
+    dtype: str,
+    rounding: Rounding | None = None,
+) -> Written:
     calculation = problem.calculation
     with building() as said:
         bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
@@ -84,13 +95,18 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         if calculation.check:
             calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
+        values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
+        kind = kind_of(values, dtype)
+        known: Mapping[tuple[str, str], Array] = {}
+        if isinstance(made, Growth):
+            as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
+            made, known = grown(made, as_kinds, dtype=kind, after_step=None if kind == "object" else rounding)
         loop = made if isinstance(made, Loop) else None
         if loop is not None and problem.backward:
             if loop.loss is None:
                 raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
             made, loop = loop.loss, None
         outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
-        values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
         if problem.backward and problem.backward.jacobian:
@@ -99,7 +115,6 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
             read[UPSTREAM] = _upstream(inputs.get(UPSTREAM), result, bound.dropped)
             values[UPSTREAM] = read[UPSTREAM].value
             outputs = backward_pass(problem.backward, calculation, result, nodes)
-    kind = kind_of(values, dtype)
     return Written(
         outputs=outputs,
         result=result,
@@ -111,6 +126,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         named=said.labels,
         asides=tuple(said.asides),
         loop=loop,
+        known=known,
     )
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
-
-from conftest import Run
 
 VALUES = ["--a", "0.8,0.2,0.1", "--b", "0.7,0.3,0.2"]
 TWO, THREE = "attention-two-tokens.json", "attention-three-tokens.json"
@@ -100,7 +98,9 @@ NUMBERS: list[tuple[str, list[str], Any, Any]] = [
 
 
 @pytest.mark.parametrize(("words", "expected", "within"), [row[1:] for row in NUMBERS], ids=[row[0] for row in NUMBERS])
-def test_a_number(run: Run, root: Path, words: Sequence[str], expected: ArrayLike, within: ArrayLike) -> None:
+def test_a_number(
+    run: Callable[..., Any], root: Path, words: Sequence[str], expected: ArrayLike, within: ArrayLike
+) -> None:
     done = run(*words, "-q", "-f", "plain", cwd=root / "samples")
     assert done.returncode == 0, done.stderr
     found = np.array([[float(cell) for cell in line.split()] for line in done.stdout.split("\n") if line])

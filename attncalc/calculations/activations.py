@@ -12,7 +12,7 @@ from attncalc.calculation import calculation
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, output, step
 from attncalc.laws import same
-from attncalc.ops import elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
+from attncalc.ops import cubable, elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
 from attncalc.text import either
 from attncalc.trace import Trace
 
@@ -41,6 +41,7 @@ def _pi() -> Node:
 
 
 def _tanh_inner(x: Node) -> Node:
+    x = cubable(x)
     return sqrt(2 / _pi()) * (x + 0.044715 * x**3)
 
 
@@ -80,7 +81,8 @@ ACTIVATIONS: dict[str, Activation] = {
     "gelu-tanh": Activation(
         lambda x, inner, alpha: x / 2 * (1 + tanh(inner)),
         lambda x, inner, y, alpha: (
-            (1 + tanh(inner)) / 2 + x / 2 * (1 - tanh(inner) ** 2) * (sqrt(2 / _pi()) * (1 + 0.134145 * x**2))
+            (1 + tanh(inner)) / 2
+            + x / 2 * (1 - tanh(inner) ** 2) * (sqrt(2 / _pi()) * (1 + 0.134145 * cubable(x) ** 2))
         ),
         "close to x·Φ(x), never more than 0.0005 away from it",
         inner=_tanh_inner,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.errors import OptionError
 from attncalc.graph import Node, constants, group, step, words_of
 from attncalc.laws import same, shuffled
+from attncalc.loops import Growth
 from attncalc.ops import concat, rename, take
 from attncalc.ops import ranking as best
 from attncalc.text import near
@@ -32,29 +34,26 @@ def _final_norm(stack: str) -> dict[str, Declared]:
 
 
 def _in_words(trace: Trace) -> Trace:
-    """The trace with tokens told by their words, and without the turns after the one that chose the end."""
+    """The trace with tokens told by their words, and with a note where the end came before all were generated."""
     words = trace.inputs["embedding"].labels.get(0, ())
-    last = _last_turn(trace, words)
     tokens = trace.outputs[0]
     assert tokens.value is not None, "outputs are always kept"
-    count = tokens.shape[-1] - max(0, _turns(trace) - last)
     named = tuple(words[int(token)] for token in tokens.value) if words and tokens.value.ndim == 1 else ()
-    changed = {id(s): _told(s, words, named, count) for s in (*trace.steps, *trace.outputs) if _turn(s) <= last}
-    ended = last < _turns(trace)
-    said = (f"the end was chosen as token {last}, and nothing is generated after it",) if ended else ()
+    turns = max(map(_turn, trace.steps), default=0)
+    ended = turns < (trace.options.get("generate") or 0)
+    said = (f"the end was chosen as token {turns}, and nothing is generated after it",) if ended else ()
     return trace._replace(
-        steps=tuple(changed[id(s)] for s in trace.steps if id(s) in changed),
-        outputs=tuple(changed[id(s)] for s in trace.outputs),
+        steps=tuple(_told(made, words, named) for made in trace.steps),
+        outputs=tuple(_told(made, words, named) for made in trace.outputs),
         notes=(*trace.notes, *said),
     )
 
 
-def _told(made: Step, words: tuple[str, ...], tokens: tuple[str, ...], count: int) -> Step:
-    """A step with the words of what has been written as labels; the tokens themselves as long as they are."""
+def _told(made: Step, words: tuple[str, ...], tokens: tuple[str, ...]) -> Step:
+    """A step with the words of what has been written as labels; the tokens themselves as ids."""
     sizes = dict(zip(made.axes, made.shape, strict=True))
     if made.name in ("tokens", "next_token") and made.value is not None:
-        value = made.value.astype(np.int64)[..., : count if made.name == "tokens" else None]
-        return made._replace(value=value, shape=value.shape, names=words, labels={})
+        return made._replace(value=made.value.astype(np.int64), names=words, labels={})
     written: dict[str, tuple[str, ...]] = {name: tokens[: sizes[name]] for name in ("n", "m") if name in sizes}
     return made._replace(labels={**made.labels, **written}) if tokens else made
 
@@ -65,26 +64,15 @@ def _turn(made: Step) -> int:
     return int(turn.removeprefix("token ")) if turn.startswith("token ") else 0
 
 
-def _turns(trace: Trace) -> int:
-    return max(map(_turn, trace.steps), default=0)
-
-
-def _last_turn(trace: Trace, words: tuple[str, ...]) -> int:
-    """The turn that chose the end, or the last one."""
-    if trace.options.get("end") is None:
-        return _turns(trace)
-    end = _token_id(trace.options["end"], "--end", words)
-    chosen = [s for s in trace.steps if s.name == "next_token" and s.value is not None and (s.value == end).all()]
-    return min(map(_turn, chosen), default=_turns(trace))
-
-
-def _token_id(token: int | str, flag: str, words: tuple[str, ...]) -> int:
+def _token_id(token: int | str, flag: str, words: tuple[str, ...], size: int) -> int:
     """A token's number, from itself or its word."""
-    if isinstance(token, int):
-        return token
-    if token not in words:
-        raise OptionError(f"{flag} {token}: the vocabulary has no such word", hint=near(token, words))
-    return words.index(token)
+    if isinstance(token, str):
+        if token not in words:
+            raise OptionError(f"{flag} {token}: the vocabulary has no such word", hint=near(token, words))
+        return words.index(token)
+    if not 0 <= token < size:
+        raise OptionError(f"{flag} {token} is not among the {size} words of the vocabulary, 0…{size - 1}")
+    return token
 
 
 @calculation(
@@ -139,7 +127,7 @@ def transformer(
     generate: Annotated[int | None, "choose so many tokens, one after the other"] = None,
     start: Annotated[int | str | None, "the first token, where no target is given"] = None,
     end: Annotated[int | str | None, "the token after which nothing more is generated"] = None,
-) -> tuple[Node, Node]:
+) -> tuple[Node, Node] | Growth:
     """Read a sentence with a stack of encoders, and write another, token by token, with a stack of decoders.
 
     The encoders turn the source into a memory, which every decoder looks at. The next token is the one with the largest
@@ -169,17 +157,34 @@ def transformer(
         found = y @ (E.T if W_V is None else W_V)
         return step("logits", found if b_V is None else found + b_V, "how well each word fits after each place")
 
-    ids = _prefix(target, start, E.axes[-2].size)
+    words, size = words_of("V"), E.axes[-2].size
+    written = [target if target is not None else _first(start, words, size)]
+    over = None if end is None else _token_id(end, "--end", words, size)
+
+    def choose() -> Node:
+        logits = logits_of(concat(written, "n"))
+        last = take(logits, "n", logits.axes[-2].size - 1)
+        chosen = step("next_token", rename(best(last, 1), "rank", "n"), "the largest logit behind the last token")
+        written.append(chosen)
+        return chosen
+
+    def turns(count: int) -> Iterator[Node]:
+        for t in range(1, count + 1):
+            with group(f"token {t}"):
+                chosen = choose()
+            yield chosen
+
+    def results() -> tuple[Node, Node]:
+        return step("tokens", concat(written, "n"), "what was written, and what follows it"), memory
+
     if generate is None:
-        ids = _longer(ids, logits_of(ids))
-    elif generate < 1:
+        choose()
+        return results()
+    if generate < 1:
         raise OptionError(f"--generate must be at least 1, and not {generate}")
-    elif generate > MOST_GENERATED:
+    if generate > MOST_GENERATED:
         raise OptionError(f"--generate must be at most {MOST_GENERATED}, and not {generate}")
-    for t in range(1, (generate or 0) + 1):
-        with group(f"token {t}"):
-            ids = _longer(ids, logits_of(ids))
-    return step("tokens", ids, "what was written, and what follows it"), memory
+    return Growth("token", turns(generate), generate, lambda chosen: bool(np.all(chosen == over)), results)
 
 
 def _normed(x: Node, stack: str, weights: Weights, eps: float) -> Node:
@@ -192,20 +197,8 @@ def _normed(x: Node, stack: str, weights: Weights, eps: float) -> Node:
     return normalized
 
 
-def _prefix(target: Node | None, start: int | str | None, size: int) -> Node:
-    """What has been written before the first turn."""
-    if target is not None:
-        return target
+def _first(start: int | str | None, words: tuple[str, ...], size: int) -> Node:
+    """What is written before the first turn, where no target is given: the start token."""
     if start is None:
         raise OptionError("transformer needs a target to go on from, or --start, the token to begin with")
-    first = _token_id(start, "--start", words_of("V"))
-    if not 0 <= first < size:
-        raise OptionError(f"--start {first} is not among the {size} words of the vocabulary, 0…{size - 1}")
-    return constants((first,), Axis("n", 1), "start")
-
-
-def _longer(ids: Node, logits: Node) -> Node:
-    """The tokens, and the one that fits best behind them."""
-    last = take(logits, "n", logits.axes[-2].size - 1)
-    chosen = step("next_token", rename(best(last, 1), "rank", "n"), "the largest logit behind the last token")
-    return concat([ids, chosen], "n")
+    return constants((_token_id(start, "--start", words, size),), Axis("n", 1), "start")

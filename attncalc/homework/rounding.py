@@ -34,7 +34,7 @@ FEWER = 6
 """Where an answer has the digits of a machine, its writer may have rounded to so many decimals or fewer before."""
 
 _MOVED = ("input", "constant", "constants", "size", "index", "identity", "rename", "transpose", "spread", "split",
-          "merge", "repeat", "slice", "concat", "listed", "take", "held", "reread")  # fmt: skip
+          "merge", "repeat", "slice", "concat", "listed", "take", "held", "cubable", "reread")  # fmt: skip
 """Primitives that leave nothing to round."""
 _INSIDE = "~"
 """The group of what is written down inside a step."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from attncalc.ops.spectral import *
 
 ROWS = {
-    "activations": "elu erf one_plus_erf sigmoid softplus",
+    "activations": "cubable elu erf one_plus_erf sigmoid softplus",
     "classes": "factorial log_factorial one_hot select whole",
     "elementwise": "abs add and arccos cos div equal exp held less less_equal log maximum minimum mul neg not pow sign "
     "sin sqrt sub tan tanh where",
@@ -44,7 +44,7 @@ ROWS = {
 """Family → its rows. A test holds it against the modules."""
 
 FUNCTIONS = {
-    "activations": "elu erf one_plus_erf sigmoid softplus",
+    "activations": "cubable elu erf one_plus_erf sigmoid softplus",
     "classes": "factorial log_factorial one_hot select whole",
     "elementwise": "absolute arccos compare_equal cos exp held keep_where log logical_not maximum minimum power sign "
     "sin sqrt tan tanh",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,10 +99,11 @@ def inline(operand: Given) -> str:
 
 
 def common_file(trace: Trace) -> str:
-    """The file that all of several operands come from, each by its own name; "" where there is no such file."""
-    files = {operand.source.removesuffix(f"#{name}") for name, operand in trace.inputs.items()}
-    whole = len(files) == 1 and len(trace.inputs) > 1
-    return files.pop() if whole and all("#" in operand.source for operand in trace.inputs.values()) else ""
+    """The file that most operands come from, each by its own name; "" where no two come from one file."""
+    named = ((operand.source, f"#{name}") for name, operand in trace.inputs.items())
+    files = Counter(source.removesuffix(name) for source, name in named if source.endswith(name))
+    file, count = max(files.items(), key=lambda item: item[1], default=("", 0))
+    return file if count > 1 else ""
 
 
 def options(trace: Trace) -> list[str]:

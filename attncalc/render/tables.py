@@ -67,10 +67,16 @@ def _head(trace: Trace, view: View) -> Iterator[Text]:
     if trace.inputs:
         yield Text()
     common = common_file(trace)
+    from_there = {name: bool(common) and given.source == f"{common}#{name}" for name, given in trace.inputs.items()}
+    lines = {name: _operand(step, trace.inputs[name], common, view) for name, step in operand_steps(trace).items()}
+    for name, line in lines.items():
+        if not from_there[name]:
+            yield from flow(line, view.columns, indent=2, hang=4)
     if common:
         yield from flow(Text(view.spell(f"← {common}")), view.columns, indent=2, hang=4)
-    for name, step in operand_steps(trace).items():
-        yield from flow(_operand(step, trace.inputs[name], common, view), view.columns, indent=2, hang=4)
+    for name, line in lines.items():
+        if from_there[name]:
+            yield from flow(line, view.columns, indent=2, hang=4)
     if chosen := ", ".join(options(trace)):
         yield from flow(Text(view.spell(chosen)), view.columns, indent=2, hang=4)
 

@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 
 import attncalc as ac
 from attncalc.errors import AttncalcError, NoGradient
+from attncalc.progress import told_to
 
 MODEL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "samples/model.json").read_text(encoding="utf-8"))
 WORDS = MODEL["vocabulary"]
@@ -52,6 +53,28 @@ def test_nothing_is_generated_after_the_end() -> None:
     }
     assert "the end was chosen as token 3" in t.notes[-1]
     assert t["tokens"] is t.result
+
+
+def test_what_comes_after_the_end_is_not_worked_out() -> None:
+    told: list[tuple[str, int, int | None]] = []
+    places = ac.sinusoidal(n=4, d=4).result  # a fifth token would have none
+    with told_to(lambda *said: told.append(said)):
+        t = ac.transformer("the cat is", MODEL | {"positions": places}, generate=50, start="<s>", end="chat")
+    assert spoken(t).endswith("chat")
+    assert told == [("token", done, 50) for done in range(1, len(t.result))]
+    with pytest.raises(AttncalcError, match="positions"):
+        ac.transformer("the cat is", MODEL | {"positions": places}, generate=50, start="<s>")
+
+
+def test_rounding_may_choose_other_tokens_and_another_end() -> None:
+    t = ac.transformer("the cat is", MODEL, generate=8, start="<s>", end="</s>", round_to=0)
+    tokens = t.result.tolist()
+    assert 1 not in tokens[:-1]
+    assert tokens[-1] == 1 or len(tokens) == 9
+    for k, token in enumerate(tokens[1:], start=1):
+        logits = t[f"token {k}/logits"]
+        assert_array_equal(logits, np.round(logits))
+        assert token == logits[-1].argmax()
 
 
 def test_the_decoders_rows_are_named_by_what_was_written() -> None:
@@ -95,6 +118,13 @@ def test_a_saved_result_is_the_problem_again(run: Callable[..., Any], samples: P
     (tmp_path / "saved.json").write_text(saved.stdout, encoding="utf-8")
     again = run("run", tmp_path / "saved.json", "-f", "json")
     assert json.loads(again.stdout)["result"] == json.loads(saved.stdout)["result"] == [0, 7, 8, 10]
+
+
+def test_the_model_s_file_is_named_once_and_tokens_by_their_words(run: Callable[..., Any], samples: Path) -> None:
+    done = run("transformer", "the cat is", "model.json", "0", cwd=samples, env={"COLUMNS": "80"})
+    head = done.stdout.partition("── source ──")[0]
+    assert "  source, s=3: 2 3 5 (the cat is)\n  target, n=1: 0 (<s>)\n  ← model.json\n  embedding, V=12" in head
+    assert head.count("model.json") == 1
 
 
 HALF = {**MODEL, "encoder": [{"wq": MODEL["encoder"][0]["wq"]}]}

@@ -27,6 +27,7 @@ from attncalc.ops import (
     concat,
     cos,
     cosine_ratio,
+    cubable,
     eigenvalues,
     eigenvectors,
     elu,
@@ -310,6 +311,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "one_plus_erf": (example(one_plus_erf, "n=3 m=4"),),
     "sigmoid": (example(sigmoid, "n=3 m=4"),),
     "softplus": (example(softplus, "n=3 m=4"),),
+    "cubable": (example(cubable, "n=3 m=4"),),
     "elu": (example(lambda x: elu(x, 1), "n=3 m=4"), example(lambda x: elu(x, 0.5), "n=5")),
     "minimum": (example(minimum, "n=3 m=4", "m=4"), example(lambda x: minimum(x, 0), "n=5")),
     # pairs

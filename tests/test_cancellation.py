@@ -1,0 +1,44 @@
+"""What is left over where terms cancel: told from small numbers that are meant, and through steps that only move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attncalc.axes import Axis, composite
+from attncalc.cancellation import left_over
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node, building, given, step
+from attncalc.ops import rename, split
+
+N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
+X, Y = given("x", (N, D)), given("y", (N, D))
+VALUES = {
+    "x": np.array([[0.1 + 0.2, 1.0, 2.0, 3.0], [4.0, 1e-17, 6.0, 7.0]]),
+    "y": np.array([[0.3, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]),
+}
+GONE_IN_HEAD = [[True, False], [False, False]]
+GONE = [[True, False, False, False], [False] * 4]  # 0.1 + 0.2 − 0.3; 1e-17 was given
+
+STEPS: list[tuple[str, Node, object]] = [
+    ("a difference", X - Y, GONE),
+    (
+        "a step that cuts another one into heads",
+        split(step("q", X - Y)),
+        np.swapaxes(np.reshape(GONE, (2, 2, 2)), 0, 1),
+    ),
+    ("a step that renames what another one moved", rename(step("t", step("q", X - Y)), "n", "m"), GONE),
+    ("a product takes it as it is", step("q", X - Y) * 2, None),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), [row[1:] for row in STEPS], ids=[row[0] for row in STEPS])
+def test_left_over(expression: Node, expected: object) -> None:
+    with building():
+        made = step("s", expression)
+    values = evaluate([made], VALUES)
+    found = left_over(made, values, VALUES)
+    if expected is None:
+        assert found is None
+    else:
+        np.testing.assert_array_equal(found, expected)
