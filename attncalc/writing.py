@@ -76,6 +76,7 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
         bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
         said.known.update(bound.labels)
         arrays, formulas = _told_apart(calculation, bound.inputs)
+        said.exact = kind_of(arrays, dtype) == "object"
         nodes = {
             o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
             for o in calculation.operands_in(arrays)
