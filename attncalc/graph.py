@@ -195,6 +195,7 @@ class Building:
         self.asides: list[Node] = []
         self.known: dict[str, tuple[str, ...]] = {}  # labels that came with the operands
         self.letters: dict[str, Number | None] = {}
+        self.exact = False
 
 
 _building: ContextVar[Building] = ContextVar("building")
@@ -229,6 +230,12 @@ def words_of(axis: str) -> tuple[str, ...]:
     """The labels that came with the operands for an axis: a vocabulary's words."""
     state = _building.get(None)
     return state.known.get(axis, ()) if state is not None else ()
+
+
+def in_exact_numbers() -> bool:
+    """Whether the operands are fractions, surds or letters, among which nothing is ever rounded."""
+    state = _building.get(None)
+    return state is not None and state.exact
 
 
 @contextmanager

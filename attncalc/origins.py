@@ -39,10 +39,10 @@ def origins(node: Node, at: At, value: Value) -> tuple[Origin, ...]:
         if (here, place) in seen:
             continue
         seen.add((here, place))
+        if len(seen) > MOST_FOLLOWED:
+            return ()
         if here.op in ("step", "input"):
             found.setdefault(here, set()).add(place)
-        elif len(seen) > MOST_FOLLOWED:
-            return ()
         else:
             ahead.extend(reversed(_sources(here, there, value)))
     blocks = [

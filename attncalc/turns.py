@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from attncalc.evaluate import number
 from attncalc.loops import Loop, Ran, Turn, run
 from attncalc.recording import Recorded, again, drop, farthest, record
-from attncalc.trace import Notation, Step
+from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, as_kind, kind_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def recorded(
     if rounding is not None and not exact:
         full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
     known: dict[Node, Step] = {}
-    turns = [_steps(turn, full.get(turn.number), loop.turn, written, known) for turn in ran.kept]
+    turns = [_steps(turn, full.get(turn.number), loop, written, known) for turn in ran.kept]
     notes, warnings = _said(loop, ran)
     last = turns[-1]
     results = [drop(last[node]._replace(group=node.args["group"]), written.bound.dropped) for node in loop.results]
@@ -62,16 +63,39 @@ def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (notes, (said,)) if ran.end.failed else ((said, *notes), ())
 
 
-def _steps(turn: Turn, full: Turn | None, word: str, written: Written, known: dict[Node, Step]) -> dict[Node, Step]:
+def _steps(turn: Turn, full: Turn | None, loop: Loop, written: Written, known: dict[Node, Step]) -> dict[Node, Step]:
     """The steps of a turn; what is the same in all turns is found once."""
     found = {}
+    before = {name: node for name, node in loop.carry.items() if node.op == "step" and turn.number > loop.first}
     for node in turn.values:
         if node not in known:
             known[node] = record(node, turn.values, turn.inputs, written.labels, None, None)
-        group = "/".join(filter(None, (f"{word} {turn.number}", node.args["group"])))
         drift = farthest(turn.values[node], full.values[node]) if full else None
-        found[node] = again(known[node], node, turn.values, turn.inputs, group, drift)
+        group = _group(loop, turn.number, node)
+        step = again(known[node], node, turn.values, turn.inputs, group, drift)
+        found[node] = step._replace(origins=partial(_origins, step, loop, turn.number, before))
     return found
+
+
+def _group(loop: Loop, number: int, node: Node) -> str:
+    return "/".join(filter(None, (f"{loop.turn} {number}", node.args["group"])))
+
+
+def _origins(
+    step: Step, loop: Loop, number: int, before: Mapping[str, Node], at: tuple[int, ...]
+) -> tuple[Origin, ...]:
+    """What an entry was made from: steps of its own turn, and of the one before what was carried on."""
+    found = []
+    for origin in step.origins(at) if step.origins else ():
+        node = before.get(origin.of) if origin.operand else None
+        if node is not None and set(origin.ranges) == set(node.names):
+            key = f"{_group(loop, number - 1, node)}/{node.args['name']}"
+            found.append(origin._replace(of=key, operand=False))
+        elif origin.operand:
+            found.append(origin)
+        else:
+            found.append(origin._replace(of=f"{loop.turn} {number}/{origin.of}"))
+    return tuple(found)
 
 
 def _table(loop: Loop, turns: list[dict[Node, Step]], ran: Ran) -> Step:

@@ -87,6 +87,7 @@ def _write(
         bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
         said.known.update(bound.labels)
         arrays, formulas = _told_apart(calculation, bound.inputs)
+        said.exact = kind_of(arrays, dtype) == "object"
         nodes = {
             o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
             for o in calculation.operands_in(arrays)

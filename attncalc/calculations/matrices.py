@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, label, output, step
+from attncalc.graph import Node, in_exact_numbers, label, output, step
 from attncalc.laws import same
 from attncalc.ops import (
     characteristic_polynomial,
@@ -73,8 +73,9 @@ def matmul(
 
 
 WRITTEN_OUT = 4
-"""Up to so many rows the characteristic polynomial is a step: beyond, its coefficients say little and round badly."""
+"""Up to so many rows the characteristic polynomial is a step: beyond, its coefficients round badly, unless exact."""
 NEARLY_DEPENDENT = 1e-7
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _defective(trace: Trace) -> Iterator[str]:
@@ -104,9 +105,10 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
 
     A·v = λ·v. The eigenvectors are the columns of a matrix, of length 1 and with their largest entry by absolute value
     positive; their signs are nobody's business but a table's. Eigenvalues come by absolute value, largest first (of
-    equal ones the positive first, of a pair of complex ones that with the positive imaginary part). Up to 4 × 4 the
-    coefficients of the characteristic polynomial det(λ·I − A) are a step; some texts have det(A − λ·I), which is the
-    same times (−1)ⁿ. `a_v` and `lambda_v`, beside the result, are A·v and λ·v, column by column: they must agree.
+    equal ones the positive first, of a pair of complex ones that with the positive imaginary part). Up to 4 × 4, and
+    of exact matrices of any size, the coefficients of the characteristic polynomial det(λ·I − A) are a step; some
+    texts have det(A − λ·I), which is the same times (−1)ⁿ. `a_v` and `lambda_v`, beside the result, are A·v and λ·v,
+    column by column: they must agree.
     """
     size, columns = A.axes[-2].size, A.axes[-1].size
     if size != columns:
@@ -114,8 +116,8 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
             f"only a square matrix has eigenvalues, and a is {size} × {columns}", hint="svd works for any matrix"
         )
     polynomial = None
-    if size <= WRITTEN_OUT:
-        label("power", [("1", "λ", "λ²", "λ³", "λ⁴")[power] for power in range(size, -1, -1)])
+    if size <= WRITTEN_OUT or in_exact_numbers():
+        label("power", [_power_of_lambda(power) for power in range(size, -1, -1)])
         polynomial = step(
             "characteristic_polynomial",
             characteristic_polynomial(A),
@@ -127,6 +129,12 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     turned = output("a_v", A @ rename(vectors, "n", "m"), "A times each eigenvector")
     stretched = output("lambda_v", values * vectors, "each eigenvector, stretched by its eigenvalue: the same")
     return values, vectors, turned, stretched
+
+
+def _power_of_lambda(power: int) -> str:
+    if power < 2:
+        return "λ" if power else "1"
+    return "λ" + str(power).translate(SUPERSCRIPTS)
 
 
 @calculation(

@@ -210,39 +210,32 @@ def _latex(marked: Marked, view: View) -> str:
 
 
 def _html(marked: Marked, view: View) -> str:
-    return html_page(f"{marked.calculation}, checked", [html_table(marked), f"<p>{_harmless(summary(marked))}</p>"])
+    from attncalc.render.shell import element, shell, text
+
+    who = f", {marked.student}" if marked.student else ""
+    title = f"{marked.calculation}, checked{who}"
+    parts = [element("h1", text(title)), html_table(marked, "each step"), element("p", text(summary(marked)))]
+    return shell(title, "".join(f"{part}\n" for part in parts), unicode=view.unicode)
 
 
-def html_table(marked: Marked) -> str:
+def html_table(marked: Marked, caption: str) -> str:
     """The steps of a marked sheet as an HTML table."""
-    head = "".join(f"<th>{name}</th>" for name in ("step", "verdict", "marks", "mistake", "hint"))
-    body = []
+    rows = []
     for step in marked.steps:
         found = step.finding
         cells = (step.name, found.verdict, marks(step), blame(step), found.hint)
-        style = "right" if found.verdict in SOUND else "wrong"
-        body.append(f'<tr class="{style}">' + "".join(f"<td>{_harmless(cell)}</td>" for cell in cells) + "</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        rows.append((found.verdict, cells))
+    return html_rows(caption, ("step", "verdict", "marks", "mistake", "hint"), rows)
 
 
-def html_page(title: str, parts: Sequence[str]) -> str:
-    """One HTML file that needs nothing else and runs nothing."""
-    style = (
-        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "table{border-collapse:collapse;margin:1rem 0}th,td{text-align:left;padding:.3rem .8rem;"
-        "border-bottom:1px solid #ccc;vertical-align:top}.wrong td:nth-child(2){color:#b3541e;font-weight:600}"
-        ".right td:nth-child(2){color:#1d7a5f}"
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{_harmless(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<h1>{_harmless(title)}</h1>\n"
-        + "\n".join(parts)
-        + "\n</body>\n</html>\n"
-    )
+def html_rows(caption: str, head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Rows of text, each with its verdict, as an HTML table; a row's first cell is its heading."""
+    from attncalc.render.shell import element, text
 
-
-def _harmless(text: str) -> str:
-    from html import escape
-
-    return escape(visible(text), quote=True)
+    body = []
+    for verdict, (first, *others) in rows:
+        cells = element("th", text(first), scope="row") + "".join(element("td", text(cell)) for cell in others)
+        body.append(element("tr", cells, "right" if verdict in SOUND else "wrong"))
+    names = "".join(element("th", text(name), scope="col") for name in head)
+    parts = (element("caption", text(caption)), f"<thead><tr>{names}</tr></thead>", element("tbody", "".join(body)))
+    return element("div", element("table", "".join(parts), "marks"), "scroll")

@@ -9,7 +9,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from attncalc.homework.grading import Graded, hardest, tally
-from attncalc.homework.pages import blame, html_page, html_table, summary
+from attncalc.homework.pages import blame, html_rows, html_table, summary
 from attncalc.homework.verdicts import SOUND, WRONG, MarkedStep
 from attncalc.numbers import shortest
 from attncalc.render.csv_ import FORMULA_STARTS
@@ -229,23 +229,15 @@ def _markdown(graded: Sequence[Graded]) -> str:
 
 
 def _html(graded: Sequence[Graded]) -> str:
-    from html import escape as harmless
+    from attncalc.render.shell import element, shell, text
 
-    def text(words: str) -> str:
-        return harmless(visible(words), quote=True)
-
-    rows = "".join(
-        f'<tr class="{"right" if verdict(one) in SOUND else "wrong"}">'
-        + "".join(f"<td>{text(cell)}</td>" for cell in (one.student, verdict(one), score(one), why(one)))
-        + "</tr>"
-        for one in graded
-    )
-    head = "<tr><th>student</th><th>verdict</th><th>marks</th><th></th></tr>"
-    parts = [f"<p>{text(counted(graded))}</p>", f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"]
+    rows = [(verdict(one), (one.student, verdict(one), score(one), why(one))) for one in graded]
+    parts = [element("h1", "Grades"), element("p", text(counted(graded)))]
+    parts.append(html_rows("each student", ("student", "verdict", "marks", "remark"), rows))
     if found := tally(graded):
-        items = "".join(f"<li>{text(name)}: {count}</li>" for name, count in found.items())
-        parts.append(f"<h2>Mistakes</h2><ul>{items}</ul>")
+        counts = "".join(element("li", text(f"{name}: {count}")) for name, count in found.items())
+        parts += [element("h2", "Mistakes"), element("ul", counts)]
     for one in graded:
         if one.marked is not None and not one.marked:
-            parts += [f"<h2>{text(one.student)}</h2>", html_table(one.marked)]
-    return html_page("Grades", parts)
+            parts += [element("h2", text(one.student)), html_table(one.marked, "each step")]
+    return shell("Grades", "".join(f"{part}\n" for part in parts))

@@ -9,8 +9,8 @@ import numpy as np
 from attncalc.errors import NotExact
 from attncalc.ops.kernels import Array, has_letters
 
-LARGEST = 4
-"""Beyond it, roots in closed form are rare, and pages long where they exist."""
+LARGEST = 30
+"""Polynomials of a higher degree take SymPy long, and have coefficients of hundreds of digits."""
 LARGEST_OF_LETTERS = 2
 DIGITS = 30  # to which expressions are compared
 
@@ -19,6 +19,11 @@ def characteristic_polynomial(matrix: Array) -> Array:
     """The coefficients of det(λ·I − matrix), from the highest power on."""
     import sympy
 
+    if len(matrix) > LARGEST:
+        raise NotExact(
+            f"exact matrices are taken apart up to {LARGEST} × {LARGEST}, and this one has {len(matrix)} rows",
+            hint="without --exact eigenvalues are found to full precision",
+        )
     return _objects(sympy.Matrix(matrix).charpoly().all_coeffs())
 
 
@@ -26,19 +31,16 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues, largest first, and their eigenvectors of unit length as columns."""
     import sympy
 
-    if len(matrix) > LARGEST:
-        raise NotExact(
-            f"eigenvalues are found in closed form up to {LARGEST} × {LARGEST}, and this matrix has {len(matrix)} rows",
-            hint="without --exact they are found to full precision",
-        )
     exact = sympy.Matrix(matrix)
     if has_letters(matrix) and len(matrix) > LARGEST_OF_LETTERS:
         raise NotExact("eigenvalues of letters are found up to 2 × 2: beyond, their formulas fill pages")
     # Roots by Cardano's and Ferrari's formulas fill pages too, and the eigenvectors to them are beyond SymPy.
-    roots = sympy.roots(exact.charpoly(), cubics=False, quartics=False)
+    polynomial = exact.charpoly("λ")
+    roots = _roots(polynomial)
     if sum(roots.values()) < len(matrix):
         raise NotExact(
-            "some eigenvalues are no roots of a quadratic, so that there is no short closed form of them",
+            f"some eigenvalues are no roots of a quadratic, so that there is no short closed form of them: "
+            f"0 = {str(polynomial.as_expr()).replace('**', '^').replace('*', '·')}",
             hint="without --exact they are found to full precision",
         )
     values, vectors = [], []
@@ -47,6 +49,20 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
             values.append(value)
             vectors.append(_unit(vector))
     return _objects(values), _objects(sympy.Matrix.hstack(*vectors).tolist())
+
+
+def _roots(polynomial: Any) -> dict[Any, int]:
+    """The roots that are fractions or surds, each with how often it is one: those of factors of degree 1 and 2."""
+    import sympy
+
+    if polynomial.domain.is_Composite or polynomial.domain.is_EX:  # of letters, or of surds: as far as SymPy sees
+        found: dict[Any, int] = sympy.roots(polynomial, cubics=False, quartics=False)
+        return found
+    result: dict[Any, int] = {}
+    for factor, count in polynomial.factor_list()[1]:
+        if factor.degree() <= 2:
+            result |= dict.fromkeys(sympy.roots(factor), count)
+    return result
 
 
 def svd(matrix: Array) -> tuple[Array, Array, Array]:

@@ -6,6 +6,7 @@ A stack of matrices is worked one matrix at a time; decompose.py says how their 
 from __future__ import annotations
 
 from itertools import combinations, permutations
+from math import perm
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from attncalc.ops.kernels import Array, has_letters, is_exact
 
 SAME = 1e-6
 """How far the coefficients of a polynomial may be off before it is taken for another one."""
+MOST_TERMS = 720
+"""A coefficient that is the sum of more products than this is told in words."""
 
 _NO_SLOPE = "eigenvalues and singular values have no slope where two of them meet, and the vectors jump there"
 
@@ -63,6 +66,8 @@ def _roots(polynomials: Array) -> Array:
 def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
     """Up to its sign a sum of determinants: of all square parts of that size along the diagonal."""
     (rows, columns), order = node.sources[0].axes[-2:], at[node.names[-1]]
+    if perm(rows.size, order) > MOST_TERMS:
+        return Literal("a sum of determinants along the diagonal")
     rest = {name: i for name, i in at.items() if name != node.names[-1]}
     signed: tuple[list[Cell], list[Cell]] = ([], [])
     for part in combinations(range(rows.size), order):

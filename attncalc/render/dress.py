@@ -59,19 +59,19 @@ PAGE_STYLE = """
 :root {
   color-scheme: light dark;
   --paper: #fdfdfc; --tint: #f3f5f8; --ink: #1f2328; --faint: #5d6672; --line: #d8dce2;
-  --accent: #0a5fa8; --alarm: #a8400a;
+  --accent: #0a5fa8; --alarm: #a8400a; --good: #1d6f58;
   --lit-0: #fbe6b5; --edge-0: #b87700; --lit-1: #c9ebdf; --edge-1: #007a58; --lit-2: #f3d9e7; --edge-2: #a34f7c;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14171b; --tint: #1c2127; --ink: #e3e6ea; --faint: #98a2ae; --line: #353b44;
-    --accent: #79b8f5; --alarm: #f0a070;
+    --accent: #79b8f5; --alarm: #f0a070; --good: #6fcfae;
     --lit-0: #4d3a0c; --edge-0: #e6a52e; --lit-1: #0d4234; --edge-1: #3fc79a; --lit-2: #4b2a3c; --edge-2: #e08ab8;
   }
 }
 body { margin: 0; background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
 main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
-.attncalc [data-how] { cursor: default; }
+.attncalc [data-how] { cursor: default; scroll-margin: 5rem; }
 .attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
 .attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
 .attncalc .lit-1 { background: var(--lit-1); outline-style: dashed; outline-color: var(--edge-1); }
@@ -87,6 +87,11 @@ main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
 }
 .attncalc .how:empty { display: none; }
+.attncalc .marks th, .attncalc .marks td { text-align: left; white-space: normal; vertical-align: top; }
+.attncalc .marks tbody tr > * { border-bottom: 1px solid var(--line); }
+.attncalc .marks tbody th { color: inherit; border-right: 0; overflow-wrap: anywhere; min-width: 5rem; }
+.attncalc .marks .right td:nth-of-type(1) { color: var(--good); }
+.attncalc .marks .wrong td:nth-of-type(1) { color: var(--alarm); font-weight: 600; }
 main.attncalc { --ground: var(--paper); }
 .attncalc .result { --ground: var(--tint); }
 .attncalc tbody th, .attncalc thead .axis[scope=col] { position: sticky; left: 0; background: var(--ground); }
@@ -95,7 +100,10 @@ main.attncalc { --ground: var(--paper); }
   .attncalc .result { padding: .1rem 1rem 1rem; }
 }
 @media print {
-  :root { --paper: #fff; --ink: #000; --faint: #444; --line: #999; --tint: #fff; --accent: #000; --alarm: #000; }
+  :root {
+    --paper: #fff; --ink: #000; --faint: #444; --line: #999; --tint: #fff; --accent: #000; --alarm: #000;
+    --good: #000;
+  }
   main.attncalc { padding: 0; max-width: none; }
   .attncalc section > section { break-inside: avoid; }
   .attncalc .hint, .attncalc .how { display: none; }

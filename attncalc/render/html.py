@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from math import prod
+from typing import NamedTuple
 
 from attncalc.render import cells, tex
 from attncalc.render.dress import NOTEBOOK_STYLE, SCRIPT, STYLE
@@ -17,9 +19,18 @@ from attncalc.render.window import GAP, Limits, Table, heading, label, parted, w
 from attncalc.render.worked import in_the_step
 from attncalc.trace import Given, Step, Trace
 
-LIMITS = Limits()
+LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
+MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 WIDE = 8  # columns from which on a table may have to be scrolled, by keyboard too
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
+
+
+class Layout(NamedTuple):
+    """What the parts of a page go by."""
+
+    view: View
+    limits: Limits = LIMITS[0]
+    points: Pointing = NONE
 
 
 def page(trace: Trace, view: View) -> str:
@@ -37,7 +48,7 @@ def _body(trace: Trace, view: View, *, interactive: bool) -> str:
     if view.cells:
         parts = _cells(trace, view)
     elif view.bare:
-        parts = _value(as_read(asked_for(trace, view)), view)
+        parts = _value(as_read(asked_for(trace, view)), Layout(view))
     else:
         parts = _whole(trace, view, interactive=interactive)
     return "".join(f"{part}\n" for part in parts)
@@ -59,18 +70,20 @@ def _sentence(words: str) -> str:
 def _whole(trace: Trace, view: View, *, interactive: bool) -> Iterator[str]:
     steps, result = divided(trace, view)
     operands = operand_steps(trace)
-    points = pointing(trace, operands, [*result, *steps], view, LIMITS) if interactive else NONE
+    limits = _limits([*operands.values(), *(item.step for item in (*steps, *result))])
+    points = pointing(trace, operands, [*result, *steps], view, limits) if interactive else NONE
+    layout = Layout(view, limits, points)
     yield element("h1", text(trace.calculation))
     yield element("p", _sentence(trace.summary))
     yield from (element("p", _sentence(note), "remark") for note in trace.notes)
     yield from (element("p", f"Warning: {text(warning)}", "remark warning") for warning in trace.warnings)
     if any(points.told.values()):
         yield f'<p class="hint faint" hidden>{HINT}</p>'
-    yield from _given(trace, operands, view, points)
+    yield from _given(trace, operands, layout)
     if steps:
-        yield element("section", "\n".join(_sections("", steps, view, points)))
+        yield element("section", "\n".join(_sections("", steps, layout)))
     if result:
-        yield element("section", "\n".join(_sections("Result", result, view, points)), "result")
+        yield element("section", "\n".join(_sections("Result", result, layout)), "result")
     for title, lines in lessons(trace):
         yield element("h2", title)
         yield element("ul", "".join(element("li", _sentence(line)) for line in lines))
@@ -84,35 +97,45 @@ def _cells(trace: Trace, view: View) -> Iterator[str]:
         yield element("ul", "".join(element("li", text(line.text)) for line in entries), "worked")
 
 
-def _given(trace: Trace, operands: Mapping[str, Step], view: View, points: Pointing) -> Iterator[str]:
+def _limits(steps: Iterable[Step]) -> Limits:
+    """How much of each value is shown, so that the page stays one that a browser opens at once."""
+    shapes = [(prod(step.shape[:-2]), *(1, 1, *step.shape)[-2:]) for step in steps]
+    for limits in LIMITS:
+        most = (limits.tables, limits.rows, limits.columns)
+        if sum(prod(map(min, shape, most)) for shape in shapes) <= MOST_SHOWN:
+            return limits
+    return LIMITS[-1]
+
+
+def _given(trace: Trace, operands: Mapping[str, Step], layout: Layout) -> Iterator[str]:
     if operands:
         yield element("h2", "Given")
-        figures = (_operand(step, trace.inputs[name], view, points) for name, step in operands.items())
+        figures = (_operand(step, trace.inputs[name], layout) for name, step in operands.items())
         yield element("div", "\n".join(figures), "operands")
     if chosen := options(trace):
         yield element("p", text(", ".join(chosen)), "faint")
 
 
-def _operand(step: Step, operand: Given, view: View, points: Pointing) -> str:
+def _operand(step: Step, operand: Given, layout: Layout) -> str:
     name = mathml(step.symbol_latex) if step.symbol_latex else text(step.symbol)
     size = element("span", _axes(sizes(step)), "sizes") if step.shape else ""
     said = (element("p", element("bdi", text(words)), "source") for words in (operand.source, operand.note) if words)
     if step.value is not None and step.value.ndim == 0:
-        entry = window(step, view, LIMITS).tables[0].entries[0][0]
-        return element("div", "\n".join([_single(step, f"{name} = ", "span", entry, points), *said]))
-    return element("div", "\n".join([element("p", name + size), *said, *_value(step, view, points)]))
+        entry = window(step, layout.view, layout.limits).tables[0].entries[0][0]
+        return element("div", "\n".join([_single(step, f"{name} = ", "span", entry, layout), *said]))
+    return element("div", "\n".join([element("p", name + size), *said, *_value(step, layout)]))
 
 
-def _sections(title: str, items: Iterable[Item], view: View, points: Pointing) -> Iterator[str]:
+def _sections(title: str, items: Iterable[Item], layout: Layout) -> Iterator[str]:
     group = None
     for item in items:
         if item.step.group != group:
             group = item.step.group
             yield element("h2", text(": ".join(filter(None, (title, group))) or "Steps"))
-        yield element("section", "\n".join(_step(item, view, points)))
+        yield element("section", "\n".join(_step(item, layout)))
 
 
-def _step(item: Item, view: View, points: Pointing) -> Iterator[str]:
+def _step(item: Item, layout: Layout) -> Iterator[str]:
     step = item.step
     number = "" if item.number is None else element("span", str(item.number), "number")
     yield element("h3", number + text(step.name))
@@ -121,8 +144,8 @@ def _step(item: Item, view: View, points: Pointing) -> Iterator[str]:
         if step.why:
             yield element("p", _sentence(step.why), "why")
         yield from (element("p", _sentence(words), "about") for words in item.about)
-    yield from _value(step, view, points)
-    if step in points.silent:
+    yield from _value(step, layout)
+    if step in layout.points.silent:
         yield element("p", f"the arithmetic of an entry: --cell '{text(step.key)}[{_first(step)}]'", "faint")
     for finding in findings(step):
         yield element("p", text(finding), "alarm" if "DISAGREE" in finding else "faint")
@@ -143,40 +166,42 @@ def _formula(step: Step) -> str:
 # A value
 
 
-def _value(step: Step, view: View, points: Pointing = NONE) -> Iterator[str]:
+def _value(step: Step, layout: Layout) -> Iterator[str]:
     if not step.can_be_shown:
-        yield element("p", text(summary(step, view)), "faint")
+        yield element("p", text(summary(step, layout.view)), "faint")
         return
-    worked = in_the_step(step, view.digits)
+    worked = in_the_step(step, layout.view.digits)
     if not step.shape:
-        arithmetic, value = worked[0] if worked else ("", window(step, view, LIMITS).tables[0].entries[0][0])
+        arithmetic, value = (
+            worked[0] if worked else ("", window(step, layout.view, layout.limits).tables[0].entries[0][0])
+        )
         chain = f"{step.name} = {arithmetic} = " if arithmetic else f"{step.name} = "
-        yield _single(step, text(chain), "strong", value, points)
+        yield _single(step, text(chain), "strong", value, layout)
         return
     if worked:
         rows = (element("li", text(f"{step.name}[{i}] = {how} = {value}")) for i, (how, value) in enumerate(worked))
         yield element("ul", "".join(rows), "worked")
-    shown = window(step, view, LIMITS)
+    shown = window(step, layout.view, layout.limits)
     figures = []
     for table in shown.tables:
-        drawn = element("table", "".join(_table(step, table, points)))
+        drawn = element("table", "".join(_table(step, table, layout)))
         if len(table.columns) > WIDE:
             drawn = element("div", drawn, "wide scroll", tabindex="0", role="region", aria_label=step.name)
         else:
             drawn = element("div", drawn, "scroll")
         figures.append(element("figure", drawn))
-    yield element("div", "\n".join(figures), "stack", **_number(step, points))
+    yield element("div", "\n".join(figures), "stack", **_number(step, layout))
     if shown.left_out:
         yield element("p", f"{GAP} {shown.left_out} (--all shows them)", "faint")
 
 
-def _single(step: Step, chain: str, name: str, entry: str, points: Pointing) -> str:
+def _single(step: Step, chain: str, name: str, entry: str, layout: Layout) -> str:
     """A single number behind the words that lead to it."""
-    number = element(name, _entry(step, (), entry), **_told(step, (), points))
-    return element("p", chain + number, "value", **_number(step, points))
+    number = element(name, _entry(step, (), entry), **_told(step, (), layout))
+    return element("p", chain + number, "value", **_number(step, layout))
 
 
-def _table(step: Step, table: Table, points: Pointing) -> Iterator[str]:
+def _table(step: Step, table: Table, layout: Layout) -> Iterator[str]:
     row_axis, column_axis = ("", "", *step.axes)[-2:]
     is_row = len(step.shape) == 1
     span = {"scope": "colgroup", "colspan": str(len(table.columns))}
@@ -194,20 +219,20 @@ def _table(step: Step, table: Table, points: Pointing) -> Iterator[str]:
                 row += element("td", GAP, "gap")
             else:
                 at = (*table.at, j) if is_row else (*table.at, i, j)
-                row += element("td", _entry(step, at, entry), **_told(step, at, points))
+                row += element("td", _entry(step, at, entry), **_told(step, at, layout))
         yield element("tr", row)
     yield "</tbody>"
 
 
-def _number(step: Step, points: Pointing) -> dict[str, str]:
+def _number(step: Step, layout: Layout) -> dict[str, str]:
     """The number by which entries that were made from this value speak of it."""
-    return {"data_value": str(points.numbers[step])} if step in points.numbers else {}
+    return {"data_value": str(layout.points.numbers[step])} if step in layout.points.numbers else {}
 
 
-def _told(step: Step, at: Place, points: Pointing) -> dict[str, str]:
+def _told(step: Step, at: Place, layout: Layout) -> dict[str, str]:
     """What an entry tells when it is pointed at, and its place where others point at it."""
-    place = {"data_at": ",".join(map(str, at))} if step in points.numbers else {}
-    told = points.told.get(step, {}).get(at)
+    place = {"data_at": ",".join(map(str, at))} if step in layout.points.numbers else {}
+    told = layout.points.told.get(step, {}).get(at)
     if told is None:
         return place
     return place | {"data_how": told.how} | ({"data_from": told.origins} if told.origins else {})

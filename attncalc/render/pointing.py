@@ -10,7 +10,7 @@ from attncalc.render.view import View
 from attncalc.render.window import Limits, label, window
 from attncalc.render.worked import written
 from attncalc.text import both
-from attncalc.trace import Origin, Step, Trace
+from attncalc.trace import Entry, Origin, Step, Trace
 
 MOST_WORKED = 2_000  # entries of a page whose arithmetic is worked out beforehand
 WORDIEST = 240  # characters
@@ -59,7 +59,8 @@ def pointing(trace: Trace, operands: Mapping[str, Step], items: Iterable[Item], 
         for at, entry in entries:
             origins = step.origins(at) if step.origins else ()
             sources = _sources(origins)
-            how = _how(step, at, entry, [_words(known.get(source), found) for source, found in sources.items()], view)
+            words = [_words(known.get(source), found, step.group) for source, found in sources.items()]
+            how = _how(step, at, entry, words, view)
             if how:
                 there = [[(other, found) for other in shown.get(source, ())] for source, found in sources.items()]
                 felt |= {other for pairs in there for other, _ in pairs}
@@ -98,9 +99,11 @@ def _span(along: range) -> str:
     return str(along[0]) if len(along) == 1 else f"{along[0]}-{along[-1]}"
 
 
-def _words(step: Step | None, blocks: list[Origin]) -> str:
-    """`weights at n=0`: a whole axis needs no words, and more than one block would need too many."""
+def _words(step: Step | None, blocks: list[Origin], group: str) -> str:
+    """`weights at n=0`, as a step of that group says it: a whole axis needs no words, several blocks too many."""
     name = step.symbol if step else blocks[0].of
+    if step and step.group not in ("", group):
+        name = f"{name} of {step.group}"
     if len(blocks) > 1:
         return f"entries of {name}"
     ranges = blocks[0].ranges
@@ -121,8 +124,9 @@ def _along(step: Step | None, axis: str, along: range) -> str:
 def _how(step: Step, at: Place, entry: str, sources: list[str], view: View) -> str:
     """`scores[0,1] = 1×1 + 0×0 + 1×1 = 2, from Q at n=0 and K at m=1`."""
     assert step.arithmetic is not None, "only what can be worked out is"
-    arithmetic = written(step.arithmetic(at), view.digits)
-    worked = arithmetic if arithmetic != entry else ""
+    arithmetic = step.arithmetic(at)
+    moved = len(arithmetic) == 1 and isinstance(arithmetic[0], Entry)
+    worked = "" if moved else written(arithmetic, view.digits)
     if not worked and not sources:
         return ""
     place = f"{step.name}[{','.join(map(str, at))}]" if at else step.name

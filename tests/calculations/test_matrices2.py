@@ -187,12 +187,27 @@ class TestEigen:
 
     @pytest.mark.parametrize(
         ("a", "message"),
-        [(np.eye(5), "up to 4 × 4"), ([[2, 1, 0], [1, 3, 1], [0, 1, 5]], "no roots of a quadratic")],
-        ids=["five rows", "a cubic that does not fall apart"],
+        [
+            (np.eye(31), "up to 30 × 30, and this one has 31 rows"),
+            ([[2, 1, 0], [1, 3, 1], [0, 1, 5]], r"no roots of a quadratic, .*: 0 = λ\^3 - 10·λ\^2 \+ 29·λ - 23"),
+        ],
+        ids=["31 rows", "a cubic that does not fall apart"],
     )
     def test_where_there_is_no_closed_form(self, a: Any, message: str) -> None:
         with pytest.raises(NotExact, match=message):
             exactly("eigen", np.asarray(a).tolist())
+
+    def test_the_polynomial_is_a_step_at_any_size(self) -> None:
+        blocks = np.kron(np.eye(3), [[0.5, 1], [1, 0.5]])
+        t = exactly("eigen", blocks.tolist())
+        half, x = sympy.Rational(1, 2), sympy.Symbol("x")
+        expected = sympy.Poly((x - 3 * half) ** 3 * (x + half) ** 3, x).all_coeffs()
+        assert t["characteristic_polynomial"].tolist() == expected
+        assert t.find("characteristic_polynomial").labels["power"] == ("λ⁶", "λ⁵", "λ⁴", "λ³", "λ²", "λ", "1")
+        assert t.result.tolist() == [3 * half] * 3 + [-half] * 3
+        vectors = sympy.Matrix(t["eigenvectors"].tolist())
+        assert vectors.rank() == 6
+        assert_array_equal(t["a_v"] - t["lambda_v"], 0)
 
     def test_letters(self) -> None:
         a, b, c = sympy.symbols("a b c", real=True)

@@ -7,6 +7,7 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from html.parser import HTMLParser
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +15,13 @@ import pytest
 from solved import ONE_OF_EACH, Tried, solved
 
 from attncalc.numbers import texts
-from attncalc.render import html
+from attncalc.render import html, pointing
 from attncalc.render.parts import divided, operand_steps
 from attncalc.render.view import View
 from attncalc.text import visible
 from attncalc.trace import Entry, Given, Trace
 
 VOID = {"meta"}
-SEEN_ONLY_AS_TEXT = {"style", "script"}
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -31,6 +31,11 @@ HOSTILE = [
     "javascript:alert(1)",
     "\u202eevil\x1b[31m\nFAIL",
     "]]>--><!--",
+    "</script><script>alert(1)</script>",
+    "\u2028alert(1)\u2029",
+    "\u200f\u2067right to left\u2069",
+    "${alert(1)}`{{constructor}}",
+    "\x00\ufeff",
 ]
 
 
@@ -120,6 +125,34 @@ class TestEveryCalculation:
         reasons = [reason.text for reason in reader.all("p", **{"class": "why"})]
         assert all(step.why.replace("d_k", "dk") in reasons for step in trace.steps)
 
+    def test_it_is_laid_out_for_those_who_hear_it(self, tried: Tried) -> None:
+        _, reader = page_of(tried)
+        levels = [int(element.tag[1]) for element in reader.elements if re.fullmatch("h[1-6]", element.tag)]
+        assert levels[0] == 1
+        assert levels.count(1) == len(reader.all("main")) == len(reader.all("title")) == 1
+        assert all(after - before <= 1 for before, after in pairwise(levels)), "a level of headings is left out"
+        ids = [e.attributes["id"] for e in reader.elements if "id" in e.attributes]
+        assert len(set(ids)) == len(ids)
+        for element in reader.elements:
+            for name in ("aria-describedby", "aria-labelledby", "for", "headers"):
+                assert set(element.attributes.get(name, "").split()) <= set(ids)
+
+    def test_a_parser_that_minds_finds_no_fault(self, tried: Tried) -> None:
+        minding = pytest.importorskip("tinyhtml5.parser", reason="the extra `test` brings the parser that minds")
+        parser = minding.HTMLParser()
+        parser.parse(page_of(tried)[0])
+        assert not parser.errors
+
+    def test_what_an_entry_was_made_from_stands_in_the_page(self, tried: Tried) -> None:
+        page, reader = page_of(tried)
+        numbers = set(re.findall(r'data-value="(\d+)"', page))
+        places = {element.attributes["data-at"] for element in reader.elements if "data-at" in element.attributes}
+        for cell in reader.elements:
+            for block in re.split("[; ]", cell.attributes.get("data-from", "")):
+                number, _, spans = block.partition(":")
+                first = ",".join(span.partition("-")[0] for span in spans.split(",")) if spans else ""
+                assert not block or (number in numbers and first in places)
+
     def test_nothing_is_fetched(self, tried: Tried) -> None:
         page, reader = page_of(tried)
         assert {"src", "href", "style", "action"}.isdisjoint(name for e in reader.elements for name in e.attributes)
@@ -163,10 +196,33 @@ class TestArithmetic:
         import attncalc as ac
 
         trace = ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [0, 1, 1]], [[1, 2, 3], [4, 5, 6]])
-        told = [cell.attributes["data-how"] for cell in read(html.page(trace, View())).all("td") if cell.attributes]
-        assert "scores[0,1] = 1×0 + 0×1 + 1×1 = 1" in told
-        assert "scaled[1,1] = 2 / √3 = 1.1547" in told
+        told = dict(told_by(html.page(trace, View())))
+        assert told["scores[0,1] = 1×0 + 0×1 + 1×1 = 1, from Q at n=0 and K at m=1"] == "0:0,0-2;1:1,0-2"
+        assert "scaled[1,1] = 2 / √3 = 1.1547, from scores at n=1, m=1" in told
         assert sum(how.startswith("output[") for how in told) == 6
+
+    def test_an_entry_says_what_it_was_made_from(self) -> None:
+        import attncalc as ac
+
+        trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
+        words = dict(how.partition(" = ")[::2] for how, _ in told_by(html.page(trace, View())))
+        assert words["masked[0,1]"] == "masked: −∞ = −∞"
+        assert words["masked[1,0]"] == "0.0000, from scaled at n=1, m=0"
+        assert words["output[1,1]"].endswith(", from weights at n=1 and V at d_v=1")
+
+    def test_an_entry_of_a_gradient_lights_forward_values_too(self) -> None:
+        import attncalc as ac
+
+        trace = ac.matmul([[1, 2]], [[3], [4]]).grad([[5]])
+        words = [how for how, _ in told_by(html.page(trace, View()))]
+        assert "grad_b[1,0] = 2×5 = 10, from A at n=1 and ∂L/∂product" in words
+
+    def test_a_value_in_another_part_is_named_with_it(self) -> None:
+        import attncalc as ac
+
+        trace = ac.optimizer([[1.0], [2.0]], start=[0.0], kind="gd", lr=1.0)
+        words = [how for how, _ in told_by(html.page(trace, View()))]
+        assert any(how.startswith("point") and "of step 1" in how for how in words)
 
     def test_an_entry_that_was_only_moved_tells_nothing(self, make: Any) -> None:
         step = make.step("x", [[5.0]], "n m", arithmetic=lambda at: (Entry(5.0, brackets=False),))
@@ -181,10 +237,33 @@ class TestArithmetic:
 
         steps = [make.step(f"x{i}", np.ones((30, 30)), "n m", arithmetic=arithmetic) for i in range(3)]
         page = html.page(make.trace(*steps), View(everything=True))
-        assert len(worked) == page.count("data-how=") == 1800 <= html.MOST_WORKED
+        assert len(worked) == page.count("data-how=") == 1800 <= pointing.MOST_WORKED
+
+    def test_what_has_more_entries_than_that_names_the_command(self, make: Any) -> None:
+        step = make.step("x", np.ones((50, 50)), "n m", arithmetic=lambda at: ("1 + 1",))
+        page = html.page(make.trace(step), View(everything=True))
+        assert "the arithmetic of an entry: --cell 'x[0,0]'" in page
+        assert "data-how=" not in page
+
+    def test_only_what_is_shown_is_worked_out(self, make: Any) -> None:
+        step = make.step("x", np.ones((90, 90)), "n m", arithmetic=lambda at: ("1 + 1",))
+        assert html.page(make.trace(step), View()).count("data-how=") == 22 * 38
 
     def test_without_any_there_is_no_hint(self, attention: Trace) -> None:
         assert html.HINT not in html.page(attention, View())
+
+
+def told_by(page: str) -> list[tuple[str, str]]:
+    """What the entries of a page tell, and where the script looks for what they were made from."""
+    cells = [e.attributes for e in read(page).elements if "data-how" in e.attributes]
+    return [(cell["data-how"], cell.get("data-from", "")) for cell in cells]
+
+
+def test_a_page_of_many_large_values_stays_one_that_opens(make: Any) -> None:
+    steps = [make.step(f"x{i}", np.ones((4, 8, 64, 64)), "b h n m") for i in range(100)]
+    page = html.page(make.trace(*steps), View())
+    assert page.count("<td>") < 1.5 * html.MOST_SHOWN
+    assert "… 58 more columns and 60 more rows and 31 more tables (--all shows them)" in page
 
 
 def test_large_values_are_windowed_and_say_so(make: Any) -> None:

@@ -1,0 +1,169 @@
+"""The HTML page in a browser: pointing and walking light what an entry was made from, and nobody's text runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import attncalc as ac
+from attncalc.render import html
+from attncalc.render.view import View
+from attncalc.trace import Given
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+REPORT = """{
+window.alert = () => { document.title = "something ran"; };
+const found = {};
+const cell = how => document.querySelector(`[data-how^="${CSS.escape(how)}"]`);
+const lit = name => [...document.querySelectorAll(`.${name}`)].map(cell => cell.textContent).join(" ");
+const said = () => [...document.querySelectorAll("output")].map(how => how.textContent).join("");
+const state = () => [lit("at"), lit("lit-0"), lit("lit-1"), said()];
+const point = (cell, kind) => cell.dispatchEvent(new PointerEvent(kind, { bubbles: kind === "pointerover" }));
+const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+addEventListener("load", () => {
+  TEST
+  const report = document.createElement("pre");
+  report.id = "report";
+  report.textContent = JSON.stringify(found);
+  document.body.append(report);
+});
+}"""
+
+
+class Seen(NamedTuple):
+    """What a browser made of a page."""
+
+    page: str
+    console: str
+
+    @property
+    def found(self) -> Any:
+        """What the test's own script has written down."""
+        report = re.search(r'<pre id="report">(.*?)</pre>', self.page, re.DOTALL)
+        assert report, self.console
+        return json.loads(unescape(report[1]))
+
+
+Look = Callable[[str], Seen]
+
+
+@pytest.fixture(scope="module")
+def look(tmp_path_factory: pytest.TempPathFactory) -> Look:
+    """Open a page in a browser without a window, and read back what became of it."""
+    browser = next(filter(None, map(shutil.which, NAMES)), None)
+    if browser is None:
+        pytest.skip(f"no browser here: none of {', '.join(NAMES)}")
+    folder = tmp_path_factory.mktemp("browser")
+
+    def opened(page: str) -> Seen:
+        file = folder / "page.html"
+        file.write_text(page, encoding="utf-8")
+        call = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'user'}"]
+        call += ["--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom", file.as_uri()]
+        done = subprocess.run(call, capture_output=True, encoding="utf-8", timeout=120, check=False)
+        console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+        return Seen(done.stdout, console)
+
+    if "<p>it works</p>" not in opened("<!DOCTYPE html><title>t</title><p>it works</p>").page:
+        pytest.skip(f"{Path(browser).name} does not start here")
+    return opened
+
+
+def trying(page: str, test: str) -> str:
+    """A copy of the page that tries itself out; its policy would not let that pass."""
+    page, changed = POLICY.subn("", page)
+    assert changed == 1
+    return page.replace("</head>", f"<script>{REPORT.replace('TEST', test)}</script></head>")
+
+
+ATTENTION = html.page(
+    ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [0, 1, 1]], [[1, 2, 3], [4, 5, 6]], causal=True), View()
+)
+
+
+def test_the_page_as_it_is_runs_its_script_and_complains_of_nothing(look: Look) -> None:
+    seen = look(ATTENTION)
+    assert not seen.console
+    assert '<p class="hint faint">' in seen.page  # it is hidden where no script runs
+    assert seen.page.count('<output class="how"></output>') == 5
+    assert seen.page.count('tabindex="0"') == 5  # one stop for each table
+
+
+def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            point(cell("output[1,2]"), "pointerover"); found.over = state();
+            point(cell("output[1,2]").closest(".stack"), "pointerleave"); found.away = state();
+            point(cell("masked[0,1]"), "pointerover"); found.masked = state();
+            """,
+        )
+    ).found
+    how = "output[1,2] = 0.3595×3 + 0.6405×6 = 4.9214, from weights at n=1 and V at d_v=2"
+    assert found["over"] == ["4.9214", "0.3595 0.6405", "3 6", how]
+    assert found["away"] == ["", "", "", ""]
+    assert found["masked"] == ["−∞", "", "", "masked[0,1] = masked: −∞ = −∞"]
+
+
+def test_a_keyboard_reaches_every_entry(look: Look) -> None:
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            const stops = () => document.querySelectorAll('.result [tabindex="0"]').length;
+            cell("output[0,0]").focus(); found.first = state(); found.stops = stops();
+            press("ArrowRight"); press("ArrowDown"); found.walked = state(); found.still = stops();
+            press("ArrowDown"); press("ArrowRight"); press("ArrowRight"); found.end = state();
+            press("Escape"); found.escaped = state();
+            document.activeElement.blur(); found.left = state();
+            """,
+        )
+    ).found
+    assert found["first"][:3] == ["1.0000", "1.0000 0.0000", "1 4"]
+    assert found["walked"][:3] == ["3.9214", "0.3595 0.6405", "2 5"]
+    assert found["end"][0] == "4.9214"  # the last entry of all: there is nowhere to go on to
+    assert found["stops"] == found["still"] == 1
+    assert found["escaped"] == found["left"] == ["", "", "", ""]
+
+
+def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
+    page = html.page(ac.matmul(np.arange(12.0).reshape(3, 2, 2), np.eye(2)), View())
+    found = look(trying(page, """found.stops = document.querySelectorAll('.result td[tabindex="0"]').length;""")).found
+    assert found["stops"] == 3
+
+
+def test_nobodys_text_runs(look: Look, make: Any) -> None:
+    words = (
+        "</script><script>alert(1)</script>",
+        '"><img src=x onerror=alert(1)>',
+        "'onfocus=alert(1) autofocus x='",
+        "<svg onload=alert(1)>",
+        "]]>--><!--\u2028\u202e",
+        "</title><style>*{display:none}",
+    )
+    step = make.step(
+        "x", np.ones((6, 6)), "n m", labels={"n": words, "m": words}, why=words[0],
+        arithmetic=lambda at: (f"max({words[at[0]]})",),
+    )  # fmt: skip
+    given = Given(np.ones((6, 6)), source=words[1], note=words[2], labels={0: words}, axes=("n", "d"))
+    trace = make.trace(step, inputs={"q": given}, options={"scale": words[3]}, notes=words, warnings=words)
+    page = html.page(trace._replace(calculation=words[5], summary=words[4]), View())
+    test = """
+    found.scripts = document.scripts.length;
+    found.strangers = document.querySelectorAll("img, svg, [onerror], [onload], [onfocus]").length;
+    for (const cell of document.querySelectorAll("td")) cell.focus();
+    found.title = document.title;
+    found.cells = document.querySelectorAll(".result td[data-how]").length;
+    """
+    assert look(trying(page, test)).found == {"scripts": 2, "strangers": 0, "title": words[5], "cells": 36}
