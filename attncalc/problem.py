@@ -16,6 +16,7 @@ from attncalc.errors import NotExact, OptionError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, gradient_symbol, steps, walk
 from attncalc.numbers import round_half_up
+from attncalc.ops.kernels import has_letters
 from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.text import both, either, visible
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
@@ -224,10 +225,15 @@ def _gradchecks(written: Written) -> dict[Node, Check]:
     """Central differences beside each operand's gradient."""
     from attncalc.differences import compare
 
-    values = evaluate(written.roots, written.values)
+    if any(has_letters(value) for value in written.values.values()):
+        raise NotExact("there are no central differences of letters", hint="give the operands numbers for --gradcheck")
+    operands = {
+        name: value.astype(np.float64) if value.dtype == object else value for name, value in written.values.items()
+    }
+    values = evaluate(written.roots, operands)
     by_symbol = {node.args["symbol"]: node for node in written.outputs}
     return {
-        gradient: compare(written.result, name, values[gradient], written.values, written.values[UPSTREAM])
+        gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM])
         for name, node in written.operands.items()
         if (gradient := by_symbol.get(gradient_symbol(node))) is not None
     }

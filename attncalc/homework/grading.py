@@ -27,6 +27,7 @@ from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
 from attncalc.homework.sheets import Sheet, from_contents
 from attncalc.homework.verdicts import SOUND, Marked
+from attncalc.homework.workers import shared_out
 from attncalc.inputs import files
 from attncalc.inputs.csv_files import table_rows
 from attncalc.inputs.reading import Reading
@@ -240,16 +241,12 @@ def _in_parallel(
     jobs: int,
 ) -> list[Graded]:
     """The same in several processes, each with a key of its own: graphs do not travel, problems do."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     values = {name: given.value for name, given in problem.inputs.items()}
     parcel = _Parcel(problem.calculation.name, values, dict(problem.options), problem.backward)
     graded = []
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (parcel, _like(reading), settings)) as pool:
-        for one in pool.map(_work, found, chunksize=max(1, min(16, len(found) // (4 * jobs)))):
-            graded.append(one)
-            progress.tell("sheet", len(graded), len(found))
+    for one in shared_out(_work, found, jobs, _begin, (parcel, _like(reading), settings)):
+        graded.append(one)
+        progress.tell("sheet", len(graded), len(found))
     return graded
 
 

@@ -1,0 +1,133 @@
+"""Whatever is called with whatever: an answer or a fault of one line, nothing half-written, nobody's text in charge.
+
+`ATTNCALC_CALLS=20000 pytest tests/cli/test_any_call.py` looks at so many calls of each kind, other ones in each run.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import any_calls
+import pytest
+from any_calls import Call, Ended
+from hypothesis import HealthCheck, given, settings
+
+from attncalc.cli import app, output
+
+CALLS = int(os.environ.get("ATTNCALC_CALLS", "0"))
+PATIENCE = 120  # seconds, for a call that would take milliseconds: only what hangs takes so long
+
+many = settings(
+    max_examples=CALLS or 150,
+    derandomize=not CALLS,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+few = settings(many, max_examples=CALLS // 20 or 8)
+
+
+class Hangs(BaseException):
+    """Not caught by anything that catches errors."""
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """An end for what hangs, where the system has alarms."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Hangs
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def streams(content: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    """Standard streams of bytes in place of the real ones."""
+    out, err = io.BytesIO(), io.BytesIO()
+    before = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = io.TextIOWrapper(io.BytesIO(content), "utf-8")
+    sys.stdout = io.TextIOWrapper(out, "utf-8", newline="\n")
+    sys.stderr = io.TextIOWrapper(err, "utf-8", newline="\n", write_through=True)
+    try:
+        output.prepare_streams()
+        yield out, err
+    finally:
+        for wrapper in (sys.stdout, sys.stderr):
+            wrapper.detach()
+        sys.stdin, sys.stdout, sys.stderr = before
+
+
+def run_here(call: Call) -> Ended:
+    """The call in this process, in a folder of its own; what escapes it is a bug."""
+    home = os.getcwd()  # noqa: PTH109 — to go back
+    with tempfile.TemporaryDirectory() as place:
+        before = any_calls.lay_out(call, Path(place))
+        os.chdir(place)
+        try:
+            with patience(), streams(call.input) as (out, err), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                status = app(list(call.words), standalone_mode=False)
+            return Ended(status, out.getvalue(), err.getvalue(), before, any_calls.listed(Path(place)))
+        finally:
+            os.chdir(home)
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="names of files that only POSIX has")
+
+
+@posix
+@many
+@given(any_calls.of_a_calculation())
+def test_any_calculation(call: Call) -> None:
+    any_calls.check(call, run_here(call))
+
+
+@posix
+@many
+@given(any_calls.of_a_document())
+def test_any_document(call: Call) -> None:
+    any_calls.check(call, run_here(call))
+
+
+@posix
+@many
+@given(any_calls.of_a_page())
+def test_any_page(call: Call) -> None:
+    any_calls.check(call, run_here(call))
+
+
+@posix
+@few
+@given(any_calls.calls)
+def test_any_call_of_the_command(attncalc_command: list[str], call: Call) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        before = any_calls.lay_out(call, Path(place))
+        done = subprocess.run(
+            [*attncalc_command, *call.words],
+            input=call.input,
+            cwd=place,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        )
+        any_calls.check(call, Ended(done.returncode, done.stdout, done.stderr, before, any_calls.listed(Path(place))))
