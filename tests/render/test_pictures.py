@@ -224,7 +224,7 @@ def test_pictures_stand_apart() -> None:
 
 def test_the_page_stands_above_its_pictures(attention: Trace) -> None:
     trace = attention._replace(pictures=(WEIGHTS,))
-    assert render(trace, "table", View(plot=True)) == f"{render(trace, 'table')}\n{SEEN}"
+    assert render(trace, "table", View(plot=True)) == str(render(trace, "table")) + "\n" + SEEN
 
 
 HOSTILE = {
