@@ -71,7 +71,8 @@ def _declared(trace: Trace) -> list[Picture]:
     declared = problem.calculation.pictures
     if not callable(declared):
         operands = operand_steps(trace)
-        named = {name: [s for s in trace.steps if s.name == name] for name in declared}
+        made = {step.key: step for step in (*trace.steps, *trace.outputs)}.values()
+        named = {name: [step for step in made if step.name == name] for name in declared}
         found = [named[name] or [operands[name]] for name in declared if named[name] or name in operands]
         return list(drawn((step for steps in found for step in steps), trace))
     if any(given.value.dtype == object and numeric(given.value) is None for given in trace.inputs.values()):

@@ -72,6 +72,10 @@ PLACES = 241
 """So many places along a curve are evaluated, and a third of them along each side of a landscape."""
 
 
+STEEP = 3
+"""Slopes are drawn up to so many times the heights: beside a pole nothing else could be seen."""
+
+
 def reach(values: Array, least: float = 0.0) -> tuple[float, float]:
     """A range that holds the values with some room on both sides; it is at least so wide."""
     low, high = float(values.min()), float(values.max())
@@ -105,7 +109,9 @@ def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     at = next(iter(point.values())) if isinstance(point, dict) else point
     places = np.linspace(*reach(np.array([-2.0, 2.0] if at is None else [float(at)])), PLACES)
     heights, slopes_there = (sweep.over(name, {names[0]: places}) for name in ("function", "derivative"))
-    slopes_there = np.where(np.isfinite(heights), slopes_there, np.nan)  # where f has no value, it has no slope either
+    known = heights[np.isfinite(heights)]
+    steep = STEEP * max(float(known.max(initial=0) - known.min(initial=0)), 1.0)
+    slopes_there = np.where(np.isfinite(heights) & (np.abs(slopes_there) <= steep), slopes_there, np.nan)
     lines = (Line("f", places, heights), Line("derivative", places, slopes_there))
     here = None if at is None else np.array([float(at)])
     marks = None if here is None else Marks("the point", here, sweep.over("function", {names[0]: here}))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
 
 from attncalc.axes import Axis
 from attncalc.calculation import calculation
@@ -11,6 +14,29 @@ from attncalc.calculations.rotation import DEFAULTS, Rotation, rotated_dims, tur
 from attncalc.graph import Node, aside, note, step
 from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, take, total
+from attncalc.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from attncalc.picture import Picture, Sweep
+
+
+FEWEST_TURNS, MOST_PAIRS = 50, 4
+"""Turns are drawn over so many positions at least, and of so many pairs at most."""
+
+
+def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
+    """The angles, the turned vectors, and how fast the first pairs turn along positions 0, 1, 2 …"""
+    from attncalc.picture import Curves, Line  # here, since few calls draw
+
+    yield trace.find("angles")
+    yield trace.outputs[0]
+    if "positions" in trace.inputs or trace.options["scaling"] in ("dynamic", "longrope"):
+        return  # these scalings go by how many positions there are
+    count, width = trace.find("angles").shape[-2], trace.inputs["x"].value.shape[-1]
+    places = np.arange(max(count, FEWEST_TURNS))
+    cosines = sweep.again(x=np.zeros((len(places), width)), properties=False)["cosines"].T
+    lines = tuple(Line(f"pair {i}", places, column) for i, column in enumerate(cosines[:MOST_PAIRS]))
+    yield Curves("the cosines of the first pairs along the positions", "position", lines)
 
 
 @calculation(
@@ -23,7 +49,7 @@ from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, ta
         "turned back, it is what it was": lambda f, x: same(f(f(x).result, inverse=True), x),
         "position 0 is not turned": lambda f, x: same(f(x).result[0], x[0]),
     },
-    pictures=("angles", "rotated"),
+    pictures=_turning,
     reference="Su et al. 2021, RoFormer, eq. 15 and 34; scalings as in Hugging Face transformers, modeling_rope_utils",
 )
 def rope(

@@ -67,7 +67,7 @@ def output_options() -> list[TyperOption]:
     section = "Output"
     return [
         *target_options((*FORMATS, *PICTURES)),
-        switch("plot", "a picture below the result, with -q in its place; -o x.png or x.svg is one", section=section),
+        switch("plot", "a picture below the result, with -q in its place (-o x.png or x.svg: a file)", section=section),
         switch("quiet", "the result alone, without the steps", short="-q", section=section),
         option("get", "this step or output alone", value="NAME", section=section),
         option("show", "these steps alone", value="NAME,NAME,…", multiple=True, section=section),

@@ -34,7 +34,7 @@ class Canvas:
         self.heights = round_numbers(*up, 6)
         self.labels = [view.spell(text) for text in texts(np.array(self.heights))]
         self.margin = max(map(len, self.labels))
-        self.width = min(WIDEST, (view.columns or WIDEST + self.margin + 2) - self.margin - 2)
+        self.width = min(WIDEST, (view.columns or 80) - self.margin - 2)
         self.cells = [[Shade(" ")] * self.width for _ in range(HEIGHT)]
 
     def column(self, x: float) -> int:

@@ -28,6 +28,7 @@ from attncalc.render.view import View
 from attncalc.render.window import LEAST_HIDDEN
 
 WIDEST = 100  # columns, where the page has no end
+MOST_NUMBERED = 24  # columns
 BAR = " │ "
 
 
@@ -39,7 +40,7 @@ class _Layout(NamedTuple):
     margin: int  # of the rows' labels
     cell: int
     between: str
-    numbers: list[list[str]] | None  # by row and column; None where they have no room
+    numbers: list[list[str]] | None  # of each column, from the first row that is shown to the last; None without room
 
     def width(self) -> int:
         """The width of a line."""
@@ -69,18 +70,29 @@ def _layout(picture: HeatMap, view: View) -> _Layout:
     columns: list[int | None] = [*range(width)]
     labels = [label(picture.rows, row, view) for row in rows]
     margin = max(map(cell_len, [*labels, _corner(picture, view)]))
-    numbers = [[view.spell(text) for text in line] for line in few_decimals(picture.values, view).tolist()]
-    longest = max(cell_len(text) for line in numbers for text in line)
-    named = max(longest, min(max(cell_len(view.spell(label)) for label in picture.columns.labels), LONGEST_NARROW))
-    beside = 2 if view.color else 3  # a number has a blank on both sides of it, or its shade
-    numbered = _Layout(rows, columns, margin, longest + beside, "" if view.color else "  ", numbers)
-    holds = view.columns or WIDEST
-    plain = numbered._replace(cell=2, between="", numbers=None)
-    for layout in (numbered._replace(cell=named + beside), numbered, plain, plain._replace(cell=1)):
-        if layout.width() <= holds:
+    plain = _Layout(rows, columns, margin, 2, "", None)
+    numbered = _numbered(plain, picture, view) if width <= MOST_NUMBERED else []
+    for layout in (*numbered, plain, plain._replace(cell=1)):
+        if layout.width() <= (view.columns or WIDEST):
             return layout
-    room = max((holds - margin - len(BAR)) // 2, LEAST_HIDDEN)
+    room = max(((view.columns or WIDEST) - margin - len(BAR)) // plain.cell, LEAST_HIDDEN)
     return plain if view.everything else plain._replace(columns=ends(width, room))
+
+
+def _numbered(plain: _Layout, picture: HeatMap, view: View) -> list[_Layout]:
+    """The layouts with numbers: first with room for the columns' names, too."""
+    numbers = _numbers(picture, plain.rows, view)
+    longest = max(cell_len(text) for column in numbers for text in column)
+    named = max(cell_len(view.spell(name)) for name in picture.columns.labels)
+    beside = 2 if view.color else 3  # a number has a blank on both sides of it, or its shade
+    layout = plain._replace(between="" if view.color else "  ", numbers=numbers)
+    return [layout._replace(cell=room + beside) for room in (max(longest, min(named, LONGEST_NARROW)), longest)]
+
+
+def _numbers(picture: HeatMap, rows: list[int | None], view: View) -> list[list[str]]:
+    """The entries of each column as text, on their points."""
+    written = few_decimals(picture.values[[row for row in rows if row is not None]], view)
+    return [align([view.spell(text) for text in column]) for column in written.T.tolist()]
 
 
 def _blocks(layout: _Layout, view: View) -> Iterator[list[int | None]]:
@@ -98,26 +110,27 @@ def _map(picture: HeatMap, layout: _Layout, view: View) -> Iterator[Text]:
     yield line.append(_header(picture.columns, layout, view), "" if layout.numbers and picture.columns.own else FAINT)
     below = layout.width() - layout.margin - 2
     yield Text(rule * (layout.margin + 1) + view.spell("┼") + rule * below, FAINT)
-    for row in layout.rows:
+    for place, row in enumerate(layout.rows):
         name = right(label(picture.rows, row, view), layout.margin)
         line = Text().append(name, "" if picture.rows.own else FAINT).append(bar, FAINT)
         for number, column in enumerate(layout.columns):
             line.append(layout.between if number else "")
-            line.append(*_cell(picture, layout, row, column, view))
+            above = place - (row != place)  # rows behind a gap have moved up by one
+            text = layout.numbers[column][above] if layout.numbers and column is not None else ""
+            line.append(*_cell(picture, row, column, text, layout.cell, view))
         yield line
 
 
-def _cell(picture: HeatMap, layout: _Layout, row: int | None, column: int | None, view: View) -> Shade:
+def _cell(picture: HeatMap, row: int | None, column: int | None, number: str, width: int, view: View) -> Shade:
     if row is None or column is None:
-        return Shade(view.spell("·").ljust(layout.cell), FAINT)
+        return Shade(view.spell("·").ljust(width), FAINT)
     hidden = picture.hidden is not None and bool(picture.hidden[row, column])
     sign, style = shade_of(float(picture.values[row, column]), picture.low, picture.high, view, hidden=hidden)
-    if layout.numbers is None:
-        return Shade(sign * layout.cell, style)
-    number = align([line[column] for line in layout.numbers])[row]
+    if not number:
+        return Shade(sign * width, style)
     if view.color:
-        return Shade(f"{sign}{number.rjust(layout.cell - 2)} ", style)
-    return Shade(f"{sign * 2} {number.rjust(layout.cell - 3)}")
+        return Shade(f"{sign}{number.rjust(width - 2)} ", style)
+    return Shade(f"{sign * 2} {number.rjust(width - 3)}")
 
 
 def _header(ticks: Ticks, layout: _Layout, view: View) -> str:
