@@ -1,9 +1,9 @@
-"""Writing a file so that it is either whole or not there."""
+"""Writing a file, or a folder of them, so that it is either whole or not there."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -53,6 +53,34 @@ def write_file(path: Path, content: bytes) -> None:
         raise
     except OSError as error:
         raise _unwritable(path, reason(error)) from None
+
+
+def write_folder(folder: Path, contents: Mapping[str, str]) -> None:
+    """Write files into a folder, which is made if there is none: all of them, or none.
+
+    A file that is there already with other contents is refused, since somebody may have filled it in.
+    """
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    placed: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in contents:
+            refuse_unwritable(folder / name)
+            if (folder / name).exists() and (folder / name).read_bytes() != contents[name].encode():
+                raise _unwritable(folder / name, "there is another one already", "name another folder")
+        for name, content in contents.items():
+            if not (folder / name).exists():
+                placed.append(folder / name)
+                write_file(folder / name, content.encode())
+    except BaseException as error:
+        for path in placed:
+            path.unlink(missing_ok=True)
+        for parent in made:
+            with suppress(OSError):  # the first of them that was not made, or somebody else has put something into
+                parent.rmdir()
+        if isinstance(error, OSError):
+            raise _unwritable(folder, reason(error)) from None
+        raise
 
 
 def _unwritable(path: Path, why: str, hint: str = "") -> AttncalcError:

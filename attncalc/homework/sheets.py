@@ -182,7 +182,7 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
             continue
         name, _, value = line.strip().lstrip('"').removeprefix("@").partition(_mark(line))
         name = name.strip().strip('"')
-        if not value.strip(",;\t "):
+        if not value.strip(",;\t ") and name not in BESIDE:
             if name in titles:
                 raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
             titles.append(name)
