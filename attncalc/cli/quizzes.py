@@ -64,11 +64,11 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
     from attncalc.homework.quiz import quiz
     from attncalc.homework.worksheets import files
 
-    if seed is None:
-        seed = int.from_bytes(os.urandom(3), "big")
-        output.say("note", f"--seed {seed} makes this problem again")
-    found = quiz(name, seed=seed, sizes=sizes, level=level)
+    chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
+    found = quiz(name, seed=chosen, sizes=sizes, level=level)
     write_folder(Path(given["output"]), files(found.problem))
+    if seed is None:
+        output.say("note", f"--seed {chosen} makes this problem again")
     if found.hidden:
         output.say("note", f"on this problem {both(found.hidden)} cannot be seen{_others(sizes)}")
     if found.alike:
