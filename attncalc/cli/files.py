@@ -55,6 +55,14 @@ def write_file(path: Path, content: bytes) -> None:
         raise _unwritable(path, reason(error)) from None
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder if there is none, with those that it is in."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, reason(error)) from None
+
+
 def write_folder(folder: Path, contents: Mapping[str, str]) -> None:
     """Write files into a folder, which is made if there is none: all of them, or none.
 
