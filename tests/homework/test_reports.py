@@ -21,7 +21,7 @@ from attncalc.homework.reports import REPORTS, file_name, gradescope, lines, rep
 from attncalc.homework.sheets import from_tree
 from attncalc.inputs import Reading
 
-Q, K, V = [[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]]
+Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3, 1], [2, 0], [1, 3]]
 TRACE = ac.attention(Q, K, V)
 RIGHT = {step: TRACE[step] for step in TRACE}
 FREE = ac.attention(Q, K, V, scale="none")
@@ -227,11 +227,14 @@ class Reader(HTMLParser):
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
-        self.open = tag in ("td", "th") or (self.open and tag != "tr")
+            self.open = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = self.open and tag not in ("td", "th")
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.rows and self.rows[-1]:
-            self.rows[-1][-1] += data.strip("\n")
+        if self.open:
+            self.rows[-1][-1] += data
 
 
 def read(found: list[Graded]) -> Reader:
