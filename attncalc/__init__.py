@@ -10,6 +10,8 @@ Every calculation is a function that takes arrays and returns a Trace:
     array([0.1353, 0.3679, 1.    ])
 
 `t.steps` are the intermediate values with their formulas and reasons, `t.grad(upstream=…)` is the backward pass.
+`t.check(answer)` names the mistake behind a wrong answer; `ac.assert_close(t, answer)` and `ac.score(t, answer)` are
+for tests and grading scripts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Which files a call may write: told before anything is computed."""
+"""Which files a call may write, told before anything is computed; a folder of files, all of them or none."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from attncalc.files import is_device, unwritable, write_file
@@ -37,3 +38,39 @@ def _refuse_unwritable(path: Path, inputs: Iterable[str]) -> None:
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise unwritable(path, "the calculation reads it", "choose another name")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder if there is none, with those that it is in."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, reason(error)) from None
+
+
+def write_folder(folder: Path, contents: Mapping[str, str]) -> None:
+    """Write files into a folder, which is made if there is none: all of them, or none.
+
+    A file that is there already with other contents is refused, since somebody may have filled it in.
+    """
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    placed: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in contents:
+            refuse_unwritable(folder / name)
+            if (folder / name).exists() and (folder / name).read_bytes() != contents[name].encode():
+                raise unwritable(folder / name, "there is another one already", "name another folder")
+        for name, content in contents.items():
+            if not (folder / name).exists():
+                placed.append(folder / name)
+                write_file(folder / name, content.encode())
+    except BaseException as error:
+        for path in placed:
+            path.unlink(missing_ok=True)
+        for parent in made:
+            with suppress(OSError):  # the first of them that was not made, or somebody else has put something into
+                parent.rmdir()
+        if isinstance(error, OSError):
+            raise unwritable(folder, reason(error)) from None
+        raise

@@ -91,13 +91,13 @@ def _listed(words: Sequence[str]) -> list[str]:
 
 
 def _write(graded: Sequence[Graded], form: str, where: str | None) -> None:
-    from attncalc.cli.files import refuse_unwritable
+    from attncalc.cli.files import make_folder, refuse_unwritable
     from attncalc.homework.reports import file_name, gradescope, report
 
     if form == "gradescope" and len(graded) > 1:
         assert where is not None, "a folder is asked for"
         folder = Path(where)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         taken: set[str] = set()
         for one in graded:
             path = folder / file_name(one, taken)

@@ -10,12 +10,14 @@ from typing import Any
 from attncalc.calculations import TABLE
 from attncalc.cli import common, output
 from attncalc.cli.command import Command, option
-from attncalc.errors import AttncalcError, OptionError
-from attncalc.homework.quiz import LEVELS
-from attncalc.text import both, near, quoted, visible
+from attncalc.cli.files import refuse_unwritable, write_folder
+from attncalc.errors import OptionError
+from attncalc.homework.templates import LEVELS
+from attncalc.text import both, near, quoted
 
 MOST_SEED = 10**9
 MOST_SIZE = 64
+MOST_PAIRS = 6
 
 
 def command() -> Command:
@@ -56,32 +58,40 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
         raise OptionError(f"there is no calculation {quoted(words[0])}", hint=mend)
     if not given["output"]:
         raise OptionError("quiz writes several files, and -o must name a folder for them", hint="-o quiz")
+    level = common.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
+    sizes = _sizes(given["size"])
+    seed = common.count("seed", given["seed"], MOST_SEED)
     from attncalc.homework.quiz import quiz
     from attncalc.homework.worksheets import files
 
-    level = common.choice("level", given["level"], LEVELS) if given["level"] else "medium"
-    seed = common.count("seed", given["seed"], MOST_SEED)
+    chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
+    found = quiz(name, seed=chosen, sizes=sizes, level=level)
+    write_folder(Path(given["output"]), files(found.problem))
     if seed is None:
-        seed = int.from_bytes(os.urandom(3), "big")
-        output.say("note", f"--seed {seed} makes this problem again")
-    found = quiz(name, seed=seed, sizes=_sizes(given["size"]), level=level)
-    folder = Path(given["output"])
-    _write(folder, files(found.problem))
+        output.say("note", f"--seed {chosen} makes this problem again")
     if found.hidden:
-        output.say("note", f"on this problem {both(found.hidden)} cannot be seen; other sizes may show more")
+        output.say("note", f"on this problem {both(found.hidden)} cannot be seen{_others(sizes)}")
     if found.alike:
-        pairs = ", ".join(f"{a} and {b}" for a, b in found.alike[:6])
-        output.say("note", f"this problem does not tell apart {pairs}{', …' if len(found.alike) > 6 else ''}")
+        pairs = ", ".join(f"{a} from {b}" for a, b in found.alike[:MOST_PAIRS])
+        more = ", …" if len(found.alike) > MOST_PAIRS else ""
+        output.say("note", f"this problem does not tell {pairs}{more}{_others(sizes)}")
+
+
+def _others(sizes: dict[str, int]) -> str:
+    """What may help, where sizes were asked for."""
+    return "; other sizes may do more" if sizes else ""
 
 
 def _make_key(words: Sequence[str], given: common.Words) -> None:
     from attncalc.cli.checking import problem_of
-    from attncalc.cli.files import refuse_unwritable
     from attncalc.homework.worksheets import key_document
     from attncalc.inputs import Reading, load_document
 
     if words:
         raise OptionError("--key FILE makes the key of a problem, and no calculation is named with it")
+    surplus = [f"--{name}" for name in ("seed", "size", "level") if given[name]]
+    if surplus:
+        raise OptionError(f"--key FILE makes the key of a problem that is there: {both(surplus)} cannot change it")
     path = None if given["output"] in (None, "-") else Path(given["output"])
     reading = Reading()
     problem = problem_of(load_document(given["key"], reading))
@@ -92,26 +102,14 @@ def _make_key(words: Sequence[str], given: common.Words) -> None:
 
 def _sizes(words: Sequence[str]) -> dict[str, int]:
     """`n=3,d_k=4`."""
-    found = {}
+    found: dict[str, int] = {}
     for word in common.names(words):
-        name, mark, size = word.partition("=")
-        if not mark:
+        name, mark, size = (part.strip() for part in word.partition("="))
+        if not mark or not name:
             raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")
-        value = common.count("size", size.strip(), MOST_SIZE)
-        if not value:
-            raise OptionError(f"--size {name} must be from 1 to {MOST_SIZE}")
-        found[name.strip()] = value
+        if name in found:
+            raise OptionError(f"--size gives {quoted(name)} twice")
+        if not (size.isascii() and size.isdigit() and len(size) <= len(str(MOST_SIZE)) and 1 <= int(size) <= MOST_SIZE):
+            raise OptionError(f"--size {name} takes a whole number from 1 to {MOST_SIZE}, not {quoted(size)}")
+        found[name] = int(size)
     return found
-
-
-def _write(folder: Path, contents: dict[str, str]) -> None:
-    from attncalc.cli.files import refuse_unwritable
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise AttncalcError(f"cannot write {visible(str(folder), 80)}: {output.reason(error)}") from None
-    for name in contents:
-        refuse_unwritable(folder / name)
-    for name, content in contents.items():
-        common.deliver(content, folder / name)

@@ -2,38 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from attncalc.homework.answers import from_python
+from attncalc.errors import AttncalcError, OptionError
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
-from attncalc.homework.sheets import Sheet
-from attncalc.homework.verdicts import Marked
+from attncalc.homework.sheets import from_python
+from attncalc.homework.verdicts import SOUND, Marked
+from attncalc.text import quoted
+from attncalc.trace import Trace
 
 if TYPE_CHECKING:
     from attncalc.problem import Problem
-    from attncalc.trace import Trace
 
 
 def check_answer(problem: Problem, answer: Any, *, reveal: bool = False) -> Marked:
-    """An answer from Python, marked: the result alone, or a mapping of steps to their values."""
-    steps = answer if isinstance(answer, Mapping) else {"": answer}
-    sheet = Sheet({name: from_python(value, name or "answer") for name, value in steps.items()})
-    return Marker(Key(problem), reveal=reveal).mark(sheet)
+    """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
+    return Marker(Key(problem), reveal=reveal).mark(from_python(answer))
 
 
-def assert_close(answer: Any, right: Trace) -> None:
-    """Raise an AssertionError that names the mistake, unless the answer counts as right.
+def assert_close(trace: Trace, answer: Any) -> None:
+    """Raise an AssertionError that names the step, the mistake and a hint, unless the answer counts as right.
 
-    For the tests of a notebook: `ac.assert_close(my_output, ac.attention(q, k, v))`.
+    For pytest and otter: `attncalc.assert_close(attncalc.attention(q, k, v), my_output)`. The answer is the result
+    alone, anything that NumPy takes; a mapping of steps to their values; or a sheet, as a dictionary or as the path of
+    its file. How many digits it has says how exact it must be. The message gives no number of the key away.
     """
-    marked = check_answer(right.problem, answer)
+    problem = _problem(trace)
+    try:
+        marked = check_answer(problem, answer)
+    except AttncalcError as error:
+        raise AssertionError(f"the answer cannot be marked: {error}") from None
     if not marked:
-        raise AssertionError(str(marked))
+        raise AssertionError(blamed(marked))
 
 
-def score(answer: Any, right: Trace) -> float:
-    """The share of the marks that an answer reaches, from 0 to 1."""
-    marked = check_answer(right.problem, answer)
-    return marked.score / marked.out_of
+def score(trace: Trace, answer: Any) -> float:
+    """The share of the marks that an answer reaches, from 0 to 1; what cannot be marked reaches none.
+
+    For nbgrader and other scripts that count: `attncalc.score(attncalc.softmax(x), my_softmax)`. Nothing is printed.
+    """
+    problem = _problem(trace)
+    try:
+        marked = check_answer(problem, answer)
+    except AttncalcError:
+        return 0.0
+    return marked.score / marked.out_of if marked.out_of else 0.0
+
+
+def blamed(marked: Marked) -> str:
+    """What is wrong with an answer, a step a line: its verdict, the mistake behind it, a hint."""
+    from attncalc.homework.pages import blame
+
+    lines = [f"{marked.calculation} is not right"]
+    for step in marked.steps:
+        found = step.finding
+        if found.verdict not in SOUND:
+            told = ": ".join(part for part in (step.name, found.verdict, blame(step)) if part)
+            lines.append(f"{told}. {found.hint}" if found.hint else told)
+    return "\n  ".join(lines) if len(lines) > 1 else f"{lines[0]}: nothing is answered"
+
+
+def _problem(trace: Any) -> Problem:
+    """The problem of a trace, or a word on which argument it is."""
+    if not isinstance(trace, Trace):
+        mend = "attncalc.assert_close(attncalc.softmax(x), answer)"
+        raise OptionError(f"a Trace comes first, then the answer, and not {quoted(type(trace).__name__)}", hint=mend)
+    problem: Problem = trace.problem
+    return problem

@@ -1,7 +1,7 @@
 """Operands drawn anew: numbers of the same sort as those of a problem, in its sizes or in others.
 
-Classes stay classes, shares that sum to 1 still do, masks and formulas are kept; any other number becomes a small
-whole one.
+Classes stay classes, shares that sum to 1 still do, weights stay small, masks and formulas are kept; any other number
+becomes a small whole one, or a half at the level `hard`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.axes import Axes
+from attncalc.axes import Axes, Axis
 from attncalc.calculation import Calculation, Operand
 from attncalc.errors import OptionError
 from attncalc.problem import Problem
@@ -21,8 +21,15 @@ from attncalc.trace import Given
 Array = NDArray[Any]
 Random = np.random.Generator
 
-LARGEST = {"easy": 2, "medium": 3, "hard": 5}
-"""The largest whole number that an operand may have; easy ones are not below 0, hard ones have halves too."""
+RANGE = {"easy": (-1, 2), "medium": (-3, 3), "hard": (-5, 5)}
+"""The whole numbers that operands may have."""
+WEIGHTS = {"easy": (0, 1), "medium": (-1, 1), "hard": (-1, 1)}
+"""Those of matrices whose products are added up."""
+YES_OR_NO = (("likelihood", "observations"),)
+"""Operands of noughts and ones."""
+SHARES = ("probabilities", "likelihood")
+"""Operands between 0 and 1 that need not sum to 1."""
+SUM_OFF = 1e-6
 
 
 def redrawn(
@@ -32,24 +39,40 @@ def redrawn(
 
     Raises OptionError where an operand whose entries mean something would have to be of another size.
     """
-    return {name: Given(_operand(name, problem, axes, sizes, level, random)) for name in problem.inputs}
+    return {name: _operand(name, problem, axes, sizes, level, random) for name in problem.inputs}
 
 
 def _operand(
     name: str, sample: Problem, axes: Mapping[str, Axes], sizes: Mapping[str, int], level: str, random: Random
-) -> Array:
-    """An operand of the sample's sort, drawn anew."""
-    value, own = sample.inputs[name].value, axes.get(name, ())
-    operand = sample.calculation.operand(name)
+) -> Given:
+    """An operand of the sample's sort, drawn anew, with the labels that it has."""
+    given, own = sample.inputs[name], axes.get(name, ())
+    value, operand = given.value, sample.calculation.operand(name)
     shape = tuple(_size(axis, sizes) for axis in own) if len(own) == value.ndim else value.shape
+    labels = {at: words[: shape[at]] for at, words in given.labels.items() if len(words) >= shape[at]}
+    words = _words(operand, sample, axes) if value.dtype.kind in "OU" else ()
+    if words:
+        return Given(np.array(random.choice(words, shape), dtype=object))
     if operand is None or value.dtype.kind in "OUb" or operand.kind in ("mask", "expression"):
         if shape != value.shape:
             raise OptionError(f"{name} keeps its size: its entries mean something")
-        return value
-    return _entries(operand, value, shape, _places(operand, sample.calculation, axes, sizes), level, random)
+        return Given(value, labels=labels)
+    places = _places(operand, sample.calculation, axes, sizes)
+    return Given(_entries(operand, sample, value, shape, places, level, random), labels=labels)
 
 
-def _size(axis: Any, sizes: Mapping[str, int]) -> int:
+def _words(operand: Operand | None, sample: Problem, axes: Mapping[str, Axes]) -> tuple[str, ...]:
+    """The words that tokens may be: the labels of the axis that they point into."""
+    if operand is None or operand.kind != "tokens":
+        return ()
+    for name, own in axes.items():
+        for at, axis in enumerate(own):
+            if axis.name == operand.of and at in sample.inputs[name].labels:
+                return sample.inputs[name].labels[at]
+    return ()
+
+
+def _size(axis: Axis, sizes: Mapping[str, int]) -> int:
     if axis.parts:
         return int(np.prod([_size(part, sizes) for part in axis.parts]))
     return sizes.get(axis.name, int(axis.size))
@@ -64,17 +87,28 @@ def _places(operand: Operand, calculation: Calculation, axes: Mapping[str, Axes]
     return 0
 
 
-def _entries(operand: Operand, value: Array, shape: tuple[int, ...], places: int, level: str, random: Random) -> Array:
+def _entries(
+    operand: Operand, sample: Problem, value: Array, shape: tuple[int, ...], places: int, level: str, random: Random
+) -> Array:
     numbers = value.astype(np.float64)
-    share = bool((numbers >= 0).all() and (numbers <= 1).all() and (numbers % 1 != 0).any())
     if operand.kind in ("tokens", "integers") or (operand.kind == "data" and places and _whole(numbers)):
         return random.integers(0, max(places, 2), shape).astype(value.dtype)
-    if share and abs(float(numbers.sum()) - 1) < 1e-6 and numbers.ndim == 1 and len(numbers) > 1:
-        return _summing_to_one(shape, random)
-    if share:
-        return np.asarray(random.integers(1, 10, shape) / 10)
-    most = LARGEST[level]
-    drawn = random.integers(0 if level == "easy" else -most, most + 1, shape).astype(np.float64)
+    if (sample.calculation.name, operand.name) in YES_OR_NO:
+        return random.integers(0, 2, shape).astype(np.float64)
+    broken = bool((numbers % 1 != 0).any())
+    if broken and (numbers >= 0).all() and (numbers <= 1).all():
+        if numbers.ndim and numbers.shape[-1] > 1 and (np.abs(numbers.sum(axis=-1) - 1) < SUM_OFF).all():
+            rows = [(_halved if level == "easy" else _tenths)(shape[-1], random) for _ in np.ndindex(shape[:-1])]
+            return np.asarray(rows).reshape(shape)
+        if operand.name in SHARES:
+            return np.asarray(random.integers(1, 10, shape) / 10)
+    elif broken and (numbers > 0).all():
+        return np.asarray(random.integers(1, 5, shape) / 2)
+    if operand.symbol.startswith("W"):
+        least, most = WEIGHTS[level]
+        return random.integers(least, most + 1, shape).astype(np.float64)
+    least, most = RANGE[level]
+    drawn = random.integers(least, most + 1, shape).astype(np.float64)
     return drawn + 0.5 * random.integers(0, 2, shape) if level == "hard" else drawn
 
 
@@ -82,8 +116,17 @@ def _whole(numbers: Array) -> bool:
     return bool((numbers % 1 == 0).all() and (numbers >= 0).all())
 
 
-def _summing_to_one(shape: tuple[int, ...], random: Random) -> Array:
+def _tenths(count: int, random: Random) -> Array:
     """Shares in tenths (or hundredths, where there are many) that sum to 1."""
-    parts = 10 if shape[-1] <= 5 else 100
-    cuts = np.sort(random.choice(np.arange(1, parts), size=shape[-1] - 1, replace=False))
+    parts = 10 if count <= 5 else 100
+    cuts = np.sort(random.choice(np.arange(1, parts), size=count - 1, replace=False))
     return np.asarray(np.diff([0, *cuts, parts]) / parts)
+
+
+def _halved(count: int, random: Random) -> Array:
+    """Shares that sum to 1 and are halves of halves, so that their logarithms to base 2 come out."""
+    shares = [1.0]
+    while len(shares) < count:
+        part = shares.pop(int(random.integers(len(shares)))) / 2
+        shares += [part, part]
+    return np.asarray(random.permutation(shares))

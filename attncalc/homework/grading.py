@@ -25,7 +25,7 @@ from attncalc.homework import answers
 from attncalc.homework.comparing import Tolerance
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
-from attncalc.homework.sheets import Sheet, from_contents
+from attncalc.homework.sheets import SUFFIXES, Sheet, from_contents
 from attncalc.homework.verdicts import SOUND, Marked
 from attncalc.homework.workers import shared_out
 from attncalc.inputs import files
@@ -35,8 +35,6 @@ from attncalc.problem import Backward, Problem
 from attncalc.text import quoted, visible
 from attncalc.trace import Given
 
-SUFFIXES = (".json", ".csv", ".tsv", ".npy", ".npz")
-"""What is taken for a sheet in a folder."""
 MOST_BYTES = 4 * 2**20
 MOST_SECONDS = 20
 MOST_SHEETS = 100_000

@@ -1,8 +1,7 @@
-"""Quizzes: a new problem with friendly numbers on which every known mistake shows, a blank sheet, a key, a worksheet.
+"""Quizzes: a new problem with friendly numbers on which every known mistake shows.
 
-The problem is drawn anew from a calculation's sample: its operands keep their sorts (classes stay classes, shares sum
-to 1), its sizes may be others. Of many draws the one is taken on which fewest mistakes hide behind what is right, or
-behind one another.
+Many problems are drawn, and the best is taken: on which fewest mistakes hide behind what is right, or behind one
+another, in the steps that are asked for; then, in the result alone; then, whose numbers come out with few decimals.
 """
 
 from __future__ import annotations
@@ -14,91 +13,233 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc import samples
-from attncalc.errors import AttncalcError, OptionError
-from attncalc.homework.drawing import LARGEST, redrawn
+from attncalc.axes import Axes
+from attncalc.errors import AttncalcError, DomainError, OptionError, ShapeError
+from attncalc.evaluate import evaluate
+from attncalc.graph import Node
+from attncalc.homework.answers import ROUND_OFF
+from attncalc.homework.drawing import redrawn
 from attncalc.homework.key import Key
-from attncalc.homework.separating import apart
+from attncalc.homework.separating import APART
+from attncalc.homework.templates import SIZES, template, varies
+from attncalc.mistake import StepKey
+from attncalc.plan import Plan, plan
 from attncalc.problem import Problem
 from attncalc.text import both, near, quoted
 from attncalc.writing import write
 
 Array = NDArray[Any]
-Random = np.random.Generator
 
-LEVELS = tuple(LARGEST)
-DRAWS = 60
-ENOUGH = 20
-"""After so many draws one on which every mistake shows is taken at once."""
-MOST = 1e4
-"""A result beyond this is no friendly one."""
+TEMPLATES = 6
+"""So many templates are tried, if there are several, until one shows every mistake."""
+FEWEST_DRAWS, MOST_DRAWS = 16, 200
+WORK = 30_000
+"""Of large problems, fewer are drawn: about so many nodes are evaluated."""
+MOST_ENTRIES = 2_000
+"""What is to be filled in by hand has fewer numbers than this."""
+
+DECIMALS = 4
+"""To which answers are written where they do not come out."""
+FEW = 0.01
+"""The unit of a number that comes out with few decimals."""
+LARGE = {"easy": 20, "medium": 50, "hard": 200}
+"""A number beyond this is no friendly one."""
+UNFRIENDLY = {"easy": 30, "medium": 10, "hard": 3}
+"""What unfriendly numbers weigh, beside mistakes that do not show in the result alone."""
 
 
 class Quiz(NamedTuple):
     """A problem, and what the search for it has shown."""
 
     problem: Problem
-    hidden: tuple[str, ...]  # mistakes that do not show on it
-    alike: tuple[tuple[str, str], ...]  # mistakes that it does not tell apart
+    hidden: tuple[str, ...] = ()  # mistakes that do not show on it
+    alike: tuple[tuple[str, str], ...] = ()  # mistakes that it does not tell apart
+    cost: tuple[float, ...] = ()  # of what the search avoids, the worst first
+
+    @property
+    def flawless(self) -> bool:
+        """Whether every mistake shows, and none looks like another."""
+        return not self.hidden and not self.alike
+
+
+class Board(NamedTuple):
+    """The ways of doing problems that differ in their numbers alone: what is right, and every known mistake."""
+
+    order: Plan
+    right: Mapping[StepKey, Node]
+    wrong: tuple[tuple[str, Mapping[StepKey, Node]], ...]  # a mistake's id, and what it makes of the steps
+    result: StepKey
+    operands: Mapping[str, Array] | None  # None where it serves for other numbers as well
 
 
 def quiz(name: str, *, seed: int, sizes: Mapping[str, int], level: str = "medium") -> Quiz:
     """A new problem of a calculation; the same seed, sizes and level give the same one."""
-    sample = samples.problem(name)
-    axes = write(sample).bound.axes
-    known = [axis.name for found in axes.values() for each in found for axis in (each.parts or (each,))]
-    options = dict(sample.options)
-    for size, value in sizes.items():
-        option = sample.calculation.option(size)
-        if size not in known and (option is None or int not in option.types):
-            raise OptionError(
-                f"{name} has no size {quoted(size)}", hint=near(size, known) or f"it has {both(dict.fromkeys(known))}"
-            )
-        if size not in known:
-            options[size] = value
     best: Quiz | None = None
-    fault: AttncalcError | None = None
-    for draw in range(DRAWS):
-        random = np.random.default_rng([seed, draw])
-        try:
-            inputs = redrawn(sample, axes, random, sizes, level)
-            found = _judged(sample._replace(inputs=inputs, options=options))
-        except AttncalcError as error:
-            fault = error
-            continue
-        if found is not None and (best is None or _faults(found) < _faults(best)):
-            best = found
-        if best is not None and not _faults(best) and draw >= ENOUGH - 1:
+    for number in range(TEMPLATES if varies(name) else 1):
+        found = _best(_resized(template(name, np.random.default_rng([seed, number]), level), sizes), seed, level)
+        best = found if best is None or found.cost < best.cost else best
+        if best.flawless:
             break
-    if best is None:
-        raise fault or OptionError(f"no friendly problem of {name} was found with these sizes")
+    assert best is not None, "there is a template"
     return best
 
 
-def _judged(problem: Problem) -> Quiz | None:
-    """A problem with the mistakes that hide on it; None where its result is not friendly."""
-    key = Key(problem)
-    right = key.value(key.result)
-    if right is None or not _friendly(right):
-        return None
-    values: dict[str, list[Array]] = {}
-    for mistake, way in key.mistakes:
-        if mistake.kind != "convention" and key.result in way.steps:
-            values.setdefault(mistake.id, []).extend(key.values([way.steps[key.result]]))
-    spoils = {name: found for name, found in values.items() if not all(np.isnan(value).any() for value in found)}
-    hidden = [name for name, found in spoils.items() if not any(apart(value, right) for value in found)]
-    alike = [
-        (a, b)
-        for a, b in combinations(spoils, 2)
-        if a not in hidden and b not in hidden and not any(apart(x, y) for x in spoils[a] for y in spoils[b])
-    ]
-    return Quiz(problem, tuple(hidden), tuple(alike))
+# Sizes
 
 
-def _friendly(value: Array) -> bool:
+class _Sized(NamedTuple):
+    """A problem whose numbers are to be drawn, and the sizes of the axes that are to be others."""
+
+    problem: Problem
+    axes: Mapping[str, Axes]  # of the operands as they are
+    sizes: Mapping[str, int]
+
+
+def _resized(problem: Problem, sizes: Mapping[str, int]) -> _Sized:
+    """The sizes of axes as they are asked for, those that an option gives among the options."""
+    name, given_by = problem.calculation.name, problem.calculation.sizes
+    axes = write(problem).bound.axes
+    known = [part.name for found in axes.values() for axis in found for part in (axis.parts or (axis,))]
+    options, chosen = dict(problem.options), dict(SIZES.get(name, {}))
+    for size, value in sizes.items():
+        option = problem.calculation.option(given_by.get(size, size))
+        counted = option is not None and int in option.types and not option.many
+        if size not in known and not counted:
+            there = list(dict.fromkeys([*known, *(o for o in problem.options if _counts(problem, o))]))
+            mend = near(size, there) or (f"it has {both(there)}" if there else "")
+            raise OptionError(f"{name} has no size {quoted(size)}", hint=mend)
+        if option is not None and counted:
+            options[option.name] = value
+        chosen |= {axis: value for axis in known if axis == size or given_by.get(axis) == size}
+    return _Sized(problem._replace(options=options), axes, _together(problem, chosen, axes))
+
+
+def _counts(problem: Problem, name: str) -> bool:
+    option = problem.calculation.option(name)
+    return option is not None and int in option.types and not option.many and type(problem.options[name]) is int
+
+
+def _together(problem: Problem, sizes: dict[str, int], axes: Mapping[str, Axes]) -> dict[str, int]:
+    """Sizes with those that follow: keys' heads are as many as queries', where their number is not given."""
+    parts = {part.name for own in axes.values() for axis in own for part in axis.parts}
+    follows = "h" in sizes and "g" in parts - sizes.keys() and problem.options.get("kv_heads") is None
+    return sizes | {"g": sizes["h"]} if follows else sizes
+
+
+# The search
+
+
+def _best(sized: _Sized, seed: int, level: str) -> Quiz:
+    """The best of many draws."""
+    problem, axes, sizes = sized
+    best: Quiz | None = None
+    board: Board | None = None
+    fault: AttncalcError | None = None
+    draw, draws = 0, FEWEST_DRAWS
+    while draw < draws:
+        inputs = redrawn(problem, axes, np.random.default_rng([seed, draw]), sizes, level)
+        drawn = problem._replace(inputs=inputs)
+        draw += 1
+        try:
+            if board is None or board.operands is not None:
+                board = _board(Key(drawn))
+                draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
+            found = _judged(drawn, board, level)
+            if all(np.array_equal(given.value, problem.inputs[name].value) for name, given in inputs.items()):
+                draws = 0  # there is nothing in it to draw
+        except AttncalcError as error:
+            fault = error
+            if isinstance(error, ShapeError | OptionError) and best is None:
+                break
+            continue
+        if best is None or found.cost < best.cost:
+            best = found
+    if best is None:
+        raise fault or OptionError(f"no friendly problem of {problem.name} was found with these sizes")
+    return _judged(best.problem, _board(Key(best.problem)), level)
+
+
+def _board(key: Key) -> Board:
+    """What the steps of a problem are, rightly and by each mistake that applies."""
+    asked = [step for step in key.steps if key.value(step) is not None]
+    count = sum(key.values([key.nodes[step]])[0].size for step in asked)
+    if count > MOST_ENTRIES:
+        mend = "smaller sizes: --size n=3"
+        raise OptionError(f"there would be {count:,} numbers to fill in, and {MOST_ENTRIES:,} are the most", hint=mend)
+    right = {step: key.nodes[step].sources[0] for step in asked}
+    wrong = []
+    for mistake in key.known:
+        if mistake.kind in ("route", "convention") or mistake.alias_of:
+            continue
+        way = key.ways.way(mistake)
+        if way is not None:
+            wrong.append((mistake.id, {step: way.steps[step].sources[0] for step in asked if step in way.steps}))
+    nodes = [*right.values(), *(node for _, steps in wrong for node in steps.values())]
+    order = plan(list(dict.fromkeys(nodes)), keep=lambda node: False)
+    written, operands = write(key.problem), key.ways.operands
+    lasting = written.loop is None and operands.keys() == written.values.keys()
+    return Board(order, right, tuple(wrong), key.result, None if lasting else operands)
+
+
+def _judged(problem: Problem, board: Board, level: str) -> Quiz:
+    """A problem with the mistakes that hide on it."""
+    found = evaluate(board.order, write(problem).values if board.operands is None else board.operands)
+    every = [board.right, *(steps for _, steps in board.wrong)]
+    names = ["", *(name for name, _ in board.wrong)]
+    differ = np.zeros((len(every), len(every)), dtype=bool)
+    at_the_end, pain = differ, 0.0
+    for step, node in board.right.items():
+        values = {i: np.asarray(found[way[step]]) for i, way in enumerate(every) if step in way}
+        if any(value.dtype.kind not in "biuf" for value in values.values()):
+            raise DomainError(f"{step[1]} holds no real numbers")
+        seen = _seen(values, len(every))
+        differ = differ | seen
+        if step == board.result:
+            at_the_end = seen
+        pain += _pain(np.asarray(found[node], dtype=np.float64), LARGE[level])
+    shown = {name for i, name in enumerate(names) if differ[0, i]}
+    hidden = dict.fromkeys(name for name in names[1:] if name not in shown)
+    pairs = [(i, j) for i, j in combinations(range(1, len(names)), 2) if names[i] != names[j]]
+    pairs = [(i, j) for i, j in pairs if differ[0, i] and differ[0, j]]
+    alike = dict.fromkeys((names[i], names[j]) for i, j in pairs if not differ[i, j])
+    quiet = int(np.sum(differ[0] & ~at_the_end[0]))
+    mixed = sum(not at_the_end[i, j] for i, j in pairs)
+    rest = 3 * quiet + mixed + UNFRIENDLY[level] * pain / len(board.right) + _dullness(problem)
+    return Quiz(problem, tuple(hidden), tuple(alike), (2 * len(hidden) + len(alike), round(rest, 6)))
+
+
+def _dullness(problem: Problem) -> int:
+    """How many rows and columns of the operands are 0 throughout, or columns the same throughout."""
+    values = [given.value for given in problem.inputs.values()]
+    matrices = [value for value in values if value.ndim > 1 and value.dtype.kind == "f"]
+    empty = sum(int(np.sum(~value.any(axis=axis))) for value in matrices for axis in (-1, -2))
+    return empty + sum(int(np.sum(np.ptp(value, axis=-2) == 0)) for value in matrices)
+
+
+def _seen(values: Mapping[int, Array], count: int) -> Array:
+    """Between which of many ways one sees in a step that they differ."""
+    seen = np.zeros((count, count), dtype=bool)
+    there = np.array([*values])
+    shapes = [values[i].shape for i in there]
+    seen[np.ix_(there, there)] = [[a != b for a in shapes] for b in shapes]
+    for shape in dict.fromkeys(shapes):
+        group = np.array([i for i in there if values[i].shape == shape])
+        stacked = np.array([values[i].ravel() for i in group], dtype=np.float64)
+        finite = np.isfinite(stacked)
+        with np.errstate(invalid="ignore"):
+            off = np.abs(stacked[:, None] - stacked) > APART
+        seen[np.ix_(group, group)] = np.any(off | (finite[:, None] != finite), axis=-1)
+    return seen
+
+
+def _pain(value: Array, large: float) -> float:
+    """How unfriendly numbers are: 0 where all are small, come out with few decimals, and are not all the same."""
     finite = value[np.isfinite(value)]
-    return bool(finite.size and (np.abs(finite) < MOST).all() and (finite.size == 1 or np.ptp(finite) > 0))
-
-
-def _faults(found: Quiz) -> int:
-    return 2 * len(found.hidden) + len(found.alike)
+    if not finite.size:
+        return 1.0
+    size = np.abs(finite)
+    parts = finite / FEW
+    odd = np.abs(parts - np.rint(parts)) > ROUND_OFF * np.maximum(1, np.abs(parts))
+    tiny = (size > 0) & (size < 5 * 10.0**-DECIMALS)
+    told = float(np.mean(odd + 3.0 * tiny + np.log10(np.maximum(1, size / large))))
+    return told + float(finite.size > 1 and np.ptp(finite) == 0)

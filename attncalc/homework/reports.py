@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from attncalc.homework import classroom
+from attncalc.homework.classroom import step_names
 from attncalc.homework.grading import Graded, hardest, tally
-from attncalc.homework.pages import blame, html_rows, html_table, summary
+from attncalc.homework.pages import blame, summary
 from attncalc.homework.verdicts import SOUND, WRONG, MarkedStep
 from attncalc.numbers import shortest
 from attncalc.render.csv_ import FORMULA_STARTS
@@ -27,8 +29,8 @@ def report(graded: Sequence[Graded], format: str) -> str:
         "junit": _junit,
         "tap": _tap,
         "gradescope": lambda graded: gradescope(graded[0]),
-        "markdown": _markdown,
-        "html": _html,
+        "markdown": lambda graded: classroom.markdown(graded, counted(graded), _rows(graded)),
+        "html": lambda graded: classroom.html(graded, counted(graded), _rows(graded)),
     }
     return pages[format](graded)
 
@@ -55,7 +57,7 @@ def why(one: Graded) -> str:
 
 def lines(graded: Sequence[Graded]) -> Iterator[str]:
     """The class as a table, and what was counted over it."""
-    rows = [("student", "verdict", "marks", "")] + [(one.student, verdict(one), score(one), why(one)) for one in graded]
+    rows = [("student", "verdict", "marks", ""), *_rows(graded)]
     shown = [tuple(visible(cell) for cell in row) for row in rows]
     widths = [max(len(row[i]) for row in shown) for i in range(3)]
     for row in shown:
@@ -92,9 +94,10 @@ def counted(graded: Sequence[Graded]) -> str:
 
 
 def _json(graded: Sequence[Graded]) -> str:
-    students = [_student(one) for one in graded]
-    whole = {"students": students, "mistakes": tally(graded), "first_wrong": hardest(graded)}
-    return json.dumps(whole, indent=1) + "\n"
+    """One object, a student a line."""
+    students = ",\n  ".join(json.dumps(_student(one)) for one in graded)
+    counts = f'"mistakes": {json.dumps(tally(graded))},\n "first_wrong": {json.dumps(hardest(graded))}'
+    return f'{{"students": [\n  {students}],\n {counts}}}\n'
 
 
 def _student(one: Graded) -> dict[str, Any]:
@@ -108,7 +111,7 @@ def _csv(graded: Sequence[Graded]) -> str:
     import csv
     from io import StringIO
 
-    steps = list(dict.fromkeys(s.name for one in graded if one.marked is not None for s in one.marked.steps))
+    steps = step_names(graded)
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error", *steps])
@@ -136,26 +139,32 @@ def _outcome(step: MarkedStep) -> str:
 
 
 def _junit(graded: Sequence[Graded]) -> str:
+    """A suite for each sheet, a case for each of its steps; a sheet that could not be read is an error."""
     suites = []
     for one in graded:
-        name = quoteattr(visible(one.student))
+        name = _attribute(one.student)
         if one.marked is None:
-            fault = f'<testcase name="sheet" classname={name}><error message={_attribute(one.error)}/></testcase>'
-            suites.append(f'<testsuite name={name} tests="1" failures="0" errors="1">{fault}</testsuite>')
-            continue
-        wrong = sum(step.finding.verdict not in SOUND for step in one.marked.steps)
-        cases = "".join(_case(step, name) for step in one.marked.steps)
-        count = len(one.marked.steps)
-        suites.append(f'<testsuite name={name} tests="{count}" failures="{wrong}" errors="0">{cases}</testsuite>')
-    body = "\n".join(suites)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'
+            cases = [f'<testcase name="sheet" classname={name}><error message={_attribute(one.error)}/></testcase>']
+        else:
+            cases = [_case(step, name) for step in one.marked.steps]
+        body = "".join(f"\n    {case}" for case in cases)
+        suites.append(f"  <testsuite name={name} {_counts([one])}>{body}\n  </testsuite>\n")
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="attncalc" {_counts(graded)}>\n'
+    return f"{head}{''.join(suites)}</testsuites>\n"
+
+
+def _counts(graded: Sequence[Graded]) -> str:
+    """How many cases there are, and how they went."""
+    cases = [step.verdict in SOUND for one in graded if one.marked is not None for step in one.marked.steps]
+    errors = sum(one.marked is None for one in graded)
+    return f'tests="{len(cases) + errors}" failures="{cases.count(False)}" errors="{errors}"'
 
 
 def _case(step: MarkedStep, student: str) -> str:
     start = f"<testcase name={_attribute(step.name)} classname={student}"
-    if step.finding.verdict in SOUND:
+    if step.verdict in SOUND:
         return f"{start}/>"
-    kind = _attribute("+".join(step.finding.mistakes) or step.finding.verdict)
+    kind = _attribute(step.mistake or step.verdict)
     text = escape(visible(_outcome(step)))
     return f"{start}><failure type={kind} message={_attribute(_outcome(step))}>{text}</failure></testcase>"
 
@@ -165,43 +174,51 @@ def _attribute(text: str) -> str:
 
 
 def _tap(graded: Sequence[Graded]) -> str:
+    """A point for each step, in version 13 of the protocol; what is behind one that failed, in a block of YAML."""
     points: list[str] = []
+    number = 0
     for one in graded:
-        student = _tap_text(one.student)
         if one.marked is None:
-            points.append(f"not ok {len(points) + 1} - {student}: unreadable: {_tap_text(one.error)}")
-            continue
-        for step in one.marked.steps:
-            good = step.finding.verdict in SOUND
-            told = step.finding.verdict if good else _outcome(step)
-            state = "ok" if good else "not ok"
-            points.append(f"{state} {len(points) + 1} - {student}: {_tap_text(step.name)}: {_tap_text(told)}")
-    return "\n".join(["TAP version 14", f"1..{len(points)}", *points]) + "\n"
+            number += 1
+            points += [f"not ok {number} - {_tap_text(one.student)}: sheet", *_yaml({"message": one.error})]
+        for step in one.marked.steps if one.marked is not None else ():
+            number += 1
+            good = step.verdict in SOUND
+            points.append(f"{'ok' if good else 'not ok'} {number} - {_tap_text(f'{one.student}: {step.name}')}")
+            if not good:
+                facts = {"message": blame(step), "verdict": step.verdict, "mistake": step.mistake, "hint": step.hint}
+                points += _yaml({name: fact for name, fact in facts.items() if fact})
+    return "\n".join(["TAP version 13", f"1..{number}", *points]) + "\n"
 
 
 def _tap_text(text: str) -> str:
     """Text in which TAP finds no directive."""
-    return visible(text).replace("\\", r"\\").replace("#", r"\#")
+    return visible(text).replace("#", r"\#")
+
+
+def _yaml(facts: Mapping[str, str]) -> list[str]:
+    """A block of YAML, whose texts in double quotes are those of JSON."""
+    lines = (f"  {name}: {json.dumps(visible(fact), ensure_ascii=False)}" for name, fact in facts.items())
+    return ["  ---", *lines, "  ..."]
 
 
 def gradescope(one: Graded) -> str:
-    """The results.json of one sheet, as Gradescope reads it."""
+    """The results.json of one sheet, as Gradescope reads it; whatever stands in it is text."""
+    whole: dict[str, Any] = {"output_format": "text", "test_output_format": "text", "test_name_format": "text"}
     if one.marked is None:
-        return (
-            json.dumps({"score": 0, "output": f"The sheet could not be read: {one.error}", "tests": []}, indent=1)
-            + "\n"
-        )
-    tests = [
-        {
-            "name": step.name,
-            "score": step.score,
-            "max_score": step.out_of,
-            "status": "passed" if step.finding.verdict in SOUND else "failed",
-            "output": _outcome(step),
-        }
-        for step in one.marked.steps
-    ]
-    whole = {"score": one.marked.score, "output": summary(one.marked), "tests": tests}
+        whole |= {"score": 0, "output": f"The sheet could not be read: {one.error}", "tests": []}
+    else:
+        tests = [
+            {
+                "name": step.name,
+                "score": step.score,
+                "max_score": step.out_of,
+                "status": "passed" if step.verdict in SOUND else "failed",
+                "output": _outcome(step),
+            }
+            for step in one.marked.steps
+        ]
+        whole |= {"score": one.marked.score, "output": summary(one.marked), "tests": tests}
     return json.dumps(whole, indent=1) + "\n"
 
 
@@ -215,29 +232,5 @@ def file_name(one: Graded, taken: set[str]) -> str:
     return f"{name}.json"
 
 
-def _markdown(graded: Sequence[Graded]) -> str:
-    from attncalc.render.markdown import plain as harmless
-
-    rows = ["| student | verdict | marks | |", "|---|---|---|---|"]
-    for one in graded:
-        cells = (harmless(one.student), verdict(one), score(one), harmless(why(one)))
-        rows.append(f"| {' | '.join(cells)} |")
-    parts = ["# Grades", "", harmless(counted(graded)), "", *rows]
-    if found := tally(graded):
-        parts += ["", "## Mistakes", "", *(f"- {harmless(name)}: {count}" for name, count in found.items())]
-    return "\n".join(parts) + "\n"
-
-
-def _html(graded: Sequence[Graded]) -> str:
-    from attncalc.render.shell import element, shell, text
-
-    rows = [(verdict(one), (one.student, verdict(one), score(one), why(one))) for one in graded]
-    parts = [element("h1", "Grades"), element("p", text(counted(graded)))]
-    parts.append(html_rows("each student", ("student", "verdict", "marks", "remark"), rows))
-    if found := tally(graded):
-        counts = "".join(element("li", text(f"{name}: {count}")) for name, count in found.items())
-        parts += [element("h2", "Mistakes"), element("ul", counts)]
-    for one in graded:
-        if one.marked is not None and not one.marked:
-            parts += [element("h2", text(one.student)), html_table(one.marked, "each step")]
-    return shell("Grades", "".join(f"{part}\n" for part in parts))
+def _rows(graded: Sequence[Graded]) -> list[tuple[str, str, str, str]]:
+    return [(one.student, verdict(one), score(one), why(one)) for one in graded]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from attncalc.calculation import Operand
@@ -31,6 +32,8 @@ BESIDE = ("student", "rounding", "notes")
 OF_DOCUMENTS = ("attncalc", "calculation", "inputs", "labels", "options", "outputs", "result")
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say."""
+SUFFIXES = (".json", ".csv", ".tsv", ".npy", ".npz")
+"""What a sheet's file is called."""
 LONGEST_NAME = 200
 MOST_DIGITS = 15
 
@@ -76,6 +79,18 @@ def from_contents(contents: Contents, reading: Reading, found: Found | None = No
         return _from_csv(contents.text, contents.source, reading)
     loaders, source = contents.loaders, contents.source
     return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)
+
+
+def from_python(answer: Any) -> Sheet:
+    """The sheet that a value from Python is: steps by their names, a sheet as a dictionary or a file, or the result."""
+    if isinstance(answer, PathLike) or (isinstance(answer, str) and answer.endswith(SUFFIXES)):
+        from attncalc.inputs.reading import Reading
+
+        reading = Reading()
+        return from_contents(reading.file(fspath(answer)), reading)
+    if isinstance(answer, Mapping):
+        return from_tree({str(name): value for name, value in answer.items()}, "")
+    return Sheet({"": answers.from_python(answer, ANSWER.name)})
 
 
 def from_tree(tree: Any, source: str) -> Sheet:
@@ -136,9 +151,12 @@ def _listed(steps: Any, source: str) -> dict[str, Any]:
 
 
 def _answer(value: Any, name: str, source: str) -> Answer:
+    place = brackets(source, visible(name, 80))
     if isinstance(value, dict):
-        raise InputError(f"{brackets(source, visible(name, 80))(())} is an object, not numbers")
-    return answers.from_lists(value, brackets(source, visible(name, 80)))
+        raise InputError(f"{place(())} is an object, not numbers")
+    if hasattr(value, "__array__"):
+        return answers.from_python(value, place(()))
+    return answers.from_lists(value, place)
 
 
 def _student(name: Any, source: str) -> str:
@@ -182,7 +200,7 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
             continue
         name, _, value = line.strip().lstrip('"').removeprefix("@").partition(_mark(line))
         name = name.strip().strip('"')
-        if not value.strip(",;\t "):
+        if not value.strip(",;\t ") and name not in BESIDE:
             if name in titles:
                 raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
             titles.append(name)

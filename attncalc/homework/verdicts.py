@@ -45,18 +45,33 @@ class MarkedStep:
     score: float
     out_of: float
 
+    @property
+    def verdict(self) -> str:
+        """How the step is judged, one of MARKS."""
+        return self.finding.verdict
+
+    @property
+    def mistake(self) -> str | None:
+        """The id of the mistake behind it, two that were made together as `a+b`."""
+        return "+".join(self.finding.mistakes) or None
+
+    @property
+    def hint(self) -> str | None:
+        """A question that leads on and gives nothing away."""
+        return self.finding.hint or None
+
     def to_dict(self, *, reveal: bool) -> dict[str, Any]:
         """The step as JSON has it; the answer is in it only if it may be revealed."""
         found = self.finding
         told = {"expected": self.expected, "max_error": self.max_error} if reveal else {}
         return {
             "name": self.name,
-            "verdict": found.verdict,
+            "verdict": self.verdict,
             "kind": found.kind,
-            "mistake": "+".join(found.mistakes) or None,
+            "mistake": self.mistake,
             "mistakes": list(found.mistakes),
             "also": list(found.also),
-            "hint": found.hint or None,
+            "hint": self.hint,
             "separate": found.separate,
             "cells": [list(cell) for cell in found.cells],
             "given": self.given,
@@ -68,7 +83,7 @@ class MarkedStep:
 
 @dataclass(frozen=True)
 class Marked:
-    """A sheet, marked: true if it counts as right."""
+    """A sheet, marked: true if it counts as right; `marked["weights"]` is a step of it, `to_dict()` what JSON has."""
 
     calculation: str
     steps: tuple[MarkedStep, ...]  # in the order of the calculation
@@ -103,8 +118,11 @@ class Marked:
     def __bool__(self) -> bool:
         return self.verdict in SOUND
 
-    def __getitem__(self, name: str) -> Finding:
-        return next(step.finding for step in self.steps if step.name == name)
+    def __getitem__(self, name: str) -> MarkedStep:
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise KeyError(name)
 
     def revealed(self) -> Marked:
         """The same, with the answers in it."""

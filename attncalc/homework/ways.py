@@ -72,7 +72,7 @@ class Ways:
     def values(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
         """The nodes' values, from the true operands, or from a student's own values of steps."""
         if own:
-            return evaluate(nodes, self.operands, given=own, keep=_nothing)
+            return evaluate(nodes, self.operands, given=_fitting(own, nodes), keep=_nothing)
         new = [node for node in nodes if node not in self._values]
         if new:
             self._values |= evaluate(new, self.operands, keep=_nothing)
@@ -204,6 +204,16 @@ def is_meant(key: StepKey, at: Sequence[str]) -> bool:
 
 def _same(a: Array, b: Array) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+
+
+def _fitting(own: Own, nodes: Sequence[Node]) -> Own:
+    """The own values that have the shapes of the steps behind these nodes: a mistake may have made them others."""
+    odd = {
+        node.key
+        for node in walk(*nodes)
+        if node.op == "step" and node.key in own and own[node.key].shape != tuple(axis.size for axis in node.axes)
+    }
+    return {key: value for key, value in own.items() if key not in odd} if odd else own
 
 
 def _nothing(node: Node) -> bool:

@@ -3,165 +3,245 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.homework.key import Key, spelled
 from attncalc.problem import Problem, solve
-from attncalc.render.document import encode, page
+from attncalc.render import tex
+from attncalc.render.document import document, page, written
+from attncalc.render.markdown import code, math, plain
+from attncalc.render.parts import operand_steps, options, sizes
 from attncalc.render.view import View
+from attncalc.render.window import Limits, heading, is_words, label, window
+from attncalc.trace import Step, Trace
 
 Array = NDArray[Any]
 
 DECIMALS = 4
-BLANK = "\u3000"
-"""A wide blank, so that an empty cell has some width."""
+ASKED = f"Work each step out from the one before. Write {DECIMALS} decimals where a number does not come out sooner."
+WHOLE = Limits(rows=64, columns=64, tables=64)
+ROOM = "&emsp;" * 3
+"""What makes an empty cell of Markdown wide enough to write in."""
+TIMES = r" \times "
+WIDE = 8
+"""From so many columns on, the boxes of a printed table are narrow."""
 
 
 def files(problem: Problem) -> dict[str, str]:
     """Everything that is handed out, by the names of the files."""
-    key = Key(problem)
+    trace = solve(problem, keep_all=True)
+    steps = _asked(trace, Key(problem))
     return {
-        "problem.json": problem_document(problem),
-        "sheet.json": _blank_json(key),
-        "sheet.csv": _blank_csv(key),
-        "key.json": key_document(problem),
-        "worksheet.md": _markdown(problem, key),
-        "worksheet.tex": _latex(problem, key),
+        "problem.json": _problem(trace),
+        "sheet.json": _blank_json(steps),
+        "sheet.csv": _blank_csv(steps),
+        "key.json": page(trace, View(everything=True)),
+        "worksheet.md": "\n\n".join(_markdown(trace, steps)) + "\n",
+        "worksheet.tex": "\n".join(_latex(trace, steps)) + "\n",
     }
-
-
-def problem_document(problem: Problem) -> str:
-    """A problem as a document, without its answers."""
-    whole = {
-        "attncalc": 1,
-        "calculation": problem.name,
-        "inputs": {name: encode(_plain(given.value)) for name, given in problem.inputs.items()},
-        "options": {name: encode(value) for name, value in problem.options.items()},
-    }
-    return json.dumps(whole) + "\n"
 
 
 def key_document(problem: Problem) -> str:
     """A problem with every step worked out."""
-    return page(solve(problem), View(everything=True))
+    return page(solve(problem, keep_all=True), View(everything=True))
 
 
-def _steps(key: Key) -> list[tuple[str, tuple[int, ...]]]:
-    """What is to be filled in, with its shape."""
-    values = ((step, key.value(step)) for step in key.steps)
-    return [(spelled(step), value.shape) for step, value in values if value is not None]
+def _asked(trace: Trace, key: Key) -> list[Step]:
+    """The steps that are to be filled in: those that have numbers, the result among them."""
+    known = {step.key: step for step in (*trace.outputs, *trace.steps)}
+    asked = [known[spelled(step)] for step in key.steps if key.value(step) is not None and spelled(step) in known]
+    return [step for step in asked if step.value is not None and step.value.dtype.kind in "biuf"]
 
 
-def _blank_json(key: Key) -> str:
-    steps = {name: np.full(shape, None, dtype=object).tolist() for name, shape in _steps(key)}
-    whole = {"student": "", "rounding": {"decimals": DECIMALS}, "steps": steps}
-    return json.dumps(whole, indent=1) + "\n"
+# Files that are read again
 
 
-def _blank_csv(key: Key) -> str:
-    """Blocks with a `?` for every number."""
-    lines = ["@student,?", f"@rounding,{DECIMALS}"]
-    for name, shape in _steps(key):
-        rows, columns = int(np.prod(shape[:-1])), (1, *shape)[-1]
-        lines += [f"@{name}", *[",".join("?" * columns)] * rows]
+def _problem(trace: Trace) -> str:
+    """A problem as a document, without its answers; of the options, those that are not as usual."""
+    whole = document(trace)
+    whole["inputs"] = {name: _short(value) for name, value in whole["inputs"].items()}
+    usual = trace.problem.calculation.defaults
+    chosen = [name for name, value in trace.options.items() if value != usual.get(name)]
+    whole["options"] = {name: whole["options"][name] for name in chosen}
+    kept = ("attncalc", "calculation", "inputs", "labels", "options")
+    return written({name: whole[name] for name in kept if name in whole}, View())
+
+
+def _short(value: Any) -> Any:
+    """Whole numbers without a point."""
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _blank_json(steps: Sequence[Step]) -> str:
+    """A null for every number, a row of them a line."""
+    blanks = [f"  {json.dumps(step.key)}: {_nulls(step.shape)}" for step in steps]
+    return '{"student": "",\n "steps": {\n' + ",\n".join(blanks) + "\n }}\n"
+
+
+def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
+    if not shape:
+        return "null"
+    if len(shape) == 1:
+        return f"[{', '.join(['null'] * shape[0])}]"
+    return f"[\n{indent}" + f",\n{indent}".join([_nulls(shape[1:], indent + " ")] * shape[0]) + "]"
+
+
+def _blank_csv(steps: Sequence[Step]) -> str:
+    """Blocks with a `?` for every number; the matrices of a stack one below the other."""
+    lines = ["@student,"]
+    for step in steps:
+        rows, columns = int(np.prod(step.shape[:-1])), (1, *step.shape)[-1]
+        lines += [f"@{step.key}", *[",".join("?" * columns)] * rows]
     return "\n".join(lines) + "\n"
 
 
-def _plain(value: Array) -> Array:
-    """Whole numbers without a point."""
-    return value.astype(int) if value.dtype.kind == "f" and np.isfinite(value).all() and _integral(value) else value
+# Worksheets
 
 
-def _integral(value: Array) -> bool:
-    return bool((value % 1 == 0).all())
+class Table(NamedTuple):
+    """A table to print: what stands above and beside its entries."""
+
+    place: str  # which one of a stack it is
+    corner: tuple[str, str]  # the axes of its rows and of its columns; of a vector there is but one
+    columns: Sequence[str]
+    rows: Sequence[str]  # "" is the one row of a vector
+    entries: Sequence[Sequence[str]]
 
 
-def _rows(value: Array) -> list[list[str]]:
-    """A value as rows of text."""
-    table = np.atleast_2d(_plain(value)) if value.ndim < 3 else _plain(value).reshape(-1, value.shape[-1])
-    return [[str(entry) for entry in row] for row in table.tolist()]
+def _tables(step: Step) -> Iterator[Table]:
+    """A value as tables with the names of their axes; a number alone is none."""
+    rows_axis, columns_axis = ("", "", *step.axes)[-2:]
+    for table in window(step, View(everything=True), WHOLE).tables if step.shape else ():
+        columns = [label(step, columns_axis, j) for j in table.columns if j is not None]
+        rows = [label(step, rows_axis, i) if len(step.shape) > 1 else "" for i in table.rows if i is not None]
+        yield Table(heading(step, table), (rows_axis, columns_axis), columns, rows, table.entries)
 
 
-def _chosen(problem: Problem) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in problem.options.items())
+def _blank(step: Step) -> Step:
+    """A step whose entries are not told, not even by the names that they stand for."""
+    return step._replace(value=np.zeros(step.shape), names=())
 
 
-def _markdown(problem: Problem, key: Key) -> str:
-    from attncalc.render.markdown import math
-    from attncalc.render.markdown import plain as text
-
-    trace = solve(problem)
-    shapes = dict(_steps(key))
-    lines = [f"# {text(problem.name)}", "", text(trace.summary), "", f"Name: {'_' * 30}", "", "## Given", ""]
-    for name, given in problem.inputs.items():
-        lines += [
-            f"**{text(name)}**",
-            "",
-            *_table(_rows(given.value) if given.value.dtype.kind in "fiub" else [[str(given.value)]]),
-            "",
-        ]
-    if problem.options:
-        lines += [text(_chosen(problem)), ""]
-    lines += ["## Work out", "", f"Write at least three decimals, {DECIMALS} where you can.", ""]
-    for step in trace.steps:
-        if step.key in shapes:
-            rows, columns = int(np.prod(shapes[step.key][:-1])), (1, *shapes[step.key])[-1]
-            lines += [f"**{text(step.key)}** = {math(step.latex)}", "", *_table([[BLANK] * columns] * rows), ""]
-    return "\n".join(lines)
+def _tells(trace: Trace) -> bool:
+    """Whether the steps' formulas may be shown: those of a formula's derivatives are the answers."""
+    return not any(is_words(step) for step in operand_steps(trace).values() if not step.shape)
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    width = len(rows[0])
-    return [f"|{'|'.join([' '] * width)}|", f"|{'|'.join(['---'] * width)}|", *(f"|{'|'.join(row)}|" for row in rows)]
+def _markdown(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
+    yield f"# {plain(trace.calculation)}"
+    yield plain(trace.summary)
+    yield "Name: \\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_"
+    yield "## Given"
+    for step in operand_steps(trace).values():
+        symbol = math(step.symbol_latex) if step.symbol_latex else code(step.symbol)
+        if not step.shape:
+            yield f"{symbol} = `{step.value}`"
+            continue
+        yield f"{symbol}, {plain(sizes(step))}"
+        yield from (_grid(table, table.entries) for table in _tables(step))
+    if chosen := options(trace):
+        yield f"with {plain(', '.join(chosen))}"
+    yield "## Work out"
+    yield plain(ASKED)
+    group = ""
+    for number, step in enumerate(steps, 1):
+        if step.group != group:
+            group = step.group
+            yield f"### {plain(group or trace.calculation)}"
+        formula = f": {math(f'{step.symbol_latex} = {step.latex}')}" if step.latex and _tells(trace) else ""
+        yield f"**{number}. {plain(step.name)}**{formula}"
+        yield f"*{plain(step.why)}*"
+        if not step.shape:
+            yield f"{plain(step.name)} = {ROOM}\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_"
+        for table in _tables(_blank(step)):
+            if table.place:
+                yield plain(table.place)
+            yield _grid(table, [[ROOM] * len(table.columns)] * len(table.rows))
 
 
-def _latex(problem: Problem, key: Key) -> str:
-    from attncalc.render.tex import text
-
-    trace = solve(problem)
-    shapes = dict(_steps(key))
-    lines = [
-        r"\documentclass{article}",
-        r"\usepackage{amsmath,array}",
-        r"\setlength{\parindent}{0pt}",
-        r"\begin{document}",
-        rf"\section*{{{text(problem.name)}}}",
-        text(trace.summary),
-        r"\medskip\par Name: \underline{\hspace{6cm}}",
-        r"\subsection*{Given}",
-    ]
-    for name, given in problem.inputs.items():
-        if given.value.dtype.kind in "fiub":
-            lines.append(rf"\[ \text{{{text(name)}}} = {_matrix(_rows(given.value))} \]")
-        else:
-            lines.append(rf"{text(name)}: {text(str(given.value))}\par")
-    if problem.options:
-        lines.append(text(_chosen(problem)))
-    lines += [r"\subsection*{Work out}", f"Write at least three decimals, {DECIMALS} where you can."]
-    for step in trace.steps:
-        if step.key in shapes:
-            rows, columns = int(np.prod(shapes[step.key][:-1])), (1, *shapes[step.key])[-1]
-            blank = _boxes(rows, columns)
-            lines += [rf"\[ \text{{{text(step.key)}}} = {step.latex} \]", blank]
-    return "\n".join([*lines, r"\end{document}"]) + "\n"
+def _grid(table: Table, entries: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown, with its axes in the corner and its rows and columns named."""
+    corner = " ╲ ".join(filter(None, table.corner))
+    lines = [[corner, *map(code, table.columns)], ["--:"] * (len(table.columns) + 1)]
+    for name, row in zip(table.rows, entries, strict=True):
+        lines.append([name and f"**{code(name)}**", *row])
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
-def _matrix(rows: Sequence[Sequence[str]]) -> str:
-    body = r" \\ ".join(" & ".join(row) for row in rows)
-    return rf"\left[\begin{{array}}{{{'r' * len(rows[0])}}} {body} \end{{array}}\right]"
+PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
+\usepackage[margin=2.2cm]{geometry}
+\usepackage{amsmath}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{1ex}
+\newcommand{\room}[1]{\rule[-1.2ex]{0pt}{4.2ex}\hspace{#1}}
+\begin{document}
+\pagestyle{plain}"""
 
 
-def _boxes(rows: int, columns: int) -> str:
-    """Empty boxes to write in."""
-    cell = r"\rule{0pt}{4ex}\hspace{2.2cm}"
-    row = " & ".join([cell] * columns) + r" \\ \hline"
-    lines = "\n".join([row] * rows)
-    return (
-        rf"\begin{{center}}\begin{{tabular}}{{|{'c|' * columns}}} \hline"
-        f"\n{lines}\n"
-        r"\end{tabular}\end{center}"
-    )
+def _latex(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
+    yield PREAMBLE
+    yield rf"\section*{{{tex.text(trace.calculation)}}}"
+    yield tex.sentence(trace.summary)
+    yield "\n" + r"Name: \underline{\hspace{7cm}}\hfill Date: \underline{\hspace{3cm}}"
+    yield r"\subsection*{Given}"
+    for step in operand_steps(trace).values():
+        symbol = f"${step.symbol_latex}$" if step.symbol_latex else tex.text(step.symbol)
+        if not step.shape:
+            yield f"{symbol} $=$ {tex.text(str(step.value))}\n"
+            continue
+        yield from _kept_together(
+            [f"{symbol}, {_sizes(step)}", *(_drawn(table, table.entries) for table in _tables(step))]
+        )
+    if chosen := options(trace):
+        yield f"with {tex.text(', '.join(chosen))}"
+    yield r"\subsection*{Work out}"
+    yield tex.text(ASKED)
+    group = ""
+    for number, step in enumerate(steps, 1):
+        if step.group != group:
+            group = step.group
+            yield rf"\subsubsection*{{{tex.text(group or trace.calculation)}}}"
+        formula = rf"\quad ${step.symbol_latex} = {step.latex}$" if step.latex and _tells(trace) else ""
+        head = rf"\textbf{{{number}. {tex.text(step.name)}}}{formula}"
+        told = [head, rf"\emph{{{tex.sentence(step.why)}}}"]
+        if not step.shape:
+            told.append(rf"{tex.text(step.name)} $=$ \underline{{\room{{4cm}}}}")
+        blanks = [(table, _room(table)) for table in _tables(_blank(step))]
+        drawn = [_drawn(table, [[room] * len(table.columns)] * len(table.rows)) for table, room in blanks]
+        yield from _kept_together(told + drawn[:1])
+        yield from (part for table in drawn[1:] for part in _kept_together([table]))
+    yield r"\end{document}"
+
+
+def _sizes(step: Step) -> str:
+    parts = (f"{tex.axis(axis)} = {size}" for axis, size in zip(step.axes, step.shape, strict=True))
+    return f"${TIMES.join(parts)}$"
+
+
+def _room(table: Table) -> str:
+    width = 1.9 if len(table.columns) < WIDE else 13 / len(table.columns) - 0.42
+    return rf"\room{{{max(width, 0.4):.2g}cm}}"
+
+
+def _kept_together(parts: Sequence[str]) -> Iterator[str]:
+    """Paragraphs that no page break parts."""
+    yield "\n" + r"\begin{minipage}{\linewidth}\setlength{\parskip}{1ex}"
+    yield "\n\n".join(parts)
+    yield r"\end{minipage}" + "\n"
+
+
+def _drawn(table: Table, entries: Sequence[Sequence[str]]) -> str:
+    """A table of LaTeX with rules, its axes in the corner."""
+    corner = r" $\backslash$ ".join(f"${tex.axis(axis)}$" for axis in table.corner if axis)
+    lines = [" & ".join([corner, *map(tex.text, table.columns)])]
+    lines += [" & ".join([tex.text(name), *row]) for name, row in zip(table.rows, entries, strict=True)]
+    body = "\n".join(rf"{line} \\ \hline" for line in lines)
+    place = f"{tex.text(table.place)}\n\n" if table.place else ""
+    size = r"\small" if len(table.columns) >= WIDE else ""
+    return rf"{place}{size}\begin{{tabular}}{{|r|{'r|' * len(table.columns)}}}\hline" + f"\n{body}\n" + r"\end{tabular}"

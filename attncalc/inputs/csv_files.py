@@ -98,7 +98,7 @@ def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], boo
 
 def _delimiter(text: str, decimal: str) -> str:
     """What stands between the cells: what every line has, else what most lines have, else blanks."""
-    lines = [_QUOTED.sub("", line) for line in text[:KEPT_DIGITS].splitlines()[:100] if line.strip()]
+    lines = [_QUOTED.sub("", line) for line in text.lstrip()[:KEPT_DIGITS].splitlines() if line.strip()][:100]
     having = {d: sum(d in line for line in lines) for d in _DELIMITERS if d != decimal}
     most = max(having.values())
     return next(d for d, number in having.items() if number == most) if most else BLANKS

@@ -1,0 +1,157 @@
+"""`attncalc quiz`: the files of a new problem, all of them or none, and the key of one that is there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.test_commands import Run
+
+NAMES = ("problem.json", "sheet.json", "sheet.csv", "key.json", "worksheet.md", "worksheet.tex")
+DOT = ("quiz", "dot", "--seed", "1", "-o", "quiz")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def quiz(run: Run, tmp_path: Path) -> Path:
+    """A quiz of attention, with its files."""
+    words = ("attention", "--seed", "1", "--size", "n=3,d_k=4", "--level", "easy", "-o", "quiz")
+    done = run("quiz", *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return tmp_path / "quiz"
+
+
+def test_writes_every_file_and_says_nothing(quiz: Path) -> None:
+    assert sorted(contents(quiz)) == sorted(NAMES)
+    assert all(content.endswith(b"\n") for content in contents(quiz).values())
+
+
+def test_the_problem_has_the_sizes_and_not_the_answers(quiz: Path) -> None:
+    problem = json.loads((quiz / "problem.json").read_text())
+    assert list(problem) == ["attncalc", "calculation", "inputs", "labels", "options"]
+    assert [len(problem["inputs"]["q"]), len(problem["inputs"]["q"][0])] == [3, 4]
+
+
+def test_the_same_seed_writes_the_same_files(run: Run, quiz: Path) -> None:
+    again = ("quiz", "attention", "--seed", "1", "--size", "d_k=4", "--size", "n=3", "--level", "easy", "-o")
+    assert run(*again, "again/and/again").returncode == 0
+    assert contents(quiz.parent / "again/and/again") == contents(quiz)
+    assert run(*again, "quiz").returncode == 0
+
+
+def test_the_key_is_made_again_byte_for_byte(run: Run, quiz: Path) -> None:
+    done = run("quiz", "--key", "quiz/problem.json", "-o", "key.json")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (quiz.parent / "key.json").read_bytes() == (quiz / "key.json").read_bytes()
+    assert run("quiz", "--key", "quiz/problem.json").stdout == (quiz / "key.json").read_text()
+
+
+@pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
+@pytest.mark.parametrize("against", ["problem.json", "key.json"])
+def test_a_blank_sheet_is_checked_as_not_answered(run: Run, quiz: Path, sheet: str, against: str) -> None:
+    done = run("check", f"quiz/{sheet}", f"quiz/{against}", "-f", "json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, report["score"]) == (1, "", 0)
+    assert {step["verdict"] for step in report["steps"]} == {"missing"}
+
+
+def test_the_key_is_right_against_its_problem(run: Run, quiz: Path) -> None:
+    done = run("check", "quiz/key.json", "quiz/problem.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run("grade", "quiz/key.json", "quiz/sheet.csv").returncode == 1
+
+
+def test_without_a_seed_it_says_which_one_it_took(run: Run, tmp_path: Path) -> None:
+    said = run("quiz", "dot", "-o", "one").stderr
+    seed = said.removeprefix("note: --seed ").partition(" ")[0]
+    run("quiz", "dot", "--seed", seed, "-o", "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_says_once_what_it_cannot_tell_apart(run: Run) -> None:
+    done = run("quiz", "rope", "--seed", "1", "-o", "quiz")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "note: this problem does not tell rope-theta-dmodel from rope-exp-i\n"
+
+
+FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "nothing named": (("quiz",), "quiz takes the name of one calculation"),
+    "two named": (("quiz", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
+    "an unknown name": (("quiz", "attenton", "-o", "quiz"), 'no calculation "attenton"'),
+    "no folder": (("quiz", "dot"), "-o must name a folder"),
+    "a model": (("quiz", "transformer", "-o", "quiz"), "transformer makes no quiz"),
+    "drawn at random": (("quiz", "concentration", "-o", "quiz"), "concentration makes no quiz"),
+    "an unknown level": (("quiz", "dot", "--level", "hardest", "-o", "quiz"), "--level takes easy, medium or hard"),
+    "an empty level": (("quiz", "dot", "--level", "", "-o", "quiz"), "--level takes easy, medium or hard"),
+    "a seed that is none": (("quiz", "dot", "--seed", "-1", "-o", "quiz"), "--seed takes a whole number"),
+    "an unknown size": (("quiz", "dot", "--size", "m=3", "-o", "quiz"), 'dot has no size "m"'),
+    "a size of nothing": (("quiz", "dot", "--size", "n=0", "-o", "quiz"), "--size n takes a whole number from 1"),
+    "too large a size": (("quiz", "dot", "--size", "n=65", "-o", "quiz"), "--size n takes a whole number from 1"),
+    "a size twice": (("quiz", "dot", "--size", "n=3,n=4", "-o", "quiz"), '--size gives "n" twice'),
+    "a size without a name": (("quiz", "dot", "--size", "3", "-o", "quiz"), "--size takes sizes by the names of axes"),
+    "sizes that do not go": (("quiz", "conv", "--size", "kh=9", "-o", "quiz"), "9"),
+    "too much to fill in": (("quiz", "outer", "--size", "m=64,n=64", "-o", "quiz"), "numbers to fill in"),
+    "a key with a seed": (("quiz", "--key", "problem.json", "--seed", "1"), "cannot change it"),
+    "a key that is not there": (("quiz", "--key", "nowhere.json"), "nowhere.json"),
+    "a key with a name": (("quiz", "dot", "--key", "problem.json"), "no calculation is named with it"),
+}
+
+
+@pytest.mark.parametrize(("words", "fault"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_one_line_and_leaves_nothing(run: Run, tmp_path: Path, words: tuple[str, ...], fault: str) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, *rest = done.stderr.splitlines()
+    assert first.startswith("Error: ")
+    assert fault in first
+    assert [line.partition(":")[0] for line in rest] in ([], ["hint"])
+    assert not list(tmp_path.iterdir())
+
+
+def full(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "worksheet.tex").write_text("mine")
+
+
+def a_file(folder: Path) -> None:
+    folder.write_text("")
+
+
+def linked(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "key.json").symlink_to(folder.parent / "elsewhere")
+
+
+def a_folder_in_the_way(folder: Path) -> None:
+    (folder / "sheet.csv").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("before", [full, a_file, linked, a_folder_in_the_way])
+def test_all_files_are_written_or_none(run: Run, tmp_path: Path, before: object) -> None:
+    assert callable(before)
+    before(tmp_path / "quiz")
+    there = sorted(tmp_path.rglob("*"))
+    done = run(*DOT)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: cannot write ")
+    assert sorted(tmp_path.rglob("*")) == there
+
+
+def test_a_folder_inside_a_file_cannot_be_made(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "quiz").write_text("")
+    done = run("quiz", "dot", "--seed", "1", "-o", "quiz/deeper")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: cannot write ")
+
+
+def test_a_sheet_that_somebody_has_filled_in_stays(run: Run, tmp_path: Path) -> None:
+    assert run(*DOT).returncode == 0
+    sheet = tmp_path / "quiz" / "sheet.csv"
+    sheet.write_text(sheet.read_text().replace("?", "1"))
+    filled = contents(tmp_path / "quiz")
+    assert "there is another one already" in run(*DOT).stderr
+    assert contents(tmp_path / "quiz") == filled

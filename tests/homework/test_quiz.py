@@ -1,0 +1,189 @@
+"""Quizzes: what is drawn shows every known mistake, and what is handed out is read again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from homework.sheets import answered, right_steps, written
+
+from attncalc.calculations import TABLE
+from attncalc.cli.checking import problem_of
+from attncalc.errors import OptionError
+from attncalc.homework.key import Key
+from attncalc.homework.marking import Marker
+from attncalc.homework.quiz import Quiz, quiz
+from attncalc.homework.sheets import from_contents, from_tree
+from attncalc.homework.templates import LEVELS, NOT_BY_HAND
+from attncalc.homework.verdicts import MISSING
+from attncalc.homework.worksheets import files, key_document
+from attncalc.inputs import Reading, load_document
+from attncalc.problem import Problem
+
+PDFLATEX = shutil.which("pdflatex")
+MADE = [name for name in TABLE if name not in NOT_BY_HAND]
+
+# What no numbers can tell apart: with one rotation for a vector of the size d, both are θ = base^(−i/d).
+ALIKE = {"rope": {("rope-theta-dmodel", "rope-exp-i")}}
+
+
+@cache
+def made(name: str, level: str = "medium", seed: int = 1) -> Quiz:
+    return quiz(name, seed=seed, sizes={}, level=level)
+
+
+@cache
+def handed_out(name: str) -> dict[str, str]:
+    return files(made(name).problem)
+
+
+def read_again(name: str, folder: Path) -> Problem:
+    (folder / "problem.json").write_text(handed_out(name)["problem.json"])
+    return problem_of(load_document(str(folder / "problem.json"), Reading()))
+
+
+@pytest.mark.parametrize("name", MADE)
+class TestEveryCalculation:
+    def test_shows_every_mistake_and_tells_them_apart(self, name: str) -> None:
+        found = made(name)
+        assert (found.hidden, set(found.alike)) == ((), ALIKE.get(name, set()))
+
+    def test_has_the_same_key_when_the_problem_is_read_again(self, name: str, tmp_path: Path) -> None:
+        assert key_document(read_again(name, tmp_path)) == handed_out(name)["key.json"]
+
+    @pytest.mark.parametrize("sheet", ["sheet.json", "sheet.csv"])
+    def test_takes_a_blank_sheet_as_not_answered(self, name: str, sheet: str, tmp_path: Path) -> None:
+        (tmp_path / sheet).write_text(handed_out(name)[sheet])
+        marker = Marker(Key(read_again(name, tmp_path)))
+        marked = marker.mark(from_contents(Reading().file(str(tmp_path / sheet)), Reading()))
+        assert {step.finding.verdict for step in marked.steps} == {MISSING}
+        assert (marked.score, marked.student, marked.notes) == (0, "", ())
+
+    def test_takes_a_sheet_filled_in_to_four_decimals_as_right(self, name: str, tmp_path: Path) -> None:
+        key = Key(read_again(name, tmp_path))
+        assert answered(Marker(key), right_steps(key, 4))
+
+    def test_asks_for_the_same_steps_on_every_sheet(self, name: str) -> None:
+        handed = handed_out(name)
+        asked = list(json.loads(handed["sheet.json"])["steps"])
+        assert re.findall("^@(?!student)(.+)$", handed["sheet.csv"], re.MULTILINE) == asked
+        numbered = re.findall(r"^\*\*(\d+)\.", handed["worksheet.md"], re.MULTILINE)
+        assert len(numbered) == len(asked) == handed["worksheet.tex"].count(r"\textbf{")
+
+    def test_has_a_box_for_every_number(self, name: str) -> None:
+        handed = handed_out(name)
+        blanks = handed["sheet.csv"].count("?")
+        assert handed["sheet.json"].count("null") == blanks
+        assert handed["worksheet.tex"].count(r"\room{") == blanks
+        assert handed["worksheet.md"].count("&emsp;" * 3) == blanks
+
+    @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
+    def test_has_a_worksheet_that_latex_sets_without_a_line_too_long(self, name: str, tmp_path: Path) -> None:
+        (tmp_path / "worksheet.tex").write_text(handed_out(name)["worksheet.tex"])
+        command = [str(PDFLATEX), "-interaction=nonstopmode", "-halt-on-error", "worksheet.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0
+        assert b"Overfull" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["dot", "softmax", "attention", "kl", "descend", "embed"])
+def test_the_same_seed_gives_the_same_files(name: str) -> None:
+    assert files(quiz(name, seed=1, sizes={}).problem) == handed_out(name)
+
+
+@pytest.mark.parametrize("name", ["dot", "softmax", "attention", "complexity", "derivative", "sinusoidal"])
+def test_another_seed_gives_another_problem(name: str) -> None:
+    problems = {files(quiz(name, seed=seed, sizes={}).problem)["problem.json"] for seed in range(4)}
+    assert len(problems) > 1
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", ["cosine", "softmax", "attention", "layernorm", "mlp"])
+def test_every_level_shows_every_mistake(name: str, level: str) -> None:
+    assert made(name, level).flawless
+
+
+def test_harder_levels_have_larger_numbers() -> None:
+    largest = [max(np.abs(g.value).max() for g in made("attention", level).problem.inputs.values()) for level in LEVELS]
+    assert largest[0] <= 2 < largest[1] <= 3 < largest[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("norm", "norm"), ("project", "coefficient"), ("eigen", "eigenvalues"), ("entropy", "entropy"), ("kl", "ratios")],
+)
+def test_numbers_come_out_where_they_can(name: str, step: str) -> None:
+    value = Key(made(name, "easy").problem).value(("", step))
+    assert value is not None
+    np.testing.assert_allclose(value * 100, np.round(value * 100), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "shapes"),
+    [
+        ("attention", {"n": 2, "d_k": 4}, {"q": (2, 4), "k": (3, 4), "v": (3, 2)}),
+        ("attention", {"n": 1, "m": 1, "d_k": 1, "d_v": 1}, {"q": (1, 1), "k": (1, 1), "v": (1, 1)}),
+        ("multihead", {"h": 3}, {"wq": (5, 6), "wk": (5, 6), "wo": (6, 3)}),
+        ("multihead", {"heads": 1}, {"wq": (5, 2), "wk": (5, 2), "wo": (2, 3)}),
+        ("pairwise", {"n": 2}, {"x": (2, 3)}),
+        ("embed", {"n": 5}, {"tokens": (5,), "table": (4, 4)}),
+    ],
+    ids=lambda value: ",".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else None,
+)
+def test_has_the_sizes_that_are_asked_for(name: str, sizes: dict[str, int], shapes: dict[str, Any]) -> None:
+    inputs = quiz(name, seed=1, sizes=sizes).problem.inputs
+    assert {operand: inputs[operand].value.shape for operand in shapes} == shapes
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "words"),
+    [
+        ("attention", {"d": 3}, 'attention has no size "d"'),
+        ("attention", {"n": 60, "m": 60}, "numbers to fill in"),
+        ("dot", {"m": 3}, 'dot has no size "m"'),
+        *((name, {}, f"{name} makes no quiz") for name in NOT_BY_HAND),
+    ],
+)
+def test_refuses_what_makes_no_quiz(name: str, sizes: dict[str, int], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        quiz(name, seed=1, sizes=sizes)
+
+
+@pytest.mark.parametrize("name", ["derivative", "gradient", "descend"])
+def test_the_worksheet_of_a_formula_does_not_tell_its_derivative(name: str) -> None:
+    handed = handed_out(name)
+    work = handed["worksheet.md"].partition("## Work out")[2]
+    assert "$" not in work
+
+
+@pytest.mark.parametrize("name", ["cosine", "attention", "perplexity", "bayes", "layernorm"])
+def test_a_mistake_made_throughout_is_named(name: str) -> None:
+    key = Key(made(name).problem)
+    marker = Marker(key)
+    missed = []
+    for mistake, way in key.mistakes[: len({id(mistake) for mistake, _ in key.mistakes})]:  # those of the usual route
+        if mistake.kind == "convention":
+            continue
+        values = {step: key.value(step, way) for step in key.steps}
+        sheet = {step: written(value, 4) for step, value in values.items() if value is not None}
+        findings = [step.finding for step in answered(marker, sheet).steps]
+        named = {part for found in findings for name in (*found.mistakes, *found.also) for part in name.split("+")}
+        if mistake.id not in named:
+            missed.append((mistake.id, findings))
+    assert not missed
+
+
+def test_a_blank_sheet_takes_answers_where_they_belong() -> None:
+    sheet = json.loads(handed_out("dot")["sheet.json"])
+    key = Key(made("dot").problem)
+    sheet["student"] = "Ann"
+    sheet["steps"] = {step[1]: np.asarray(key.value(step)).tolist() for step in key.steps}
+    marked = Marker(key).mark(from_tree(sheet, "sheet.json"))
+    assert (marked.student, marked.verdict) == ("Ann", "right")
