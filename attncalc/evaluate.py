@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from attncalc.axes import align
+from attncalc.errors import NotExact
 from attncalc.graph import Node
 from attncalc.plan import Plan, is_given, named, plan
 
@@ -66,8 +67,9 @@ def _value(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Arra
         positions = align(_positions(along.size, dtype), (along,), node.axes)
         return np.broadcast_to(positions, tuple(axis.size for axis in node.axes))
     if not node.sources:
-        drawn = np.asarray(node.row.kernel(node))
-        return exactly(drawn) if dtype.kind == "O" else drawn.astype(dtype)
+        if dtype.kind == "O":
+            raise NotExact("numbers that are drawn at random have no closed form")
+        return np.asarray(node.row.kernel(node)).astype(dtype)
     if node.row.elementwise:
         sources = [align(values[source], source.axes, node.axes) for source in node.sources]
         return np.asarray(node.row.kernel(*sources))

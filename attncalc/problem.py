@@ -15,6 +15,7 @@ from attncalc.errors import NotExact, OptionError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, gradient_symbol, steps
 from attncalc.numbers import round_half_up
+from attncalc.options import checked
 from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.text import both, either, visible
 from attncalc.trace import NOTHING, Check, Given, Trace
@@ -149,14 +150,14 @@ def solve(
         else:
             recorded = _once(problem, written, dtype, rounding)
     except TypeError as error:
-        if "truth value of Relational" not in str(error):  # SymPy's words where letters are to be compared
-            raise
+        if not any(words in str(error) for words in ("truth value of Relational", "expression to float")):
+            raise  # those are SymPy's words where letters are to be compared, or put in order
         raise NotExact("which is the larger of two letters is not known", hint="give them numbers") from None
     trace = Trace(
         calculation=problem.name,
         summary=problem.calculation.summary,
         inputs=written.inputs,
-        options=problem.calculation.defaults | dict(problem.options),
+        options=problem.calculation.defaults | checked(problem.calculation, problem.options),
         steps=recorded.steps,
         outputs=recorded.outputs,
         notes=(*written.notes, *recorded.notes),

@@ -82,7 +82,8 @@ def _write(problem: Problem, inputs: Mapping[str, Given], options: dict[str, Any
             if o.name in arrays
         }
         if calculation.check:
-            calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
+            settled = calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
+            options = options | dict(settled or {})
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
         loop = made if isinstance(made, Loop) else None
         if loop is not None and problem.backward:
