@@ -195,11 +195,13 @@ class Trace:
         return value
 
     def find(self, name: str) -> Step:
-        """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has)."""
+        """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has), or the `result`."""
         known = list({s.key: s for s in (*self.steps, *self.outputs)}.values())
         found = [s for s in known if s.key == name] or [s for s in known if s.name == name]
         if len(found) == 1:
             return found[0]
+        if not found and name == "result":
+            return self.outputs[0]
         if found:
             raise AttncalcError(f"{name} stands in several groups: {', '.join(s.key for s in found)}")
         import difflib  # here, where a name was not found, and not at start-up

@@ -40,6 +40,7 @@ class _Call:
         self.words: dict[str, str] = {}
         self.files: dict[str, Found] = {}
         self.options: dict[str, Any] = {}
+        self.named: set[str] = set()  # operands whose word stands behind their name
         self.unfilled: set[str] = set()  # positional operands without a word
         self.by_position = 0  # words for positional operands
         self.by_name = 0  # words behind a name
@@ -84,7 +85,7 @@ def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) ->
         raise _surplus(call, positional, places)
     call.unfilled = {operand.name for operand in places[len(positional) :]}
     call.by_position = len(positional) + sum(name in names and names[name].positional for name in named)
-    call.by_name = len(named)
+    call.by_name, call.named = len(named), set(named)
     for name, word in named.items():
         if name in names:
             call.words[name] = word
@@ -131,15 +132,15 @@ def _supply(call: _Call, operand: Operand, word: str) -> None:
 def _supply_problem(call: _Call, operand: Operand, contents: JsonFile) -> None:
     """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
 
-    It is the problem if it is of the calculation that is called, and either the only operand or the holder of one that
-    no word fills.
+    It is the problem if it is of the calculation that is called, and either the only operand or, without a name in
+    front that says which operand it is, the holder of one that no word fills.
     """
     name = call.calculation.name
     if contents.tree["calculation"] not in [name, *(prefix + name for prefix in BACKWARD if call.backward)]:
         return
     inputs = document_inputs(contents, call.operands, contents.tree["calculation"])
     only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
-    if only or (operand.positional and call.unfilled & inputs.keys()):
+    if only or (operand.positional and operand.name not in call.named and call.unfilled & inputs.keys()):
         del call.words[operand.name]
         _fill(call, inputs)
         call.options = document_options(contents, call.calculation) | call.options
