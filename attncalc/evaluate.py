@@ -90,6 +90,8 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
     import sympy  # only where exact numbers are at work
 
+    if isinstance(value, sympy.Basic):
+        return np.asarray(value, dtype=object)
     if value == float("-inf"):
         return np.asarray(-sympy.oo)
     named = {np.pi: sympy.pi, np.e: sympy.E}.get(value)
@@ -97,7 +99,7 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
 
 def exactly(values: Array) -> Array:
-    """Floats as exact numbers, each by its shortest digits: 0.1 is one tenth."""
+    """Floats and fractions as exact numbers, each float by its shortest digits: 0.1 is one tenth."""
     entries = [number(value, np.dtype(object))[()] for value in values.ravel().tolist()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries

@@ -216,7 +216,8 @@ def _flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> t
     size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
     if size > 1e-9 or not np.allclose(sums, sums.flat[0]):
         return ()
-    rows = f"each row of {notation.symbol(written.result)} sums to {sums.flat[0]:.4g}, whatever the operands are"
+    constant = sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0
+    rows = f"each row of {notation.symbol(written.result)} sums to {constant:.4g}, whatever the operands are"
     return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
 
 

@@ -224,7 +224,7 @@ class Trace:
     def __iter__(self) -> Iterator[str]:
         return (s.key for s in self.steps)
 
-    def grad(self, upstream: Any = None, *, wrt: Iterable[str] = (), gradcheck: bool = False) -> Trace:
+    def grad(self, upstream: Any = None, *, wrt: str | Iterable[str] = (), gradcheck: bool = False) -> Trace:
         """The backward pass: the gradient of the loss with respect to every operand, step by step.
 
         `upstream` is the gradient of the loss with respect to the result (ones where it is not given: the loss is the
@@ -232,7 +232,8 @@ class Trace:
         """
         from attncalc.problem import backward  # a record is made by what it calls here, so not at the top
 
-        return backward(self.problem, upstream, tuple(wrt), gradcheck=gradcheck)
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        return backward(self.problem, upstream, names, gradcheck=gradcheck)
 
     def check(self, answer: Any, *, reveal: bool = False) -> Marked:
         """An answer, marked, with the mistake behind what is wrong: the result alone, or a mapping of steps to values.

@@ -315,6 +315,6 @@ def kind_of(values: Mapping[str, Array], dtype: str) -> str:
 
 def as_kind(value: Array, kind: str) -> Array:
     """The value as numbers of that kind; truth values and words stay what they are."""
-    if value.dtype.kind in "bOUS":
+    if value.dtype.kind in "bUS":
         return value
     return exactly(value) if kind == "object" else value.astype(kind)

@@ -60,7 +60,7 @@ BiasK = Annotated[Node | None, "the keys' bias"]
 BiasV = Annotated[Node | None, "the values' bias"]
 
 
-def _shared(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node]:
+def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node]:
     """Keys and values repeated for the query heads that share them, where there are fewer of them."""
     head = next((axis for axis in Q.axes[:-2] if axis.name == "h"), None)
     theirs = next((axis for axis in K.axes[:-2] if axis.name in ("h", "g")), None)
@@ -204,7 +204,7 @@ def attention(
     """
     Q, K, V = _operands(Q, K, V, X, (W_Q, W_K, W_V), context)
     Q, K = rotated_queries_and_keys(Q, K, Turning(P, rotation, on=rope, at_end=causal_align == "end"))
-    K, V = _shared(K, V, Q, kv_heads)
+    K, V = shared_heads(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
     return step("output", weights @ V, "mix the values by those shares", about=ABOUT["mixed"]), weights
@@ -325,7 +325,7 @@ def several_heads(
     Q = step("q_heads", split(Q), why)
     K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
     Q, K = rotated_queries_and_keys(Q, K, turning)
-    K, V = _shared(K, V, Q, kv_heads)
+    K, V = shared_heads(K, V, Q, kv_heads)
     shares = weights_of(Q, K, M, B, rules)
     mixed = step("heads", shares @ V, "each head mixes its values by its own shares", about=ABOUT["heads"])
     joined = step("concatenated", merge(mixed), "the heads' results stand side by side again")
