@@ -191,20 +191,20 @@ def _flat_options(call: _Call, contents: Contents) -> dict[str, Any]:
     """The options that an object holds, under `options` or beside its operands."""
     if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
         return {}
+    known = {option.name: option for option in call.calculation.options if not call.calculation.operand(option.name)}
     beside = {
-        option.name: option_value(
-            option, plain(contents.tree[option.name], contents.source), f"{contents.source}: {option.name}"
-        )
-        for option in call.calculation.options
-        if option.name in contents.tree and not call.calculation.operand(option.name)
+        option.name: option_value(option, plain(value, contents.source), f"{contents.source}: {key}")
+        for key, value in contents.tree.items()
+        if (option := known.get(_as_option(key)))
     }
     return beside | document_options(contents, call.calculation)
 
 
 def _tell_unread(call: _Call, contents: Contents, held: Mapping[str, str]) -> None:
     """Note the names of a file with several operands that are none of the call's."""
-    known = {*held.values(), *_option_names(call)}
-    unread = [name for name in contents.names if name not in known and not _is_remark(contents, name)]
+    known = _option_names(call)
+    held_back = [name for name in _keys(contents) if name not in held.values() and _as_option(name) not in known]
+    unread = [name for name in held_back if not _is_remark(contents, name)]
     if unread:
         mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
         names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
@@ -212,6 +212,17 @@ def _tell_unread(call: _Call, contents: Contents, held: Mapping[str, str]) -> No
             f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
             f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
         )
+
+
+def _as_option(key: str) -> str:
+    """How a key of a file would be spelled as an option: `Causal-Align` is causal_align."""
+    return key.replace("-", "_").lower()
+
+
+def _keys(contents: Contents) -> Sequence[str]:
+    """The names of what a file holds, switches too."""
+    tree = contents.tree if isinstance(contents, JsonFile) and isinstance(contents.tree, dict) else {}
+    return [*contents.names, *(key for key, value in tree.items() if isinstance(value, bool))]
 
 
 def _is_remark(contents: Contents, name: str) -> bool:
