@@ -38,8 +38,8 @@ Weights = Mapping[str, Node | None]
 Remarks = Callable[[Trace], Iterable[str]]
 Slopes = Callable[[Node, Mapping[str, Any]], "Node | None"]
 """(the result, the options) → its Jacobian as a formula of its own, None where the chain rule must do."""
-Check = Callable[[Mapping[str, Any]], None]
-"""(operands and options by name) → nothing, or DomainError."""
+Check = Callable[[Mapping[str, Any]], "Mapping[str, Any] | None"]
+"""(operands and options by name) → DomainError, or the options that the values settle otherwise, if there are any."""
 
 
 class Operand(NamedTuple):
@@ -196,6 +196,10 @@ class Calculation:
         """The option called `name`, if there is one; an operand for which a word may stand is one too."""
         spoken = (Option(o.name, (), o.words, False, None, o.help) for o in self.operands if o.words)
         return next((o for o in (*self.options, *spoken) if o.name == name), None)
+
+    def opposite(self, name: str) -> Option | None:
+        """The switch `no_NAME`, which can be said the other way round too: causal=False is no_causal=True."""
+        return next((o for o in self.options if o.name == f"no_{name}" and bool in o.types), None)
 
     @property
     def defaults(self) -> dict[str, Any]:

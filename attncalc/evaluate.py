@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from attncalc.axes import align
+from attncalc.errors import NotExact
 from attncalc.graph import Node
 from attncalc.plan import Plan, is_given, named, plan
 
@@ -67,8 +68,9 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
         positions = align(_positions(along.size, dtype), (along,), node.axes)
         return np.broadcast_to(positions, tuple(axis.size for axis in node.axes))
     if not node.sources:
-        drawn = np.asarray(node.row.kernel(node))
-        return exactly(drawn) if dtype.kind == "O" else drawn.astype(dtype)
+        if dtype.kind == "O":
+            raise NotExact("numbers that are drawn at random have no closed form")
+        return np.asarray(node.row.kernel(node)).astype(dtype)
     if node.row.elementwise:
         sources = [align(values[source], source.axes, node.axes) for source in node.sources]
         return np.asarray(node.row.kernel(*sources))
@@ -89,6 +91,8 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
     import sympy  # only where exact numbers are at work
 
+    if isinstance(value, sympy.Basic):
+        return np.asarray(value, dtype=object)
     if value == float("-inf"):
         return np.asarray(-sympy.oo)
     named = {np.pi: sympy.pi, np.e: sympy.E}.get(value)
@@ -96,7 +100,7 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
 
 def exactly(values: Array) -> Array:
-    """Floats as exact numbers, each by its shortest digits: 0.1 is one tenth."""
+    """Floats and fractions as exact numbers, each float by its shortest digits: 0.1 is one tenth."""
     entries = [number(value, np.dtype(object))[()] for value in values.ravel().tolist()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries

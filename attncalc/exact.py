@@ -92,7 +92,7 @@ def in_letters(
     if not wanted and not inputs:
         wanted = [o for o in calculation.operands if o.positional]
     wanted += [o for o in calculation.operands if o.name in shapes and o not in wanted]
-    sizes = dict(known)
+    sizes = {"g": known["h"], **known} if "h" in known else dict(known)  # key heads, as many as query heads
     for operand in calculation.operands:
         shape = inputs[operand.name].value.shape if operand.name in inputs else shapes.get(operand.name)
         declared = next((s for s in operand.shapes if shape is not None and len(s) == len(shape)), ())

@@ -23,10 +23,13 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
     result = {}
     for name, value in options.items():
         option = calculation.option(name)
+        if option is None and isinstance(value, bool) and (option := calculation.opposite(name)):
+            name, value = option.name, not value
         if option is None:
             words = [o.name for o in calculation.options] + [o.name for o in calculation.operands]
             raise OptionError(f"{calculation.name} has no operand or option {name!r}", hint=near(name, words))
-        result[name] = value if value is None else _checked(option, value)
+        if value is not None:  # None, null in a document: as if it were not given
+            result[name] = _checked(option, value)
     return result
 
 

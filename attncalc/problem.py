@@ -17,6 +17,7 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, gradient_symbol, steps, walk
 from attncalc.numbers import round_half_up
 from attncalc.ops.kernels import has_letters
+from attncalc.options import checked
 from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.text import both, either, visible
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
@@ -155,14 +156,14 @@ def solve(
         else:
             recorded = _once(problem, written, dtype, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:
-        if "truth value of Relational" not in str(error):  # SymPy's words where letters are to be compared
-            raise
+        if not any(words in str(error) for words in ("truth value of Relational", "expression to float")):
+            raise  # those are SymPy's words where letters are to be compared, or put in order
         raise NotExact("which is the larger of two letters is not known", hint="give them numbers") from None
     trace = Trace(
         calculation=problem.name,
         summary=problem.calculation.summary,
         inputs=written.inputs,
-        options=problem.calculation.defaults | dict(problem.options),
+        options=problem.calculation.defaults | checked(problem.calculation, problem.options),
         steps=recorded.steps,
         outputs=recorded.outputs,
         notes=(*written.notes, *recorded.notes),
@@ -182,11 +183,11 @@ def _once(
     """Evaluate a graph and record its steps."""
     named = steps(*written.roots)
     kind = kind_of(written.values, dtype)
-    checked = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
+    compared = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
     if _is_large(written):
         from attncalc import large  # few runs are
 
-        if kind != "object" and rounding is None and not checked and not keep_all:
+        if kind != "object" and rounding is None and not compared and not keep_all:
             kept = large.evaluated(written, kind, problem.name, asked)
             return _recorded(
                 written,
@@ -201,7 +202,7 @@ def _once(
     if rounding is not None and kind != "object":
         full = evaluate(written.roots, written.values, dtype=kind)
         drift = {node: farthest(values[node], full[node]) for node in named}
-    checks = _gradchecks(written) if checked else {}
+    checks = _gradchecks(written) if compared else {}
     labels = written.labels
     recorded = {node: record(node, values, written.values, labels, drift.get(node), checks.get(node)) for node in named}
     return _recorded(written, recorded, _flat(problem, written, values))
@@ -250,7 +251,8 @@ def _flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> t
     size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
     if size > 1e-9 or not np.allclose(sums, sums.flat[0]):
         return ()
-    rows = f"each row of {notation.symbol(written.result)} sums to {sums.flat[0]:.4g}, whatever the operands are"
+    constant = sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0
+    rows = f"each row of {notation.symbol(written.result)} sums to {constant:.4g}, whatever the operands are"
     return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
 
 

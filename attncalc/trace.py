@@ -217,11 +217,13 @@ class Trace:
         return value
 
     def find(self, name: str) -> Step:
-        """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has)."""
+        """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has), or the `result`."""
         known = list({s.key: s for s in (*self.steps, *self.outputs)}.values())
         found = [s for s in known if s.key == name] or [s for s in known if s.name == name]
         if len(found) == 1:
             return found[0]
+        if not found and name == "result":
+            return self.outputs[0]
         if found:
             raise AttncalcError(f"{name} stands in several groups: {', '.join(s.key for s in found)}")
         import difflib  # here, where a name was not found, and not at start-up
@@ -246,7 +248,7 @@ class Trace:
     def __iter__(self) -> Iterator[str]:
         return (s.key for s in self.steps)
 
-    def grad(self, upstream: Any = None, *, wrt: Iterable[str] = (), gradcheck: bool = False) -> Trace:
+    def grad(self, upstream: Any = None, *, wrt: str | Iterable[str] = (), gradcheck: bool = False) -> Trace:
         """The backward pass: the gradient of the loss with respect to every operand, step by step.
 
         `upstream` is the gradient of the loss with respect to the result (ones where it is not given: the loss is the
@@ -254,7 +256,8 @@ class Trace:
         """
         from attncalc.problem import backward  # a record is made by what it calls here, so not at the top
 
-        return backward(self.problem, upstream, tuple(wrt), gradcheck=gradcheck)
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        return backward(self.problem, upstream, names, gradcheck=gradcheck)
 
     def check(self, answer: Any, *, reveal: bool = False) -> Marked:
         """An answer, marked, with the mistake behind what is wrong: the result alone, or a mapping of steps to values.

@@ -94,7 +94,8 @@ def _write(
             if o.name in arrays
         }
         if calculation.check:
-            calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
+            settled = calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
+            options = options | dict(settled or {})
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
         kind = kind_of(values, dtype)
@@ -331,6 +332,6 @@ def kind_of(values: Mapping[str, Array], dtype: str) -> str:
 
 def as_kind(value: Array, kind: str) -> Array:
     """The value as numbers of that kind; truth values and words stay what they are."""
-    if value.dtype.kind in "bOUS":
+    if value.dtype.kind in "bUS":
         return value
     return exactly(value) if kind == "object" else value.astype(kind, copy=False)

@@ -60,7 +60,7 @@ BiasK = Annotated[Node | None, "the keys' bias"]
 BiasV = Annotated[Node | None, "the values' bias"]
 
 
-def _shared(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node]:
+def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node, Node]:
     """Keys and values repeated for the query heads that share them, where there are fewer of them."""
     head = next((axis for axis in Q.axes[:-2] if axis.name == "h"), None)
     theirs = next((axis for axis in K.axes[:-2] if axis.name in ("h", "g")), None)
@@ -126,10 +126,10 @@ def qkv(
     W_Q: Annotated[Node, "the query projection"],
     W_K: Annotated[Node, "the key projection"],
     W_V: Annotated[Node, "the value projection"],
-    *,
     b_Q: BiasQ = None,
     b_K: BiasK = None,
     b_V: BiasV = None,
+    *,
     context: Context = None,
 ) -> tuple[Node, Node, Node]:
     """Project tokens to queries, keys and values.
@@ -206,7 +206,7 @@ def attention(
     """
     Q, K, V = _operands(Q, K, V, X, (W_Q, W_K, W_V), context)
     Q, K = rotated_queries_and_keys(Q, K, Turning(P, rotation, on=rope, at_end=causal_align == "end"))
-    K, V = _shared(K, V, Q, kv_heads)
+    K, V = shared_heads(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
     return step("output", weights @ V, "mix the values by those shares", about=ABOUT["mixed"]), weights
@@ -276,11 +276,11 @@ def multihead(
     W_K: Annotated[Node, "the key projection"],
     W_V: Annotated[Node, "the value projection"],
     W_O: Annotated[Node, "the output projection"],
-    *,
     b_Q: BiasQ = None,
     b_K: BiasK = None,
     b_V: BiasV = None,
     b_O: Annotated[Node | None, "the output's bias"] = None,
+    *,
     context: Context = None,
     M: Mask = None,
     B: Bias = None,
@@ -328,7 +328,7 @@ def several_heads(
     Q = step("q_heads", split(Q), why)
     K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
     Q, K = rotated_queries_and_keys(Q, K, turning)
-    K, V = _shared(K, V, Q, kv_heads)
+    K, V = shared_heads(K, V, Q, kv_heads)
     shares = weights_of(Q, K, M, B, rules)
     mixed = step("heads", shares @ V, "each head mixes its values by its own shares", about=ABOUT["heads"])
     joined = step("concatenated", merge(mixed), "the heads' results stand side by side again")

@@ -55,9 +55,9 @@ def ffn(
     b_1: Annotated[Node | None, "its bias"] = None,
     W_2: Annotated[Node | None, "the way back down"] = None,
     b_2: Annotated[Node | None, "its bias"] = None,
-    *,
     W_3: Annotated[Node | None, "what the activated part opens and closes (swiglu, geglu)"] = None,
     b_3: Annotated[Node | None, "its bias"] = None,
+    *,
     activation: FfnActivation = "relu",
 ) -> Node:
     """Think about every token by itself: up to a wider space, a bend, and back.
@@ -127,7 +127,7 @@ def embed(
     E: Annotated[Node, "the embeddings, one row for each word of the vocabulary"],
     *,
     P: Annotated[
-        Node | Literal["sinusoidal"] | None, "what is added for the place: sinusoidal, or one row each"
+        Node | Literal["sinusoidal", "none"] | None, "what is added for the place: sinusoidal, or one row each"
     ] = None,
     scale: Annotated[bool, "multiply the embeddings by √d"] = False,
 ) -> tuple[Node, ...]:
@@ -144,7 +144,7 @@ def embed(
         if scale
         else "a word's number says nothing; its row does",
     )
-    if P is None:
+    if P is None or P == "none":
         return (step("output", embeddings, "no positions are added: the order of the words is not told"),)
     places = sinusoidal_encoding(embeddings.axes[-2:]) if P == "sinusoidal" else first_places(P, embeddings.axes[-2])
     positions = step("positions", places, "the same word elsewhere becomes another vector")

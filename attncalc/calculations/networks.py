@@ -192,13 +192,13 @@ def mlp(
     b_1: Annotated[Node | None, "its bias"] = None,
     W_2: Annotated[Node | None, "the weights of the second layer"] = None,
     b_2: Annotated[Node | None, "its bias"] = None,
-    *,
     W_3: Annotated[Node | None, "the weights of a third layer"] = None,
     b_3: Annotated[Node | None, "its bias"] = None,
     W_4: Annotated[Node | None, "the weights of a fourth layer"] = None,
     b_4: Annotated[Node | None, "its bias"] = None,
     W_5: Annotated[Node | None, "the weights of a fifth layer"] = None,
     b_5: Annotated[Node | None, "its bias"] = None,
+    *,
     activation: Annotated[Bend, "the function between two layers; the last one has none"] = "relu",
     loss: Annotated[
         Literal["mse", "half-mse", "cross-entropy"], "1/N·Σ‖·‖², half of it, or the mean of −ln p of what is right"

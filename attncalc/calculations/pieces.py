@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from attncalc.calculation import calculation
+from attncalc.calculations.attention import shared_heads
 from attncalc.calculations.masking import Causal, Scale, scaled
 from attncalc.errors import OptionError
 from attncalc.graph import Node, aside, group, output, step
@@ -55,6 +56,7 @@ def kv_cache(
     rows are those of causal attention (`largest_difference` says how exactly), at the price of the bytes that the
     cache takes: 2·d for every token, head and layer where d_k = d_v = d.
     """
+    K, V = shared_heads(K, V, Q, None)
     rows = []
     for t in range(Q.axes[-2].size):
         with group(f"token {t + 1}"):
@@ -110,6 +112,7 @@ def flash(
     """
     if block < 1:
         raise OptionError(f"--block must be at least 1, and not {block}")
+    K, V = shared_heads(K, V, Q, None)
     size = K.axes[-2].size
     carried: tuple[Node, Node, Node] | None = None
     for number, start in enumerate(range(0, size, block), start=1):

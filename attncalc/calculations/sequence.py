@@ -125,8 +125,8 @@ def rnn(
     W_h: Annotated[Node, "from the state before (PyTorch's weight_hh, transposed)"],
     b: Annotated[Node | None, "the bias"] = None,
     h_0: Annotated[Node | None, "the state before the first step; 0 where it is not given"] = None,
-    *,
     c_0: Annotated[Node | None, "lstm: the cell before the first step; 0 where it is not given"] = None,
+    *,
     kind: Annotated[Literal["tanh", "gru", "lstm"], "how the state is carried on"] = "tanh",
 ) -> tuple[Node, ...]:
     """Read a sequence one step after the other, with a state that remembers.
@@ -153,7 +153,8 @@ def rnn(
             hidden, cell = _next(kind, take(X, "n", t), hidden, cell, W_x, W_h, b)
         states.append(hidden)
     whole = output("states", stack(states, "n"), "the state after every step")
-    return (hidden, whole, cell) if kind == "lstm" else (hidden, whole)
+    last = output("hidden", hidden, "the state after the last step")
+    return (last, whole, output("cell", cell, "the cell after the last step")) if kind == "lstm" else (last, whole)
 
 
 def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b: Node | None) -> tuple[Node, Node]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import numpy as np
+
 from attncalc.calculation import calculation
 from attncalc.calculations.vectors import not_zero
-from attncalc.errors import OptionError
-from attncalc.graph import Node, step
+from attncalc.errors import DomainError, OptionError
+from attncalc.graph import Node, note, step
 from attncalc.laws import same
 from attncalc.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
 from attncalc.ops import ranking as best
@@ -98,12 +100,27 @@ def mips(
     return ranked, scores
 
 
+def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How many rows the ranking can hold: those that are none of the inputs, so far as they were asked for."""
+    not_zero("vocabulary")(values)
+    rows = values["vocabulary"]
+    if any(values[name].shape[-1] != rows.shape[-1] for name in ("a", "b", "c")):
+        return {}  # which the graph will say more clearly
+    taken = [(rows == values[name][..., None, :]).all(axis=-1) for name in ("a", "b", "c")]
+    left = rows.shape[-2] - int(np.max(np.sum(taken[0] | taken[1] | taken[2], axis=-1)))
+    if not left:
+        raise DomainError("every row of vocabulary is one of the three inputs: none is left to rank")
+    if left < values["top"]:
+        note(f"the ranking ends after {left}: the other rows of vocabulary are the inputs, which are left out")
+    return {"top": min(left, values["top"])}
+
+
 @calculation(
     a="d",
     b="d",
     c="d",
     vocabulary="m d",
-    check=not_zero("vocabulary"),
+    check=_left_to_rank,
     pictures=("similarities",),
     reference="Mikolov et al. 2013",
 )

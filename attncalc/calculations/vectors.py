@@ -29,8 +29,13 @@ Right = Annotated[Node, "the second vector"]
 P = Annotated[float, "the power: 1 is Manhattan's, 2 Euclid's"]
 
 
-def not_zero(*names: str) -> Callable[[Mapping[str, Any]], None]:
-    """A check that no vector among the named operands is zero: it has no direction."""
+DISTANCE = "a distance (euclidean, manhattan) is defined for it"
+
+
+def not_zero(
+    *names: str, lacks: str = "angle to it", hint: str = DISTANCE
+) -> Callable[[Mapping[str, Any]], None]:
+    """A check that no vector among the named operands is zero: it has no direction, and so lacks something."""
 
     def check(values: Mapping[str, Any]) -> None:
         for name in names:
@@ -38,8 +43,8 @@ def not_zero(*names: str) -> Callable[[Mapping[str, Any]], None]:
             if len(zero):
                 row = f" (row {','.join(map(str, zero[0]))}, counted from 0)" if zero.shape[1] else ""
                 raise DomainError(
-                    f"{name} is the zero vector{row}: it has no direction, so there is no angle to it",
-                    hint="a distance (euclidean, manhattan) is defined for it",
+                    f"{name} is the zero vector{row}: it has no direction, so there is no {lacks}",
+                    hint=hint,
                 )
 
     return check
@@ -237,7 +242,7 @@ def _sizes(a: Node, b: Node) -> Node:
 @calculation(
     a="n",
     onto="n | n k",
-    check=not_zero("onto"),
+    check=not_zero("onto", lacks="shadow on it", hint=""),
     laws={
         "what is left stands at right angles to the target": lambda f, a, onto: same(f(a, onto)["residual"] @ onto, 0),
         "projecting once more changes nothing": lambda f, a, onto: same(f(f(a, onto).result, onto), f(a, onto)),

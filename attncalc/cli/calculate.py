@@ -96,7 +96,8 @@ def _shapes(calculation: Calculation, words: Sequence[str], named: dict[str, str
     from attncalc.exact import is_shape
 
     by_position = zip((o.name for o in calculation.operands if o.positional), words, strict=False)
-    shapes = {name: word for name, word in (*by_position, *named.items()) if is_shape(word)}
+    lettered = {o.name for o in calculation.operands if o.kind in ("real", "logits")}
+    shapes = {name: word for name, word in (*by_position, *named.items()) if name in lettered and is_shape(word)}
     for name in shapes:
         named.pop(name, None)
     return shapes

@@ -115,8 +115,9 @@ def option(
 ) -> TyperOption:
     """An option `--name VALUE`; a switch `--name/--no-name` where there is no value. Not given, it is None."""
     long = "--" + name.replace("_", "-")
+    opposite = "--" + long.removeprefix("--no-") if long.startswith("--no-") else "--no-" + long[2:]
     return TyperOption(
-        param_decls=[name, *([short] if short else []), long if value else f"{long}/--no-{long[2:]}"],
+        param_decls=[name, *([short] if short else []), long if value else f"{long}/{opposite}"],
         type=str if value else bool,
         is_flag=not value,
         metavar=value or None,

@@ -40,6 +40,7 @@ class _Call:
         self.words: dict[str, str] = {}
         self.files: dict[str, Found] = {}
         self.options: dict[str, Any] = {}
+        self.named: set[str] = set()  # operands whose word stands behind their name
         self.unfilled: set[str] = set()  # positional operands without a word
         self.by_position = 0  # words for positional operands
         self.by_name = 0  # words behind a name
@@ -84,7 +85,7 @@ def _assign(call: _Call, positional: Sequence[str], named: Mapping[str, str]) ->
         raise _surplus(call, positional, places)
     call.unfilled = {operand.name for operand in places[len(positional) :]}
     call.by_position = len(positional) + sum(name in names and names[name].positional for name in named)
-    call.by_name = len(named)
+    call.by_name, call.named = len(named), set(named)
     for name, word in named.items():
         if name in names:
             call.words[name] = word
@@ -131,15 +132,15 @@ def _supply(call: _Call, operand: Operand, word: str) -> None:
 def _supply_problem(call: _Call, operand: Operand, contents: JsonFile) -> None:
     """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
 
-    It is the problem if it is of the calculation that is called, and either the only operand or the holder of one that
-    no word fills.
+    It is the problem if it is of the calculation that is called, and either the only operand or, without a name in
+    front that says which operand it is, the holder of one that no word fills.
     """
     name = call.calculation.name
     if contents.tree["calculation"] not in [name, *(prefix + name for prefix in BACKWARD if call.backward)]:
         return
     inputs = document_inputs(contents, call.operands, contents.tree["calculation"])
     only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
-    if only or (operand.positional and call.unfilled & inputs.keys()):
+    if only or (operand.positional and operand.name not in call.named and call.unfilled & inputs.keys()):
         del call.words[operand.name]
         _fill(call, inputs)
         call.options = document_options(contents, call.calculation) | call.options
@@ -190,20 +191,20 @@ def _flat_options(call: _Call, contents: Contents) -> dict[str, Any]:
     """The options that an object holds, under `options` or beside its operands."""
     if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
         return {}
+    known = {option.name: option for option in call.calculation.options if not call.calculation.operand(option.name)}
     beside = {
-        option.name: option_value(
-            option, plain(contents.tree[option.name], contents.source), f"{contents.source}: {option.name}"
-        )
-        for option in call.calculation.options
-        if option.name in contents.tree and not call.calculation.operand(option.name)
+        option.name: option_value(option, plain(value, contents.source), f"{contents.source}: {key}")
+        for key, value in contents.tree.items()
+        if (option := known.get(_as_option(key)))
     }
     return beside | document_options(contents, call.calculation)
 
 
 def _tell_unread(call: _Call, contents: Contents, held: Mapping[str, str]) -> None:
     """Note the names of a file with several operands that are none of the call's."""
-    known = {*held.values(), *_option_names(call)}
-    unread = [name for name in contents.names if name not in known and not _is_remark(contents, name)]
+    known = _option_names(call)
+    held_back = [name for name in _keys(contents) if name not in held.values() and _as_option(name) not in known]
+    unread = [name for name in held_back if not _is_remark(contents, name)]
     if unread:
         mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
         names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
@@ -211,6 +212,17 @@ def _tell_unread(call: _Call, contents: Contents, held: Mapping[str, str]) -> No
             f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
             f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
         )
+
+
+def _as_option(key: str) -> str:
+    """How a key of a file would be spelled as an option: `Causal-Align` is causal_align."""
+    return key.replace("-", "_").lower()
+
+
+def _keys(contents: Contents) -> Sequence[str]:
+    """The names of what a file holds, switches too."""
+    tree = contents.tree if isinstance(contents, JsonFile) and isinstance(contents.tree, dict) else {}
+    return [*contents.names, *(key for key, value in tree.items() if isinstance(value, bool))]
 
 
 def _is_remark(contents: Contents, name: str) -> bool:

@@ -101,7 +101,11 @@ def document_options(contents: JsonFile, calculation: Calculation) -> dict[str, 
         raise InputError(f"{contents.source}: options is {spoken(options)}, not an object")
     found = {}
     for key, value in options.items():
-        option = calculation.option(key.replace("-", "_"))
+        name = key.replace("-", "_")
+        option = calculation.option(name)
+        if option is None and isinstance(value, bool) and calculation.opposite(name):
+            found[name] = value
+            continue
         if option is None:
             known = [option.name for option in calculation.options]
             raise InputError(

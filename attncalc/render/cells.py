@@ -49,14 +49,15 @@ def lines(trace: Trace, view: View) -> Iterator[Line]:
 
 
 def page(trace: Trace, view: View) -> str:
-    """A line an entry, with the step's formula in front where the step changes."""
+    """A line an entry, with the step's formula in front where the step changes; the first says whence indices count."""
     text: list[str] = []
-    last = None
+    last, told = None, False
     for line in lines(trace, view):
         if line.step is not last:
             text += [""] if text else []
-            text += [f"{line.step.key} = {line.step.formula}", line.step.why]
-            last = line.step
+            counted = " (indices from 0)" if line.at and not told else ""
+            text += [f"{line.step.key} = {line.step.formula}", f"{line.step.why}{counted}".strip()]
+            last, told = line.step, told or bool(counted)
         text.append(line.text)
     return "".join(f"{view.spell(row)}\n" for row in text)
 

@@ -170,7 +170,11 @@ def _step(step: Step, view: View) -> dict[str, Any]:
             entry["names"] = _map(lambda index: step.names[index], step.value.astype(int))
     entry["why"] = step.why
     if step.check is not None:
-        entry["check"] = {"agrees": step.check.agrees, "max_error": encode(step.check.max_error)}
+        entry["check"] = {
+            "agrees": step.check.agrees,
+            "max_error": encode(step.check.max_error),
+            "numeric": encode(step.check.numeric, view.digits),
+        }
     if step.drift is not None:
         entry["drift"] = encode(step.drift)
     return entry

@@ -41,6 +41,7 @@ _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _GREEK = re.compile("[Α-Ωα-ω]")
 
 _WORDS = (
+    (r"(?<=\de)−(?=\d)", "-"),
     (r"∂L/∂(\w+)", r"the gradient at \1"),
     (r"‖([^‖]*)‖", r"the norm of \1"),
     (r"\|([^|]*)\|", r"the absolute value of \1"),

@@ -35,7 +35,7 @@ def page(trace: Trace, view: View) -> str:
     if view.cells:
         blocks = _cells(trace, view)
     elif view.bare:
-        blocks = _value(as_read(asked_for(trace, view)), view)
+        blocks = _value(as_read(asked_for(trace, view))._replace(arithmetic=None), view)
     else:
         blocks = _whole(trace, view)
     text = "\n\n".join(blocks) + "\n"
