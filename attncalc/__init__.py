@@ -43,8 +43,8 @@ __all__ = [
     "NotExact",
     "OptionError",
     "ShapeError",
-    "TooLarge",
     "Step",
+    "TooLarge",
     "Trace",
 ]
 

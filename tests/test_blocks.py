@@ -11,7 +11,7 @@ from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from attncalc import cores, layout
+from attncalc import layout
 from attncalc.blocks import evaluate_large
 from attncalc.calculations import TABLE, load
 from attncalc.evaluate import evaluate
