@@ -19,7 +19,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOOR = {"errors", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
-INTERPRETERS = LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "plan"}
+BLOCKS = {"blocks", "cores", "fused", "layout", "portions"}
+INTERPRETERS = BLOCKS | LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "plan"}
 RECORD = {"card", "numbers", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
@@ -30,6 +31,7 @@ MAY_IMPORT = {
     **dict.fromkeys(INTERPRETERS, FLOOR | LANGUAGE | INTERPRETERS | {"trace"}),
     "calculations": FLOOR | LANGUAGE | LOOPS | {"calculation", "calculations", "cost", "laws", "mistake", "trace"},
     "laws": {"trace"},
+    "memory": FLOOR,
     "numbers": FLOOR | {"surds"},
     "surds": set[str](),
     "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},
