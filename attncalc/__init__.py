@@ -45,8 +45,8 @@ __all__ = [
     "NotExact",
     "OptionError",
     "ShapeError",
-    "TooLarge",
     "Step",
+    "TooLarge",
     "Trace",
 ]
 

@@ -1,6 +1,7 @@
-"""Evaluation in blocks over an axis that nothing mixes, on all cores: what a large graph gives, in memory that is small.
+"""Evaluation in blocks over an axis that nothing mixes, on all cores: what a large graph gives.
 
-It gives what evaluate gives, by the same kernels, but for rounding where sums are taken in another order.
+In little memory it gives what evaluate gives, by the same kernels, but for rounding where sums are
+taken in another order.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def evaluate_large(
     return {node: values[node] for node in layout.roots}
 
 
-def _whole(node: Node, layout: Layout, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: str) -> Array:
+def _whole(
+    node: Node, layout: Layout, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: str
+) -> Array:
     if node.op == "step":
         return values[node.sources[0]]
     if node in layout.fused:
@@ -46,9 +49,7 @@ def _whole(node: Node, layout: Layout, values: Mapping[Node, Array], operands: M
     return value_of(node, values, operands, np.dtype(dtype))
 
 
-def _in_blocks(
-    targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], dtype: str
-) -> dict[Node, Array]:
+def _in_blocks(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], dtype: str) -> dict[Node, Array]:
     """The values of the targets: each block's places beside the others', or the blocks' sums added up."""
     axis = layout.axis
     if axis is None or not targets:
@@ -90,9 +91,7 @@ def _in_blocks(
     return dict(zip((*kept, *(t for t in targets if t in layout.adding)), (*whole, *sums), strict=True))
 
 
-def _planned(
-    targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], count: int
-) -> tuple[Portion, Plan]:
+def _planned(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], count: int) -> tuple[Portion, Plan]:
     """The graph of a block of so many places."""
     assert layout.axis is not None, "there are blocks over an axis alone"
     part = portion(targets, {layout.axis: count}, values.__contains__, layout.adding)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROWS, KEYS = 256, 512
 """So many queries and so many keys at a time: their scores stay in a core's cache."""
 SAFE = {"float32": 60.0, "float64": 300.0}
-"""Scores up to here may be exponentiated as they are: neither the sum of a row nor its smallest term leaves the range."""
+"""Scores up to here may be exponentiated as they are: neither a row's sum nor its smallest term leaves the range."""
 
 
 class Band(NamedTuple):
@@ -109,7 +109,11 @@ def _band(node: Node, names: tuple[str, ...]) -> Band | None:
     slack = -constant - (1 if node.op == "less" else 0)  # i·query + j·key ≤ slack, among whole numbers
     if not float(slack).is_integer():
         return None
-    bands = {(-1, 1): Band(after=slack), (1, -1): Band(before=slack), (0, 1): Band(keys=slack + 1)}
+    bands: dict[tuple[float, float], Band] = {
+        (-1, 1): Band(after=slack),
+        (1, -1): Band(before=slack),
+        (0, 1): Band(keys=slack + 1),
+    }
     return bands.get((i, j))
 
 

@@ -17,7 +17,7 @@ from attncalc.blocks import evaluate_large
 from attncalc.graph import Node, steps
 from attncalc.layout import lay_out, whole_bytes
 from attncalc.plan import plan
-from attncalc.portions import Places, entries
+from attncalc.portions import entries
 from attncalc.recording import record
 from attncalc.trace import Arithmetic, Step
 
@@ -38,8 +38,16 @@ EXACT_ENTRY = 200
 def must_fit_whole(written: Written, kind: str, what: str) -> None:
     """Refuse a run that keeps every step, where there is not the memory for it."""
     roots = written.roots if written.loop is None else (*written.loop.steps, *written.loop.carry.values())
-    mend = "-q or --get output alone keeps no steps" + ("" if kind == "float32" else "; --dtype float32 takes half")
-    memory.must_fit(whole_bytes(plan(roots), itemsize(kind)), what, hint=mend)
+    needed = whole_bytes(plan(roots), itemsize(kind))
+    if kind == "object":
+        memory.must_fit(needed, what, {"without --exact it": whole_bytes(plan(roots), itemsize("float64"))})
+    else:
+        alone = lay_out(written.outputs[:1], itemsize(kind)).bytes(itemsize(kind))
+        memory.must_fit(needed, what, {"the result alone (-q, or --get with its name)": alone} | _half(needed, kind))
+
+
+def _half(needed: int, kind: str) -> dict[str, int]:
+    return {"--dtype float32": needed // 2} if kind == "float64" else {}
 
 
 def itemsize(kind: str) -> int:
@@ -62,8 +70,8 @@ def evaluated(written: Written, kind: str, what: str, asked: str | None) -> dict
         small = (node for node in named if _bytes(node, kind) <= SMALL)
         roots = list(dict.fromkeys((*roots, written.result, *gradients, *small)))
     layout = lay_out(roots, itemsize(kind))
-    hint = "" if kind == "float32" else "--dtype float32 takes half of that"
-    memory.must_fit(layout.bytes(itemsize(kind)), what, hint=hint)
+    needed = layout.bytes(itemsize(kind))
+    memory.must_fit(needed, what, _half(needed, kind))
     return evaluate_large(layout, written.values, dtype=kind)
 
 
@@ -72,7 +80,11 @@ def _bytes(node: Node, kind: str) -> int:
 
 
 def recorded(
-    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], labels: Mapping[str, tuple[str, ...]], kind: str
+    node: Node,
+    values: Mapping[Node, Array],
+    operands: Mapping[str, Array],
+    labels: Mapping[str, tuple[str, ...]],
+    kind: str,
 ) -> Step:
     """The record of a step; of one that was not kept, with the way to its entries in place of its value."""
     look = partial(_look, values, operands, kind, {})
@@ -100,7 +112,8 @@ def _entries(
     if places is not None:
         return entries(node, dict(zip(node.axes, places, strict=True)), values, operands, kind)
     layout = lay_out([node], itemsize(kind))
-    memory.must_fit(layout.bytes(itemsize(kind)), node.args["name"])
+    needed = layout.bytes(itemsize(kind))
+    memory.must_fit(needed, node.args["name"], _half(needed, kind))
     return evaluate_large(layout, operands, dtype=kind)[node]
 
 
@@ -123,6 +136,6 @@ def _look(
     if node in values:
         return values[node][at]
     if (node, at[:-1]) not in rows:
-        chosen: dict[Any, Places] = {axis: [i] for axis, i in zip(node.axes[:-1], at[:-1], strict=True)}
+        chosen = {axis: [i] for axis, i in zip(node.axes[:-1], at[:-1], strict=True)}
         rows[node, at[:-1]] = entries(node, chosen, values, operands, kind).ravel()
     return rows[node, at[:-1]][at[-1] if at else 0]

@@ -175,9 +175,7 @@ def _sources(node: Node, patterns: dict[Node, Pattern]) -> tuple[Node, ...]:
     return tuple(patterns[node][:3]) if node in patterns else node.sources
 
 
-def _over(
-    axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], patterns: dict[Node, Pattern]
-) -> Layout:
+def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], patterns: dict[Node, Pattern]) -> Layout:
     """The layout in blocks over an axis."""
     if axis is None:
         nothing = frozenset[Node]()
@@ -221,4 +219,3 @@ def _adds(node: Node, axis: Axis, divided: set[Node]) -> bool:
     if node.op == "sum":
         return bool(node.args["over"] == axis.name)
     return node.op == "matmul" and axis == node.sources[0].axes[-1] and all(axis in s.axes for s in node.sources)
-

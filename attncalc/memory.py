@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from attncalc.errors import TooLarge
+
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 UNLIMITED = 2**60
 """What a container's limit says where there is none."""
 
 
-def must_fit(needed: int, what: str, *, hint: str = "") -> None:
-    """Raise TooLarge where so many bytes are not to be had."""
+def must_fit(needed: int, what: str, ways_round: Mapping[str, int] = NOTHING) -> None:
+    """Raise TooLarge where so many bytes are not to be had; it names the ways round that fit, each with its bytes."""
     free = available()
-    if free is not None and needed > free:
-        raise TooLarge(f"{what} needs {needed:,} bytes of memory, and {free:,} are available", hint=hint)
+    if free is None or needed <= free:
+        return
+    fitting = [f"{way} needs {less:,}" for way, less in ways_round.items() if less <= free]
+    raise TooLarge(
+        f"{what} needs {needed:,} bytes of memory, and {free:,} are available",
+        hint="; ".join(fitting) or "what fits is smaller: fewer rows, or a part of them at a time",
+    )
 
 
 def available() -> int | None:

@@ -17,9 +17,6 @@ from attncalc.evaluate import evaluate, value_of
 from attncalc.graph import Node
 
 Array = NDArray[Any]
-Places = slice | Sequence[int]
-"""Which places of an axis, in order."""
-
 _Cut = tuple[Node, frozenset[Axis]]
 """A node, and the axes along which only some of its places are needed."""
 
@@ -86,7 +83,7 @@ def _resized(value: Any, smaller: Mapping[Axis, Axis]) -> Any:
 
 def entries(
     node: Node,
-    chosen: Mapping[Axis, Places],
+    chosen: Mapping[Axis, Sequence[int]],
     values: Mapping[Node, Array],
     operands: Mapping[str, Array],
     dtype: str,
@@ -96,7 +93,7 @@ def entries(
         whole = values[node] if node in values else value_of(node, values, operands, np.dtype(dtype))
         return at_places(whole, node.axes, chosen)
     cut = {axis: places for axis, places in chosen.items() if divides(node, axis)}
-    sizes = {axis: len(range(axis.size)[places] if isinstance(places, slice) else places) for axis, places in cut.items()}
+    sizes = {axis: len(places) for axis, places in cut.items()}
     smaller = portion([node], sizes, values.__contains__)
     given = {
         name: entries(source, {axis: cut[axis] for axis in along}, values, operands, dtype)
@@ -106,7 +103,7 @@ def entries(
     return at_places(found, node.axes, {axis: places for axis, places in chosen.items() if axis not in cut})
 
 
-def at_places(value: Array, axes: Axes, chosen: Mapping[Axis, Places]) -> Array:
+def at_places(value: Array, axes: Axes, chosen: Mapping[Axis, slice] | Mapping[Axis, Sequence[int]]) -> Array:
     """The places of a value along its axes; all of them along an axis that is not named."""
     for number, axis in enumerate(axes):
         if axis in chosen:

@@ -137,8 +137,8 @@ def solve(
     then tells how far it has drifted from the full-precision value. `exact` computes with fractions and surds, each
     operand by the digits that it was written with; operands of letters are exact as they are. `expand` shows the
     definition of each primitive inside a step as sub-steps. `keep_all` keeps every turn of a loop, instead of the first
-    and the last ones, and every step of a large run, whatever memory it takes. `asked` names the one step or output that
-    will be read ("" the result), so that a large run need keep no other.
+    and the last ones, and every step of a large run, however much memory it takes. `asked` names the one step or output
+    that will be read ("" the result), so that a large run need keep no other.
     """
     if exact:
         problem, dtype = _exactly(problem), "object"
@@ -151,6 +151,11 @@ def solve(
     try:
         if written.loop is not None:
             from attncalc import turns  # few calculations are loops
+
+            if _is_large(written):
+                from attncalc import large
+
+                large.must_fit_whole(written, kind_of(written.values, dtype), f"a turn of {problem.name}")
 
             recorded = turns.recorded(written, written.loop, dtype, _tidy, rounding, keep_all=keep_all)
         else:
@@ -187,7 +192,7 @@ def _once(
     if _is_large(written):
         from attncalc import large  # few runs are
 
-        if kind != "object" and rounding is None and not compared and not keep_all:
+        if kind != "object" and rounding is None and not compared and (asked is not None or not keep_all):
             kept = large.evaluated(written, kind, problem.name, asked)
             return _recorded(
                 written,

@@ -16,7 +16,8 @@ from attncalc.blocks import evaluate_large
 from attncalc.calculations import TABLE, load
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
-from attncalc.layout import Layout
+from attncalc.layout import Layout, lay_out
+from attncalc.loops import progress
 from attncalc.portions import entries
 from attncalc.problem import Backward, Problem
 from attncalc.trace import Given
@@ -88,3 +89,60 @@ class TestEachCase:
 def test_a_gradient_in_blocks_is_the_gradient(name: str, case: Case) -> None:
     if (found := written(name, case, Backward())) is not None:
         check(found)
+
+
+def matrix(seed: int, *shape: int) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_number_of_cores_changes_nothing(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Partial sums are taken over the same blocks, however many threads take them."""
+    inputs = {name: Given(matrix(i, 30, 4)) for i, name in enumerate("qkv")}
+    found = write(Problem(load("attention"), inputs, {"bias": "alibi"}, Backward()))
+    before = [evaluate_large(each, found.values) for each in layouts(found.outputs)]
+    monkeypatch.setattr(cores, "count", lambda: count)
+    for each, values in zip(layouts(found.outputs), before, strict=True):
+        again = evaluate_large(each, found.values)
+        assert all(np.array_equal(again[node], value) for node, value in values.items())
+
+
+def test_progress_is_told() -> None:
+    inputs = {name: Given(matrix(i, 30, 4)) for i, name in enumerate("qkv")}
+    found = write(Problem(load("attention"), inputs, {"bias": "alibi"}))
+    (each,) = [one for one in layouts(found.outputs[:1]) if one.axis and one.axis.name == "n"]
+    told: list[tuple[str, int, int]] = []
+    token = progress.set(lambda *told_of: told.append(told_of))
+    try:
+        evaluate_large(each, found.values)
+    finally:
+        progress.reset(token)
+    assert told == [("block", done, 14) for done in range(1, 15)]  # the first one says of what kind the values are
+
+
+LINEAR = {
+    "attention": ({"causal": True}, None),
+    "attention with a cap": ({"softcap": 5.0}, None),
+    "its backward pass": ({}, Backward()),
+    "the backward pass with a cap": ({"softcap": 5.0}, Backward()),
+}
+
+
+@pytest.mark.parametrize(("options", "backward"), LINEAR.values(), ids=LINEAR)
+def test_memory_grows_with_n_and_not_with_its_square(options: dict[str, float], backward: Backward | None) -> None:
+    """Counted of the graph, whose operands are broadcast and take no room."""
+
+    def needed(n: int) -> int:
+        inputs = {name: Given(np.broadcast_to(1.0, (n, 64))) for name in "qkv"}
+        found = write(Problem(load("attention"), inputs, options, backward))
+        return lay_out(found.outputs if backward else found.outputs[:1], 8).bytes(8)
+
+    assert needed(2**17) < 2.1 * needed(2**16)
+    assert needed(2**16) < 2**30
+
+
+def test_the_weights_are_worked_out_once_where_they_are_wanted() -> None:
+    inputs = {name: Given(matrix(i, 30, 4)) for i, name in enumerate("qkv")}
+    found = write(Problem(load("attention"), inputs))
+    assert lay_out(found.outputs[:1], 8).fused
+    assert not lay_out(found.outputs, 8).fused

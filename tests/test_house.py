@@ -19,7 +19,12 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOOR = {"errors", "progress", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
-INTERPRETERS = LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
+BLOCKS = {"blocks", "cores", "fused", "layout", "portions"}
+INTERPRETERS = (
+    BLOCKS
+    | LOOPS
+    | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
+)
 BESIDE = {"laws", "mistake", "picture"}  # what else is declared of a calculation
 RECORD = {"card", "numbers", "picture", "trace"}
 
@@ -33,6 +38,7 @@ MAY_IMPORT = {
     "calculations": FLOOR | LANGUAGE | LOOPS | BESIDE | {"calculation", "calculations", "cost", "trace"},
     "files": FLOOR,
     "laws": {"trace"},
+    "memory": FLOOR,
     "picture": {"trace"},
     "numbers": FLOOR | {"surds"},
     "surds": set[str](),

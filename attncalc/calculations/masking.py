@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from attncalc.axes import Axis
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, as_node, constants, note, step
 from attncalc.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
-from attncalc.trace import Trace
+from attncalc.trace import Step, Trace
 
 Causal = Annotated[bool, "a query sees itself and what comes before it"]
 CausalAlign = Annotated[
@@ -29,6 +30,8 @@ Scale = Annotated[
 Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C·tanh(score/C)"]
 MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
 
+AT_ONCE = 128
+"""So many queries of a large run are looked at together."""
 
 ABOUT = {
     "scores": "Row i belongs to query i, column j to key j. Their dot product is large where both are large in the "
@@ -184,15 +187,29 @@ def _valid(scores: Node, lengths: tuple[int, ...]) -> Node:
 def fully_masked(trace: Trace) -> Iterator[str]:
     """A warning for queries that may look at nothing."""
     for step_ in trace.steps:
-        if step_.name == "masked" and step_.value is not None and step_.value.dtype.kind == "f":
-            empty = np.argwhere(np.isneginf(step_.value).all(axis=-1))
-            if len(empty):
-                shown = ", ".join(_place(step_.axes, at, step_.labels) for at in empty[:5].tolist())
-                more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
-                yield (
-                    f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
-                    f"ONNX (a plain softmax would have no value)"
-                )
+        if step_.name == "masked" and (empty := _empty(step_, trace)):
+            shown = ", ".join(_place(step_.axes, at, step_.labels) for at in empty[:5])
+            more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+            yield (
+                f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
+                f"ONNX (a plain softmax would have no value)"
+            )
+
+
+def _empty(masked: Step, trace: Trace) -> list[list[int]]:
+    """The queries that may look at nothing; in a large run those among them whose output is 0 throughout."""
+    if masked.value is not None:
+        return np.argwhere(np.isneginf(masked.value).all(axis=-1)).tolist() if masked.value.dtype.kind == "f" else []
+    result = trace.outputs[0]
+    if masked.entries is None or result.value is None or result.axes[:-1] != masked.axes[:-1]:
+        return []
+    nothing, keys = np.argwhere((result.value == 0).all(axis=-1)).tolist(), range(masked.shape[-1])
+    found = []
+    for (*batch, _), queries in groupby(nothing, key=lambda at: [*at[:-1], at[-1] // AT_ONCE]):
+        rows = [at[-1] for at in queries]
+        hidden = np.isneginf(masked.entries([*([i] for i in batch), rows, keys])).all(axis=-1).ravel()
+        found += [[*batch, row] for row, alone in zip(rows, hidden, strict=True) if alone]
+    return found
 
 
 def _place(axes: tuple[str, ...], at: list[int], labels: Mapping[str, tuple[str, ...]]) -> str:

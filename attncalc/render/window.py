@@ -61,15 +61,13 @@ def window(step: Step, view: View, limits: Limits) -> Window:
                 line.insert(-1, GAP)
         if len(rows) < sizes[1]:
             table.insert(-1, [GAP] * len(table[0]))
-        found.append(
-            Table(at, _with_gap(rows, sizes[1]), _with_gap(columns, sizes[2]), tuple(map(tuple, table)))
-        )
+        found.append(Table(at, _with_gap(rows, sizes[1]), _with_gap(columns, sizes[2]), tuple(map(tuple, table))))
     missing = [sizes[i] - len(shown[i]) for i in (2, 1, 0)]
     return Window(tuple(found), left_out(zip(missing, ("column", "row", "table"), strict=True)))
 
 
 def table_at(step: Step, at: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> Array:
-    """Some rows and columns of one matrix of a stack, a vector being a row; of a value too large to keep these alone."""
+    """Some rows and columns of one matrix of a stack, a vector being a row; of a value not kept these alone."""
     rank = len(step.shape)
     places = [*([i] for i in at), rows, columns][-rank:] if rank else []
     if step.value is not None:

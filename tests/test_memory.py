@@ -1,0 +1,79 @@
+"""What there is of memory, and the refusal of what is more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attncalc import memory
+from attncalc.errors import TooLarge
+
+GIB = 2**30
+
+
+def place(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+NEW = {"memory.max": f"{4 * GIB}\n", "memory.current": f"{3 * GIB}\n", "memory.stat": f"anon 5\ninactive_file {GIB}\n"}
+OLD = {
+    "memory.limit_in_bytes": f"{4 * GIB}\n",
+    "memory.usage_in_bytes": f"{3 * GIB}\n",
+    "memory.stat": f"inactive_file 1\ntotal_inactive_file {GIB}\n",
+}
+NONE = NEW | {"memory.max": "max\n"}
+GROUPS: dict[str, tuple[str, str, dict[str, str], list[int]]] = {
+    "the new layout": ("0::/app", "app", NEW, [2 * GIB]),
+    "the new layout, no limit": ("0::/app", "app", NONE, []),
+    "a limit further up": ("0::/app/one", "app", NEW, [2 * GIB]),
+    "inside a container, whose path is not there": ("0::/docker/abc", "", NEW, [2 * GIB]),
+    "the old layout": ("4:memory:/app", "memory/app", OLD, [2 * GIB]),
+    "the old layout, no limit": ("4:memory:/app", "memory/app", OLD | {"memory.limit_in_bytes": f"{2**63 - 4096}"}, []),
+    "another controller": ("4:cpu:/app", "cpu/app", OLD, []),
+}
+
+
+@pytest.mark.parametrize(("line", "folder", "files", "left"), GROUPS.values(), ids=GROUPS)
+def test_a_container_s_limit_holds(
+    tmp_path: Path, line: str, folder: str, files: dict[str, str], left: list[int]
+) -> None:
+    place(tmp_path / "sys/fs/cgroup" / folder, files)
+    place(tmp_path, {"proc/self/cgroup": f"{line}\n"})
+    assert list(memory._of_the_container(tmp_path)) == left
+
+
+def test_without_control_groups_there_is_no_limit(tmp_path: Path) -> None:
+    assert list(memory._of_the_container(tmp_path)) == []
+
+
+def test_what_is_there_is_told() -> None:
+    found = memory.available()
+    assert found is None or 0 < found < 2**60
+
+
+WAYS = {"float32": 500, "the result alone": 20}
+CASES: dict[str, tuple[int | None, str | None]] = {
+    "enough": (1000, None),
+    "unknown": (None, None),
+    "too little": (999, "float32 needs 500; the result alone needs 20"),
+    "only one way fits": (100, "the result alone needs 20"),
+    "no way fits": (10, "what fits is smaller: fewer rows, or a part of them at a time"),
+}
+
+
+@pytest.mark.parametrize(("free", "hint"), CASES.values(), ids=CASES)
+def test_what_does_not_fit_is_refused_with_the_way_round(
+    monkeypatch: pytest.MonkeyPatch, free: int | None, hint: str | None
+) -> None:
+    monkeypatch.setattr(memory, "available", lambda: free)
+    if hint is None:
+        memory.must_fit(1000, "it", WAYS)
+        return
+    with pytest.raises(TooLarge, match=f"^it needs 1,000 bytes of memory, and {free} are available$") as caught:
+        memory.must_fit(1000, "it", WAYS)
+    assert caught.value.hint == hint
