@@ -157,7 +157,7 @@ class Work:
 
     def _rounded_early(self, question: Question) -> Finding | None:
         answer, own = question.answer, question.own if self._sound(question) else {}
-        follows = self.key.value(question.key, own=own) if own else None
+        follows = self.key.value(question.key, own=own) if own and self.key.taken(self.key.ways.right, own) else None
         if follows is not None and (fits(answer, follows).all() or nearly(answer, follows).all()):
             return FROM_ROUNDED
         for way in self.key.routes:
@@ -240,7 +240,8 @@ class Work:
         few = question.digits <= MOST_DECIMALS
         if not (few and question.by_hand and answer.enough.all()) or self._comes_out(question):
             return None
-        bases = [None, question.own] if question.own and self._sound(question) else [None]
+        gone_on = question.own and self._sound(question) and self.key.taken(self.key.ways.right, question.own)
+        bases = [None, question.own] if gone_on else [None]
         reached = [self.key.rounded(self.key.nodes[key], question.digits, base).near for base in bases]
         values = np.concatenate([value for value in reached if value.shape[1:] == answer.shape])
         most = 1.5 * answer.unit  # and one unit off in the last digit

@@ -16,7 +16,7 @@ from attncalc.homework.answers import ROUND_OFF, Answer
 from attncalc.homework.comparing import LEFT_OVER
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
-from attncalc.homework.ways import Own, Way, Ways, is_meant
+from attncalc.homework.ways import Own, Way, Ways, is_meant, takes
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given, plan
 from attncalc.problem import Problem
@@ -95,13 +95,19 @@ class Key:
         return bool(np.allclose(value, right, rtol=ROUND_OFF, atol=LEFT_OVER * self.size, equal_nan=True))
 
     def taken(self, way: Way, own: Own | None) -> bool:
-        """Whether somebody went the way's route: their own steps are its numbers rather than the usual ones."""
-        route = next((mistake for mistake in way.mistakes if mistake.kind == "route"), None)
-        if route is None or not own:
+        """Whether somebody went the way's route, so that one may go on in it from their own steps.
+
+        Where routes have other numbers, theirs are the ones of this route; nobody goes on in one from those of another.
+        """
+        if not own or len(self.routes) == 1:
             return True
-        along = self.ways.way(route)
-        return along is not None and all(
-            _nearer(given, self.value(k, along), self.value(k)) for k, given in own.items()
+        route = tuple(mistake for mistake in way.mistakes if mistake.kind == "route")
+        along = next((known for known in self.routes if known.mistakes == route), self.ways.right)
+        others = [known for known in self.routes if known is not along]
+        return not any(
+            _nearer(given, self.value(key, other), self.value(key, along))
+            for other in others
+            for key, given in own.items()
         )
 
     @cached_property
@@ -138,7 +144,7 @@ class Key:
         """What a step becomes by rounding on the way to it, to about so many decimals."""
         if node not in self._spelled:
             self._spelled[node] = Spelled(node)
-        if own:
+        if own and takes([node], own):
             return self._spelled[node].rounded(self.ways.operands, decimals, own)
         if (node, decimals) not in self._rounded:
             self._rounded[node, decimals] = self._spelled[node].rounded(self.ways.operands, decimals)
@@ -190,12 +196,12 @@ class Key:
 
 
 def _nearer(given: Array, value: Array | None, other: Array | None) -> bool:
-    """Whether what is given is as near to a value as to another one, or nearer."""
-    if value is None or other is None or value.shape != given.shape:
+    """Whether what is given is nearer to a value than to another one."""
+    if value is None or other is None or not value.shape == other.shape == given.shape:
         return False
     with np.errstate(invalid="ignore"):
-        off, far = (np.nan_to_num(np.abs(given - x), nan=0.0, posinf=np.inf) for x in (value, other))
-    return bool(np.max(off, initial=0.0) <= np.max(far, initial=0.0))
+        off, far = (float(np.max(np.nan_to_num(np.abs(given - x), nan=0.0), initial=0.0)) for x in (value, other))
+    return off < far * (1 - ROUND_OFF) - LEFT_OVER
 
 
 def _some(names: Iterable[str]) -> str:

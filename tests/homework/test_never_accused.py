@@ -6,7 +6,7 @@ Seeded loops over many problems: each sheet is one of a thousand or so, and one 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from homework.sheets import answered, finding, right_steps, written
 from numpy.typing import NDArray
 
 from attncalc.evaluate import evaluate
-from attncalc.homework.answers import Answer, from_text
+from attncalc.homework.answers import Answer
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
 from attncalc.homework.rounding import Spelled
@@ -29,8 +29,8 @@ Array = NDArray[Any]
 Random = np.random.Generator
 Draw = Callable[[Random], Problem]
 ACCUSED = {"mistake", "slip", "follows"}
-COUNT = 25
-"""Problems of each kind."""
+COUNT, MANY = 25, 40
+"""Problems of each kind, each of which makes for many cases."""
 
 
 def an_attention(random: Random) -> Problem:
@@ -76,15 +76,19 @@ def markers(draw: Draw, count: int = COUNT) -> Iterator[tuple[Marker, Random]]:
         yield Marker(Key(draw(random))), random
 
 
-def result(key: Key) -> Array:
-    value = key.value(key.result)
-    assert value is not None, "a result of real numbers"
+def step(key: Key, name: str) -> Array:
+    value = key.value(("", name))
+    assert value is not None, "a step of real numbers"
     return value
+
+
+def result(key: Key) -> Array:
+    return step(key, key.result[1])
 
 
 @every_kind
 def test_what_is_rounded_in_the_end_is_right(draw: Draw) -> None:
-    for marker, _ in markers(draw):
+    for marker, _ in markers(draw, MANY):
         for decimals in (2, 3, 4, 8, 12):
             assert finding(marker, marker.key.result, written(result(marker.key), decimals)).verdict == "right"
 
@@ -183,55 +187,140 @@ def shares(random: Random, like: Array) -> Array:
 
 
 @pytest.mark.parametrize("nonsense", [noise, nearby, shares])
-@pytest.mark.parametrize("draw", [an_attention, a_softmax, a_layernorm, a_cosine])
+@pytest.mark.parametrize("draw", [an_attention, a_softmax, a_layernorm])
 def test_nonsense_is_unexplained(draw: Draw, nonsense: Callable[[Random, Array], Array]) -> None:
-    """A single number fits a mistake by chance in less than one case in a hundred, as is promised; more hardly ever."""
-    accused = count = 0
-    for marker, random in markers(draw, 8):
+    for marker, random in markers(draw, 5):
         value = result(marker.key)
-        if not value.ndim and nonsense is shares:
-            continue
-        for decimals in (2, 3, 4) * 4:
+        for decimals in (2, 3, 4) * 8:
             found = finding(marker, marker.key.result, written(nonsense(random, value), decimals))
-            accused, count = accused + (found.verdict in ACCUSED), count + 1
-    assert accused <= count // 100
+            assert found.verdict not in ACCUSED, found
+
+
+@pytest.mark.parametrize("draw", [a_cosine, a_cross_entropy])
+def test_a_single_number_without_sense_is_hardly_ever_explained(draw: Draw) -> None:
+    """It fits a known mistake by chance in less than one case in a hundred, as is promised."""
+    found = Counter(
+        finding(marker, marker.key.result, written(nearby(random, result(marker.key)), decimals)).verdict
+        for marker, random in markers(draw, 8)
+        for decimals in (2, 3, 4) * 5
+    )
+    assert sum(found[verdict] for verdict in ACCUSED) <= 0.01 * found.total() + 1
 
 
 # Other routes, each with its steps as people write them.
 
-TWO = {"q": [[1, 0], [0, 1]], "k": [[1, 2], [3, 1]], "v": [[1], [2]]}
+
+def verdicts(marker: Marker, steps: Mapping[str, Array | float], decimals: int) -> list[str]:
+    """What is found of a sheet of numbers."""
+    sheet = {("", name): written(np.asarray(value, float), decimals) for name, value in steps.items()}
+    return [step.finding.verdict for step in answered(marker, sheet).steps]
+
+
+def routed(draw: Draw) -> Iterator[tuple[Marker, Random, int]]:
+    for marker, random in markers(draw, MANY):
+        for decimals in (2, 3, 4, 6):
+            yield marker, random, decimals
+
+
+def shared_out(scores: Array) -> Array:
+    e = np.exp(scores)
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
 
 
 def test_a_softmax_without_taking_the_maximum_away_is_right() -> None:
-    marker = Marker(Key(problem("softmax", x=[1, 2, 3])))
-    e = np.exp([1.0, 2, 3])
-    steps = {"shifted": np.array([1.0, 2, 3]), "exponentials": e, "sum": e.sum(), "softmax": e / e.sum()}
-    sheet = {("", name): written(np.asarray(value), 4) for name, value in steps.items()}
-    assert [step.finding.verdict for step in answered(marker, sheet).steps] == ["right"] * 4
+    for marker, _, decimals in routed(a_softmax):
+        problem = marker.key.problem
+        z = problem.inputs["x"].value / problem.options["temperature"]
+        e = np.exp(z)
+        steps = {"shifted": z, "exponentials": e, "sum": e.sum(), "softmax": e / e.sum()}
+        assert set(verdicts(marker, steps, decimals)) == {"right"}
+
+
+def test_shares_raised_to_a_power_and_shared_out_anew_are_a_softmax_with_temperature() -> None:
+    for marker, _, decimals in routed(a_softmax):
+        problem = marker.key.problem
+        p = shared_out(problem.inputs["x"].value) ** (1 / problem.options["temperature"])
+        assert verdicts(marker, {"softmax": p / p.sum()}, decimals) == ["right"]
+
+
+def a_causal_attention(random: Random) -> Problem:
+    found = an_attention(random)
+    return found._replace(options={"causal": True})
+
+
+def operands(marker: Marker) -> tuple[Array, Array, Array]:
+    q, k, v = (marker.key.problem.inputs[name].value for name in "qkv")
+    return q, k, v
+
+
+@pytest.mark.parametrize("scaled", ["q", "k", "both"])
+def test_queries_or_keys_may_be_scaled_before_the_product(scaled: str) -> None:
+    for marker, _, decimals in routed(a_causal_attention):
+        q, k, v = operands(marker)
+        root = np.sqrt(q.shape[1])
+        scores = {"q": (q / root) @ k.T, "k": q @ (k / root).T, "both": (q / root**0.5) @ (k / root**0.5).T}[scaled]
+        masked = np.where(np.tri(len(q)) > 0, scores, -np.inf)
+        weights = shared_out(masked)
+        steps = {"scores": scores, "scaled": scores, "masked": masked, "weights": weights, "output": weights @ v}
+        assert set(verdicts(marker, steps, decimals)) == {"right"}
+
+
+def test_a_mask_may_come_before_the_scaling() -> None:
+    for marker, _, decimals in routed(a_causal_attention):
+        q, k, v = operands(marker)
+        masked = np.where(np.tri(len(q)) > 0, q @ k.T, -np.inf)
+        scaled = masked / np.sqrt(q.shape[1])
+        weights = shared_out(scaled)
+        steps = {"scores": q @ k.T, "masked": masked, "scaled": scaled, "weights": weights, "output": weights @ v}
+        assert set(verdicts(marker, steps, decimals)) == {"right"}
+
+
+def test_a_mask_may_come_after_the_softmax_where_the_rest_is_shared_out_anew() -> None:
+    for marker, _, decimals in routed(a_causal_attention):
+        q, k, v = operands(marker)
+        kept = shared_out(q @ k.T / np.sqrt(q.shape[1])) * np.tri(len(q))
+        weights = kept / kept.sum(axis=-1, keepdims=True)
+        assert verdicts(marker, {"weights": weights, "output": weights @ v}, decimals) == ["right", "right"]
 
 
 def test_a_large_negative_number_does_for_minus_infinity() -> None:
-    marker = Marker(Key(problem("attention", {"causal": True}, **TWO)))
-    masked = marker.key.value(("", "masked"))
-    assert masked is not None
-    texts = ["-1000000000.0" if entry == -np.inf else f"{entry:.4f}" for entry in masked.ravel()]
-    answer = from_text(texts, masked.shape, lambda at: "")
-    assert finding(marker, ("", "masked"), answer).verdict == "right"
+    for marker, _, decimals in routed(a_causal_attention):
+        masked = step(marker.key, "masked")
+        assert verdicts(marker, {"masked": np.where(np.isinf(masked), -1e9, masked)}, decimals) == ["right"]
 
 
-@pytest.mark.parametrize("scaled", ["q", "k"])
-def test_scaling_queries_or_keys_before_the_product_gives_the_scaled_scores(scaled: str) -> None:
-    q, k = np.array([[1.0, 2], [0, 1]]), np.array([[1.0, 1], [2, 0]])
-    marker = Marker(Key(problem("attention", q=q.tolist(), k=k.tolist(), v=[[1], [3]])))
-    early = (q / np.sqrt(2)) @ k.T if scaled == "q" else q @ (k / np.sqrt(2)).T
-    sheet = {("", "scores"): written(early, 4), ("", "scaled"): written(early, 4)}
-    assert [step.finding.verdict for step in answered(marker, sheet).steps] == ["right", "right"]
+def an_alibi(random: Random) -> Problem:
+    n, heads = random.integers(3, 5), random.integers(1, 4)
+    shapes = {"q": (heads, n, 2), "k": (heads, n, 2), "v": (heads, n, 3)}
+    operands = {name: random.integers(-2, 3, shape).tolist() for name, shape in shapes.items()}
+    return problem("attention", {"causal": True, "bias": "alibi"}, **operands)
 
 
-def test_masking_after_the_softmax_and_sharing_out_anew_is_right() -> None:
-    marker = Marker(Key(problem("attention", {"causal": True}, **TWO)))
-    scaled = marker.key.value(("", "scaled"))
-    assert scaled is not None
-    weights = np.tril(np.exp(scaled))
-    sheet = {("", "weights"): written(weights / weights.sum(-1, keepdims=True), 4)}
-    assert answered(marker, sheet).verdict == "right"
+def test_alibi_may_count_the_keys_from_the_first_one() -> None:
+    """A row's constant makes no difference to its shares."""
+    for marker, _, decimals in routed(an_alibi):
+        scaled, biased, masked = (step(marker.key, name) for name in ("scaled", "biased", "masked"))
+        slopes = (scaled - biased)[..., 1, 0]  # one place back
+        by_key = scaled + slopes[..., None, None] * np.arange(scaled.shape[-1])
+        steps = {"biased": by_key, "masked": np.where(np.isinf(masked), masked, by_key), "weights": shared_out(masked)}
+        assert set(verdicts(marker, steps, decimals)) == {"right"}
+
+
+def a_perplexity(random: Random) -> Problem:
+    return problem("perplexity", probabilities=(random.integers(1, 20, random.integers(2, 6)) / 20).tolist())
+
+
+@pytest.mark.parametrize("base", [2, np.e])
+def test_bits_to_the_base_2_give_the_perplexity_that_nats_give(base: float) -> None:
+    for marker, _, decimals in routed(a_perplexity):
+        logs = np.log(marker.key.problem.inputs["probabilities"].value) / np.log(base)
+        steps = {"log_probabilities": logs, "mean_negative_log": -logs.mean(), "perplexity": base ** -logs.mean()}
+        assert set(verdicts(marker, steps, decimals)) == {"right"}
+
+
+def test_the_logarithm_of_a_softmax_may_be_taken_twice() -> None:
+    for seed in range(MANY):
+        x = np.random.default_rng(seed).normal(0, 2, 4).round(1)
+        marker = Marker(Key(problem("log-softmax", x=x.tolist())))
+        once = np.log(shared_out(x))
+        assert verdicts(marker, {"log_softmax": np.log(shared_out(once))}, 4) == ["right"]
