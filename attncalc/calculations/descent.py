@@ -132,7 +132,9 @@ def _stop(at: Mapping[str, float], point: Node, watched: Mapping[str, Node]) -> 
 
 def _size(value: Any) -> float:
     """The entries without their signs, added up; not finite where one of them is not."""
-    return float(sum(map(abs, value.tolist())) if np.ndim(value) else abs(value))
+    if isinstance(value, np.ndarray) and value.ndim:
+        return float(sum(map(abs, value.tolist())))
+    return float(abs(value))
 
 
 def _with_flow(
