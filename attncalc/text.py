@@ -53,3 +53,9 @@ def _joined(words: Iterable[str], last: str) -> str:
 def shape_text(shape: Iterable[int]) -> str:
     """`2 × 3`; a shape without axes is `a single number`."""
     return " × ".join(map(str, shape)) or "a single number"
+
+
+def with_facts(words: str, *facts: str) -> str:
+    """The words, and in brackets those of the facts that there are: `how many heads (8; at least 1)`."""
+    known = "; ".join(filter(None, facts))
+    return f"{words} ({known})".strip() if known else words.strip()

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.axes import Axis
-from attncalc.calculation import Declared, Weights, calculation, operand, weight
+from attncalc.calculation import AT_LEAST_1, Declared, Weights, calculation, operand, weight
 from attncalc.calculations.attention import VASWANI, Heads
 from attncalc.calculations.blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
 from attncalc.calculations.layers import FfnActivation, embed
@@ -120,7 +120,7 @@ def transformer(
     activation: FfnActivation = "relu",
     eps: Epsilon = 1e-5,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
-    generate: Annotated[int | None, "choose so many tokens, one after the other"] = None,
+    generate: Annotated[int | None, "choose so many tokens, one after the other", AT_LEAST_1] = None,
     start: Annotated[int | str | None, "the first token, where no target is given"] = None,
     end: Annotated[int | str | None, "the token after which nothing more is generated"] = None,
 ) -> tuple[Node, Node] | Growth:
@@ -176,8 +176,6 @@ def transformer(
     if generate is None:
         choose()
         return results()
-    if generate < 1:
-        raise OptionError(f"--generate must be at least 1, and not {generate}")
     return Growth("token", turns(generate), generate, lambda chosen: bool(np.all(chosen == over)), results)
 
 
