@@ -61,6 +61,36 @@ class Operand(NamedTuple):
         return isinstance(value, str) and value in self.words
 
 
+class Range(NamedTuple):
+    """The numbers that an option may be: `Annotated[float, "how warm it is", Range(above=0)]`."""
+
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def holds(self, number: Any) -> bool:
+        """Whether the number lies within."""
+        return (
+            (self.at_least is None or number >= self.at_least)
+            and (self.at_most is None or number <= self.at_most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+        )
+
+    def __str__(self) -> str:
+        """`at least 1`, `greater than 0`, `from 0 to 1`, `from 0 up to, not including, 1`; "" for any number."""
+        if self.at_least is not None and self.at_most is not None:
+            return f"from {self.at_least:g} to {self.at_most:g}"
+        if self.at_least is not None and self.below is not None:
+            return f"from {self.at_least:g} up to, not including, {self.below:g}"
+        named = (("at least", self.at_least), ("at most", self.at_most), ("greater than", self.above))
+        return " and ".join(f"{words} {limit:g}" for words, limit in named if limit is not None)
+
+
+AT_LEAST_1, ABOVE_0, FROM_0_ON = Range(at_least=1), Range(above=0), Range(at_least=0)
+
+
 class Option(NamedTuple):
     """A scalar or a switch."""
 
@@ -70,6 +100,7 @@ class Option(NamedTuple):
     many: bool  # a list of them: `--n 2,8,32`
     default: Any
     help: str
+    range: Range = Range()
 
     @property
     def flag(self) -> str:

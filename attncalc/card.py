@@ -25,6 +25,7 @@ class OptionLine(NamedTuple):
     takes: str  # "start|end"; "" for a switch
     default: str
     help: str
+    range: str  # "at least 1"; "" for any number
 
 
 class StepLine(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal
 
-from attncalc.calculation import Declaration, Declared, Operand, Option, Shapes, Weights, parse_shape
+from attncalc.calculation import Declaration, Declared, Operand, Option, Range, Shapes, Weights, parse_shape
 from attncalc.expression import Expression
 from attncalc.graph import Node
 
@@ -109,6 +109,8 @@ def _one(kind: Any) -> Any:
 
 def _option(name: str, annotated: Any, default: Any) -> Option:
     hint, text = _bare(annotated)
+    told = getattr(annotated, "__metadata__", ())
+    told = getattr(annotated, "__metadata__", ())
     union = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     many = any(typing.get_origin(part) is tuple for part in union)
     flat = [_one(part) for part in union]
@@ -120,4 +122,5 @@ def _option(name: str, annotated: Any, default: Any) -> Option:
         many=many,
         default=default,
         help=text,
+        range=next((each for each in told if isinstance(each, Range)), Range()),
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 
 from attncalc import cost, notation, samples
-from attncalc.calculation import Calculation
+from attncalc.calculation import Calculation, Option
 from attncalc.calculations import load
 from attncalc.card import Card, OperandLine, OptionLine, StepLine
 from attncalc.errors import NoGradient
@@ -45,7 +45,7 @@ def card(name: str) -> Card:
         latex=latex,
         operands=tuple(_operands(calculation)),
         steps=tuple(_folded(trace.steps, costs)),
-        options=tuple(OptionLine(o.flag, value_word(o), default_word(o), o.help) for o in calculation.options),
+        options=tuple(map(_option, calculation.options)),
         laws=tuple(calculation.laws),
         turn=written.loop.turn if written.loop else "",
         flops=str(everything),
@@ -95,6 +95,10 @@ def paragraphs(calculation: Calculation) -> tuple[str, ...]:
     """The calculation's docstring below its first line, a paragraph each."""
     _, *more = calculation.doc.split("\n\n")
     return tuple(" ".join(part.split()) for part in more)
+
+
+def _option(option: Option) -> OptionLine:
+    return OptionLine(option.flag, value_word(option), default_word(option), option.help, str(option.range))
 
 
 def _operands(calculation: Calculation) -> Iterable[OperandLine]:

@@ -54,6 +54,8 @@ def _checked(option: Option, value: Any) -> Any:
             return value
     elif isinstance(value, Rational | float):
         size = _size(value)
+        if math.isfinite(size) and not option.range.holds(size):
+            raise OptionError(f"{option.flag} must be {option.range}, and not {size:.15g}")
         if size == math.inf and "inf" in option.choices:
             return "inf"
         if float in option.types and math.isfinite(size):

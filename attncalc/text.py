@@ -59,3 +59,9 @@ def reason(error: OSError) -> str:
     """The system's words for a failure, as a part of a sentence: `no space left on device`."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:]
+
+
+def with_facts(words: str, *facts: str) -> str:
+    """The words, and in brackets those of the facts that there are: `how many heads (8; at least 1)`."""
+    known = "; ".join(filter(None, facts))
+    return f"{words} ({known})".strip() if known else words.strip()

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.calculation import Option
-from attncalc.calculations import load
+from attncalc.calculation import Option, Range
+from attncalc.calculations import TABLE, load
 from attncalc.errors import OptionError
 from attncalc.options import assignments, checked
+from attncalc.text import with_facts
 
 ATTENTION, NORM, SOFTMAX, PAIRWISE = (load(name) for name in ("attention", "norm", "softmax", "pairwise"))
 
@@ -119,3 +120,50 @@ def test_assignments_are_numbers_by_their_names(text: str, value: object) -> Non
 def test_assignments_that_are_none(text: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         assignments(text, "--at")
+
+
+class TestRanges:
+    """The numbers that an option may be: declared once, checked, and told in the help."""
+
+    @pytest.mark.parametrize(
+        ("limits", "inside", "outside", "words"),
+        [
+            (Range(), [-1e300, 0, 1e300], [], ""),
+            (Range(at_least=1), [1, 2], [0, 0.999], "at least 1"),
+            (Range(above=0), [5e-324], [0, -1], "greater than 0"),
+            (Range(at_least=0, at_most=1), [0, 0.5, 1], [-1e-9, 1.000001], "from 0 to 1"),
+            (Range(at_least=0, below=1), [0, 0.999], [1, -1e-9], "from 0 up to, not including, 1"),
+            (Range(at_most=3), [3, -5], [3.5], "at most 3"),
+        ],
+        ids=str,
+    )
+    def test_what_lies_within(self, limits: Range, inside: list[float], outside: list[float], words: str) -> None:
+        assert all(map(limits.holds, inside))
+        assert not any(map(limits.holds, outside))
+        assert str(limits) == words
+
+    @pytest.mark.parametrize(
+        ("name", "option"),
+        [(name, o) for name in TABLE for o in load(name).options if o.range != Range()],
+        ids=lambda each: each if isinstance(each, str) else each.name,
+    )
+    def test_what_lies_outside_is_refused_by_its_flag(self, name: str, option: Option) -> None:
+        lowest = option.range.at_least if option.range.above is None else option.range.above
+        assert lowest is not None
+        with pytest.raises(OptionError, match=rf"^{option.flag} must be {option.range}, and not -?\d"):
+            checked(load(name), {option.name: lowest - 1})
+        assert with_facts(option.help, "8", str(option.range)).endswith(f" (8; {option.range})")
+
+    @pytest.mark.parametrize("name", TABLE)
+    def test_every_default_lies_within(self, name: str) -> None:
+        for option in load(name).options:
+            given = option.default if isinstance(option.default, tuple) else (option.default,)
+            assert all(option.range.holds(number) for number in given if isinstance(number, int | float)), option.name
+
+    def test_each_of_several_is_looked_at(self) -> None:
+        with pytest.raises(OptionError, match="--stride must be at least 1, and not 0"):
+            checked(load("conv"), {"stride": (1, 0)})
+
+    def test_a_prefix_stays_in_the_flag(self) -> None:
+        with pytest.raises(OptionError, match="--rope-base must be greater than 0, and not -2"):
+            checked(ATTENTION, {"rope_base": -2})

@@ -9,10 +9,9 @@ import numpy as np
 
 from attncalc import cost
 from attncalc.axes import Axis, composite
-from attncalc.calculation import calculation, parse_shape
+from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation, parse_shape
 from attncalc.calculations.blocks import ENCODER, encoder_block
 from attncalc.calculations.layers import unembed
-from attncalc.calculations.positions import at_least
 from attncalc.cost import Cost, Count
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, aside, building, constant, given, label, note, output, step
@@ -128,16 +127,20 @@ class Sizes(NamedTuple):
 )
 def complexity(
     *,
-    n: Annotated[int, "how many tokens"] = 512,
-    d_model: Annotated[int, "the width of a token"] = 512,
-    heads: Annotated[int, "how many heads"] = 8,
-    kv_heads: Annotated[int | None, "how many key heads; as many as heads where it is not given"] = None,
-    layers: Annotated[int, "how many blocks"] = 1,
-    d_ffn: Annotated[int | None, "the width of the feed-forward network; 4·d_model where it is not given"] = None,
-    vocab: Annotated[int | None, "how many words; without it the embedding is not counted"] = None,
-    bytes: Annotated[int, "how many bytes a number takes: 2 in float16, 4 in float32"] = 2,
-    flops_per_second: Annotated[float, "what the processor can do (an A100 in bfloat16)"] = 312e12,
-    bandwidth: Annotated[float, "bytes per second that its memory can hand over (an A100 with 80 GB)"] = 2.039e12,
+    n: Annotated[int, "how many tokens", AT_LEAST_1] = 512,
+    d_model: Annotated[int, "the width of a token", AT_LEAST_1] = 512,
+    heads: Annotated[int, "how many heads", AT_LEAST_1] = 8,
+    kv_heads: Annotated[int | None, "how many key heads; as many as heads where it is not given", AT_LEAST_1] = None,
+    layers: Annotated[int, "how many blocks", AT_LEAST_1] = 1,
+    d_ffn: Annotated[
+        int | None, "the width of the feed-forward network; 4·d_model where it is not given", AT_LEAST_1
+    ] = None,
+    vocab: Annotated[int | None, "how many words; without it the embedding is not counted", AT_LEAST_1] = None,
+    bytes: Annotated[int, "how many bytes a number takes: 2 in float16, 4 in float32", AT_LEAST_1] = 2,
+    flops_per_second: Annotated[float, "what the processor can do (an A100 in bfloat16)", ABOVE_0] = 312e12,
+    bandwidth: Annotated[
+        float, "bytes per second that its memory can hand over (an A100 with 80 GB)", ABOVE_0
+    ] = 2.039e12,
 ) -> tuple[Node, ...]:
     """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bound.
 
@@ -152,13 +155,8 @@ def complexity(
     The arithmetic intensity is operations per byte, where every weight is read once and every step's value written
     once. A processor that can do more operations than that for each byte it is handed waits for memory (roofline).
     """
-    at_least(1, n=n, d_model=d_model, heads=heads, layers=layers, bytes=bytes)
     kv_heads = heads if kv_heads is None else kv_heads
     d_ffn = 4 * d_model if d_ffn is None else d_ffn
-    at_least(1, kv_heads=kv_heads, d_ffn=d_ffn, vocab=1 if vocab is None else vocab)
-    for flag, number in (("--flops-per-second", flops_per_second), ("--bandwidth", bandwidth)):
-        if not number > 0:
-            raise OptionError(f"{flag} must be greater than 0, and not {number:g}")
     if d_model % heads or heads % kv_heads:
         whole, part = (
             (("--d-model", d_model), ("--heads", heads))

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from attncalc.calculation import calculation, operand
+from attncalc.calculation import FROM_0_ON, calculation, operand
 from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name, scenery
-from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, Kind, Parameters, checked, updated
-from attncalc.calculations.positions import at_least
+from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, Kind, Parameters, tell_idle, updated
 from attncalc.errors import DomainError
 from attncalc.expression import Expression, parse
 from attncalc.gradients import slopes
@@ -73,8 +72,8 @@ def descend(
     f: Formula,
     *,
     start: Annotated[Point, "where to begin: x=3,y=1, or 3 where there is one variable"] = None,
-    lr: Annotated[float, "the learning rate: how long the steps are"] = 0.1,
-    steps: Annotated[int, "how many updates are made, unless it settles before"] = 10,
+    lr: Annotated[float, "the learning rate: how long the steps are", FROM_0_ON] = 0.1,
+    steps: Annotated[int, "how many updates are made, unless it settles before", FROM_0_ON] = 10,
     optimizer: Annotated[Kind, "how a slope becomes a step"] = "gd",
     p: Annotated[Parameters, ""] = DEFAULTS,
     flow: Annotated[bool, "beside it the path of ever shorter steps, dθ/dt = −∇f, at the time lr·iteration"] = False,
@@ -87,8 +86,7 @@ def descend(
     The result is the last point, with f there beside it, and a table of the iterations.
     """
     at = coordinates(f, start, "--start")
-    at_least(0, steps=steps)
-    checked(optimizer, lr, p)
+    tell_idle(optimizer, p)
     variables = {name: letter(name, value) for name, value in at.items()}
     height = f.at(variables)
     downs = slopes(height, as_node(1), [*variables.values()])
@@ -150,7 +148,9 @@ def _stop(at: Mapping[str, float], point: Node, watched: Mapping[str, Node]) -> 
 
 def _size(value: Any) -> float:
     """The entries without their signs, added up; not finite where one of them is not."""
-    return float(sum(map(abs, value.tolist())) if np.ndim(value) else abs(value))
+    if isinstance(value, np.ndarray) and value.ndim:
+        return float(sum(map(abs, value.tolist())))
+    return float(abs(value))
 
 
 def _with_flow(

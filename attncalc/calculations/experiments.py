@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from attncalc.axes import Axis
-from attncalc.calculation import calculation
+from attncalc.calculation import ABOVE_0, AT_LEAST_1, FROM_0_ON, calculation
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constants, group, label, note, output, step
 from attncalc.ops import listed, mean, peak, random_normal, root_of_sum, softmax, sqrt, total
 
-Trials = Annotated[int, "how often each is tried"]
-Seed = Annotated[int, "of the random numbers: equal seeds give equal numbers"]
+Trials = Annotated[int, "how often each is tried", AT_LEAST_1]
+Seed = Annotated[int, "of the random numbers: equal seeds give equal numbers", FROM_0_ON]
 
 ABOUT = {
     "mean_cosine": "A cosine is a mean of products, each of which is as often positive as negative.",
@@ -50,7 +50,7 @@ def concentration(
     nearly all pairs stand nearly at right angles once n is large. Distances are near √(2n), and the farthest pair is
     hardly farther apart than the nearest: the ratio of the two falls towards 1.
     """
-    _must_be_drawable("--n", n, trials, seed)
+    _must_be_drawable("--n", n, trials)
     cosines, spreads, ratios = [], [], []
     for size in n:
         with group(f"n={size}"):
@@ -79,7 +79,7 @@ def concentration(
 def scaling(
     *,
     dk: Annotated[tuple[int, ...], "the sizes of queries and keys to try"] = (4, 16, 64, 256, 1024),
-    sigma: Annotated[float, "the standard deviation of their entries"] = 1,
+    sigma: Annotated[float, "the standard deviation of their entries", ABOVE_0] = 1,
     trials: Trials = 500,
     seed: Seed = 0,
 ) -> tuple[Node, Node, Node, Node]:
@@ -89,9 +89,7 @@ def scaling(
     so that its variance is d_k·σ⁴. In each trial one query meets eight keys. Unscaled, the largest weight grows to
     nearly 1 as d_k grows: softmax takes one key, and its gradient vanishes. Divided by √d_k it stays where it was.
     """
-    _must_be_drawable("--dk", dk, trials * KEYS, seed)
-    if not sigma > 0:
-        raise OptionError(f"--sigma must be greater than 0, and not {sigma:g}")
+    _must_be_drawable("--dk", dk, trials * KEYS)
     variances, unscaled, scaled = [], [], []
     for size in dk:
         with group(f"dk={size}"):
@@ -125,15 +123,11 @@ def _over_all(x: Node) -> Node:
     return x
 
 
-def _must_be_drawable(flag: str, sizes: Sequence[int], rows: int, seed: int) -> None:
+def _must_be_drawable(flag: str, sizes: Sequence[int], rows: int) -> None:
     if not sizes or min(sizes) < 1:
         raise OptionError(f"{flag} takes dimensions of at least 1, such as 2,8,32")
     if len(set(sizes)) < len(sizes):
         raise OptionError(f"{flag} names a dimension twice")
-    if rows < 1:
-        raise OptionError("--trials must be at least 1")
-    if seed < 0:
-        raise OptionError(f"--seed must not be below 0, and is {seed}")
     if rows * max(sizes) > MOST_DRAWN:
         raise OptionError(
             f"{rows} × {max(sizes)} random numbers at once are more than {MOST_DRAWN:,}", hint="take fewer --trials"

@@ -193,10 +193,6 @@ def _check(rotation: Rotation) -> None:
         by_length = name == "factor" and rotation.scaling == "yarn" and rotation.length and rotation.original_length
         if getattr(rotation, name) is None and not by_length:
             raise OptionError(f"--scaling {rotation.scaling} needs {_flag(name)}")
-    for name in ("base", "factor", "original_length", "length", "beta_fast", "beta_slow", "attention_factor"):
-        value = getattr(rotation, name)
-        if value is not None and not value > 0:
-            raise OptionError(f"{_flag(name)} must be greater than 0, and not {value:g}")
     if rotation.scaling == "yarn" and rotation.base == 1:
         raise OptionError("--base must not be 1 for yarn: all pairs would turn alike")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from attncalc.axes import Axes, describe
-from attncalc.calculation import calculation, operand
+from attncalc.calculation import Range, calculation, operand
 from attncalc.calculations.domains import (
     must_be_places,
     must_be_probabilities,
@@ -106,7 +106,9 @@ def cross_entropy(
     from_probabilities: Annotated[bool, "the first operand holds probabilities, no softmax is taken"] = False,
     base: Base = "e",
     reduction: Annotated[Literal["mean", "sum", "none"], "over the rows: mean, sum, or none"] = "mean",
-    label_smoothing: Annotated[float, "this share of each target is spread evenly over all classes"] = 0,
+    label_smoothing: Annotated[
+        float, "this share of each target is spread evenly over all classes", Range(at_least=0, at_most=1)
+    ] = 0,
     ignore_index: Annotated[int | None, "rows with this target have no loss and are not counted"] = None,
 ) -> Node:
     """How surprised a model is by the right classes: −log of the probability that it gave them.
@@ -179,8 +181,6 @@ def _by_class(given: Axes, target: Node, ignore_index: int | None) -> bool:
 
 def score(logs: Node, target: Node, w: Node | None, smoothing: float, *, by_class: bool) -> Node:
     """Each row's log-probability of what is right, weighted by class; a loss is what it lacks to 0."""
-    if not 0 <= smoothing <= 1:
-        raise OptionError(f"--label-smoothing must be from 0 to 1, and not {smoothing:g}")
     if by_class and not smoothing:
         right = select(logs, target)
         return right if w is None else weigh(select(w, target), right)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from attncalc.axes import Axis
+from attncalc.calculation import ABOVE_0, AT_LEAST_1
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, as_node, constants, note, step
 from attncalc.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
@@ -23,11 +24,15 @@ MaskKind = Annotated[
     "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
 ]
 Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
-Window = Annotated[int | None, "a query sees so many keys: itself and those before it; without --causal, on each side"]
+Window = Annotated[
+    int | None,
+    "a query sees so many keys: itself and those before it; without --causal, on each side",
+    AT_LEAST_1,
+]
 Scale = Annotated[
     float | Literal["default", "none"], "what scores are multiplied by; default is 1/√d_k, none leaves them"
 ]
-Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C·tanh(score/C)"]
+Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C·tanh(score/C)", ABOVE_0]
 MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
 
 AT_ONCE = 128
@@ -75,8 +80,6 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Ru
         why = "keep the variance near 1, whatever d_k is" if default else "scaled by the number that was given"
         scores = step("scaled", scaled(Q, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
     if rules.softcap is not None:
-        if not rules.softcap > 0:
-            raise OptionError(f"--softcap must be greater than 0, and not {rules.softcap:g}")
         cap = rules.softcap
         why = "no score can run away: all stay between −C and C"
         scores = step("capped", cap * tanh(scores / cap), why, about=ABOUT["capped"])
@@ -159,8 +162,6 @@ def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
             )
         yield j <= i
     if rules.window is not None:
-        if rules.window < 1:
-            raise OptionError(f"--window must be at least 1, and not {rules.window}")
         yield i - j < rules.window
         if not rules.causal:
             yield j - i < rules.window

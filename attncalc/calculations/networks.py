@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from attncalc.axes import describe
-from attncalc.calculation import calculation, operand
+from attncalc.calculation import AT_LEAST_1, calculation, operand
 from attncalc.calculations.activations import ACTIVATIONS, activated
 from attncalc.calculations.activations import Kind as Bend
 from attncalc.calculations.domains import must_be_places, must_sum_to_one
 from attncalc.calculations.losses import log_probabilities, score
-from attncalc.calculations.positions import at_least
 from attncalc.errors import OptionError, ShapeError
 from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, gradient_step, step
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
-Steps = Annotated[int, "how many times it is repeated, each time from the weights that the last one left"]
+Steps = Annotated[int, "how many times it is repeated, each time from the weights that the last one left", AT_LEAST_1]
 Gradients = Mapping[Node, Node]
 """Weights → the steps that hold the gradients of the loss with respect to them, in the order of the backward pass."""
 
@@ -80,7 +79,6 @@ def linear_regression(
     ∂L/∂w = 2/N·xᵀ(ŷ − y) and ∂L/∂b = 2/N·Σ(ŷ − y); half-mse has 1/N in place of 2/N. With several steps the result is
     the loss of the last one, before its own update; `grad` differentiates the loss of the first.
     """
-    at_least(1, steps=steps)
     line = X @ W if b is None else X @ W + b
     predictions = step("predictions", line, "what the weights make of each sample, so far")
     errors = step("errors", predictions - Y, "predicted less true: above 0 where the prediction is too high")
@@ -213,7 +211,6 @@ def mlp(
     delta_(k−1) = (delta_k·w_kᵀ) ⊙ act′(z_(k−1)), by the weights that made the forward pass. With several steps the
     result is the loss of the last one, before its own update; `grad` differentiates the loss of the first.
     """
-    at_least(1, steps=steps)
     layers = _layers([W_1, W_2, W_3, W_4, W_5], [b_1, b_2, b_3, b_4, b_5])
     made: list[Node] = []
     flowing = X

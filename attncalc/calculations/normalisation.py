@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from attncalc.calculation import calculation
-from attncalc.errors import OptionError
+from attncalc.calculation import FROM_0_ON, calculation
 from attncalc.graph import Node, note, step
 from attncalc.laws import same
 from attncalc.ops import mean, sqrt
 
 Gain = Annotated[Node | None, "what each feature is multiplied by afterwards; 1 where it is not given"]
 Shift = Annotated[Node | None, "what is added to each feature afterwards; 0 where it is not given"]
-Epsilon = Annotated[float, "added to the variance under the root, so that nothing is divided by 0"]
+Epsilon = Annotated[float, "added to the variance under the root, so that nothing is divided by 0", FROM_0_ON]
 
 
 @calculation(
@@ -68,9 +67,7 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
     mu = step("mean", mean(X, over), f"where the {what} lie")
     centered = step("centered", X - mu, "from here on only differences count: a shift of all changes nothing")
     variance = step("variance", mean(centered**2, over), "how far they spread: the mean square, over all of them")
-    deviation = step(
-        "standard_deviation", sqrt(variance + _valid(eps)), "back to the unit of the entries; ε keeps it from 0"
-    )
+    deviation = step("standard_deviation", sqrt(variance + eps), "back to the unit of the entries; ε keeps it from 0")
     normalized = step("normalized", centered / deviation, "the same spread for all, whatever came in")
     return _affine(normalized, gamma, beta)
 
@@ -92,7 +89,7 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
     """
     squares = step("squares", X**2, "signs go: only sizes count")
     mean_square = step("mean_square", mean(squares), "the mean, not the sum: a longer vector is not a larger one")
-    root = step("root_mean_square", sqrt(mean_square + _valid(eps)), "the size of a typical entry; ε keeps it from 0")
+    root = step("root_mean_square", sqrt(mean_square + eps), "the size of a typical entry; ε keeps it from 0")
     return _affine(
         step("normalized", X / root, "the typical entry becomes 1; the mean stays where it falls"), gamma, None
     )
@@ -102,9 +99,3 @@ def _affine(normalized: Node, gamma: Node | None, beta: Node | None) -> Node:
     scaled = normalized if gamma is None else gamma * normalized
     shifted = scaled if beta is None else scaled + beta
     return step("output", shifted, "scale, then shift: each feature may take the range that serves it")
-
-
-def _valid(eps: float) -> float:
-    if eps < 0:
-        raise OptionError(f"--eps must not be below 0, and it is {eps}", hint="1e-5 is usual for layer norm")
-    return eps

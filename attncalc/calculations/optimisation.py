@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 
 from attncalc.axes import Axis
-from attncalc.calculation import calculation
-from attncalc.calculations.positions import at_least
+from attncalc.calculation import AT_LEAST_1, FROM_0_ON, Range, calculation
 from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
 from attncalc.laws import at_most, same, shuffled
@@ -28,14 +27,17 @@ Memory = Mapping[str, Node]
 MOST_ROWS = 1_000_000  # of a schedule
 
 
+SHARE = Range(at_least=0, below=1)
+
+
 class Parameters(NamedTuple):
     """The numbers that the optimisers have beside the learning rate."""
 
-    momentum: Annotated[float, "how much of the last step lives on (momentum, nesterov)"] = 0.9
-    beta1: Annotated[float, "how much of the mean gradient lives on (adam, adamw)"] = 0.9
-    beta2: Annotated[float, "how much of the mean square lives on (adam, adamw, rmsprop)"] = 0.999
-    eps: Annotated[float, "keeps a division from being by 0; outside the root, after the correction"] = 1e-8
-    weight_decay: Annotated[float, "pulls towards 0: added to the gradient (L2); apart from it in adamw"] = 0
+    momentum: Annotated[float, "how much of the last step lives on (momentum, nesterov)", SHARE] = 0.9
+    beta1: Annotated[float, "how much of the mean gradient lives on (adam, adamw)", SHARE] = 0.9
+    beta2: Annotated[float, "how much of the mean square lives on (adam, adamw, rmsprop)", SHARE] = 0.999
+    eps: Annotated[float, "keeps a division from being by 0; outside the root, after the correction", FROM_0_ON] = 1e-8
+    weight_decay: Annotated[float, "pulls towards 0: added to the gradient (L2); apart from it in adamw", FROM_0_ON] = 0
 
 
 DEFAULTS = Parameters()
@@ -129,16 +131,8 @@ def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p:
     return step("update", move, "against the slope, lr times; this is added to the point"), memory
 
 
-def checked(kind: str, lr: float, p: Parameters) -> None:
-    """Refuse parameters that no optimiser can have; tell of those that this one does not have."""
-    if lr < 0:
-        raise OptionError(f"--lr must not be below 0, and is {lr}", hint="a step downhill is -lr times the gradient")
-    for name in ("momentum", "beta1", "beta2"):
-        if not 0 <= getattr(p, name) < 1:
-            raise OptionError(f"--{name} must be from 0 up to, not including, 1, and not {getattr(p, name)}")
-    for name in ("eps", "weight_decay"):
-        if getattr(p, name) < 0:
-            raise OptionError(f"--{name.replace('_', '-')} must not be below 0, and is {getattr(p, name)}")
+def tell_idle(kind: str, p: Parameters) -> None:
+    """Tell of parameters that were given and that this optimiser does not have."""
     idle = [
         "--" + name.replace("_", "-")
         for name, value in p._asdict().items()
@@ -193,7 +187,7 @@ def optimizer(
     theta: Annotated[Node, "the point before the first step"],
     *,
     kind: Annotated[Kind, "which optimiser"] = "adam",
-    lr: Annotated[float, "the learning rate: how long the steps are"] = 0.001,
+    lr: Annotated[float, "the learning rate: how long the steps are", FROM_0_ON] = 0.001,
     p: Annotated[Parameters, ""] = DEFAULTS,
 ) -> tuple[Node]:
     """Follow given gradients from a point: the moments, the corrections and the moves of every step.
@@ -204,7 +198,7 @@ def optimizer(
     √Σg² + ε. Weight decay is L2, λθ added to g; in adamw −lr·λθ is apart from g. These are torch.optim's conventions
     (whose own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay 0.99, adamw λ = 0.01).
     """
-    checked(kind, lr, p)
+    tell_idle(kind, p)
     memory: Memory = dict.fromkeys(RULES[kind].memory, as_node(0))
     point = theta
     for t in range(1, G.size("t").args["axis"].size + 1):
@@ -247,10 +241,10 @@ def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 def schedule(
     *,
     kind: Annotated[Literal["noam", "cosine", "linear", "constant"], "how it goes on after the warm-up"] = "noam",
-    d_model: Annotated[int, "the width of the model (noam)"] = 512,
-    warmup: Annotated[int | None, "over so many steps it climbs in a straight line (noam 4000, else 0)"] = None,
+    d_model: Annotated[int, "the width of the model (noam)", AT_LEAST_1] = 512,
+    warmup: Annotated[int | None, "over so many steps it climbs straight up (noam 4000, else 0)", FROM_0_ON] = None,
     lr: Annotated[float, "the highest learning rate; for noam a factor in front"] = 1,
-    steps: Annotated[int | None, "how many steps there are; cosine and linear end there, at 0"] = None,
+    steps: Annotated[int | None, "how many steps there are; cosine and linear end there, at 0", AT_LEAST_1] = None,
     at: Annotated[tuple[int, ...] | None, "these steps alone, counted from 1"] = None,
 ) -> Node:
     """The learning rate of every step: a climb, and then a descent.
@@ -260,11 +254,10 @@ def schedule(
     i, and steps are counted from 1: in step 0 noam has no value.
     """
     warm = warmup if warmup is not None else 4000 if kind == "noam" else 0
-    at_least(1 if kind == "noam" else 0, warmup=warm)
-    at_least(1, d_model=d_model)
+    if kind == "noam" and warm < 1:
+        raise OptionError(f"--warmup must be at least 1 for noam, and not {warm}")
     if steps is None and (at is None or kind in ("cosine", "linear")):
         raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
-    at_least(1, steps=max(at or (1,)) if steps is None else steps)
     if at is None and (steps or 0) > MOST_ROWS:
         raise OptionError(
             f"--steps {steps} makes a row for each step, and {MOST_ROWS:,} are the most",

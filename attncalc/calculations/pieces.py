@@ -6,10 +6,9 @@ from typing import Annotated
 
 import numpy as np
 
-from attncalc.calculation import calculation
+from attncalc.calculation import AT_LEAST_1, calculation
 from attncalc.calculations.attention import shared_heads
 from attncalc.calculations.masking import Causal, Scale, scaled
-from attncalc.errors import OptionError
 from attncalc.graph import Node, aside, group, output, step
 from attncalc.laws import same, shuffled
 from attncalc.ops import absolute, concat, exp, held, index, keep_where, maximum, part_of, peak, rename, softmax, total
@@ -101,7 +100,7 @@ def flash(
     K: Keys,
     V: Values,
     *,
-    block: Annotated[int, "how many keys are looked at together"] = 2,
+    block: Annotated[int, "how many keys are looked at together", AT_LEAST_1] = 2,
     causal: Causal = False,
     scale: Scale = "default",
 ) -> Node:
@@ -110,8 +109,6 @@ def flash(
     Each query keeps three things: the largest score so far, the sum of exponentials measured from it, and the values
     mixed by these. A larger maximum shrinks what was there before by e^(old − new). The output is attention's own.
     """
-    if block < 1:
-        raise OptionError(f"--block must be at least 1, and not {block}")
     K, V = shared_heads(K, V, Q, None)
     size = K.axes[-2].size
     carried: tuple[Node, Node, Node] | None = None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
 from attncalc.axes import Axes, Axis
-from attncalc.calculation import calculation
+from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
 from attncalc.calculations.frequencies import powers_of
 from attncalc.calculations.masking import slopes_of
 from attncalc.errors import OptionError, ShapeError
@@ -38,19 +38,16 @@ PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
 """How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
 MOST_BUCKETS = 4096
 
-Base = Annotated[float, "the wavelengths reach from 2π to 2π times this"]
-Count = Annotated[int | None, "how many positions"]
-Keys = Annotated[int | None, "how many keys; as many as queries where it is not given"]
+Base = Annotated[float, "the wavelengths reach from 2π to 2π times this", ABOVE_0]
+Count = Annotated[int | None, "how many positions", AT_LEAST_1]
+Keys = Annotated[int | None, "how many keys; as many as queries where it is not given", AT_LEAST_1]
 
 
-def at_least(least: int, **sizes: Any) -> None:
-    """Refuse sizes that are missing or too small, by their flags."""
+def must_be_given(**sizes: int | None) -> None:
+    """Refuse sizes that are missing, by their flags."""
     for name, size in sizes.items():
-        flag = "--" + name.replace("_", "-")
         if size is None:
-            raise OptionError(f"{flag} must be given")
-        if size < least:
-            raise OptionError(f"{flag} must be at least {least}, and not {size}")
+            raise OptionError(f"--{name.replace('_', '-')} must be given")
 
 
 def woven(angles: Node, width: Axis, layout: str = "interleaved") -> Node:
@@ -102,7 +99,7 @@ def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
 def sinusoidal(
     *,
     n: Count = None,
-    d: Annotated[int | None, "the width of the encoding, d_model"] = None,
+    d: Annotated[int | None, "the width of the encoding, d_model", AT_LEAST_1] = None,
     base: Base = 10000,
     start: Annotated[int, "the first position"] = 0,
     layout: Annotated[
@@ -116,11 +113,9 @@ def sinusoidal(
     PE[p, 2i] = sin(p·base^(−2i/d)) and PE[p, 2i + 1] = cos(of the same angle), with positions from 0. i is the number
     of the pair, not of the column: the two of a pair share one frequency.
     """
-    at_least(1, n=n, d=d)
+    must_be_given(n=n, d=d)
     assert n is not None
     assert d is not None
-    if not base > 0:
-        raise OptionError(f"--base must be greater than 0, and not {base:g}")
     places, width, pairs = Axis("n", n), Axis("d", d), Axis("pair", (d + 1) // 2)
     why = "the first pair turns fastest, the last slowest; both columns of a pair share one"
     frequencies = step("frequencies", powers_of(as_node(base), pairs, d), why)
@@ -162,8 +157,8 @@ def alibi_bias(slopes: Node, distances: Node) -> Node:
 )
 def alibi(
     *,
-    heads: Annotated[int, "how many heads"] = 1,
-    n: Annotated[int | None, "how many queries"] = None,
+    heads: Annotated[int, "how many heads", AT_LEAST_1] = 1,
+    n: Annotated[int | None, "how many queries", AT_LEAST_1] = None,
     m: Keys = None,
     causal: Annotated[bool, "a query sees itself and what comes before it; the rest is −∞"] = False,
 ) -> tuple[Node, Node]:
@@ -172,10 +167,9 @@ def alibi(
     −slope·|i − j|, added to the scaled scores before the softmax. Each head has its own slope, 2^(−8h/H) for heads
     h = 1…H, so that some look near and some far. Nothing is added to the tokens, and nothing is learned.
     """
-    at_least(1, heads=heads, n=n)
+    must_be_given(n=n)
     assert n is not None
     m = n if m is None else m
-    at_least(1, m=m)
     slopes = step("slopes", slopes_of(heads), "a geometric row of slopes: steep heads look near, flat ones far")
     axes = (Axis("n", n), Axis("m", m))
     i, j = index("n", axes, "i"), index("m", axes, "j")
@@ -194,7 +188,7 @@ def alibi(
 def t5_bias(
     table: Annotated[Node | None, "the learned biases, a row for each bucket and a column for each head"] = None,
     *,
-    n: Annotated[int | None, "how many queries"] = None,
+    n: Annotated[int | None, "how many queries", AT_LEAST_1] = None,
     m: Keys = None,
     buckets: Annotated[int | None, "how many buckets; as many as the table has rows, else 32"] = None,
     max_distance: Annotated[int, "from here on all distances share a bucket"] = 128,
@@ -206,10 +200,9 @@ def t5_bias(
     logarithm up to max_distance. Half of the buckets are for keys to the right, unless causal. T5 adds the bias to
     Q·Kᵀ without dividing by √d_k.
     """
-    at_least(1, n=n)
+    must_be_given(n=n)
     assert n is not None
     m = n if m is None else m
-    at_least(1, m=m)
     rows = table.axes[-2].size if table is not None else 32
     buckets = rows if buckets is None else buckets
     _check_buckets(buckets, max_distance, causal=causal)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import calculation, operand
+from attncalc.calculation import ABOVE_0, calculation, operand
 from attncalc.calculations.domains import distributions, not_all_masked, numbers, spot
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
@@ -84,7 +84,7 @@ def softmax(
     x: Annotated[Node, "scores, also called logits; −inf where masked"],
     *,
     axis: Axis = -1,
-    temperature: Annotated[float, "scores are divided by it: above 1 flattens, below 1 sharpens"] = 1,
+    temperature: Annotated[float, "scores are divided by it: above 1 flattens, below 1 sharpens", ABOVE_0] = 1,
     log: Annotated[bool, "give the logarithms of the shares, as log-softmax does"] = False,
 ) -> Node:
     """Turn scores into shares that are positive and sum to 1.
@@ -95,8 +95,6 @@ def softmax(
     over = _chosen(x, axis)
     scores = x
     if temperature != 1:
-        if not temperature > 0:
-            raise OptionError(f"--temperature must be greater than 0, and not {temperature:g}")
         scores = step("scaled", x / temperature, "above 1 the shares become more alike, below 1 less so")
     if log:
         return _log_softmax(scores, over)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, NamedTuple
 
 from attncalc.axes import Axis
+from attncalc.calculation import ABOVE_0
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, output, step
@@ -16,7 +17,7 @@ Optional = float | None
 class Rotation(NamedTuple):
     """How positions turn vectors: the options of rope, which attention has under --rope-…."""
 
-    base: Annotated[float, "frequencies are base^(−2i/d)"] = 10000
+    base: Annotated[float, "frequencies are base^(−2i/d)", ABOVE_0] = 10000
     layout: Annotated[
         Literal["interleaved", "half"],
         "which two make a pair: (2i, 2i + 1) as in the paper, or (i, i + d/2) as in Llama",
@@ -26,14 +27,16 @@ class Rotation(NamedTuple):
         Literal["none", "base", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3"],
         "how frequencies change for longer texts than were trained on",
     ] = "none"
-    factor: Annotated[Optional, "how many times longer the text may be"] = None
-    original_length: Annotated[int | None, "the length that was trained on"] = None
-    length: Annotated[int | None, "the length of this text (dynamic, longrope); as many as there are positions"] = None
+    factor: Annotated[Optional, "how many times longer the text may be", ABOVE_0] = None
+    original_length: Annotated[int | None, "the length that was trained on", ABOVE_0] = None
+    length: Annotated[
+        int | None, "the length of this text (dynamic, longrope); as many as there are positions", ABOVE_0
+    ] = None
     low_freq_factor: Annotated[Optional, "llama3: pairs with fewer turns than this are slowed down (1)"] = None
     high_freq_factor: Annotated[Optional, "llama3: pairs with more turns than this stay as they are (4)"] = None
-    beta_fast: Annotated[Optional, "yarn: pairs with more turns than this stay as they are (32)"] = None
-    beta_slow: Annotated[Optional, "yarn: pairs with fewer turns than this are slowed down (1)"] = None
-    attention_factor: Annotated[Optional, "yarn, longrope: what cosines and sines are multiplied by"] = None
+    beta_fast: Annotated[Optional, "yarn: pairs with more turns than this stay as they are (32)", ABOVE_0] = None
+    beta_slow: Annotated[Optional, "yarn: pairs with fewer turns than this are slowed down (1)", ABOVE_0] = None
+    attention_factor: Annotated[Optional, "yarn, longrope: what cosines and sines are multiplied by", ABOVE_0] = None
     mscale: Annotated[Optional, "yarn: the attention factor's numerator, with mscale-all-dim"] = None
     mscale_all_dim: Annotated[Optional, "yarn: its denominator"] = None
     no_truncate: Annotated[bool, "yarn: the ramp's ends are not rounded to whole pairs"] = False

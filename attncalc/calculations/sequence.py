@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.axes import Axes
-from attncalc.calculation import calculation
+from attncalc.calculation import AT_LEAST_1, FROM_0_ON, calculation
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, constants, group, label, note, output, step
 from attncalc.laws import at_most, same
@@ -35,9 +35,9 @@ def conv(
     X: Annotated[Node, "a row, a picture, or a picture with channels in front"],
     K: Annotated[Node, "the kernel: with channels it has as many, and several kernels stand in front of each other"],
     *,
-    stride: Annotated[tuple[int, ...], "how far the window moves on; one number, or one for each axis"] = (1,),
-    padding: Annotated[tuple[int, ...], "how many zeros are put on each side"] = (0,),
-    dilation: Annotated[tuple[int, ...], "how far apart the window's places lie"] = (1,),
+    stride: Annotated[tuple[int, ...], "how far the window moves on; one number, or one an axis", AT_LEAST_1] = (1,),
+    padding: Annotated[tuple[int, ...], "how many zeros are put on each side", FROM_0_ON] = (0,),
+    dilation: Annotated[tuple[int, ...], "how far apart the window's places lie", AT_LEAST_1] = (1,),
 ) -> Node:
     """Slide a small window over an input and ask, at every place, how much it looks like the kernel.
 
@@ -75,10 +75,7 @@ def _slides(
     """How the window moves along each axis."""
     count = len(along)
     moves = zip(
-        *(
-            _each(*option, count)
-            for option in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1))
-        ),
+        *(_each(*option, count) for option in (("stride", stride), ("padding", padding), ("dilation", dilation))),
         strict=True,
     )
     return [
@@ -87,13 +84,10 @@ def _slides(
     ]
 
 
-def _each(name: str, values: Sequence[int], least: int, count: int) -> Sequence[int]:
+def _each(name: str, values: Sequence[int], count: int) -> Sequence[int]:
     """One number for each axis, from one for all of them."""
     if len(values) not in (1, count):
         raise OptionError(f"--{name} takes one number, or {count}, and {len(values)} were given")
-    for value in values:
-        if value < least:
-            raise OptionError(f"--{name} must be at least {least}, and not {value}")
     return values if len(values) == count else list(values) * count
 
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import calculation
+from attncalc.calculation import ABOVE_0, calculation
 from attncalc.calculations.vectors import not_zero
-from attncalc.errors import DomainError, OptionError
+from attncalc.errors import DomainError
 from attncalc.graph import Node, note, step
 from attncalc.laws import same
 from attncalc.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
@@ -41,7 +41,7 @@ def pairwise(
     y: Annotated[Node | None, "vectors, one a row; x itself where none are given"] = None,
     *,
     metric: Annotated[Metric, "cosine is 1 − similarity, as in SciPy"] = "cosine-similarity",
-    p: Annotated[float, "the power of the minkowski metric"] = 3,
+    p: Annotated[float, "the power of the minkowski metric", ABOVE_0] = 3,
 ) -> Node:
     """The similarity or the distance of every row of x to every row of y."""
     other = rename(x, "n", "m") if y is None else y
@@ -68,8 +68,6 @@ def _distance(difference: Node, metric: str, p: float) -> Node:
     if metric == "chebyshev":
         return peak(absolute(difference))
     if metric == "minkowski":
-        if not p > 0:
-            raise OptionError(f"--p must be greater than 0, and not {p:g}")
         return root_of_sum(total(power(absolute(difference), p)), difference, p)
     squares = total(difference**2)
     return squares if metric == "sqeuclidean" else root_of_sum(squares, difference, 2)

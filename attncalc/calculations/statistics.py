@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import calculation, operand
+from attncalc.calculation import ABOVE_0, Range, calculation, operand
 from attncalc.calculations.domains import (
     distributions,
     must_be_places,
@@ -206,10 +206,10 @@ def likelihood(
     *,
     theta: Annotated[Node | None, "categorical: how likely each class is"] = None,
     distribution: Annotated[Family, "what is assumed of them"] = "bernoulli",
-    p: Annotated[float | None, "bernoulli: how likely a 1 is"] = None,
+    p: Annotated[float | None, "bernoulli: how likely a 1 is", Range(at_least=0, at_most=1)] = None,
     mean: Annotated[float | None, "normal: the mean"] = None,
-    std: Annotated[float | None, "normal: the standard deviation (not the variance)"] = None,
-    rate: Annotated[float | None, "poisson: how many are expected"] = None,
+    std: Annotated[float | None, "normal: the standard deviation (not the variance)", ABOVE_0] = None,
+    rate: Annotated[float | None, "poisson: how many are expected", ABOVE_0] = None,
 ) -> tuple[Node, Node]:
     """How likely observations are under a distribution, and which parameters would make them likeliest.
 
@@ -223,8 +223,6 @@ def likelihood(
     n = x.names[-1]
     if distribution == "bernoulli":
         assert p is not None, "needed"
-        if not 0 <= p <= 1:
-            raise OptionError(f"--p is a probability, from 0 to 1, and not {p:g}")
         ones = whole(x)
         chance = power(as_node(p), ones) * power(1 - as_node(p), 1 - ones)
         chance, logs = _with_logs(chance, "p for every 1, and what is left of 1 for every 0")
@@ -269,8 +267,6 @@ def _logs(logs: Node) -> Node:
 
 def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
     """Densities, their logarithms, and the estimate of mean and standard deviation."""
-    if not std > 0:
-        raise OptionError(f"--std must be greater than 0, and not {std:g}")
     spread = as_node(std)
     exponent = -((x - mean) ** 2 / (2 * spread**2))
     height = spread * sqrt(2 * constant(np.pi, "π"))
@@ -283,8 +279,6 @@ def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
 
 def _poisson(x: Node, rate: float) -> tuple[Node, Node]:
     """Probabilities of counts, and their logarithms."""
-    if not rate > 0:
-        raise OptionError(f"--rate must be greater than 0, and not {rate:g}")
     x, expected = whole(x), as_node(rate)
     direct = x * log(expected) - expected - log_factorial(x)
     chance = power(expected, x) * exp(-expected) / factorial(x)

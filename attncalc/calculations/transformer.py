@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.axes import Axis
-from attncalc.calculation import Declared, Weights, calculation, operand, weight
+from attncalc.calculation import Declared, Range, Weights, calculation, operand, weight
 from attncalc.calculations.attention import VASWANI, Heads
 from attncalc.calculations.blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
 from attncalc.calculations.layers import FfnActivation, embed
@@ -22,7 +22,7 @@ from attncalc.ops import ranking as best
 from attncalc.text import near
 from attncalc.trace import Step, Trace
 
-MOST_GENERATED = 256
+TURNS = Range(at_least=1, at_most=256)
 """Tokens: each turn looks at all that was written before it, and the steps of so many take half a gigabyte."""
 
 
@@ -124,7 +124,7 @@ def transformer(
     activation: FfnActivation = "relu",
     eps: Epsilon = 1e-5,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
-    generate: Annotated[int | None, "choose so many tokens, one after the other"] = None,
+    generate: Annotated[int | None, "choose so many tokens, one after the other", TURNS] = None,
     start: Annotated[int | str | None, "the first token, where no target is given"] = None,
     end: Annotated[int | str | None, "the token after which nothing more is generated"] = None,
 ) -> tuple[Node, Node] | Growth:
@@ -180,10 +180,6 @@ def transformer(
     if generate is None:
         choose()
         return results()
-    if generate < 1:
-        raise OptionError(f"--generate must be at least 1, and not {generate}")
-    if generate > MOST_GENERATED:
-        raise OptionError(f"--generate must be at most {MOST_GENERATED}, and not {generate}")
     return Growth("token", turns(generate), generate, lambda chosen: bool(np.all(chosen == over)), results)
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import calculation
-from attncalc.errors import DomainError, OptionError
+from attncalc.calculation import ABOVE_0, calculation
+from attncalc.errors import DomainError
 from attncalc.graph import Node, output, step
 from attncalc.laws import at_most, same
 from attncalc.ops import (
@@ -26,7 +26,7 @@ from attncalc.ops import outer as outer_product
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]
-P = Annotated[float, "the power: 1 is Manhattan's, 2 Euclid's"]
+P = Annotated[float, "the power: 1 is Manhattan's, 2 Euclid's", ABOVE_0]
 
 
 DISTANCE = "a distance (euclidean, manhattan) is defined for it"
@@ -100,7 +100,7 @@ def outer(a: Left, b: Right) -> Node:
 def norm(
     a: Annotated[Node, "the vector"],
     *,
-    p: Annotated[float | Literal["inf"], "the power; inf takes the largest entry"] = 2,
+    p: Annotated[float | Literal["inf"], "the power; inf takes the largest entry", ABOVE_0] = 2,
 ) -> Node:
     """The length of a vector.
 
@@ -117,8 +117,6 @@ def norm(
 
 def _powers(a: Node, p: float) -> Node:
     """|a|^p; a square needs no absolute value."""
-    if not p > 0:
-        raise OptionError(f"--p must be greater than 0, and not {p:g}", hint="--p 1, 2, 3 or inf are the usual ones")
     return a**2 if p == 2 else power(absolute(a), p)
 
 

@@ -13,7 +13,7 @@ from attncalc.cli import common
 from attncalc.cli.command import Command, option
 from attncalc.cli.values import read_option
 from attncalc.spelling import default_word, shape_words, value_word
-from attncalc.text import either
+from attncalc.text import either, with_facts
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation, Operand, Option
@@ -144,6 +144,5 @@ def _option(declared: Option) -> TyperOption:
     value, text = value_word(declared), declared.help
     if len(value) > WIDEST:
         value, text = "WORD", f"{text}: {either(declared.choices)}"
-    if default := default_word(declared):
-        text = f"{text} ({default})"
-    return option(declared.name, text.strip(), value=value, choices=declared.choices, section="Options")
+    text = with_facts(text, default_word(declared), str(declared.range))
+    return option(declared.name, text, value=value, choices=declared.choices, section="Options")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from attncalc.card import Card, StepLine
 from attncalc.render.parts import inline, options
 from attncalc.render.view import View
-from attncalc.text import both
+from attncalc.text import both, with_facts
 
 FORMATS = ("table", "plain", "markdown", "json")
 PROSE = 100  # columns of a page that has no width of its own
@@ -71,8 +71,8 @@ def _operands(card: Card) -> Iterator[Entry]:
 
 def _options(card: Card) -> Iterator[Entry]:
     for line in card.options:
-        default = f" ({line.default})" if line.default else ""
-        yield Entry(f"{line.flag} {line.takes}".strip(), words=line.help + default)
+        words = with_facts(line.help, line.default, line.range)
+        yield Entry(f"{line.flag} {line.takes}".strip(), words=words)
 
 
 def _step(line: StepLine, number: int | None = None) -> Entry:

@@ -167,7 +167,7 @@ def test_a_variable_may_be_called_as_the_loop_s_own_inputs_are() -> None:
         ({}, "--start must be given"),
         ({"start": {"y": 1}}, "gives y, and the formula has x"),
         ({"start": 1, "steps": -1}, "--steps must be at least 0"),
-        ({"start": 1, "lr": -0.1}, "--lr must not be below 0"),
+        ({"start": 1, "lr": -0.1}, "--lr must be at least 0"),
         ({"start": 1, "optimizer": "sgd"}, "--optimizer must be"),
         ({"start": 1, "beta1": 2}, "--beta1"),
     ],

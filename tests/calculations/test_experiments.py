@@ -77,7 +77,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "no dimension": ("concentration", {"n": (0, 2)}, "--n takes dimensions of at least 1"),
     "one twice": ("scaling", {"dk": (4, 4)}, "--dk names a dimension twice"),
     "no trial": ("concentration", {"trials": 0}, "--trials must be at least 1"),
-    "a seed below 0": ("scaling", {"seed": -1}, "--seed must not be below 0"),
+    "a seed below 0": ("scaling", {"seed": -1}, "--seed must be at least 0"),
     "no width": ("scaling", {"sigma": 0}, "--sigma must be greater than 0"),
     "more than memory holds": ("concentration", {"n": (10**6,), "trials": 10**6}, "take fewer --trials|are more than"),
 }

@@ -62,7 +62,7 @@ def test_a_large_offset_costs_no_digits() -> None:
 
 @pytest.mark.parametrize("name", ["layernorm", "rmsnorm", "batchnorm"])
 def test_epsilon_below_0_is_refused(name: str) -> None:
-    with pytest.raises(OptionError, match="--eps must not be below 0"):
+    with pytest.raises(OptionError, match="--eps must be at least 0"):
         getattr(ac, name)([[1.0, 2.0]], eps=-1)
 
 

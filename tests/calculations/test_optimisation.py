@@ -63,12 +63,12 @@ def test_a_parameter_that_an_optimiser_lacks_is_named(kind: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lr": -1}, "--lr must not be below 0"),
+        ({"lr": -1}, "--lr must be at least 0"),
         ({"beta1": 1}, "--beta1 must be from 0 up to"),
         ({"beta2": -0.1}, "--beta2 must be from 0 up to"),
         ({"momentum": 1.5}, "--momentum must be from 0 up to"),
-        ({"eps": -1}, "--eps must not be below 0"),
-        ({"weight_decay": -1}, "--weight-decay must not be below 0"),
+        ({"eps": -1}, "--eps must be at least 0"),
+        ({"weight_decay": -1}, "--weight-decay must be at least 0"),
         ({"kind": "sgd"}, "--kind must be"),
     ],
 )
@@ -110,7 +110,7 @@ def test_chosen_steps_are_rows_of_the_whole() -> None:
     [
         ({}, "--steps must be given"),
         ({"kind": "cosine", "at": (1,)}, "--steps must be given"),
-        ({"at": (0,)}, "--steps must be at least 1|names step 0"),
+        ({"at": (0,)}, "--at names step 0"),
         ({"steps": 3, "at": (4,)}, "names step 4"),
         ({"steps": 0}, "at least 1"),
         ({"steps": 3, "warmup": 0}, "--warmup must be at least 1"),

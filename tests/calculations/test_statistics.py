@@ -336,7 +336,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         r"observations\[0\] = 2 is none of the 2 places",
     ),
     "no width": ("likelihood", {"observations": [1], "distribution": "normal", "mean": 0, "std": 0}, "--std must be"),
-    "p above 1": ("likelihood", {"observations": [1], "p": 1.5}, "--p is a probability"),
+    "p above 1": ("likelihood", {"observations": [1], "p": 1.5}, "--p must be from 0 to 1, and not 1.5"),
     "a rate of 0": ("likelihood", {"observations": [1], "distribution": "poisson", "rate": 0}, "--rate must be"),
 }
 
