@@ -16,7 +16,6 @@ BUG = 70
 NO_MEMORY = 2
 # A program that a signal ends leaves 128 and the signal's number, as a shell would say it.
 INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
 PIPE_CLOSED = 128 + 13  # SIGPIPE, which not every system has
 
 
@@ -31,7 +30,10 @@ def main() -> NoReturn:
 def run() -> int:
     """Run the command line: its exit status."""
     try:
-        signal.signal(signal.SIGTERM, _terminate)
+        for name in ("SIGTERM", "SIGHUP"):  # not every system has both, and nohup has the second ignored
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _terminate)
         from attncalc.cli import app, output
 
         output.prepare_streams()
@@ -51,7 +53,7 @@ def run() -> int:
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     """End as if by `sys.exit`, so that temporary files are removed on the way out."""
-    sys.exit(TERMINATED)
+    sys.exit(128 + number)
 
 
 def _say_bug(error: Exception) -> None:

@@ -459,7 +459,7 @@ def check_page(page: bytes, words: Sequence[str]) -> None:
 
 def harmless(text: str) -> bool:
     """Whether every character prints, or ends a line or a cell."""
-    ours = "\n\t\u2061\u2062"  # the last two are MathML's invisible signs, of a function and of a product
+    ours = "\n\t\xa0\u2061\u2062"  # MathML's blanks and invisible signs, of a function and of a product
     return all(character.isprintable() or character in ours for character in text.replace("\r\n", "\n"))
 
 

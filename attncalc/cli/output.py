@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from contextlib import suppress
@@ -14,7 +15,14 @@ SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or e
 
 
 def prepare_streams() -> None:
-    """Let both streams spell what their encoding lacks rather than fail on it."""
+    """Let both streams spell what their encoding lacks rather than fail on it, and none lose what it is given.
+
+    Under PYTHONUNBUFFERED, standard output writes once, and forgets what a disk that is nearly full did not take.
+    """
+    if sys.stdout is not None and isinstance(raw := getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        encoding = sys.stdout.encoding
+        sys.stdout.detach()
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, newline="\n")
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # as it is when it was closed before we started
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper

@@ -9,6 +9,7 @@ from attncalc.calculation import Operand, layer_of
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
 from attncalc.inputs.entries import parse_number
+from attncalc.inputs.files import is_folder, shown
 from attncalc.inputs.names import matching
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import TABLE, Found, find, read_operands, spoken_words
@@ -45,6 +46,8 @@ class Document(NamedTuple):
 def load_document(word: str, reading: Reading) -> Document:
     """The problem or saved result that a word names: a file, or `-`."""
     found = find(word, TABLE, reading)
+    if found is None and is_folder(word):
+        raise InputError(f"{shown(word)} is a folder", hint="name a file in it")
     if found is None:
         raise InputError(f"there is no document {quoted(word)}", hint="attncalc run problem.json")
     contents = found.contents

@@ -1,0 +1,300 @@
+"""What happens to a program from outside: disks fill, pipes close, files go, screens are narrow, workers are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from attncalc.errors import InputError
+from attncalc.inputs import files
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and devices of POSIX")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="finds processes, and files that cannot be read, in /proc")
+
+LONG = ["softmax", "long.json", "--all"]
+ATTENTION = ["attention", "1 2; 3 4", "5 6; 7 8", "9 1; 2 3"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a vector whose softmax is a long page."""
+    (tmp_path / "long.json").write_text(json.dumps([i % 7 / 3 for i in range(20_000)]), encoding="utf-8")
+    return tmp_path
+
+
+def in_shell(line: str, command: Sequence[str], words: Sequence[str], place: Path) -> subprocess.CompletedProcess[str]:
+    """The call as `"$@"` within a line of shell."""
+    words = ["/bin/sh", "-c", line, "sh", *command, *words]
+    return subprocess.run(words, capture_output=True, text=True, cwd=place, check=False, timeout=120)
+
+
+# Where it writes
+
+
+BUFFERS = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+"""Under PYTHONUNBUFFERED, as in many containers, a stream of Python's takes part of what it is given for all of it."""
+
+
+@posix
+@BUFFERS
+@pytest.mark.parametrize("form", ["table", "json", "npy"])
+def test_a_pipe_that_closes_in_the_middle_ends_it_quietly(
+    attncalc_command: list[str], place: Path, form: str, unbuffered: str
+) -> None:
+    words, env = [*attncalc_command, *LONG, "-f", form], {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(words, cwd=place, stdout=-1, stderr=-1, env=env) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.read(10)
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 141)
+
+
+@posix
+@pytest.mark.parametrize("name", ["new.json", "old.json"])
+def test_a_disk_that_fills_leaves_the_file_as_it_was(attncalc_command: list[str], place: Path, name: str) -> None:
+    (place / "old.json").write_text("old", encoding="utf-8")
+    done = in_shell('ulimit -f 8; exec "$@"', attncalc_command, [*LONG, "-o", name], place)  # blocks of 512 or 1,024
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"Error: cannot write {name}: file too large\n"
+    assert {path.name: path.stat().st_size for path in place.iterdir() if path.name != "long.json"} == {"old.json": 3}
+
+
+@posix
+@BUFFERS
+def test_a_disk_that_fills_below_standard_output_is_a_fault(
+    attncalc_command: list[str], place: Path, unbuffered: str
+) -> None:
+    line = f'PYTHONUNBUFFERED={unbuffered}; export PYTHONUNBUFFERED; ulimit -f 8; exec "$@" >out'
+    done = in_shell(line, attncalc_command, [*LONG, "-f", "json"], place)
+    assert (done.returncode, done.stderr) == (2, "Error: cannot write the result: file too large\n")
+
+
+@posix
+def test_a_full_device_named_as_the_file_is_a_fault(attncalc_command: list[str], place: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    done = in_shell('exec "$@"', attncalc_command, ["dot", "1", "2", "-f", "json", "-o", "/dev/full"], place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: cannot write /dev/full: no space left on device\n"
+
+
+@posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_read_only_is_a_fault(attncalc_command: list[str], place: Path) -> None:
+    (place / "fixed").mkdir(mode=0o555)
+    done = in_shell('exec "$@"', attncalc_command, ["dot", "1", "2", "-o", "fixed/x.json"], place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: cannot write fixed/x.json: permission denied\n"
+
+
+STREAMS = {
+    "no standard input": ('"$@" -q <&-', ["dot", "1,2", "3,4"], 0, "11\n"),
+    "no standard input, and it is asked for": ('"$@" <&-', ["dot", "-", "3,4"], 2, ""),
+    "neither input nor errors": ('"$@" -q <&- 2>&-', ["dot", "1,2", "3,4"], 0, "11\n"),
+    "nothing at all": ('"$@" <&- >&- 2>&-', ["dot", "1,2", "3,4"], 2, ""),
+    "a fault that nobody can be told": ('"$@" 2>&-', ["dot", "1,2", "3"], 2, ""),
+    "a note that nobody can be told": ('"$@" -qf plain 2>&-', ["t5-bias", "--n", "1"], 0, "0\n"),
+    "a full disk for errors": ('"$@" 2>/dev/full', ["dot", "1,2", "3"], 2, ""),
+}
+
+
+@posix
+@pytest.mark.parametrize(("line", "words", "status", "out"), STREAMS.values(), ids=STREAMS)
+def test_streams_may_be_closed(
+    attncalc_command: list[str], tmp_path: Path, line: str, words: Sequence[str], status: int, out: str
+) -> None:
+    done = in_shell(line, attncalc_command, words, tmp_path)
+    assert (done.returncode, done.stdout) == (status, out)
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+# What it writes on
+
+
+ENCODINGS = ["ascii", "latin-1", "cp1252", "cp437", "koi8-r", "shift_jis", "utf-16", "utf-8"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_an_encoding_lacks_no_number_and_no_fault(attncalc_command: list[str], tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "q.json").write_text('{"é√\\u202e": [3, 4], "b": [1]}', encoding="utf-8")
+    clean = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
+
+    def run(*words: str) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [*attncalc_command, *words],
+            env=clean | {"PYTHONIOENCODING": encoding},
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding)
+
+    status, out, err = run("norm", "q.json#é√\u202e")
+    assert (status, err) == (0, "")
+    assert {"3", "4", "25", "5"} <= set(re.findall(r"\d+", out))
+    assert "\u202e" not in out
+    status, out, err = run("norm", "é√")
+    assert (status, out) == (2, "")
+    assert err.startswith("Error: a: ")
+
+
+WIDTHS = ["1", "2", "5", "40", "10000", "0", "-3", "99999999999999999999", "wide", "４０"]
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("words", [ATTENTION, ["explain", "dot"], ["softmax", "--help"]], ids=" ".join)
+def test_no_width_breaks_a_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], columns: str, words: Sequence[str]
+) -> None:
+    from attncalc.cli import app
+
+    monkeypatch.setenv("COLUMNS", columns)
+    assert app([*words], standalone_mode=False) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    if words[0] == "attention":
+        assert {"17", "39", "23", "53"} <= set(re.findall(r"\d+", said.out))  # Q·Kᵀ
+
+
+@linux
+@pytest.mark.parametrize("size", [(0, 0), (1, 1), (24, 40), (5, 65_535)], ids=str)
+def test_no_terminal_breaks_a_page(attncalc_command: list[str], size: tuple[int, int]) -> None:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    with subprocess.Popen([*attncalc_command, *ATTENTION], stdin=its, stdout=its, stderr=-1, env=env) as process:
+        os.close(its)
+        page = b""
+        while True:
+            try:
+                part = os.read(ours, 65_536)
+            except OSError:  # how Linux says that nobody has the other end any more
+                break
+            if not part:
+                break
+            page += part
+        assert process.stderr
+        assert (process.stderr.read(), process.wait()) == (b"", 0)
+    os.close(ours)
+    assert {b"17", b"39", b"23", b"53"} <= set(re.findall(rb"\d+", page))
+
+
+# What it reads
+
+
+def test_a_file_that_goes_before_it_is_opened_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from attncalc.inputs import Reading
+
+    path = tmp_path / "q.json"
+    path.write_text("[1]", encoding="utf-8")
+    real = files.is_folder
+
+    def gone(name: str) -> bool:
+        path.unlink(missing_ok=True)
+        return real(name)
+
+    monkeypatch.setattr(files, "is_folder", gone)
+    with pytest.raises(InputError, match=r"there is no file .*q\.json"):
+        Reading().file(str(path))
+
+
+@linux
+def test_a_file_whose_reading_fails_is_a_fault(attncalc_command: list[str], tmp_path: Path) -> None:
+    done = in_shell('exec "$@"', attncalc_command, ["norm", "@/proc/self/mem"], tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: cannot read /proc/self/mem: input/output error\n"
+
+
+@posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_a_fault(attncalc_command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "q.json").write_text("[1]", encoding="utf-8")
+    (tmp_path / "q.json").chmod(0)
+    done = in_shell('exec "$@"', attncalc_command, ["norm", "q.json"], tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: cannot read q.json: permission denied\n"
+
+
+@pytest.mark.parametrize("words", [["norm", "folder.json"], ["run", "folder.json"], ["check", "1", "folder.json"]])
+def test_a_folder_in_the_place_of_a_file_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: Sequence[str]
+) -> None:
+    from attncalc.cli import app
+
+    (tmp_path / "folder.json").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert app([*words], standalone_mode=False) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "Error: folder.json is a folder\nhint: name a file in it\n")
+
+
+# Whom it works with
+
+
+def workers(of: int) -> list[int]:
+    """The processes that share the work of one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == of:
+                found += [int(entry.name)] if b"spawn_main" in (entry / "cmdline").read_bytes() else []
+        except OSError:  # it has ended meanwhile
+            continue
+    return found
+
+
+@linux
+@pytest.mark.parametrize(
+    ("what", "status", "said"),
+    [
+        ("interrupt all", 130, ""),
+        ("interrupt", 130, ""),
+        ("terminate", 143, ""),
+        ("kill a worker", 2, "Error: a process that shared the work was ended from outside\n"),
+    ],
+)
+def test_a_grading_ends_with_its_workers_and_without_a_report(
+    attncalc_command: list[str], samples: Path, tmp_path: Path, what: str, status: int, said: str
+) -> None:
+    (tmp_path / "sheets").mkdir()
+    for i in range(400):
+        sheet = {"steps": {"weights": [[0.25, i / 7], [0.1, 0.9]], "output": [[i, 2], [3, 4]]}}
+        (tmp_path / f"sheets/{i}.json").write_text(json.dumps(sheet), encoding="utf-8")
+    words = ["grade", str(samples / "attention.json"), "sheets", "--jobs", "2", "--report", "json", "-o", "r.json"]
+    with subprocess.Popen(
+        [*attncalc_command, *words], cwd=tmp_path, stdout=-1, stderr=-1, text=True, start_new_session=True
+    ) as process:
+        for _ in range(1200):
+            if len(workers(process.pid)) == 2 or process.poll() is not None:
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)
+        found = workers(process.pid)
+        assert found, "the workers have not begun"
+        if what == "interrupt all":  # as a terminal does
+            os.killpg(process.pid, signal.SIGINT)
+        elif what == "kill a worker":
+            os.kill(found[0], signal.SIGKILL)
+        else:
+            process.send_signal(signal.SIGINT if what == "interrupt" else signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (status, "")
+    assert err.partition("hint: ")[0] == said
+    assert {path.name for path in tmp_path.iterdir()} == {"sheets"}
+    assert not any(Path(f"/proc/{worker}").exists() for worker in found)
