@@ -99,7 +99,7 @@ def _why_not(trace: Trace, view: View) -> str:
     elif kind == "U" or (kind == "O" and numeric(trace.result) is None):
         why = "it holds letters"
     else:
-        why = "it is a single number" if not trace.result.ndim else "it has no entries"
+        why = "it is a single number"
     return f"{trace.calculation} has no picture of this result: {why}"
 
 
