@@ -42,14 +42,12 @@ def illustrated(trace: Trace, view: View) -> Trace:
 
 def plotted(trace: Trace, path: str | Path | None, width: int | None) -> str:
     """The pictures as text; or written to a file, whose path comes back."""
-    if path is None:
-        view = View(plot=True, quiet=True, everything=True, width=width)
-        return str(render(illustrated(trace, view), "table", view))
-    form = Path(path).suffix.lower().removeprefix(".")
-    if form not in PICTURES:
+    form = "table" if path is None else Path(path).suffix.lower().removeprefix(".")
+    if path is not None and form not in PICTURES:
         raise OptionError(f"pictures are drawn to .png and .svg files, not to {quoted(str(path))}")
-    view = View(everything=True)
-    content = render(illustrated(trace, view), form, view)
+    content = render(illustrated(trace, View(everything=True)), form, View(plot=True, quiet=True, width=width))
+    if path is None:
+        return str(content)
     write_file(Path(path), content.encode() if isinstance(content, str) else content)
     return str(path)
 
@@ -99,7 +97,7 @@ def _why_not(trace: Trace, view: View) -> str:
     elif kind == "U" or (kind == "O" and numeric(trace.result) is None):
         why = "it holds letters"
     else:
-        why = "it is a single number" if not trace.result.ndim else "it has no entries"
+        why = "it is a single number"
     return f"{trace.calculation} has no picture of this result: {why}"
 
 

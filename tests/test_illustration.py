@@ -143,6 +143,13 @@ def test_a_descent_of_two_variables_lies_in_its_landscape() -> None:
     assert land.y.min() < land.marks.y.min() < land.marks.y.max() < land.y.max()
 
 
+def test_of_a_very_long_descent_the_ends_are_drawn() -> None:
+    curve, _ = pictures(ac.descend("x**2", start=1, lr=1e-4, steps=3000))
+    assert isinstance(curve, Curves)
+    assert curve.marks is not None
+    assert (curve.marks.name, len(curve.marks.x)) == ("the first and the last iterations", 12)
+
+
 def test_a_descent_of_three_variables_shows_how_it_falls() -> None:
     (fall,) = pictures(ac.descend("x**2 + y**2 + z**2", start={"x": 1, "y": 2, "z": 3}))
     assert isinstance(fall, Curves)
@@ -257,6 +264,11 @@ def test_a_trace_draws_itself() -> None:
     page = ac.softmax([1.0, 2.0]).plot(width=40)
     assert page.startswith("softmax\n\nn │\n0 │ ███")
     assert max(map(cell_len, page.splitlines())) <= 40
+
+
+def test_a_trace_draws_every_picture_that_it_has() -> None:
+    page = ac.alibi(heads=12, n=3).plot()
+    assert [f"bias, h = {head}\n" in page for head in range(13)] == [True] * 12 + [False]
 
 
 @pytest.mark.parametrize("name", ["x.jpg", "x", "png"])

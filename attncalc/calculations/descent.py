@@ -48,7 +48,8 @@ def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     known = whole.find("iteration 0/point").labels.get(VARIABLES)
     names = known or [*parse(str(trace.inputs["expression"].value)).variables]
     if 0 < len(names) <= 2:
-        yield scenery(sweep, "value", dict(zip(names, points.T, strict=True)), "the iterations")
+        which = "the iterations" if len(points) == numbers[-1] + 1 else "the first and the last iterations"
+        yield scenery(sweep, "value", dict(zip(names, points.T, strict=True)), which)
     yield Curves("the value along the iterations", "iteration", (Line("f", np.array(numbers), np.array(heights)),))
 
 

@@ -287,16 +287,16 @@ CALLS = {
         "did you mean float64 or float32?",
     ),
     "cosine 1,2 3,4 -f jsn": (
-        '--format takes table, plain, json, csv, markdown, latex, html, npy or npz, not "jsn"',
+        '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "jsn"',
         "did you mean json?",
     ),
     "cosine 1,2 3,4 -o x.docx": (
         "cannot tell the format of x.docx from its suffix",
-        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt; any other goes with -f FORMAT",
+        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; any other goes with -f FORMAT",
     ),
     "cosine 1,2 3,4 -o x": (
         "cannot tell the format of x from its suffix",
-        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt; any other goes with -f FORMAT",
+        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; any other goes with -f FORMAT",
     ),
     "cosine 1,2 3,4 -o folder": (
         "cannot write folder: it is a folder",
@@ -505,7 +505,7 @@ CALLS = {
     ),
     "softmax 1,2 --logs": (
         "attncalc softmax has no option --logs",
-        "did you mean --log, --no-log or --color?",
+        "did you mean --log, --no-log or --plot?",
     ),
     "cosine 1,2 3,4 --data": (
         "--data needs a value",

@@ -30,7 +30,8 @@ Array = NDArray[Any]
 SHADES = "viridis"  # of even steps, to the colour-blind too, and in grey
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
 DASHES = ("-", "--", ":", "-.")  # so that no line is told by its colour alone
-WIDTH, HEIGHT, LARGEST = 5.6, 4.2, 16.0  # inches
+WIDTH, HEIGHT, LARGEST = 5.6, 4.2, 16.0  # inches of a picture
+PAGE = 40.0  # inches of all of them together, to either side
 NUMBERED = 20  # rows and columns up to which numbers stand in the shades
 TICKS = 24  # labels along a side
 LONGEST_LABEL = 24  # characters
@@ -97,11 +98,9 @@ def _own_settings(format: str) -> Iterator[None]:
 
 def _size(pictures: tuple[Picture, ...], rows: int, columns: int) -> tuple[float, float]:
     """Inches: more for matrices and vectors of many entries."""
-    tallest = max(
-        [len(p.values) / 4 + 1 for p in pictures if isinstance(p, HeatMap | Bars)] + [HEIGHT],
-    )
+    tallest = max([len(p.values) / 4 + 1 for p in pictures if isinstance(p, HeatMap | Bars)] + [HEIGHT])
     widest = max([p.values.shape[1] / 2.5 + 1.5 for p in pictures if isinstance(p, HeatMap)] + [WIDTH])
-    return columns * min(widest, LARGEST), rows * min(tallest, LARGEST)
+    return min(columns * min(widest, LARGEST), PAGE), min(rows * min(tallest, LARGEST), PAGE)
 
 
 def _draw(axes: Axes, picture: Picture, view: View) -> None:
