@@ -36,7 +36,9 @@ from attncalc.text import quoted, visible
 from attncalc.trace import Given
 
 MOST_BYTES = 4 * 2**20
-MOST_SECONDS = 20
+MOST_UNPACKED = 4 * MOST_BYTES
+"""What an archive may hold, unpacked."""
+MOST_SECONDS = 20.0
 MOST_SHEETS = 100_000
 STUDENT = "student"
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
@@ -147,6 +149,8 @@ def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:
         return Graded(submission.name, submission.source, error=error.message)
     except MemoryError:
         return Graded(submission.name, submission.source, error="it takes more memory than there is")
+    except _TooLongError:
+        return Graded(submission.name, submission.source, error=f"it took more than {MOST_SECONDS:g} seconds")
     except RecursionError:
         return Graded(submission.name, submission.source, error="it is nested too deeply")
     return Graded(marked.student or submission.name, submission.source, replace(marked, source=submission.source))
@@ -178,17 +182,36 @@ def _refuse_odd(path: Path) -> None:
         raise InputError(f"{shown} is not a regular file")
     if found.st_size > MOST_BYTES:
         raise InputError(f"{shown} has {found.st_size:,} bytes, and a sheet has {MOST_BYTES:,} at most")
+    if path.suffix.lower() == ".npz":
+        _refuse_bomb(path, shown)
+
+
+def _refuse_bomb(path: Path, shown: str) -> None:
+    """Raise for an archive that holds far more than its file; no more than it claims is read of it later."""
+    from zipfile import BadZipFile, ZipFile
+
+    try:
+        with ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except (BadZipFile, OSError, ValueError, NotImplementedError):
+        return  # whoever reads it says why it cannot be read
+    if size > MOST_UNPACKED:
+        raise InputError(f"{shown} holds {size:,} bytes unpacked, and a sheet has {MOST_UNPACKED:,} at most")
+
+
+class _TooLongError(BaseException):
+    """A sheet has had its time; not an Exception, since searches pass over those and go on."""
 
 
 @contextmanager
-def _limited(seconds: int) -> Iterator[None]:
+def _limited(seconds: float) -> Iterator[None]:
     """Give up after so many seconds, where the system has an alarm to set."""
     if not hasattr(signal, "setitimer"):
         yield
         return
 
     def give_up(number: int, frame: Any) -> None:
-        raise InputError(f"it took more than {seconds} seconds")
+        raise _TooLongError
 
     try:
         before = signal.signal(signal.SIGALRM, give_up)

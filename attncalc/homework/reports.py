@@ -19,6 +19,8 @@ from attncalc.text import visible
 
 REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html")
 UNREADABLE = "unreadable"
+LONGEST_NAME = 60
+"""Of a student, in the table; reports have names in full."""
 
 
 def report(graded: Sequence[Graded], format: str) -> str:
@@ -58,7 +60,7 @@ def why(one: Graded) -> str:
 def lines(graded: Sequence[Graded]) -> Iterator[str]:
     """The class as a table, and what was counted over it."""
     rows = [("student", "verdict", "marks", ""), *_rows(graded)]
-    shown = [tuple(visible(cell) for cell in row) for row in rows]
+    shown = [(visible(student, LONGEST_NAME), *map(visible, rest)) for student, *rest in rows]
     widths = [max(len(row[i]) for row in shown) for i in range(3)]
     for row in shown:
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))

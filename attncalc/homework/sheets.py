@@ -5,7 +5,7 @@ A sheet holds answers and nothing else: a tolerance, a score or a key that stand
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,8 @@ NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "ex
 SUFFIXES = (".json", ".csv", ".tsv", ".npy", ".npz")
 """What a sheet's file is called."""
 LONGEST_NAME = 200
+MOST_TOLD = 6
+MOST_STEPS = 5000
 MOST_DIGITS = 15
 
 ANSWER = Operand(
@@ -97,7 +99,6 @@ def from_tree(tree: Any, source: str) -> Sheet:
     """The sheet that a JSON value is: an object of steps, a saved result, or the result alone."""
     if not isinstance(tree, dict):
         return Sheet({"": _answer(tree, "", source)}, source=source)
-    notes: list[str] = []
     if "steps" in tree:
         steps = _listed(tree["steps"], source)
         others = [name for name in tree if name not in ("steps", *BESIDE, *OF_DOCUMENTS)]
@@ -107,16 +108,29 @@ def from_tree(tree: Any, source: str) -> Sheet:
     else:
         others = [name for name in tree if name in NO_EFFECT]
         steps = {name: value for name, value in tree.items() if name not in (*BESIDE, *others)}
-    if others:
-        names = both(map(quoted, others[:6]))
-        notes.append(f"{source}: {names} {'has' if len(others) == 1 else 'have'} no effect: a sheet holds answers only")
+    _refuse_many(len(steps), source)
     return Sheet(
         {name: _answer(value, name, source) for name, value in steps.items()},
         student=_student(tree.get("student"), source),
         source=source,
         decimals=_decimals(tree.get("rounding"), source),
-        notes=tuple(notes),
+        notes=_without_effect(others, source),
     )
+
+
+def _refuse_many(steps: int, source: str) -> None:
+    if steps > MOST_STEPS:
+        raise InputError(f"{source or 'the sheet'} has {steps:,} steps, and {MOST_STEPS:,} are read at most")
+
+
+def _without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
+    """A note on what stands in a sheet and is passed over; of many names, the first ones."""
+    if not names:
+        return ()
+    known = list(dict.fromkeys(names))
+    said = both(map(quoted, known)) if len(known) <= MOST_TOLD else f"{', '.join(map(quoted, known[:MOST_TOLD]))}, …"
+    where = f"{source}: " if source else ""
+    return (f"{where}{said} {'has' if len(known) == 1 else 'have'} no effect: a sheet holds answers only",)
 
 
 def _part(found: Found, reading: Reading) -> Sheet:
@@ -184,6 +198,7 @@ def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
     """The blocks of a CSV file, or its one table as the result; lines `@student,Ann` stand in front."""
     told, rest = _told(text, source)
     tables = blocks(rest)
+    _refuse_many(len(tables), source)
     if not tables:
         return replace(told, steps={"": _table(rest, source, reading)})
     return replace(told, steps={name: _table(table, source, reading) for name, table in tables.items()})
@@ -192,8 +207,8 @@ def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
 def _told(text: str, source: str) -> tuple[Sheet, str]:
     """What lines such as `@student,Ann` and `@rounding,3` say, and the text with them emptied."""
     said: dict[str, str] = {}
-    notes = []
-    titles = []
+    idle: list[str] = []
+    titles = set()
     lines = text.splitlines(keepends=True)
     for i, line in enumerate(lines):
         if not line.lstrip('" ').startswith("@"):
@@ -203,15 +218,15 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
         if not value.strip(",;\t ") and name not in BESIDE:
             if name in titles:
                 raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
-            titles.append(name)
+            titles.add(name)
             continue
         lines[i] = "\n"
         if name in BESIDE:
             said[name] = value.strip().strip(",;\t").strip('"')
         else:
-            notes.append(f"{source}:{i + 1}: {quoted(name)} has no effect: a sheet holds answers only")
+            idle.append(name)
     student, decimals = _student(said.get("student"), source), _decimals(said.get("rounding"), source)
-    return Sheet({}, student, source, decimals, tuple(notes)), "".join(lines)
+    return Sheet({}, student, source, decimals, _without_effect(idle, source)), "".join(lines)
 
 
 def _mark(line: str) -> str:
