@@ -153,8 +153,6 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
     rank, least = g.value.ndim, min(len(shape) for shape in operand.shapes)
     if operand.broadcasts or rank >= least:
         return g, set()
-    if rank == 0 and least == 1 and not operand.required and not operand.positional:  # --positions 3, of a single row
-        return g._replace(value=g.value[None], written=None), set()
     if rank == 1 and least == 2 and isinstance(operand.shapes[0][0], str):
         labels = {position + 1: words for position, words in g.labels.items()}
         return g._replace(value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}

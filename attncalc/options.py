@@ -22,14 +22,15 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
     """The options that were given, each checked against its declaration."""
     result = {}
     for name, value in options.items():
-        option = calculation.option(name)
-        if option is None and isinstance(value, bool) and (option := calculation.opposite(name)):
-            name, value = option.name, not value
+        option, opposite = calculation.option(name), calculation.opposite(name)
+        if option is None and opposite is not None and isinstance(value, bool):
+            result[opposite.name] = not value
+            continue
         if option is None:
             words = [o.name for o in calculation.options] + [o.name for o in calculation.operands]
             raise OptionError(f"{calculation.name} has no operand or option {name!r}", hint=near(name, words))
-        if value is not None:  # None, null in a document: as if it were not given
-            result[name] = _checked(option, value)
+        # None, or null in a document, is as if it were not given.
+        result[name] = option.default if value is None else _checked(option, value)
     return result
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
@@ -50,6 +52,13 @@ class TestACall:
     def test_takes_anything_that_is_an_array(self, vector: Any) -> None:
         assert float(ac.norm(vector).result) == 3
 
+    @pytest.mark.parametrize("third", [Fraction(1, 3), sympy.Rational(1, 3)], ids=["Fraction", "SymPy's"])
+    def test_computes_with_exact_numbers_as_they_are(self, third: Any) -> None:
+        assert ac.dot([third, 1], [3, 2]).result == 3
+        assert ac.softmax([third, Fraction(1, 3), Decimal("0.5")]).result[0] == 1 / (
+            2 + sympy.exp(sympy.Rational(1, 6))
+        )
+
     def test_takes_what_speaks_the_array_protocol(self) -> None:
         class Tensor:
             """As torch's and JAX's arrays do."""
@@ -90,11 +99,16 @@ class TestATrace:
             ("output", "weights·V"),
         ]
 
+    def test_gives_the_result_by_that_name_too(self) -> None:
+        assert_array_equal(self.T["result"], self.T.result)
+
     def test_has_a_gradient(self) -> None:
         back = self.T.grad(upstream=[[1, 0, 1], [0, 1, 0]])
         assert_array_equal(back["grad_q"].round(4), [[0, 0.2659, -0.2659], [0, -0.1443, 0.1443]])
         assert [step.name for step in back.outputs] == ["grad_q", "grad_k", "grad_v"]
         assert [step.name for step in self.T.grad(wrt=["v"]).outputs] == ["grad_v"]
+        projected = ac.qkv([[1, 2]], np.eye(2), np.eye(2), np.eye(2))
+        assert [step.name for step in projected.grad(wrt="wq").outputs] == ["grad_wq"]
         assert all(step.check and step.check.agrees for step in self.T.grad(gradcheck=True).outputs)
 
     def test_is_a_document_that_is_the_problem_too(self) -> None:

@@ -29,6 +29,7 @@ ATTENTION, NORM, SOFTMAX, PAIRWISE = (load(name) for name in ("attention", "norm
         pytest.param(ATTENTION, "window", 3.0, 3, id="one written as a float"),
         pytest.param(ATTENTION, "window", np.int64(3), 3, id="NumPy's whole number"),
         pytest.param(ATTENTION, "window", None, None, id="nothing, where nothing may be"),
+        pytest.param(ATTENTION, "scale", None, "default", id="nothing, where there is a default"),
         pytest.param(ATTENTION, "padding", (2, 3), (2, 3), id="several"),
         pytest.param(ATTENTION, "padding", [2, 3], (2, 3), id="a list"),
         pytest.param(ATTENTION, "padding", np.array([2, 3]), (2, 3), id="an array"),

@@ -108,9 +108,10 @@ def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     left = rows.shape[-2] - int(np.max(np.sum(taken[0] | taken[1] | taken[2], axis=-1)))
     if not left:
         raise DomainError("every row of vocabulary is one of the three inputs: none is left to rank")
-    if left < values["top"]:
-        note(f"the ranking ends after {left}: the other rows of vocabulary are the inputs, which are left out")
-    return {"top": min(left, values["top"])}
+    if not left < values["top"] <= rows.shape[-2]:
+        return {}
+    note(f"the ranking ends after {left}: the other rows of vocabulary are the inputs, which are left out")
+    return {"top": left}
 
 
 @calculation(

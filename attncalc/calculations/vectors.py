@@ -32,9 +32,7 @@ P = Annotated[float, "the power: 1 is Manhattan's, 2 Euclid's", ABOVE_0]
 DISTANCE = "a distance (euclidean, manhattan) is defined for it"
 
 
-def not_zero(
-    *names: str, lacks: str = "angle to it", hint: str = DISTANCE
-) -> Callable[[Mapping[str, Any]], None]:
+def not_zero(*names: str, lacks: str = "angle to it", hint: str = DISTANCE) -> Callable[[Mapping[str, Any]], None]:
     """A check that no vector among the named operands is zero: it has no direction, and so lacks something."""
 
     def check(values: Mapping[str, Any]) -> None:

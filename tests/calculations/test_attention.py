@@ -330,3 +330,9 @@ class TestLaws:
         for block in (1, 2, 5):
             flash = ac.flash(**operands, block=block, causal=True)
             assert_allclose(flash.result, whole, rtol=1e-12, atol=1e-14)
+
+    def test_the_pieces_share_key_heads_too(self) -> None:
+        operands = drawn(0, q=(2, 4, 3, 3), k=(2, 2, 3, 3), v=(2, 2, 3, 2))
+        whole = ac.attention(**operands, causal=True).result
+        assert_allclose(ac.kv_cache(**operands).result, whole, rtol=1e-12, atol=1e-14)
+        assert_allclose(ac.flash(**operands, causal=True).result, whole, rtol=1e-12, atol=1e-14)

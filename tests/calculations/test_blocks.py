@@ -75,6 +75,16 @@ def test_a_decoder_does_not_look_ahead_unless_it_is_let() -> None:
     assert not np.allclose(*seeing)
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_decoder_may_be_told_the_other_way_round(causal: bool) -> None:
+    w = P["post"]["decoder"]["weights"]
+    told = ac.decoder_block(P["x"], P["memory"], weights=w, heads=2, causal=causal)
+    assert told.options["no_causal"] is not causal
+    assert_array_equal(
+        told.result, ac.decoder_block(P["x"], P["memory"], weights=w, heads=2, no_causal=not causal).result
+    )
+
+
 @pytest.mark.parametrize(
     ("without", "more", "said"),
     [

@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.errors import NoGradient, OptionError
+from attncalc.calculations import load
+from attncalc.errors import NoGradient, NotExact, OptionError
+from attncalc.problem import Problem, solve
 
 Array = NDArray[Any]
 
@@ -87,6 +89,11 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_refuses(name: str, given_: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         getattr(ac, name)(**given_)
+
+
+def test_what_is_drawn_has_no_closed_form() -> None:
+    with pytest.raises(NotExact, match="drawn at random"):
+        solve(Problem(load("concentration"), {}, {"n": (2,), "trials": 5}), exact=True)
 
 
 def test_there_is_nothing_to_have_a_gradient() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from calculations.attending import TOKENS, agrees, drawn
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
@@ -95,6 +95,12 @@ class TestMultihead:
         shapes = {"x": (3, 4), "wq": (4, 2 * heads), "wk": (4, 2 * kv_heads), "wv": (4, 3 * kv_heads)}
         t = agrees("multihead", drawn(**shapes, wo=(3 * heads, 5)), heads=heads, kv_heads=kv_heads)
         assert t["weights"].shape == (heads, 3, 3)
+
+    def test_biases_may_stand_behind_the_weights(self) -> None:
+        operands = drawn(**SHAPES, **BIASES)
+        placed = [operands.pop(name) for name in ("x", "wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")]
+        named = drawn(**SHAPES, **BIASES)
+        assert_array_equal(ac.multihead(*placed, heads=2).result, ac.multihead(**named, heads=2).result)
 
     def test_a_batch_of_tokens_with_a_mask_for_each_head(self) -> None:
         operands = drawn(**SHAPES) | drawn(1, x=(2, 3, 4), bias=(2, 3, 3))

@@ -61,7 +61,9 @@ class TestRnn:
         t = ac.rnn(**peer["inputs"], kind=kind)
         assert_allclose(t["states"], peer["states"], atol=1e-14)
         assert_array_equal(t.result, t["states"][-1])
+        assert_array_equal(t["hidden"], t.result)
         if kind == "lstm":
+            assert_array_equal(t["cell"], t["time step 4/cell"])
             assert_allclose(t["time step 4/cell"], peer["cell"], atol=1e-14)
 
     def test_gates_stand_in_pytorchs_order_and_are_named(self) -> None:

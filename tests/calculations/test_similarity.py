@@ -123,6 +123,14 @@ class TestAnalogy:
     def test_leaves_out_an_input_that_is_no_word_without_ado(self) -> None:
         assert ac.analogy([1, 0, 0, 0], WORDS["man"], WORDS["woman"], TABLE, top=5).result.shape == (5,)
 
+    def test_the_ranking_ends_where_the_inputs_alone_are_left(self) -> None:
+        king, man, woman = self.GIVEN[:3]
+        trace = ac.analogy(king, man, woman, [king, man, woman, WORDS["queen"]])
+        assert trace.result.tolist() == [3]
+        assert trace.notes == (
+            "the ranking ends after 1: the other rows of vocabulary are the inputs, which are left out",
+        )
+
     def test_of_a_batch(self) -> None:
         many = np.stack([WORDS["king"], WORDS["cat"]])
         trace = ac.analogy(many, WORDS["man"], WORDS["woman"], TABLE, top=2)
@@ -149,6 +157,9 @@ class TestAnalogy:
         ),
         pytest.param(
             lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 1]]), ShapeError, "best 3 of 1", id="too few words"
+        ),
+        pytest.param(
+            lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 0], [0, 1]]), DomainError, "none is left", id="inputs alone"
         ),
     ],
 )

@@ -170,6 +170,17 @@ class TestFilesThatHoldSeveral:
         options = {"causal": True, "scale": pytest.approx(3**-0.5), "padding": (1,)}
         assert call(ATTENTION, "problem.json").options == options
 
+    def test_options_come_along_in_any_spelling(self, call: Gather, folder: Path) -> None:
+        (folder / "spelled.json").write_text(json.dumps(QKV | {"Causal": True, "causal-align": "end"}))
+        found = call(ATTENTION, "spelled.json")
+        assert (found.options, found.notes) == ({"causal": True, "causal_align": "end"}, ())
+
+    def test_a_switch_that_is_passed_over_is_said(self, call: Gather, folder: Path) -> None:
+        (folder / "slip.json").write_text(json.dumps(QKV | {"casual": True}))
+        assert [note.partition(":")[2] for note in call(ATTENTION, "slip.json").notes] == [
+            ' "casual" is passed over: attention has no such operand'
+        ]
+
     def test_options_of_the_call_win(self, call: Gather) -> None:
         found = call(ATTENTION, "problem.json", options={"causal": False, "scale": 2.0})
         assert found.options == {"causal": False, "scale": 2.0, "padding": (1,)}
@@ -215,6 +226,9 @@ class TestSavedResults:
             "wq": [[9, 9]],
         }
         assert values(call(ATTENTION, "saved.json", named={"k": "k.json", "v": "v.json"}))["q"] == [[8, 9]]
+
+    def test_behind_a_name_and_beside_others_it_is_its_result(self, call: Gather) -> None:
+        assert values(call(ATTENTION, "qkv.json", named={"v": "saved.json"})) == QKV | {"v": [[8, 9]]}
 
     def test_with_a_mask_beside_it_it_is_the_problem(self, call: Gather) -> None:
         assert values(call(ATTENTION, "saved.json", named={"mask": "1,0"})) == QKV | {"mask": [1, 0]}

@@ -62,7 +62,7 @@ def test_a_step_carries_its_group_its_check_and_its_drift(grouped: Trace, make: 
     gradient = make.step("grad_q", 1.0, gradient_of="q", check=Check(np.ones(()), 3e-10, True))
     (step,) = saved(make.trace(gradient))["steps"]
     assert step["gradient_of"] == "q"
-    assert step["check"] == {"agrees": True, "max_error": 3e-10}
+    assert step["check"] == {"agrees": True, "max_error": 3e-10, "numeric": 1.0}
 
 
 def test_entries_that_stand_for_labels_are_named_beside_their_numbers(make: Any) -> None:
