@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from attncalc.loops import progress
+from attncalc import progress
 
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
@@ -41,11 +41,10 @@ def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]
 
 def _told(made: Iterable[Made], total: int) -> list[Made]:
     """Everything that is made, while whoever wants to know is told how much of it is done."""
-    tell, found = progress.get(), []
+    found = []
     for done, one in enumerate(made, start=1):
         found.append(one)
-        if tell:
-            tell("block", done, total)
+        progress.tell("block", done, total)
     return found
 
 

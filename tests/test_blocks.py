@@ -11,13 +11,12 @@ from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from attncalc import cores, layout
+from attncalc import cores, layout, progress
 from attncalc.blocks import evaluate_large
 from attncalc.calculations import TABLE, load
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.layout import Layout, lay_out
-from attncalc.loops import progress
 from attncalc.portions import entries
 from attncalc.problem import Backward, Problem
 from attncalc.trace import Given
@@ -111,12 +110,9 @@ def test_progress_is_told() -> None:
     inputs = {name: Given(matrix(i, 30, 4)) for i, name in enumerate("qkv")}
     found = write(Problem(load("attention"), inputs, {"bias": "alibi"}))
     (each,) = [one for one in layouts(found.outputs[:1]) if one.axis and one.axis.name == "n"]
-    told: list[tuple[str, int, int]] = []
-    token = progress.set(lambda *told_of: told.append(told_of))
-    try:
+    told: list[tuple[str, int, int | None]] = []
+    with progress.told_to(lambda *told_of: told.append(told_of)):
         evaluate_large(each, found.values)
-    finally:
-        progress.reset(token)
     assert told == [("block", done, 14) for done in range(1, 15)]  # the first one says of what kind the values are
 
 

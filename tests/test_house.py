@@ -21,9 +21,7 @@ LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "op
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
 BLOCKS = {"blocks", "cores", "fused", "layout", "portions"}
 INTERPRETERS = (
-    BLOCKS
-    | LOOPS
-    | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
+    BLOCKS | LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
 )
 BESIDE = {"laws", "mistake", "picture"}  # what else is declared of a calculation
 RECORD = {"card", "numbers", "picture", "trace"}

@@ -23,7 +23,7 @@ from attncalc.text import near
 from attncalc.trace import Step, Trace
 
 TURNS = Range(at_least=1, at_most=256)
-"""Tokens: each turn looks at all that was written before it, and the steps of so many take half a gigabyte."""
+"""How many tokens may be chosen: each turn looks at all that was written before it."""
 
 
 def _final_norm(stack: str) -> dict[str, Declared]:

@@ -14,7 +14,7 @@ class Made(NamedTuple):
     """A mistake that was made, by how many sheets."""
 
     name: str
-    count: int
+    sheets: int
     says: str
     hint: str
 
@@ -57,7 +57,7 @@ def markdown(graded: Sequence[Graded], summary: str, rows: Sequence[Sequence[str
         parts.append(f"| {' | '.join([plain(student), verdict, marks, *said])} |")
     if found := list(made(graded)):
         parts += ["", "## Mistakes", "", "| mistake | sheets | the wrong rule | hint |", "|---|--:|---|---|"]
-        parts += [f"| {code(m.name)} | {m.count} | {plain(m.says)} | {plain(m.hint)} |" for m in found]
+        parts += [f"| {code(m.name)} | {m.sheets} | {plain(m.says)} | {plain(m.hint)} |" for m in found]
     return "\n".join(parts) + "\n"
 
 
@@ -73,7 +73,7 @@ def html(graded: Sequence[Graded], summary: str, rows: Sequence[Sequence[str]]) 
     parts = [element("h1", "Grades"), element("p", text(summary))]
     parts.append(html_rows("each student", ("student", "verdict", "marks", *steps, "remark"), body))
     if found := list(made(graded)):
-        mistakes = [(WRONG, (m.name, str(m.count), m.says, m.hint)) for m in found]
+        mistakes = [(WRONG, (m.name, str(m.sheets), m.says, m.hint)) for m in found]
         parts += [element("h2", "Mistakes")]
         parts += [html_rows("each mistake", ("mistake", "sheets", "the wrong rule", "hint"), mistakes)]
     for one in graded:
