@@ -16,6 +16,7 @@ import attncalc as ac
 from attncalc.errors import AttncalcError
 from attncalc.picture import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
 from attncalc.render import PICTURES, View, render
+from attncalc.render.pictures.figure import fonts_for
 from attncalc.trace import Trace
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -76,6 +77,18 @@ def test_the_text_of_an_svg_is_text_and_nothing_else() -> None:
     said = {node.text for node in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {"$\\frac{$", "<script>x</script>", "\\x1b[2J", "猫🙂", "&amp;"} <= said
     assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+
+
+@needs_matplotlib
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [("the cat, √2", 0), ("ᶊ", 1), ("ᶊᶊ⎰", 2), ("\U0010ffff", 0)],
+    ids=["usual characters", "a rare one", "two of them", "one that no font has"],
+)
+def test_what_the_usual_font_lacks_is_looked_for_in_the_others(text: str, others: int) -> None:
+    first, *further = fonts_for(text)
+    assert first == "DejaVu Sans"
+    assert min(others, 1) <= len(further) <= others
 
 
 @needs_matplotlib

@@ -6,7 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,8 @@ TICKS = 24  # labels along a side
 LONGEST_LABEL = 24  # characters
 LEVELS = 12
 PATIENT = 24  # points of a way up to which each has its number
-FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Yu Gothic", "Microsoft YaHei", "Hiragino Sans")
+FONT = "DejaVu Sans"  # which comes with Matplotlib
+BOXES = "Last Resort"  # and so does this one, whose characters are boxes that tell the script
 
 
 def figure(trace: Trace, view: View, format: str) -> bytes:
@@ -45,7 +46,7 @@ def figure(trace: Trace, view: View, format: str) -> bytes:
     count = len(trace.pictures)
     columns = min(count, 1 if count == 1 else 2 if count <= 4 else 3)
     rows = ceil(count / columns)
-    with _own_settings(format):
+    with _own_settings(format, "".join(_words(trace.pictures))):
         from matplotlib.figure import Figure
 
         drawn = Figure(figsize=_size(trace.pictures, rows, columns), layout="constrained")
@@ -60,7 +61,7 @@ def figure(trace: Trace, view: View, format: str) -> bytes:
 
 
 @contextmanager
-def _own_settings(format: str) -> Iterator[None]:
+def _own_settings(format: str, text: str) -> Iterator[None]:
     """Matplotlib as it comes, whatever the reader's settings: labels are no formulas, and SVG text stays text."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
@@ -68,7 +69,6 @@ def _own_settings(format: str) -> Iterator[None]:
     window = os.environ.pop("MPLBACKEND", None)  # no window is opened, and a wrong name would end the import
     try:
         import matplotlib
-        from matplotlib.font_manager import fontManager
     except ImportError:
         fault = f"Matplotlib draws {format.upper()} files, and it is not installed"
         raise AttncalcError(fault, hint="pip install 'attncalc[plot]'") from None
@@ -76,15 +76,14 @@ def _own_settings(format: str) -> Iterator[None]:
         logger.setLevel(level)
         if window is not None:
             os.environ["MPLBACKEND"] = window
-    known = set(fontManager.get_font_names())
     with warnings.catch_warnings(), matplotlib.rc_context(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of characters that no font has: they are drawn as boxes
+        warnings.simplefilter("ignore")  # of characters that no font here has: they are drawn as boxes
         logger.setLevel(logging.CRITICAL)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(
             {
                 "text.parse_math": False,
-                "font.family": [name for name in FONTS if name in known] or ["sans-serif"],
+                "font.family": fonts_for(text),
                 "svg.fonttype": "none",
                 "svg.hashsalt": "attncalc",
                 "axes.titlesize": "medium",
@@ -94,6 +93,30 @@ def _own_settings(format: str) -> Iterator[None]:
             yield
         finally:
             logger.setLevel(level)
+
+
+def fonts_for(text: str) -> list[str]:
+    """The font that is always there, and the first ones here that have what it lacks of the text."""
+    from matplotlib.font_manager import findfont, fontManager, get_font
+
+    missing = {ord(character) for character in text} - get_font(findfont(FONT)).get_charmap().keys()
+    found = [FONT]
+    for entry in fontManager.ttflist if missing else ():
+        if entry.style == "normal" and entry.weight == 400 and not entry.name.startswith(BOXES):
+            with suppress(OSError, RuntimeError):  # a font that is gone, or of a kind that cannot be drawn
+                has = missing & get_font(entry.fname).get_charmap().keys()
+                found += [entry.name] if has else []
+                missing -= has
+    return found
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every text of the pictures, as it is drawn."""
+    if isinstance(value, str):
+        yield visible(value)
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _words(each)
 
 
 def _size(pictures: tuple[Picture, ...], rows: int, columns: int) -> tuple[float, float]:
