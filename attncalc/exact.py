@@ -138,5 +138,5 @@ def tidy(value: Array) -> Array:
 
 
 def _most_operations(entry: Any) -> int:
-    """No fewer than its operations, which take long to count: a part of it is one at most, or a fraction with a sign."""
+    """No fewer than its operations, which take long to count: a part of it is one, or a fraction with a sign."""
     return 3 * sum(1 for _ in sympy.preorder_traversal(entry))
