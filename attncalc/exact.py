@@ -129,13 +129,23 @@ def tidy(value: Array) -> Array:
         raise NotExact(
             f"the exact entries have grown to {longest:,.0f} digits, and the limit is {MOST_DIGITS:,}", hint=WITHOUT
         )
-    sizes = [sympy.count_ops(entry) for entry in value.flat]
+    sizes = [_most_operations(entry) for entry in value.flat]
+    if sum(sizes) > LARGEST:
+        sizes = [sympy.count_ops(entry) for entry in value.flat]
     if sum(sizes) > LARGEST:
         raise NotExact(
             f"the exact entries have grown to {sum(sizes):,} operations, and the limit is {LARGEST:,}",
             hint="fewer rows, or rounder numbers, stay readable; without --exact any size will do",
         )
-    tidied = [sympy.together(e) if size <= TIDIED else e for e, size in zip(value.flat, sizes, strict=True)]
+    tidied = [
+        sympy.together(entry) if size <= TIDIED or sympy.count_ops(entry) <= TIDIED else entry
+        for entry, size in zip(value.flat, sizes, strict=True)
+    ]
     result = np.empty(len(tidied), dtype=object)
     result[:] = tidied
     return result.reshape(value.shape)
+
+
+def _most_operations(entry: Any) -> int:
+    """No fewer than its operations, which take long to count: a part of it is one, or a fraction with a sign."""
+    return 3 * sum(1 for _ in sympy.preorder_traversal(entry))

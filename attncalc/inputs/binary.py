@@ -12,7 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from attncalc.inputs.files import TORCH_HINT
 from attncalc.inputs.json_files import parse_json
 from attncalc.inputs.objects import plain
 from attncalc.text import quoted
+
+if TYPE_CHECKING:
+    from mmap import mmap
 
 MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
 _MAX_HEADER = 2**16
@@ -38,7 +41,7 @@ Loaders = dict[str, Callable[[], NDArray[Any]]]
 """The arrays of a file by name, each read when it is asked for."""
 
 
-def read_npy(data: bytes, source: str) -> NDArray[Any]:
+def read_npy(data: bytes | mmap, source: str) -> NDArray[Any]:
     """The array of an npy file."""
     if data[:6] != b"\x93NUMPY" or len(data) < 10:
         raise InputError(f"{source} is not an npy file", hint="numpy.save writes one")

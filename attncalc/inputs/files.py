@@ -6,11 +6,14 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import MAX_CELLS
 from attncalc.text import visible
+
+if TYPE_CHECKING:
+    from mmap import mmap
 
 MAX_TEXT = 512 * 2**20  # bytes
 MAX_ARRAYS = 2**20 + 8 * MAX_CELLS  # bytes
@@ -87,6 +90,20 @@ def read_file(path: str, most: int = MAX_TEXT) -> bytes:
     """The bytes of a regular file that has no more than `most`."""
     with open_regular(path) as file:
         return read_all(file, shown(path), most)
+
+
+def mapped(path: str, most: int) -> mmap | bytes:
+    """The bytes of a regular file that has no more than `most`, of which the system reads those that are looked at."""
+    from mmap import ACCESS_READ, mmap  # few files are arrays, and start-up is not to pay for it
+
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise InputError(f"{shown(path)} has more than {most:,} bytes, the most that is read")
+        try:
+            return mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
+        except (OSError, ValueError):  # a file system that maps nothing
+            return read_all(file, shown(path), most)
 
 
 def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:

@@ -14,6 +14,7 @@ from attncalc.text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from mmap import mmap
     from typing import BinaryIO
 
     from attncalc.inputs.contents import Contents
@@ -88,20 +89,32 @@ def _open_file(path: str) -> Contents:
     opener = partial(files.open_regular, path)
     if form == "safetensors":  # such a file may be larger than memory: only what is asked for is read
         return _contents(b"", source, form, opener)
-    data = files.read_file(path, files.MAX_ARRAYS if form in ("npy", "npz") else files.MAX_TEXT)
+    if form == "npy":
+        if not (array := files.mapped(path, files.MAX_ARRAYS)):
+            raise InputError(f"{source} is empty")
+        return _arrays(array, source)
+    data = files.read_file(path, files.MAX_ARRAYS if form == "npz" else files.MAX_TEXT)
     if not data:
         raise InputError(f"{source} is empty")
     return _contents(data, source, form or files.format_by_content(data, source), opener)
 
 
+def _arrays(data: bytes | mmap, source: str) -> Contents:
+    """What an npy file holds."""
+    from attncalc.inputs import binary
+    from attncalc.inputs.contents import ArrayFile
+
+    return ArrayFile(source, {"": partial(binary.read_npy, data, source)})
+
+
 def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO]) -> Contents:
     """What bytes of a known format hold."""
-    if form in ("npy", "npz", "safetensors"):
+    if form == "npy":
+        return _arrays(data, source)
+    if form in ("npz", "safetensors"):
         from attncalc.inputs import binary
         from attncalc.inputs.contents import ArrayFile
 
-        if form == "npy":
-            return ArrayFile(source, {"": partial(binary.read_npy, data, source)})
         if form == "npz":
             return ArrayFile(source, binary.npz_members(data, source))
         return ArrayFile(source, binary.safetensors_members(opener, source))
