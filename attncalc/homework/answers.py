@@ -31,7 +31,10 @@ EXACTLY = 30
 """Decimals of what was written exactly: a fraction, a root."""
 LEAST_DECIMALS, LEAST_FIGURES = 2, 3
 """So many decimals, or so many significant figures, tell a rounded number from a guess."""
-MOST_ENTRIES = 1_000_000
+MOST_ENTRIES, MOST_STORED = 1_000_000, 2**26
+"""So many entries an answer may have that is written, or that is stored as an array."""
+BY_HAND = 4096
+"""Larger answers nobody has written: they are taken to be as exact as their type of number is."""
 
 _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
@@ -59,7 +62,7 @@ class Answer:
     @cached_property
     def answered(self) -> Array:
         """Where something is answered."""
-        return np.array([entry is not None for entry in self.text.flat], dtype=bool).reshape(self.shape)
+        return np.asarray(np.not_equal(self.text, np.array(None, dtype=object)), dtype=bool)
 
     @cached_property
     def unit(self) -> Array:
@@ -125,11 +128,28 @@ def from_array(value: Array, place: Place) -> Answer:
     """An answer from stored numbers, each with the digits that bring it back."""
     if value.dtype.kind not in "fiu":
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
-    if value.size > MOST_ENTRIES:
-        raise InputError(f"{place(())} has more than {MOST_ENTRIES:,} entries")
+    if value.size > MOST_STORED:
+        raise InputError(f"{place(())} has more than {MOST_STORED:,} entries")
+    noise = NOISE.get(value.dtype.name, ROUND_OFF)
+    if value.size > BY_HAND:
+        alike = np.broadcast_to(_decimals_of_all(value), value.shape)
+        text = np.broadcast_to(np.array("", dtype=object), value.shape)
+        return Answer(value.astype(np.float64), text, alike, np.full_like(alike, EXACTLY, subok=False), noise=noise)
     texts = [shortest(entry) for entry in value.ravel()]
-    answer = from_text(texts, value.shape, place)
-    return replace(answer, noise=NOISE.get(value.dtype.name, ROUND_OFF))
+    return replace(from_text(texts, value.shape, place), noise=noise)
+
+
+def _decimals_of_all(value: Array) -> int:
+    """The decimals to which a whole array was rounded before it was stored; EXACTLY where it was not."""
+    if value.dtype.itemsize < 4:
+        return EXACTLY
+    finite = value[np.isfinite(value)].astype(np.float64)
+    slack = 4 * np.finfo(value.dtype if value.dtype.kind == "f" else np.float64).eps * np.abs(finite)
+    for decimals in range(LEAST_DECIMALS, 7):
+        parts = finite[:BY_HAND] * 10.0**decimals
+        if (np.abs(parts - np.rint(parts)) <= slack[:BY_HAND] * 10.0**decimals).all():
+            return decimals
+    return EXACTLY
 
 
 def from_python(value: Any, name: str) -> Answer:

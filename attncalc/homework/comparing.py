@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.homework.answers import LEAST_DECIMALS, LEAST_FIGURES, Answer
+from attncalc.homework.answers import LEAST_DECIMALS, LEAST_FIGURES, ROUND_OFF, Answer
 
 Array = NDArray[Any]
 
@@ -206,7 +206,8 @@ def _close(answer: Answer, value: Array, most: Array | float) -> Array:
 def _noise(answer: Answer, value: Array) -> Array:
     finite = np.where(np.isfinite(value), np.abs(value), 0.0)
     size = np.max(finite, axis=tuple(range(-answer.value.ndim, 0)), keepdims=True, initial=0.0)
-    return np.asarray(answer.noise * finite + LEFT_OVER * size)
+    left_over = LEFT_OVER if answer.noise <= ROUND_OFF else answer.noise  # sums of narrower numbers leave more
+    return np.asarray(answer.noise * finite + left_over * size)
 
 
 def _size(value: Array) -> float:

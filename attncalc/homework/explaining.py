@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.graph import Node
-from attncalc.homework.answers import Answer
+from attncalc.homework.answers import BY_HAND, Answer
 from attncalc.homework.comparing import COPIED, PAIRED, Close, fits, fitting, nearly, odds
+from attncalc.homework.excerpts import at_rows, in_blocks, rows, sample
 from attncalc.homework.key import Key
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.ways import Own, Way, is_meant
@@ -24,8 +26,6 @@ from attncalc.mistake import Mistake, StepKey
 Array = NDArray[Any]
 Ways = Sequence[tuple[tuple[Mistake, ...], Way]]
 
-MOST_CELLS = 4096
-"""In larger steps nobody has rounded by hand, and mistakes are not looked for in pairs."""
 MOST_PAIRS = 400
 FAR = 30
 """Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
@@ -57,13 +57,16 @@ def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
     """What would explain an answer, likelier explanations first; those that explain it equally well together."""
     singles = [((m,), way) for m, way in key.mistakes if question.key in way.steps]
     singles.sort(key=lambda single: -_place(key, single[0]))
+    if key.large:
+        yield _matching_rows(key, question, singles)
+        return
     for close in (fits, nearly):
         for base in question.bases:
             yield _matching(key, question, singles, base, close)
     if question.by_hand and question.digits <= MOST_DECIMALS:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
-    if question.answer.value.size <= MOST_CELLS:
+    if question.answer.value.size <= BY_HAND:
         pairs = list(_pairs(key, question))
         for close in (fits, nearly):
             for base in question.bases:
@@ -168,6 +171,34 @@ def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None)
             if near and odds(answer, value, against, _distinct(values), slack=slack).convince:
                 found.append(Match(mistakes))
     return found
+
+
+def _matching_rows(key: Key, question: Question, ways: Ways) -> list[Match]:
+    """The ways that give a large step: at some of its rows, too well for chance, and then at all."""
+    node, answer = key.nodes[question.key], question.answer
+    axis = rows(node)
+    if axis is None or answer.shape != question.expected.shape:
+        return []
+    chosen = sample(node.axes[-2].size)
+    few, against = answer.laid(lambda part: part.take(chosen, axis=-2)), question.expected.take(chosen, axis=-2)
+    alike = [(made, way.steps[question.key].sources[0]) for made, way in ways]
+    alike = [(made, wrong) for made, wrong in alike if wrong.axes == node.axes]
+    values = at_rows([wrong for _, wrong in alike], key.ways.operands, axis, chosen)
+    tried = [(made, wrong, value) for (made, wrong), value in zip(alike, values, strict=True) if value is not None]
+    others = _distinct([value for *_, value in tried])
+    return [
+        Match(made)
+        for made, wrong, value in tried
+        if fits(few, value).all()
+        and odds(few, value, against, others).convince
+        and _fits_throughout(answer, wrong, key.ways.operands)
+    ]
+
+
+def _fits_throughout(answer: Answer, node: Node, operands: Mapping[str, Array]) -> bool:
+    """Whether a large answer is a node's value, looked at in blocks of rows."""
+    blocks = ((answer.laid(itemgetter((..., part, slice(None)))), value) for part, value in in_blocks(node, operands))
+    return all(bool(fits(part, value).all()) for part, value in blocks)
 
 
 def _against(key: Key, question: Question, own: Own | None) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from attncalc.errors import InputError
 from attncalc.graph import Node, walk
-from attncalc.homework.answers import LEAST_FIGURES, Answer
+from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
 from attncalc.homework.comparing import (
     LEFT_OVER,
     OFTEN,
@@ -27,7 +27,7 @@ from attncalc.homework.comparing import (
     fitting,
     nearly,
 )
-from attncalc.homework.explaining import MOST_CELLS, Match, Question, explanations, ids, together
+from attncalc.homework.explaining import Match, Question, explanations, ids, together
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.separating import separating
@@ -119,7 +119,7 @@ class Work:
         used = self.key.used(key, self.own)
         own = {k: self.own[k] for k in used}
         digits = answer.used if self.decimals is None else self.decimals
-        by_hand = answer.value.size <= MOST_CELLS and bool(answer.enough.any())
+        by_hand = answer.value.size <= BY_HAND and bool(answer.enough.any())
         return Question(key, answer, expected, own, digits, by_hand)
 
     def _sound(self, question: Question) -> bool:
@@ -151,6 +151,8 @@ class Work:
 
     def _comes_out(self, question: Question) -> bool:
         """Whether everything up to a step comes out evenly to the digits that were written: nothing to be rounded."""
+        if question.answer.value.size > BY_HAND:
+            return False
         named = [node for node in walk(self.key.nodes[question.key]) if node.op == "step"]
         values = [self.key.value(node.key) for node in named]
         return all(value is not None and comes_out(value, 10.0**-question.answer.used) for value in values)
@@ -226,6 +228,8 @@ class Work:
 
     def _separating(self, key: StepKey, matches: list[Match]) -> dict[str, Any] | None:
         """Operands that tell ties apart, found once for a key."""
+        if self.key.large:
+            return None
         known, tie = self.key.separated, (key, tuple(ids(match.mistakes) for match in matches))
         if tie not in known:
             known[tie] = separating(self.key, key, [match.mistakes for match in matches])
@@ -284,7 +288,7 @@ def _unexplained(question: Question) -> Finding:
         size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
         least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
         return Finding(UNEXPLAINED, hint=f"too few digits to tell: write at least {least} decimals")
-    few = answer.used < LEAST_FIGURES
+    few = answer.used < LEAST_FIGURES and not answer.exact.all()
     more = f": {LEAST_FIGURES} decimals or more would tell more" if few else " gives this"
     return Finding(UNEXPLAINED, hint=f"no known mistake{more}")
 

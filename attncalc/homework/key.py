@@ -14,6 +14,7 @@ from attncalc.errors import InputError, NotExact
 from attncalc.graph import Node
 from attncalc.homework.answers import ROUND_OFF, Answer
 from attncalc.homework.comparing import LEFT_OVER
+from attncalc.homework.excerpts import LARGE, in_blocks, largest
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant, takes
@@ -44,6 +45,7 @@ class Key:
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
         self.separated: dict[tuple[StepKey, tuple[tuple[str, ...], ...]], dict[str, Any] | None] = {}
         self._spelled: dict[Node, Spelled] = {}
+        self._large: dict[Node, Array] = {}
         self._rounded: dict[tuple[Node, int], Rounded] = {}
         self.result = self.ways.result
         self.steps = [key for key, node in self.nodes.items() if node.args["shown"] or key == self.result]
@@ -52,6 +54,11 @@ class Key:
     def known(self) -> tuple[Mistake, ...]:
         """The mistakes that are known of the calculation, and its other right routes."""
         return known(self.problem.calculation.name)
+
+    @cached_property
+    def large(self) -> bool:
+        """Whether the result takes so much to be worked out that it is not done for every way there is."""
+        return largest(self.nodes[self.result]) > LARGE
 
     @cached_property
     def size(self) -> float:
@@ -82,6 +89,8 @@ class Key:
 
         A route that writes the result itself in another way says by that what else counts as one.
         """
+        if self.large:
+            return [self.ways.right]
         found = [self.ways.way(m) for m in self.known if m.kind == "route"]
         right = self.value(self.result)
         return [self.ways.right, *(way for way in found if way is not None and self._leads_to(right, way))]
@@ -131,8 +140,18 @@ class Key:
         if node is None:
             return None
         expression = node.sources[0]
-        value = self.ways.values([expression], own)[expression]
+        if not own and largest(expression) > LARGE:
+            value = self._in_blocks(expression)
+        else:
+            value = self.ways.values([expression], own)[expression]
         return value.astype(np.float64) if value.dtype.kind in "biuf" else None
+
+    def _in_blocks(self, expression: Node) -> Array:
+        if expression not in self._large:
+            parts = list(in_blocks(expression, self.ways.operands))
+            whole = np.concatenate([value for _, value in parts], axis=-2) if parts else None
+            self._large[expression] = self.ways.values([expression])[expression] if whole is None else whole
+        return self._large[expression]
 
     def values(self, nodes: Iterable[Node], own: Own | None = None) -> list[Array]:
         """The values of steps' expressions."""

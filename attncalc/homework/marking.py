@@ -17,6 +17,9 @@ from attncalc.problem import Problem
 from attncalc.render.document import encode
 from attncalc.text import quoted
 
+MOST_SHOWN = 100_000
+"""Larger answers are not repeated in the report."""
+
 
 class Marker:
     """Marks sheets against one key."""
@@ -56,9 +59,9 @@ class Marker:
         return MarkedStep(
             name=spelled(key),
             finding=finding,
-            given=_as_json(answer),
+            given=_as_json(answer) if answer.value.size <= MOST_SHOWN else None,
             shape=expected.shape,
-            expected=encode(expected),
+            expected=encode(expected) if expected.size <= MOST_SHOWN else None,
             max_error=None if laid is None else largest_error(laid, expected),
             score=weight * MARKS[finding.verdict],
             out_of=weight * FULL,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
-from attncalc.homework.answers import LEAST_FIGURES, Answer
+from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
 from attncalc.homework.comparing import fits, fitting, odds
 from attncalc.mistake import StepKey
 
@@ -69,6 +69,8 @@ def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     for found, holds in _SIMPLE:
         if telling and holds(answer, value, right):
             return found
+    if right.size > BY_HAND:
+        return ENTRY if (~right).sum() == 1 else None
     if _first_row_only(key, step, answer, right):
         return FIRST_ROW
     if right.size > LEAST_RIGHT and (~right).sum() == 1:

@@ -1,0 +1,88 @@
+"""Large arrays that a program has stored: judged by some rows first, in any type of number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from homework.problems import PROBLEMS, problem
+from numpy.typing import NDArray
+
+from attncalc.evaluate import evaluate
+from attncalc.homework.answers import Answer, from_python
+from attncalc.homework.excerpts import LARGE, at_rows, in_blocks, rows
+from attncalc.homework.key import Key
+from attncalc.homework.marking import Marker
+from attncalc.homework.sheets import Sheet
+from attncalc.homework.verdicts import Finding
+
+LONG = 17_000
+"""So many tokens of 64 numbers are more than a million."""
+
+
+@pytest.mark.parametrize("name", [name for name in PROBLEMS if not name.endswith("-block")])
+def test_some_rows_are_those_of_the_whole(name: str) -> None:
+    for given in PROBLEMS[name]:
+        key = Key(given)
+        for way in (key.ways.right, *(way for _, way in key.mistakes)):
+            node = way.steps.get(key.result, key.nodes[key.result])
+            axis = rows(node)
+            if axis is None:
+                continue
+            whole = evaluate([node], key.ways.operands)[node]
+            chosen = np.array([0, whole.shape[-2] - 1])
+            [found] = at_rows([node], key.ways.operands, axis, chosen)
+            assert found is not None, "nothing here is large"
+            np.testing.assert_allclose(found, whole.take(chosen, axis=-2), rtol=1e-12, atol=1e-12)
+
+
+def random(*shape: int, seed: int = 0) -> NDArray[np.float64]:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def judged(key: Key, answer: Answer) -> Finding:
+    return Marker(key).mark(Sheet({"": answer})).steps[0].finding
+
+
+def of(key: Key, mistake: str) -> NDArray[np.float64]:
+    """What a mistake makes of the result."""
+    way = next(way for known, way in key.mistakes if known.id == mistake)
+    parts = [value for _, value in in_blocks(way.steps[key.result].sources[0], key.ways.operands)]
+    return np.concatenate(parts, axis=-2)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_a_dump_in_another_convention_is_told_which(dtype: str) -> None:
+    key = Key(problem("rope", x=random(LONG, 64)))
+    assert key.large
+    found = judged(key, from_python(of(key, "rope-half-split").astype(dtype), "dump"))
+    assert (found.verdict, found.mistakes, found.kind) == ("mistake", ("rope-half-split",), "convention")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_a_large_right_answer_is_right(dtype: str) -> None:
+    key = Key(problem("rope", x=random(LONG, 64)))
+    right = key.value(key.result)
+    assert right is not None, "real numbers"
+    assert judged(key, from_python(right.astype(dtype), "dump")).verdict == "right"
+    right[-1, -1] += 0.5
+    assert judged(key, from_python(right.astype(dtype), "dump")).mistakes == ("slip-one-entry",)
+
+
+@pytest.mark.parametrize("mistake", ["mask-missing", "att-no-scale", "mask-offset"])
+def test_attention_over_many_tokens_is_judged(mistake: str) -> None:
+    n = int(LARGE**0.5) + 1
+    key = Key(problem("attention", {"causal": True}, q=random(n, 8), k=random(n, 8, seed=1), v=random(n, 5, seed=2)))
+    assert judged(key, from_python(of(key, mistake).astype(np.float32), "dump")).mistakes == (mistake,)
+
+
+def test_a_large_array_of_rounded_numbers_is_right() -> None:
+    key = Key(problem("rope", x=random(500, 64)))
+    right = key.value(key.result)
+    assert right is not None, "real numbers"
+    assert judged(key, from_python(right.round(4), "dump")).verdict == "right"
+    assert judged(key, from_python(right.round(4).astype(np.float32), "dump")).verdict == "right"
+
+
+def test_nonsense_is_unexplained() -> None:
+    key = Key(problem("rope", x=random(LONG, 64)))
+    assert judged(key, from_python(random(LONG, 64, seed=1), "dump")).verdict == "unexplained"
