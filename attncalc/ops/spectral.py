@@ -89,13 +89,13 @@ def _eigenvalue_cell(node: Node, at: At, look: Look) -> Cell:
     power = node.sources[1].names[-1]
     p, q = (Pick(1, {**rest, power: i}) for i in (1, 2))
     root = Form("√", (Form("−", (Form("^", (p, Literal(2))), Form("×", (Literal(4), q)))),))
-    ahead = _quadratic_sign(*(look(1, pick.at) for pick in (p, q)), place=at[node.names[-1]])
+    ahead = _quadratic_sign(*(float(look(1, pick.at)) for pick in (p, q)), place=at[node.names[-1]])
     return Form("/", (Form("+" if ahead > 0 else "−", (Form("neg", (p,)), root)), Literal(2)))
 
 
-def _quadratic_sign(p: Any, q: Any, *, place: int) -> int:
+def _quadratic_sign(p: float, q: float, *, place: int) -> int:
     """Whether the root stands before the larger or the smaller solution, sorted as eigenvalues are."""
-    roots = [(-p + sign * np.emath.sqrt(float(p * p - 4 * q))) / 2 for sign in (1, -1)]
+    roots = [(-p + sign * np.emath.sqrt(p * p - 4 * q)) / 2 for sign in (1, -1)]
     return 1 if sized(np.array(roots))[place] == 0 else -1
 
 
