@@ -110,12 +110,13 @@ def _left_over(node: Node, values: Mapping[Node, Array], operands: Mapping[str, 
 def _look(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Callable[[Node, At], Any]:
     """Any node's entry by its place: of a value that was kept, or of one that is worked out when it is first wanted."""
     found: dict[Node, Array] = {}
+    kind = object if any(value.dtype == object for value in operands.values()) else np.float64
 
     def look(source: Node, place: At) -> Any:
         value = values.get(source)
         if value is None:
             if source not in found:
-                found[source] = evaluate([source], operands, given=_named_values(values))[source]
+                found[source] = evaluate([source], operands, dtype=kind, given=_named_values(values))[source]
             value = found[source]
         return value[tuple(place[name] for name in source.names)]
 

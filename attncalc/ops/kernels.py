@@ -47,6 +47,9 @@ def _exact_exp(x: Any) -> Any:
     import sympy  # only where exact numbers are at work
 
     x = sympy.Integer(0) + x  # a fraction of Python's becomes one of SymPy's
+    bends = (sympy.exp, sympy.tanh, sympy.erf)  # of a third one around two others SymPy takes minutes to add a pair
+    if x.is_number and any(part.args[0].has(*bends) for part in x.atoms(*bends)):
+        raise NotExact("exponentials stand three deep in one another, and their exact form fills pages", hint=WITHOUT)
     if x.is_number and not x.is_infinite and abs(x.evalf(5)) > math.log(10) * MOST_DIGITS:
         raise NotExact(f"e to the {x.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return sympy.exp(x)

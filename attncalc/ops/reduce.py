@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc.axes import Axes, Axis, align, find, position, together, without
 from attncalc.cells import At, Cell, Form, Literal, Look, along, pick
-from attncalc.errors import ShapeError
+from attncalc.errors import NotExact, ShapeError
 from attncalc.graph import OPS, Node, Number, Op
 from attncalc.notation import latex_axis
 from attncalc.ops import kernels
@@ -210,6 +210,8 @@ def _ranked(args: dict[str, Any], scores: Axes, *left_out: Axes) -> Axes:
 
 
 def _ranking(node: Node, scores: Array, *left_out: Array) -> Array:
+    if kernels.has_letters(scores):
+        raise NotExact("which is the larger of two letters is not known", hint="give them numbers")
     ordered = scores.astype(np.float64)
     for mask, source in zip(left_out, node.sources[1:], strict=True):
         out = align(mask, source.axes, node.sources[0].axes)
