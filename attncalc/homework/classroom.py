@@ -16,7 +16,7 @@ class Made(NamedTuple):
     """A mistake that was made, by how many sheets."""
 
     name: str
-    count: int
+    sheets: int
     says: str
     hint: str
 
@@ -59,7 +59,7 @@ def markdown(graded: Sequence[Graded], summary: str, rows: Sequence[Sequence[str
         parts.append(f"| {' | '.join([plain(student), verdict, marks, *said])} |")
     if found := list(made(graded)):
         parts += ["", "## Mistakes", "", "| mistake | sheets | the wrong rule | hint |", "|---|--:|---|---|"]
-        parts += [f"| {code(m.name)} | {m.count} | {plain(m.says)} | {plain(m.hint)} |" for m in found]
+        parts += [f"| {code(m.name)} | {m.sheets} | {plain(m.says)} | {plain(m.hint)} |" for m in found]
     return "\n".join(parts) + "\n"
 
 
@@ -74,7 +74,7 @@ def html(graded: Sequence[Graded], summary: str, rows: Sequence[Sequence[str]]) 
     parts = [f"<p>{_text(summary)}</p>", _table(("student", "verdict", "marks", *steps, ""), body)]
     if found := list(made(graded)):
         body = [
-            f'<tr><th scope="row">{_text(m.name)}</th><td>{m.count}</td><td>{_text(m.says)}</td>'
+            f'<tr><th scope="row">{_text(m.name)}</th><td>{m.sheets}</td><td>{_text(m.says)}</td>'
             f"<td>{_text(m.hint)}</td></tr>"
             for m in found
         ]
