@@ -6,7 +6,7 @@ becomes a small whole one, or a half at the level `hard`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ YES_OR_NO = (("likelihood", "observations"),)
 SHARES = ("probabilities", "likelihood")
 """Operands between 0 and 1 that need not sum to 1."""
 SUM_OFF = 1e-6
+DRAWS = 8
 
 
 def redrawn(
@@ -105,11 +106,20 @@ def _entries(
     elif broken and (numbers > 0).all():
         return np.asarray(random.integers(1, 5, shape) / 2)
     if operand.symbol.startswith("W"):
-        least, most = WEIGHTS[level]
-        return random.integers(least, most + 1, shape).astype(np.float64)
+        return _full(lambda: random.integers(WEIGHTS[level][0], WEIGHTS[level][1] + 1, shape).astype(np.float64))
     least, most = RANGE[level]
-    drawn = random.integers(least, most + 1, shape).astype(np.float64)
-    return drawn + 0.5 * random.integers(0, 2, shape) if level == "hard" else drawn
+    halves = 0.5 if level == "hard" else 0.0
+    return _full(lambda: random.integers(least, most + 1, shape) + halves * random.integers(0, 2, shape))
+
+
+def _full(draw: Callable[[], Array]) -> Array:
+    """The first of a few draws that has no row and no column of zeros."""
+    drawn = draw()
+    for _ in range(DRAWS):
+        if drawn.ndim < 2 or (drawn.any(axis=-1).all() and drawn.any(axis=-2).all()):
+            break
+        drawn = draw()
+    return drawn
 
 
 def _whole(numbers: Array) -> bool:

@@ -47,6 +47,9 @@ LARGE = {"easy": 20, "medium": 50, "hard": 200}
 UNFRIENDLY = {"easy": 30, "medium": 10, "hard": 3}
 """What unfriendly numbers weigh, beside mistakes that do not show in the result alone."""
 
+DULL = 5
+"""What a column of one number throughout weighs."""
+
 
 class Quiz(NamedTuple):
     """A problem, and what the search for it has shown."""
@@ -204,16 +207,16 @@ def _judged(problem: Problem, board: Board, level: str) -> Quiz:
     alike = dict.fromkeys((names[i], names[j]) for i, j in pairs if not differ[i, j])
     quiet = int(np.sum(differ[0] & ~at_the_end[0]))
     mixed = sum(not at_the_end[i, j] for i, j in pairs)
-    rest = 3 * quiet + mixed + UNFRIENDLY[level] * pain / len(board.right) + _dullness(problem)
+    rest = 3 * quiet + mixed + UNFRIENDLY[level] * pain / len(board.right) + DULL * _dullness(problem)
     return Quiz(problem, tuple(hidden), tuple(alike), (2 * len(hidden) + len(alike), round(rest, 6)))
 
 
 def _dullness(problem: Problem) -> int:
-    """How many rows and columns of the operands are 0 throughout, or columns the same throughout."""
+    """How many columns of the operands hold one number throughout, or are like the one before."""
     values = [given.value for given in problem.inputs.values()]
     matrices = [value for value in values if value.ndim > 1 and value.dtype.kind == "f"]
-    empty = sum(int(np.sum(~value.any(axis=axis))) for value in matrices for axis in (-1, -2))
-    return empty + sum(int(np.sum(np.ptp(value, axis=-2) == 0)) for value in matrices)
+    constant = sum(int(np.sum(np.ptp(value, axis=-2) == 0)) for value in matrices if value.shape[-2] > 1)
+    return constant + sum(int(np.sum(~np.diff(value, axis=-1).any(axis=-2))) for value in matrices)
 
 
 def _seen(values: Mapping[int, Array], count: int) -> Array:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.homework.key import Key, spelled
+from attncalc.numbers import shortest
 from attncalc.problem import Problem, solve
 from attncalc.render import tex
 from attncalc.render.document import document, page, written
 from attncalc.render.markdown import code, math, plain
-from attncalc.render.parts import operand_steps, options, sizes
+from attncalc.render.parts import operand_steps, sizes
 from attncalc.render.view import View
 from attncalc.render.window import Limits, heading, is_words, label, window
 from attncalc.trace import Step, Trace
@@ -61,12 +62,10 @@ def _asked(trace: Trace, key: Key) -> list[Step]:
 
 
 def _problem(trace: Trace) -> str:
-    """A problem as a document, without its answers; of the options, those that are not as usual."""
+    """A problem as a document, without its answers; of the options, those that were given."""
     whole = document(trace)
     whole["inputs"] = {name: _short(value) for name, value in whole["inputs"].items()}
-    usual = trace.problem.calculation.defaults
-    chosen = [name for name, value in trace.options.items() if value != usual.get(name)]
-    whole["options"] = {name: whole["options"][name] for name in chosen}
+    whole["options"] = {name: whole["options"][name] for name in trace.problem.options}
     kept = ("attncalc", "calculation", "inputs", "labels", "options")
     return written({name: whole[name] for name in kept if name in whole}, View())
 
@@ -133,6 +132,19 @@ def _tells(trace: Trace) -> bool:
     return not any(is_words(step) for step in operand_steps(trace).values() if not step.shape)
 
 
+def _chosen(trace: Trace) -> str:
+    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`."""
+    return ", ".join(f"{name} = {_word(value)}" for name, value in trace.problem.options.items())
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_word(item)}" for name, item in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_word, value))
+    return value if isinstance(value, str) else shortest(value)
+
+
 def _markdown(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
     yield f"# {plain(trace.calculation)}"
     yield plain(trace.summary)
@@ -145,8 +157,8 @@ def _markdown(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
             continue
         yield f"{symbol}, {plain(sizes(step))}"
         yield from (_grid(table, table.entries) for table in _tables(step))
-    if chosen := options(trace):
-        yield f"with {plain(', '.join(chosen))}"
+    if trace.problem.options:
+        yield f"with {plain(_chosen(trace))}"
     yield "## Work out"
     yield plain(ASKED)
     group = ""
@@ -198,8 +210,8 @@ def _latex(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
         yield from _kept_together(
             [f"{symbol}, {_sizes(step)}", *(_drawn(table, table.entries) for table in _tables(step))]
         )
-    if chosen := options(trace):
-        yield f"with {tex.text(', '.join(chosen))}"
+    if trace.problem.options:
+        yield f"with {tex.text(_chosen(trace))}"
     yield r"\subsection*{Work out}"
     yield tex.text(ASKED)
     group = ""

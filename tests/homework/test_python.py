@@ -166,7 +166,7 @@ def test_a_step_that_is_not_there_is_a_key_error() -> None:
 def test_the_trace_comes_first() -> None:
     for call in (ac.assert_close, ac.score):
         with pytest.raises(ac.OptionError, match="a Trace comes first"):
-            call(RIGHT, TRACE)  # type: ignore[arg-type]  # on purpose
+            call(RIGHT, TRACE)
 
 
 def test_a_backward_pass_is_marked_too() -> None:
