@@ -177,11 +177,9 @@ def in_terminal(
     reader, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     surroundings = {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, and then by children
     process = subprocess.Popen(
         [*command, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal, env=surroundings
     )
-    signal.signal(signal.SIGINT, before)
     os.close(terminal)
     screen = b""
     with suppress(OSError):  # the other side is closed
