@@ -39,12 +39,10 @@ def run(
     backward: Backward | None = None,
     operands: Mapping[str, Array] | None = None,
     dtype: str = "float64",
-    *,
-    exact: bool = False,
 ) -> Trace:
     """The case carried out, with some operands in place of its own or beside them."""
     inputs = {operand: Given(value) for operand, value in (case.arrays() | dict(operands or {})).items()}
-    return solve(Problem(load(name), inputs, case.options, backward), dtype=dtype, exact=exact)
+    return solve(Problem(load(name), inputs, case.options, backward), dtype=dtype)
 
 
 def backwards(name: str, case: Case, *, gradcheck: bool = False, dtype: str = "float64") -> Trace:
@@ -135,20 +133,6 @@ class TestEachCase:
             assert wide.value is not None
             assert step.value.dtype == (np.float32 if wide.value.dtype == np.float64 else wide.value.dtype), step.key
             agree(step.value, wide.value, step.key, rtol=1e-4, atol=1e-5)
-
-    def test_exact_numbers_give_what_floats_give(self, name: str, case: Case) -> None:
-        import sympy
-
-        if EXPECTED[name].inexact or not case.operands:
-            return  # what draws its own numbers draws floats
-        exact = run(name, case, exact=True)
-        for step, float_step in zip(exact.outputs, run(name, case).outputs, strict=True):
-            assert step.value is not None
-            entries = [sympy.sympify(entry, strict=True) for entry in step.value.ravel().tolist()]
-            assert not any(entry.has(sympy.Float) for entry in entries), f"a float has got into {step.key}"
-            assert float_step.value is not None
-            digits = np.array([float(entry.evalf(20)) for entry in entries]).reshape(step.shape)
-            assert_allclose(digits, float_step.value, rtol=1e-13, atol=1e-13, err_msg=step.key)
 
     def test_a_batch_of_operands_gives_a_batch_of_results(self, name: str, case: Case) -> None:
         if EXPECTED[name].pools or case.pools or all(value.dtype.kind == "U" for value in case.arrays().values()):

@@ -87,6 +87,15 @@ class TestEachExample:
             if not (isinstance(cell, Literal) and str(cell.value).startswith(SPOKEN)):
                 assert_allclose(worked(cell, node, known), float(known[node][at]), rtol=1e-12, atol=1e-14)
 
+    def test_cells_of_exact_numbers_work_out_to_the_entries(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        values = {n: v if v.dtype == bool else exactly(v) for n, v in example.values(operands).items()}
+        known = evaluate([node, *node.sources, *operands], values, dtype="object", keep=lambda _: True)
+        for at in np.ndindex(known[node].shape):
+            cell = cell_of(node, dict(zip(node.names, at, strict=True)), known)
+            if not (isinstance(cell, Literal) and str(cell.value).startswith(SPOKEN)):
+                assert_allclose(worked(cell, node, known), float(known[node][at]), rtol=1e-12, atol=1e-14)
+
     def test_text_and_latex_leave_nothing_to_fill_in(self, op: str, example: Example) -> None:
         node = example.graph()[0]
         for text in (formula(node), sizes(node)):
