@@ -260,7 +260,7 @@ class Trace:
         return backward(self.problem, upstream, names, gradcheck=gradcheck)
 
     def check(self, answer: Any, *, reveal: bool = False) -> Marked:
-        """An answer, marked, with the mistake behind what is wrong: the result alone, or a mapping of steps to values.
+        """An answer, marked, with the mistake behind what is wrong: the result, steps with their values, or a sheet.
 
         What comes back is true if the answer counts as right. How many digits an answer has says how exact it must be.
         """
