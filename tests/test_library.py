@@ -118,6 +118,11 @@ class TestATrace:
         assert_allclose(document["result"], OUTPUT, atol=1e-4)
         assert [step["name"] for step in document["steps"]] == ["scores", "scaled", "weights", "output"]
 
+    def test_saves_operands_as_they_were_given(self) -> None:
+        assert ac.layernorm([1, 2, 4]).to_dict()["inputs"] == {"x": [1, 2, 4]}
+        dropped = ac.attention(Q, K, V, mask=[[1, 0], [0, 0]], mask_kind="drop").to_dict()
+        assert dropped["inputs"]["mask"] == [[1, 0], [0, 0]]
+
     def test_draws_itself(self) -> None:
         assert "1.3595" in str(self.T) or "1.35954" in str(self.T)
         assert "<table" in self.T._repr_html_()

@@ -235,7 +235,8 @@ def rnn(
             found[f"time step {t}/gates"] = turned(gates)
         if kind == "lstm":
             found[f"time step {t}/cell"] = list(cell)
-    return found | {"states": states}
+    last = {"hidden": hidden} | ({"cell": list(cell)} if kind == "lstm" else {})
+    return found | {"states": states} | last
 
 
 # Blocks

@@ -35,7 +35,7 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
     result: dict[str, Any] = {
         "attncalc": VERSION,
         "calculation": trace.calculation,
-        "inputs": {name: encode(operand.value) for name, operand in trace.inputs.items()},
+        "inputs": {name: encode(_as_given(trace, name, operand)) for name, operand in trace.inputs.items()},
         "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()},
         "steps": [_step(step, view) | _told(step, trace) for _, step in shown(trace, view)],
@@ -46,6 +46,17 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
         "lesson": _lesson(trace),
     }
     return {key: value for key, value in result.items() if value or key not in ("labels", "cells", "exact", "lesson")}
+
+
+def _as_given(trace: Trace, name: str, operand: Given) -> Array:
+    """An operand as it was given, so that the document gives the same again: a vector that was read as a row, a mask.
+
+    Tokens stand as their ids, whatever words they were.
+    """
+    given: Given | None = trace.problem.inputs.get(name) if trace.problem else None
+    if given is None or given.value.dtype.kind in "US" or isinstance(given.value.flat[0], str):
+        return operand.value
+    return given.value
 
 
 def _told(step: Step, trace: Trace) -> dict[str, Any]:

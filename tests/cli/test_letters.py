@@ -1,0 +1,35 @@
+"""Letters on the command line: which words are shapes of them, and what has none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+LETTERS = {
+    "a shape by position": (("softmax", "2"), "exp(x_0)/(exp(x_0)+exp(x_1)) exp(x_1)/(exp(x_0)+exp(x_1))\n"),
+    "the number of a class is no shape": (
+        ("cross-entropy", "2", "1"),
+        "-log(exp(logits_1)/(exp(logits_0)+exp(logits_1)))\n",
+    ),
+    "no operands at all": (("dot",), "a_0*b_0+a_1*b_1\n"),
+    "numbers among letters": (("dot", "1,2"), "b_0+2*b_1\n"),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), LETTERS.values(), ids=LETTERS)
+def test_letters(run: Any, words: tuple[str, ...], expected: str) -> None:
+    assert run(*words, "--symbolic", "--quiet", "--format", "plain").stdout == expected
+
+
+REFUSED = {
+    "which of them ranks first": ("mips", "which is the larger of two letters is not known"),
+    "what is drawn": ("scaling", "numbers that are drawn at random have no closed form"),
+}
+
+
+@pytest.mark.parametrize(("name", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_has_no_letters_is_told(run: Any, name: str, said: str) -> None:
+    done = run(name, "--symbolic")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
