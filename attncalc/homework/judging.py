@@ -28,19 +28,27 @@ from attncalc.homework.comparing import (
     nearly,
 )
 from attncalc.homework.explaining import Match, Question, explanations, ids, together
+from attncalc.homework.findings import (
+    ABOUT_RIGHT,
+    CARRIED,
+    FROM_ROUNDED,
+    LAST_DIGIT,
+    incomplete,
+    places,
+    slipped,
+    unexplained,
+)
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.separating import separating
-from attncalc.homework.slips import TRANSPOSED, Slip, slips
+from attncalc.homework.slips import TRANSPOSED, slips
 from attncalc.homework.verdicts import (
     EARLY,
     FOLLOWS,
     MISSING,
     MISTAKE,
     RIGHT,
-    SLIP,
     SOUND,
-    TO_ROUNDING,
     UNEXPLAINED,
     Cells,
     Finding,
@@ -50,14 +58,6 @@ from attncalc.mistake import Mistake, StepKey
 from attncalc.text import shape_text
 
 Array = NDArray[Any]
-
-MOST_NAMED = 64
-"""So many wrong entries are named."""
-
-LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
-FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
-ABOUT_RIGHT = Finding(EARLY, hint="as near as rounding on the way explains: keep more digits")
-CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 
 
 class Work:
@@ -84,12 +84,12 @@ class Work:
         elif laid is None:
             found = self._of_another_shape(self._question(key, answer, expected))
         elif not laid.answered.all():
-            found = _incomplete(laid, expected)
+            found = incomplete(laid, expected)
         else:
             self.questions[key] = self._question(key, laid, expected)
             found = self._judged(self.questions[key])
             if found.verdict not in SOUND:
-                found = replace(found, cells=_places(~fits(laid, expected, self.tolerance)))
+                found = replace(found, cells=places(~fits(laid, expected, self.tolerance)))
             if not np.isnan(laid.value).any():
                 self.own[key], self.answers[key] = laid.value, laid
         self.found[key] = found
@@ -131,7 +131,7 @@ class Work:
             found = judgement(question)
             if found is not None:
                 return found
-        return _unexplained(question)
+        return unexplained(question.answer, question.expected)
 
     # Right
 
@@ -262,7 +262,7 @@ class Work:
         for value in (expected, follows):
             found = slips(self.key, key, answer, value) if value is not None and value.shape == answer.shape else None
             if found:
-                return _slip(found)
+                return slipped(found)
         return None
 
     def _of_another_shape(self, question: Question) -> Finding:
@@ -271,43 +271,11 @@ class Work:
         if answer.value.ndim > 1 and answer.shape == expected.shape[::-1]:
             turned = answer.laid(np.transpose)
             if turned.answered.all() and fits(turned, expected).all():
-                return _slip(TRANSPOSED)
+                return slipped(TRANSPOSED)
         whole = answer.answered.all() and not np.isnan(answer.value).any()
         found = self._mistaken(question) if whole else None
         given, due = shape_text(answer.shape), shape_text(expected.shape)
         return found or Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
-
-
-def _unexplained(question: Question) -> Finding:
-    answer, expected = question.answer, question.expected
-    if not np.isfinite(answer.value).all() and np.isfinite(expected).all():
-        return Finding(UNEXPLAINED, hint="an entry is not a finite number")
-    if comes_out(expected, 10.0**-answer.used):
-        return Finding(UNEXPLAINED, hint="no known mistake gives this")
-    if not answer.enough.all() and answer.used < LEAST_FIGURES:
-        size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
-        least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
-        return Finding(UNEXPLAINED, hint=f"too few digits to tell: write at least {least} decimals")
-    few = answer.used < LEAST_FIGURES and not answer.exact.all()
-    more = f": {LEAST_FIGURES} decimals or more would tell more" if few else " gives this"
-    return Finding(UNEXPLAINED, hint=f"no known mistake{more}")
-
-
-def _incomplete(answer: Answer, expected: Array) -> Finding:
-    """An answer with entries that are left blank: missing where the others are right."""
-    blank = ~answer.answered
-    wrong = ~blank & ~fits(answer, expected)
-    count = int(blank.sum())
-    hint = f"{count} {'entry is' if count == 1 else 'entries are'} not answered"
-    return Finding(UNEXPLAINED if wrong.any() else MISSING, hint=hint, cells=_places(blank | wrong))
-
-
-def _slip(found: Slip) -> Finding:
-    return Finding(SLIP, kind="slip", mistakes=(found.id,), hint=found.hint, says=found.says)
-
-
-def _places(wrong: Array) -> Cells:
-    return tuple(tuple(int(i) for i in at) for at in np.argwhere(wrong)[:MOST_NAMED])
 
 
 def _says_nothing(value: Array, expected: Array) -> bool:

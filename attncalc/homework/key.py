@@ -17,7 +17,7 @@ from attncalc.homework.comparing import LEFT_OVER
 from attncalc.homework.excerpts import LARGE, in_blocks, largest
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
-from attncalc.homework.ways import Own, Way, Ways, is_meant, takes
+from attncalc.homework.ways import Own, Way, Ways, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given, plan
 from attncalc.problem import Problem
@@ -163,7 +163,8 @@ class Key:
         """What a step becomes by rounding on the way to it, to about so many decimals."""
         if node not in self._spelled:
             self._spelled[node] = Spelled(node)
-        if own and takes([node], own):
+        own = self.ways.fitting(own, node) if own else None
+        if own:
             return self._spelled[node].rounded(self.ways.operands, decimals, own)
         if (node, decimals) not in self._rounded:
             self._rounded[node, decimals] = self._spelled[node].rounded(self.ways.operands, decimals)

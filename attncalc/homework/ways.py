@@ -19,7 +19,6 @@ from attncalc.homework.pool import Pool
 from attncalc.homework.unrolling import unrolled
 from attncalc.mistake import Mistake, NotThere, Scope, StepKey
 from attncalc.options import checked
-from attncalc.plan import is_given, plan
 from attncalc.problem import Problem
 from attncalc.writing import Written, backward_pass, write
 
@@ -71,17 +70,17 @@ class Ways:
         return None if found is None or found.steps == self.right.steps else found
 
     def values(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
-        """The nodes' values, from the true operands, or from own values of steps where those have the shapes."""
-        if own and not takes(nodes, own):
-            alike = [node for node in nodes if takes([node], own)]
-            others = self.values([node for node in nodes if node not in alike])
-            return others | (self.values(alike, own) if alike else {})
+        """The nodes' values, from the true operands, or from a student's own values of steps."""
         if own:
             return evaluate(nodes, self.operands, given=_fitting(own, nodes), keep=_nothing)
         new = [node for node in nodes if node not in self._values]
         if new:
             self._values |= evaluate(new, self.operands, keep=_nothing)
         return {node: self._values[node] for node in nodes}
+
+    def fitting(self, own: Own, node: Node) -> Own:
+        """The own values that can be those of the steps behind a node."""
+        return _fitting(own, [node])
 
     def _made(self, mistakes: Sequence[Mistake]) -> Way | None:
         optional = tuple(mistake for mistake in mistakes if mistake.options)
@@ -199,12 +198,6 @@ def _key(node: Node) -> StepKey | None:
     if node.op == "input":
         return "", node.args["name"].rstrip(_VARIANT)
     return node.key if node.op == "step" else None
-
-
-def takes(nodes: Sequence[Node], own: Own) -> bool:
-    """Whether the steps behind some nodes can have the values that somebody gave: in a wrong way they may be larger."""
-    given = (node for node in plan(nodes, given=own.keys()).order if is_given(node, own))
-    return all(own[node.key].shape == tuple(axis.size for axis in node.axes) for node in given)
 
 
 def is_meant(key: StepKey, at: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from homework.problems import PROBLEMS
-from homework.sheets import finding, written
+from homework.sheets import answered, finding, written
 from numpy.typing import NDArray
 
 from attncalc.calculations import TABLE
@@ -17,6 +17,7 @@ from attncalc.homework.key import Key, spelled
 from attncalc.homework.marking import Marker
 from attncalc.homework.mistakes import known, listed
 from attncalc.homework.slips import SLIPS
+from attncalc.homework.verdicts import SOUND
 from attncalc.mistake import Mistake, StepKey
 
 Array = NDArray[Any]
@@ -116,6 +117,27 @@ def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int
         return
     if name in PRIMARY and mistake.id not in ENDLESS:
         assert not any(m is mistake for marker in markers(name) for m, _ in marker.key.mistakes), "nothing shows it"
+
+
+def finite(value: Array) -> bool:
+    return not (np.isnan(value).any() or (value == np.inf).any())
+
+
+@pytest.mark.parametrize("name", [name for name in PRIMARY if name != "multihead"])
+def test_is_named_where_it_begins_and_carried_on_from_there(name: str) -> None:
+    """Every step of a sheet along a mistake, on the first few problems: the first that is wrong tells which."""
+    for marker in markers(name)[:4]:
+        for number, (mistake, way) in enumerate(marker.key.mistakes):
+            if len(way.mistakes) > 1 or not any(visible(marker, number, step) for step in marker.key.steps):
+                continue
+            there = [step for step in marker.key.steps if step in way.steps]
+            values = zip(there, marker.key.values([way.steps[step] for step in there]), strict=True)
+            decimals = 3 + FINE.get(mistake.id, 0)
+            marked = answered(marker, {step: written(value, decimals) for step, value in values if finite(value)})
+            first = next((s.finding for s in marked.steps if s.finding.verdict not in SOUND), None)
+            if first is not None or marked.steps[-1].name == spelled(marker.key.result):
+                assert first, mistake.id
+                assert mistake.id in (*first.mistakes, *first.also), first
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""What judging says of a step: the findings that are always the same, and those that tell what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.homework.answers import LEAST_FIGURES, Answer
+from attncalc.homework.comparing import comes_out, fits
+from attncalc.homework.slips import Slip
+from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, SLIP, TO_ROUNDING, UNEXPLAINED, Cells, Finding
+
+Array = NDArray[Any]
+
+MOST_NAMED = 64
+"""So many wrong entries are named."""
+
+LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
+FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
+ABOUT_RIGHT = Finding(EARLY, hint="as near as rounding on the way explains: keep more digits")
+CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
+
+
+def unexplained(answer: Answer, expected: Array) -> Finding:
+    """Nothing explains an answer: what stands in the way, as far as one sees."""
+    if not np.isfinite(answer.value).all() and np.isfinite(expected).all():
+        return Finding(UNEXPLAINED, hint="an entry is not a finite number")
+    if comes_out(expected, 10.0**-answer.used):
+        return Finding(UNEXPLAINED, hint="no known mistake gives this")
+    if not answer.enough.all() and answer.used < LEAST_FIGURES:
+        size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
+        least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
+        return Finding(UNEXPLAINED, hint=f"too few digits to tell: write at least {least} decimals")
+    few = answer.used < LEAST_FIGURES and not answer.exact.all()
+    more = f": {LEAST_FIGURES} decimals or more would tell more" if few else " gives this"
+    return Finding(UNEXPLAINED, hint=f"no known mistake{more}")
+
+
+def incomplete(answer: Answer, expected: Array) -> Finding:
+    """An answer with entries that are left blank: missing where the others are right."""
+    blank = ~answer.answered
+    wrong = ~blank & ~fits(answer, expected)
+    count = int(blank.sum())
+    hint = f"{count} {'entry is' if count == 1 else 'entries are'} not answered"
+    return Finding(UNEXPLAINED if wrong.any() else MISSING, hint=hint, cells=places(blank | wrong))
+
+
+def slipped(found: Slip) -> Finding:
+    """A slip is behind an answer."""
+    return Finding(SLIP, kind="slip", mistakes=(found.id,), hint=found.hint, says=found.says)
+
+
+def places(wrong: Array) -> Cells:
+    """Where entries are wrong, not too many of them."""
+    return tuple(tuple(int(i) for i in at) for at in np.argwhere(wrong)[:MOST_NAMED])
