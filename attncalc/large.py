@@ -50,6 +50,11 @@ def _half(needed: int, kind: str) -> dict[str, int]:
     return {"--dtype float32": needed // 2} if kind == "float64" else {}
 
 
+def must_fit_for_checking(written: Written, what: str) -> None:
+    """Refuse to mark an answer to a problem whose steps there is not the memory for: marking looks at every one."""
+    memory.must_fit(whole_bytes(plan(written.roots), itemsize("float64")), f"checking {what}")
+
+
 def itemsize(kind: str) -> int:
     """The bytes of an entry."""
     return EXACT_ENTRY if kind == "object" else np.dtype(kind).itemsize

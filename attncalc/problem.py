@@ -152,7 +152,7 @@ def solve(
         if written.loop is not None:
             from attncalc import turns  # few calculations are loops
 
-            if _is_large(written):
+            if is_large(written):
                 from attncalc import large
 
                 large.must_fit_whole(written, kind_of(written.values, dtype), f"a turn of {problem.name}")
@@ -189,7 +189,7 @@ def _once(
     named = steps(*written.roots)
     kind = kind_of(written.values, dtype)
     compared = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
-    if _is_large(written):
+    if is_large(written):
         from attncalc import large  # few runs are
 
         if kind != "object" and rounding is None and not compared and (asked is not None or not keep_all):
@@ -213,7 +213,7 @@ def _once(
     return _recorded(written, recorded, _flat(problem, written, values))
 
 
-def _is_large(written: Written) -> bool:
+def is_large(written: Written) -> bool:
     """Whether the values of all nodes together are worth a thought of the memory that they take."""
     entries = (math.prod(axis.size for axis in node.axes) for node in walk(*written.roots) if node.op != "input")
     return sum(entries) >= LARGE

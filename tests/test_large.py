@@ -15,6 +15,7 @@ import attncalc as ac
 from attncalc import large, memory, problem
 from attncalc.calculations import load
 from attncalc.errors import TooLarge
+from attncalc.homework.key import Key
 from attncalc.problem import Backward, Problem, solve
 from attncalc.render import View, render
 from attncalc.trace import Given
@@ -126,6 +127,12 @@ def test_what_does_not_fit_is_refused(
     ) as caught:
         solve(Problem(load("attention"), rows), **how)
     assert mend in caught.value.hint
+
+
+def test_marking_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch, as_large: None) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    with pytest.raises(TooLarge, match=r"^checking attention needs"):
+        Key(Problem(load("attention"), {name: Given(np.ones((600, 4))) for name in "qkv"}))
 
 
 def test_the_library_computes_a_step_when_it_is_asked_for(as_large: None) -> None:

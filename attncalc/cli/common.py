@@ -293,6 +293,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         from attncalc.explain import explained
 
         trace = explained(trace)
+    _must_fit_as_text(trace, chosen)
     if chosen.view.plot or chosen.target.format in PICTURES:
         trace, chosen = _illustrated(trace, chosen)
     content = render(trace, chosen.target.format, chosen.view)
@@ -301,6 +302,24 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         output.say("note", note)
     for warning in trace.warnings:
         output.say("warning", warning)
+
+
+TEXT_ENTRY = 120
+"""The bytes that a number takes, about, while it is written as text."""
+
+
+def _must_fit_as_text(trace: Trace, chosen: Settings) -> None:
+    """Refuse a result in so many digits that there is not the memory for them; pages show the ends alone."""
+    if chosen.target.format not in ("json", "csv", "plain"):
+        return
+    kept = [step.value.size for step in trace.outputs if step.value is not None]
+    from attncalc.problem import LARGE
+
+    if sum(kept) > LARGE:
+        from attncalc import memory  # few results are
+
+        ways = {f"-f npy -o FILE{'' if chosen.view.bare else ' (the result alone)'}": 8 * max(kept)}
+        memory.must_fit(TEXT_ENTRY * sum(kept), f"{trace.calculation} as {chosen.target.format}", ways)
 
 
 def _asked(chosen: Settings) -> str | None:

@@ -20,7 +20,7 @@ from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given, plan
-from attncalc.problem import Problem
+from attncalc.problem import Problem, is_large
 from attncalc.text import near, quoted
 from attncalc.trace import Given
 from attncalc.writing import write
@@ -40,6 +40,10 @@ class Key:
     def __init__(self, problem: Problem) -> None:
         self.problem = _in_floats(problem)
         written = write(self.problem)
+        if written.loop is None and is_large(written):
+            from attncalc import large  # few problems are
+
+            large.must_fit_for_checking(written, problem.name)
         self.ways = Ways(self.problem, written)
         self.dropped, self.axes = written.bound.dropped, written.bound.axes
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))

@@ -5,7 +5,8 @@
 
 Each round runs every candidate once, one after the other, so that a busy machine slows all of them alike; what is
 reported is the median time, and the median over the rounds of the ratio to the same round's PyTorch, or to bare NumPy
-where PyTorch is not installed. Each candidate uses all cores that the process may use, and its result is compared with
+where PyTorch is not installed; and the same of the processor time, all cores added up, which other programs that run
+meanwhile disturb less. Each candidate uses all cores that the process may use, and its result is compared with
 attncalc's before anything is measured.
 """
 
@@ -61,18 +62,18 @@ def candidates(q: Array, k: Array, v: Array, *, causal: bool) -> dict[str, Candi
     return found
 
 
-def measure(calls: dict[str, Candidate], rounds: int) -> dict[str, list[float]]:
-    """The times of every candidate, round by round, after one run of each that is not counted."""
+def measure(calls: dict[str, Candidate], rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """The time and the processor time of every candidate, round by round, after a run of each that is not counted."""
     results = {name: call() for name, call in calls.items()}
     for name, result in results.items():
         apart = np.max(np.abs(result - results["attncalc"]))
         assert apart < 1e-4 * np.max(np.abs(result)), f"{name} is {apart:.2g} off"
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start, worked = time.perf_counter(), time.process_time()
             call()
-            times[name].append(time.perf_counter() - start)
+            times[name].append((time.perf_counter() - start, time.process_time() - worked))
     return times
 
 
@@ -91,17 +92,18 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=9)
     chosen = arguments.parse_args()
     print(f"n = {chosen.n:,}, d = {chosen.width}, {chosen.rounds} rounds; {machine()}\n")
-    print(f"{'':<34} {'median':>10} {'minimum':>10} {'ratio':>8} {'of minima':>10}")
+    print(f"{'':<34} {'time':>10} {'ratio':>8} {'processor':>13} {'ratio':>8}")
     for dtype, causal in CASES:
         rng = np.random.default_rng(0)
         q, k, v = (rng.standard_normal((chosen.n, chosen.width)).astype(dtype) for _ in range(3))
         times = measure(candidates(q, k, v, causal=causal), chosen.rounds)
         floor = next(iter(times.values()))
         for name, values in times.items():
-            ratio = statistics.median(mine / first for mine, first in zip(values, floor, strict=True))
+            pairs = list(zip(values, floor, strict=True))
+            passed, worked = (statistics.median(mine[i] / first[i] for mine, first in pairs) for i in (0, 1))
+            middle, processor = (statistics.median(one[i] for one in values) * 1e3 for i in (0, 1))
             label = f"{dtype}{', causal' if causal else ''}: {name}"
-            middle, least = statistics.median(values) * 1e3, min(values) * 1e3
-            print(f"{label:<34} {middle:7.0f} ms {least:7.0f} ms {ratio:6.2f} × {least / min(floor) / 1e3:8.2f} ×")
+            print(f"{label:<34} {middle:7.0f} ms {passed:6.2f} × {processor:10.0f} ms {worked:6.2f} ×", flush=True)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,18 @@ def test_a_limit_of_the_process_is_respected(
         assert not list(folder.glob("*.npz"))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the address space, and /proc")
+def test_more_numbers_than_can_be_written_as_text_are_refused(
+    limited: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    """Of 40 million numbers the array takes 320 MB, and their text many times that."""
+    call = ("sinusoidal", "--n", "5000000", "--d", "8")
+    found, said = limited(2**31 + 2**30, *call, "-f", "plain", cwd=tmp_path)
+    error, hint = said.splitlines()
+    assert (found, error[:60]) == (2, "Error: sinusoidal as plain needs 4,800,000,000 bytes of memo")
+    assert hint == "hint: -f npy -o FILE (the result alone) needs 320,000,000"
+
+
 @pytest.fixture
 def limited(attncalc_command: list[str]) -> Callable[..., tuple[int, str]]:
     """The command under a limit of its address space: its exit status and what it said on stderr."""
