@@ -199,8 +199,29 @@ def multihead(
     )
 
 
-def kv_cache(q: Matrix, k: Matrix, v: Matrix, bytes: int = 2, **rules: Any) -> Values:
-    found: Values = {}
+def taken(
+    q: Any = None, k: Any = None, v: Any = None, x: Any = None, wq: Any = None, wk: Any = None, wv: Any = None
+) -> tuple[Matrix, Matrix, Matrix, Values]:
+    """Queries, keys and values, and what is told of them where they were made from tokens."""
+    if x is None:
+        return q, q if k is None else k, q if v is None else v, {}
+    made = {"q": times(x, wq), "k": times(x, wk), "v": times(x, wv)}
+    return made["q"], made["k"], made["v"], made
+
+
+def kv_cache(
+    q: Any = None,
+    k: Any = None,
+    v: Any = None,
+    *,
+    x: Any = None,
+    wq: Any = None,
+    wk: Any = None,
+    wv: Any = None,
+    bytes: int = 2,
+    **rules: Any,
+) -> Values:
+    q, k, v, found = taken(q, k, v, x, wq, wk, wv)
     for t in range(len(q)):
         row = attention([q[t]], k[: t + 1], v[: t + 1], **rules)
         found |= {f"token {t + 1}/{name}": row[name] for name in ("scores", "weights", "output")}
@@ -208,11 +229,23 @@ def kv_cache(q: Matrix, k: Matrix, v: Matrix, bytes: int = 2, **rules: Any) -> V
     return found | {"output": attention(q, k, v, causal=True, **rules)["output"], "largest_difference": 0.0}
 
 
-def flash(q: Matrix, k: Matrix, v: Matrix, block: int = 2, **rules: Any) -> Values:
+def flash(
+    q: Any = None,
+    k: Any = None,
+    v: Any = None,
+    *,
+    x: Any = None,
+    wq: Any = None,
+    wk: Any = None,
+    wv: Any = None,
+    block: int = 2,
+    **rules: Any,
+) -> Values:
     """The running maximum and sum over the keys up to each block's end, found from the whole row each time."""
+    q, k, v, found = taken(q, k, v, x, wq, wk, wv)
     whole = attention(q, k, v, **rules)
     rows = whole.get("masked") or whole.get("scaled") or whole["scores"]
-    found: Values = {"output": whole["output"]}
+    found |= {"output": whole["output"]}
     for b, start in enumerate(range(0, len(k), block), start=1):
         seen = [row[: start + block] for row in rows]
         sizes = [[math.exp(e - max(row)) for e in row] for row in seen]

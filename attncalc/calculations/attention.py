@@ -47,7 +47,13 @@ ABOUT = {
 }
 """What a teacher would add to the reason of a step."""
 
+Queries = Annotated[Node | None, "the queries, one a row"]
+Keys = Annotated[Node | None, "the keys, one a row"]
+Values = Annotated[Node | None, "the values, one for each key"]
 Tokens = Annotated[Node | None, "the tokens, one a row"]
+ToQueries = Annotated[Node | None, "the query projection, with x"]
+ToKeys = Annotated[Node | None, "the key projection, with x"]
+ToValues = Annotated[Node | None, "the value projection, with x"]
 Context = Annotated[Node | None, "what keys and values are made from, where it is not x (encoder–decoder attention)"]
 Mask = Annotated[Node | None, "who may look at whom; broadcasts from the right"]
 Bias = Annotated[Node | Literal["alibi"] | None, "numbers that are added to the scores, or alibi; from the right"]
@@ -174,14 +180,14 @@ def qkv(
     reference=f"{VASWANI}, eq. 1",
 )
 def attention(
-    Q: Annotated[Node | None, "the queries, one a row"] = None,
-    K: Annotated[Node | None, "the keys, one a row"] = None,
-    V: Annotated[Node | None, "the values, one for each key"] = None,
+    Q: Queries = None,
+    K: Keys = None,
+    V: Values = None,
     *,
     X: Tokens = None,
-    W_Q: Annotated[Node | None, "the query projection, with x"] = None,
-    W_K: Annotated[Node | None, "the key projection, with x"] = None,
-    W_V: Annotated[Node | None, "the value projection, with x"] = None,
+    W_Q: ToQueries = None,
+    W_K: ToKeys = None,
+    W_V: ToValues = None,
     context: Context = None,
     M: Mask = None,
     B: Bias = None,
@@ -204,7 +210,7 @@ def attention(
     there are fewer key heads than query heads, consecutive query heads share one. A query with every key masked gets
     the weights 0 and the output 0.
     """
-    Q, K, V = _operands(Q, K, V, X, (W_Q, W_K, W_V), context)
+    Q, K, V = queries_keys_values("attention", (Q, K, V), X, (W_Q, W_K, W_V), context)
     Q, K = rotated_queries_and_keys(Q, K, Turning(P, rotation, on=rope, at_end=causal_align == "end"))
     K, V = shared_heads(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
@@ -212,34 +218,39 @@ def attention(
     return step("output", weights @ V, "mix the values by those shares", about=ABOUT["mixed"]), weights
 
 
-def _operands(
-    Q: Node | None,
-    K: Node | None,
-    V: Node | None,
+def queries_keys_values(
+    name: str,
+    given: tuple[Node | None, Node | None, Node | None],
     X: Node | None,
     weights: Sequence[Node | None],
-    context: Node | None,
+    context: Node | None = None,
+    *,
+    keys: str = "m",
 ) -> tuple[Node, Node, Node]:
-    """Queries, keys and values: as given, projected from tokens, or all the same matrix."""
+    """Queries, keys and values: as given, projected from tokens, or all the same matrix.
+
+    `keys` names the axis of the keys, `name` the calculation, for its errors.
+    """
+    Q, K, V = given
     if X is not None:
         if Q is not None or K is not None or V is not None:
-            raise OptionError("attention takes q, k and v, or x with wq, wk and wv, and not both")
+            raise OptionError(f"{name} takes q, k and v, or x with wq, wk and wv, and not both")
         W_Q, W_K, W_V = weights
         if W_Q is None or W_K is None or W_V is None:
             missing = [name for name, W in zip(("wq", "wk", "wv"), weights, strict=True) if W is None]
-            raise OptionError(f"attention from x needs wq, wk and wv, and {both(missing)} must still be given")
-        return project_qkv(X, context, (W_Q, W_K, W_V), (None, None, None))
+            raise OptionError(f"{name} from x needs wq, wk and wv, and {both(missing)} must still be given")
+        return project_qkv(X, context, (W_Q, W_K, W_V), (None, None, None), keys=keys)
     unused = [n for n, node in zip(("wq", "wk", "wv", "context"), (*weights, context), strict=True) if node is not None]
     if unused:
         raise OptionError(f"{both(unused)} {'goes' if len(unused) == 1 else 'go'} with x, and there is no x")
     if Q is None:
-        raise OptionError("attention needs q, k and v (or x with wq, wk and wv), and q must still be given")
+        raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv), and q must still be given")
     if K is None and V is None:
         note("only q was given, one matrix: keys = queries and values = keys")
-        K = V = rename(Q, "n", "m")
-        return Q, K, rename(V, "d_k", "d_v")
+        K = Q if keys in Q.names else rename(Q, "n", keys)
+        return Q, K, rename(K, "d_k", "d_v")
     if K is None or V is None:
-        raise OptionError(f"attention needs q, k and v, and {'k' if K is None else 'v'} must still be given")
+        raise OptionError(f"{name} needs q, k and v, and {'k' if K is None else 'v'} must still be given")
     return Q, K, V
 
 

@@ -7,15 +7,21 @@ from typing import Annotated
 import numpy as np
 
 from attncalc.calculation import AT_LEAST_1, calculation
-from attncalc.calculations.attention import shared_heads
+from attncalc.calculations.attention import (
+    Keys,
+    Queries,
+    Tokens,
+    ToKeys,
+    ToQueries,
+    ToValues,
+    Values,
+    queries_keys_values,
+    shared_heads,
+)
 from attncalc.calculations.masking import Causal, Scale, scaled
 from attncalc.graph import Node, aside, group, output, step
 from attncalc.laws import same, shuffled
 from attncalc.ops import absolute, concat, exp, held, index, keep_where, maximum, part_of, peak, rename, softmax, total
-
-Queries = Annotated[Node, "the queries, one a row"]
-Keys = Annotated[Node, "the keys, one a row"]
-Values = Annotated[Node, "the values, one for each key"]
 
 ABOUT = {
     "scores": "Earlier queries are not looked at again: they may not see this token, so what they saw has not "
@@ -36,16 +42,24 @@ ABOUT = {
     q="n d_k",
     k="n d_k",
     v="n d_v",
+    x="n d_model",
+    wq="d_model d_k",
+    wk="d_model d_k",
+    wv="d_model d_v",
     leading=("h",),
     laws={"the rows are those of causal attention": lambda f, q, k, v: same(f(q, k, v)["largest_difference"], 0)},
     pictures=("weights",),
     reference="Shazeer 2019, section 2.4.1",
 )
 def kv_cache(
-    Q: Queries,
-    K: Keys,
-    V: Values,
+    Q: Queries = None,
+    K: Keys = None,
+    V: Values = None,
     *,
+    X: Tokens = None,
+    W_Q: ToQueries = None,
+    W_K: ToKeys = None,
+    W_V: ToValues = None,
     scale: Scale = "default",
     bytes: Annotated[int, "how many bytes a cached number takes: 2 in float16, 4 in float32"] = 2,
 ) -> tuple[Node, Node]:
@@ -55,6 +69,7 @@ def kv_cache(
     rows are those of causal attention (`largest_difference` says how exactly), at the price of the bytes that the
     cache takes: 2·d for every token, head and layer where d_k = d_v = d.
     """
+    Q, K, V = queries_keys_values("kv-cache", (Q, K, V), X, (W_Q, W_K, W_V), keys="n")
     K, V = shared_heads(K, V, Q, None)
     rows = []
     for t in range(Q.axes[-2].size):
@@ -86,6 +101,10 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     q="n d_k",
     k="m d_k",
     v="m d_v",
+    x="n d_model",
+    wq="d_model d_k",
+    wk="d_model d_k",
+    wv="d_model d_v",
     leading=("h",),
     laws={
         "the size of the blocks does not matter": lambda f, q, k, v: same(
@@ -96,10 +115,14 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     reference="Dao et al. 2022, FlashAttention, section 3.1; Milakov and Gimelshein 2018",
 )
 def flash(
-    Q: Queries,
-    K: Keys,
-    V: Values,
+    Q: Queries = None,
+    K: Keys = None,
+    V: Values = None,
     *,
+    X: Tokens = None,
+    W_Q: ToQueries = None,
+    W_K: ToKeys = None,
+    W_V: ToValues = None,
     block: Annotated[int, "how many keys are looked at together", AT_LEAST_1] = 2,
     causal: Causal = False,
     scale: Scale = "default",
@@ -109,6 +132,7 @@ def flash(
     Each query keeps three things: the largest score so far, the sum of exponentials measured from it, and the values
     mixed by these. A larger maximum shrinks what was there before by e^(old − new). The output is attention's own.
     """
+    Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V))
     K, V = shared_heads(K, V, Q, None)
     size = K.axes[-2].size
     carried: tuple[Node, Node, Node] | None = None

@@ -32,8 +32,15 @@ def _add(*terms: Array) -> Array:
 
 
 def _add_text(node: Node, *terms: str) -> str:
-    shown = terms if len(terms) <= 6 else (*terms[:3], "…", terms[-1])
-    return " + ".join(shown)
+    return _summed(terms, "…")
+
+
+def _add_latex(node: Node, *terms: str) -> str:
+    return _summed(terms, r"\ldots")
+
+
+def _summed(terms: Sequence[str], gap: str) -> str:
+    return " + ".join(terms if len(terms) <= 6 else (*terms[:3], gap, terms[-1]))
 
 
 def _power_vjp(g: Node, y: Node, node: Node, x: Node, p: Node) -> Sequence[Node | None]:
@@ -97,7 +104,7 @@ OPS |= {
     "add": _row(
         _add,
         _add_text,
-        _add_text,
+        _add_latex,
         entrywise("+"),
         binds=3,
         takes=(3, 2.5),

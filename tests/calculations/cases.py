@@ -24,6 +24,9 @@ PROJECTED = {"x": "3 4", "wq": "4 2", "wk": "4 2", "wv": "4 3"}
 HEADS = {"x": "2 3", "wq": "3 4", "wk": "3 4", "wv": "3 2", "wo": "2 3"}
 ADDED = [[0, -1.5, -0.25, 2, 0.5], [1, 0, -3, 0.75, -0.5]]
 
+CACHED = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("scores", "weights", "output", "cached_bytes"))
+CACHED += " output"
+
 CLASSES = {"logits": "3 4", "target": [0, 2, 3]}
 SHARES = [[0.25, 0.125, 0.5, 0.125], [0.1, 0.2, 0.3, 0.4]]
 WEIGHTS = [1.0, 0.5, 2.0, 0.25]
@@ -188,9 +191,13 @@ EXPECTED: dict[str, Expected] = {
         outputs="output weights",
     ),
     "kv-cache": Expected(
-        " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("scores", "weights", "output", "cached_bytes"))
-        + " output",
-        (case(**QKV), case(**QKV, scale=0.5, bytes=4)),
+        CACHED,
+        (
+            case(**QKV),
+            case(**QKV, scale=0.5, bytes=4),
+            case(f"q k v {CACHED}", x="3 4", wq="4 2", wk="4 2", wv="4 3"),
+            case(q="3 4"),
+        ),
         outputs="output largest_difference",
     ),
     "flash": Expected(
@@ -200,6 +207,8 @@ EXPECTED: dict[str, Expected] = {
             case(**QKV, causal=True),
             case(**QKV, scale="none"),
             case(f"{_blocks(1)} output", **QKV, block=3),
+            case(f"q k v {_blocks(1, 2)} output", x="3 4", wq="4 2", wk="4 2", wv="4 3"),
+            case(q="3 4"),
         ),
     ),
     # Matrices taken apart
