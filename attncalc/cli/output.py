@@ -21,7 +21,7 @@ def prepare_streams() -> None:
     """
     if sys.stdout is not None and isinstance(raw := getattr(sys.stdout, "buffer", None), io.RawIOBase):
         encoding = sys.stdout.encoding
-        sys.stdout.detach()
+        sys.stdout.detach()  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, newline="\n")
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # as it is when it was closed before we started
