@@ -6,6 +6,7 @@ out in blocks of rows and compared with the whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -83,7 +84,7 @@ def in_blocks(node: Node, operands: Mapping[str, Array]) -> Iterator[tuple[slice
 
 
 def _entries(node: Node) -> int:
-    return int(np.prod([axis.size for axis in node.axes], dtype=np.int64))
+    return math.prod(axis.size for axis in node.axes)
 
 
 def _row_by_row(node: Node, axis: str) -> bool:

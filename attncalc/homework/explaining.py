@@ -139,7 +139,8 @@ def _matching(
     key: Key, question: Question, ways: Ways, own: Own | None, close: Close, *, tried: int = 0
 ) -> list[Match]:
     """The ways that give what was written, too well for chance."""
-    answer, ways = question.answer, [(made, way) for made, way in ways if key.taken(way, own)]
+    answer, taken = question.answer, key.taken(own)
+    ways = [(made, way) for made, way in ways if way.route in taken]
     if not ways or (close is nearly and not answer.enough.any()):
         return []
     values = key.values([way.steps[question.key] for _, way in ways], own)
@@ -158,7 +159,8 @@ def _matching(
 
 def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None) -> list[Match]:
     """The ways that give what was written with rounding on the way."""
-    ways = [(made, way) for made, way in ways if key.taken(way, own)]
+    taken = key.taken(own)
+    ways = [(made, way) for made, way in ways if way.route in taken]
     answer, nodes = question.answer, [way.steps[question.key] for _, way in ways]
     values = key.values(nodes, own)
     against = _against(key, question, own)

@@ -159,11 +159,11 @@ class Work:
 
     def _rounded_early(self, question: Question) -> Finding | None:
         answer, own = question.answer, question.own if self._sound(question) else {}
-        follows = self.key.value(question.key, own=own) if own and self.key.taken(self.key.ways.right, own) else None
+        follows = self.key.value(question.key, own=own) if own and () in self.key.taken(own) else None
         if follows is not None and (fits(answer, follows).all() or nearly(answer, follows).all()):
             return FROM_ROUNDED
         for way in self.key.routes:
-            for base in (None, own) if own and self.key.taken(way, own) else (None,):
+            for base in (None, own) if own and way.route in self.key.taken(own) else (None,):
                 hit = self._replayed(question, way.steps[question.key], base) if question.key in way.steps else None
                 if hit is not None:
                     where = f" at {hit}" if hit else ""
@@ -244,7 +244,7 @@ class Work:
         few = question.digits <= MOST_DECIMALS
         if not (few and question.by_hand and answer.enough.all()) or self._comes_out(question):
             return None
-        gone_on = question.own and self._sound(question) and self.key.taken(self.key.ways.right, question.own)
+        gone_on = question.own and self._sound(question) and () in self.key.taken(question.own)
         bases = [None, question.own] if gone_on else [None]
         reached = [self.key.rounded(self.key.nodes[key], question.digits, base).near for base in bases]
         values = np.concatenate([value for value in reached if value.shape[1:] == answer.shape])

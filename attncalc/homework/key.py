@@ -49,6 +49,7 @@ class Key:
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
         self.separated: dict[tuple[StepKey, tuple[tuple[str, ...], ...]], dict[str, Any] | None] = {}
         self._spelled: dict[Node, Spelled] = {}
+        self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
         self._rounded: dict[tuple[Node, int], Rounded] = {}
         self.result = self.ways.result
@@ -107,21 +108,23 @@ class Key:
             return False
         return bool(np.allclose(value, right, rtol=ROUND_OFF, atol=LEFT_OVER * self.size, equal_nan=True))
 
-    def taken(self, way: Way, own: Own | None) -> bool:
-        """Whether somebody went the way's route, so that one may go on in it from their own steps.
+    def taken(self, own: Own | None) -> list[tuple[Mistake, ...]]:
+        """The routes that somebody may have gone, of which one may go on from their own steps; () is the usual one.
 
         Where routes have other numbers, theirs are the ones of this route; nobody goes on in one from those of another.
         """
         if not own or len(self.routes) == 1:
-            return True
-        route = tuple(mistake for mistake in way.mistakes if mistake.kind == "route")
-        along = next((known for known in self.routes if known.mistakes == route), self.ways.right)
-        others = [known for known in self.routes if known is not along]
-        return not any(
-            _nearer(given, self.value(key, other), self.value(key, along))
-            for other in others
-            for key, given in own.items()
-        )
+            return [way.mistakes for way in self.routes]
+        return [
+            way.mistakes
+            for way in self.routes
+            if not any(
+                _nearer(given, self.value(key, other), self.value(key, way))
+                for other in self.routes
+                if other is not way
+                for key, given in own.items()
+            )
+        ]
 
     @cached_property
     def pairs(self) -> dict[tuple[int, int], Way | None]:
@@ -144,11 +147,16 @@ class Key:
         if node is None:
             return None
         expression = node.sources[0]
-        if not own and largest(expression) > LARGE:
+        if not own and self._is_large(expression):
             value = self._in_blocks(expression)
         else:
             value = self.ways.values([expression], own)[expression]
         return value.astype(np.float64) if value.dtype.kind in "biuf" else None
+
+    def _is_large(self, expression: Node) -> bool:
+        if expression not in self._sizes:
+            self._sizes[expression] = largest(expression)
+        return self._sizes[expression] > LARGE
 
     def _in_blocks(self, expression: Node) -> Array:
         if expression not in self._large:

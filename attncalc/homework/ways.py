@@ -35,6 +35,11 @@ class Way(NamedTuple):
     steps: Mapping[StepKey, Node]
     mistakes: tuple[Mistake, ...] = ()
 
+    @property
+    def route(self) -> tuple[Mistake, ...]:
+        """The other right route on which it is, () on the usual one."""
+        return tuple(mistake for mistake in self.mistakes if mistake.kind == "route")
+
 
 class _Forward(NamedTuple):
     """A graph as far as no backward pass is taken."""
