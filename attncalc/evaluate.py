@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from attncalc.axes import align
+from attncalc.errors import NotExact
 from attncalc.graph import Node
+from attncalc.ops.kernels import WITHOUT
 from attncalc.plan import Plan, is_given, named, plan
 
 Array = NDArray[Any]
+MOST_EXACT = 20_000
+MOST_DRAWN = 1_000  # of which each has sixteen digits
 
 
 def evaluate(
@@ -58,7 +62,8 @@ def _value(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Arra
         return np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype)
     if node.op == "identity":
         shape = tuple(axis.size for axis in node.axes)
-        return np.eye(int(np.prod(shape[: len(shape) // 2])), dtype=dtype).reshape(shape)
+        ones = np.eye(int(np.prod(shape[: len(shape) // 2])))
+        return (exactly(ones) if dtype.kind == "O" else ones.astype(dtype)).reshape(shape)
     if node.op == "size":
         return number(node.args["axis"].size, dtype)
     if node.op == "index":
@@ -67,7 +72,10 @@ def _value(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Arra
         return np.broadcast_to(positions, tuple(axis.size for axis in node.axes))
     if not node.sources:
         drawn = np.asarray(node.row.kernel(node))
-        return exactly(drawn) if dtype.kind == "O" else drawn.astype(dtype)
+        if dtype.kind != "O":
+            return drawn.astype(dtype)
+        refuse_many(drawn.size, MOST_DRAWN, "random numbers")
+        return exactly(drawn)
     if node.row.elementwise:
         sources = [align(values[source], source.axes, node.axes) for source in node.sources]
         return np.asarray(node.row.kernel(*sources))
@@ -78,6 +86,12 @@ def _positions(size: int, dtype: np.dtype[Any]) -> Array:
     if dtype.kind != "O":
         return np.arange(size, dtype=dtype)
     return np.array([number(i, dtype)[()] for i in range(size)], dtype=object)
+
+
+def refuse_many(size: int, most: int = MOST_EXACT, what: str = "entries") -> None:
+    """Raise NotExact where so many numbers are to be made exact that nobody reads them, and SymPy grows slow."""
+    if size > most:
+        raise NotExact(f"{size:,} {what} are not made exact: the limit is {most:,}", hint=WITHOUT)
 
 
 def number(value: Any, dtype: np.dtype[Any]) -> Array:
@@ -96,6 +110,7 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
 def exactly(values: Array) -> Array:
     """Floats as exact numbers, each by its shortest digits: 0.1 is one tenth."""
+    refuse_many(values.size)
     entries = [number(value, np.dtype(object))[()] for value in values.ravel().tolist()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries
