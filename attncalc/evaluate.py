@@ -15,9 +15,11 @@ from numpy.typing import DTypeLike, NDArray
 from attncalc.axes import align
 from attncalc.errors import NotExact
 from attncalc.graph import Node
+from attncalc.ops.kernels import WITHOUT
 from attncalc.plan import Plan, is_given, named, plan
 
 Array = NDArray[Any]
+MOST_EXACT = 20_000
 
 
 def evaluate(
@@ -60,7 +62,8 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
         return np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype)
     if node.op == "identity":
         shape = tuple(axis.size for axis in node.axes)
-        return np.eye(int(np.prod(shape[: len(shape) // 2])), dtype=dtype).reshape(shape)
+        ones = np.eye(int(np.prod(shape[: len(shape) // 2])))
+        return (exactly(ones) if dtype.kind == "O" else ones.astype(dtype)).reshape(shape)
     if node.op == "size":
         return number(node.args["axis"].size, dtype)
     if node.op == "index":
@@ -83,6 +86,12 @@ def _positions(size: int, dtype: np.dtype[Any]) -> Array:
     return np.array([number(i, dtype)[()] for i in range(size)], dtype=object)
 
 
+def refuse_many(size: int) -> None:
+    """Raise NotExact where so many numbers are to be made exact that nobody reads them, and SymPy grows slow."""
+    if size > MOST_EXACT:
+        raise NotExact(f"{size:,} entries are not made exact: the limit is {MOST_EXACT:,}", hint=WITHOUT)
+
+
 def number(value: Any, dtype: np.dtype[Any]) -> Array:
     """A number of a formula as the kind that the operands are; a float is exact by its shortest digits."""
     if dtype.kind != "O":
@@ -101,6 +110,7 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
 def exactly(values: Array) -> Array:
     """Floats and fractions as exact numbers, each float by its shortest digits: 0.1 is one tenth."""
+    refuse_many(values.size)
     entries = [number(value, np.dtype(object))[()] for value in values.ravel().tolist()]
     result = np.empty(len(entries), dtype=object)
     result[:] = entries

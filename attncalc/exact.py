@@ -12,7 +12,7 @@ import sympy
 from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
-from attncalc.evaluate import exactly
+from attncalc.evaluate import exactly, refuse_many
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT, digits
 from attncalc.trace import Given
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 LARGEST = 20_000
-"""So many operations may a step's entries hold together, and so many entries an operand: beyond that nobody reads
-them, and SymPy grows slow."""
+"""So many operations may a step's entries hold together: beyond that nobody reads them, and SymPy grows slow."""
 TIDIED = 400
 """Entries of more operations than this are left as they come out."""
 
@@ -34,10 +33,7 @@ def exact(given: Given) -> Given:
     """The operand as exact numbers: each by the digits that it was written with, 0.1 as 1/10, 1/3 as a third."""
     if given.value.dtype.kind != "f":
         return given
-    if given.value.size > LARGEST:
-        raise NotExact(
-            f"an operand of {given.value.size:,} entries is not made exact, and the limit is {LARGEST:,}", hint=WITHOUT
-        )
+    refuse_many(given.value.size)
     if given.written is None:
         return given._replace(value=exactly(given.value))
     entries = [_entry(text) for text in given.written.flat]

@@ -94,6 +94,23 @@ def run_here(call: Call) -> Ended:
 posix = pytest.mark.skipif(sys.platform == "win32", reason="names of files that only POSIX has")
 
 
+FAILED_ONCE = {
+    "the cells of exact eigenvalues": ["eigen", "1 2; 3 4", "--exact"],
+    "the cells of eigenvalues in letters": ["eigen", "2x2", "--symbolic"],
+    "differences beside an exact gradient": ["grad", "dot", "1,2", "3,4", "--exact", "--gradcheck"],
+    "an exact Jacobian of ones and zeros": ["jacobian", "manhattan", "1,2", "4,-2", "--exact"],
+    "an exact factorial": ["likelihood", "1,2", "--distribution", "poisson", "--rate", "3", "--exact"],
+}
+
+
+@pytest.mark.parametrize("words", FAILED_ONCE.values(), ids=FAILED_ONCE)
+def test_what_failed_once_is_answered(words: list[str]) -> None:
+    call = Call(tuple(words), {})
+    ended = run_here(call)
+    assert (ended.status, ended.err) == (0, b"")
+    any_calls.check(call, ended)
+
+
 @posix
 @many
 @given(any_calls.of_a_calculation())

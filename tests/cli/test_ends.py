@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from attncalc.cli import app
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and devices of POSIX")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]  # the fixture's
@@ -140,6 +142,30 @@ def wait_until_reading(pid: int) -> None:
             return
         time.sleep(0.05)
     pytest.fail("the program never waited for its input")
+
+
+class TestNotes:
+    """What is noted stands behind the result, and never before a fault."""
+
+    def test_a_fault_stands_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "1,2").write_text("[5]")  # a literal wins over a file of its name, which is noted
+        assert app(["norm", "1,2", "-q"], standalone_mode=False) == 0
+        assert capsys.readouterr().err.startswith("note: ")
+        assert app(["norm", "1,2", "--get", "nothing"], standalone_mode=False) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert [line.partition(": ")[0] for line in said.err.splitlines()] == ["Error", "hint"]
+
+    def test_what_may_have_been_misread_is_the_hint_of_a_fault_that_has_none(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert app(["kl", "-q", "0.5,0.5"], standalone_mode=False) == 2
+        assert capsys.readouterr().err == (
+            "Error: kl needs p and q, and q is missing\nhint: -q is read as --quiet; for q write --q\n"
+        )
 
 
 class TestOverwriting:
