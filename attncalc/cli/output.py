@@ -19,10 +19,10 @@ def prepare_streams() -> None:
 
     Under PYTHONUNBUFFERED, standard output writes once, and forgets what a disk that is nearly full did not take.
     """
-    if sys.stdout is not None and isinstance(raw := getattr(sys.stdout, "buffer", None), io.RawIOBase):
-        encoding = sys.stdout.encoding
-        sys.stdout.detach()
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, newline="\n")
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.RawIOBase):
+        encoding = out.encoding
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(out.detach()), encoding, newline="\n")
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # as it is when it was closed before we started
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
