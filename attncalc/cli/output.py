@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from attncalc.errors import AttncalcError
-from attncalc.text import reason, visible
+from attncalc.text import visible
 
 SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or everything is spelled in ASCII
 
@@ -19,10 +19,10 @@ def prepare_streams() -> None:
 
     Under PYTHONUNBUFFERED, standard output writes once, and forgets what a disk that is nearly full did not take.
     """
-    if sys.stdout is not None and isinstance(raw := getattr(sys.stdout, "buffer", None), io.RawIOBase):
-        encoding = sys.stdout.encoding
-        sys.stdout.detach()  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
-        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, newline="\n")
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.RawIOBase):
+        encoding = out.encoding
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(out.detach()), encoding, newline="\n")
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # as it is when it was closed before we started
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
@@ -70,6 +70,12 @@ def say_fault(fault: AttncalcError) -> None:
     say("Error", fault.message)
     if fault.hint:
         say("hint", fault.hint)
+
+
+def reason(error: OSError) -> str:
+    """The system's words for a failure, as a part of a sentence: `no space left on device`."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -42,7 +42,7 @@ def documents(settings: Mapping[str, str], place: Path) -> list[object]:
     clean = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "SYSTEMROOT") if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-c", EVERY, *map(str, DOCUMENTS)],
-        env={**clean, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", **settings},
+        env=clean | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"} | dict(settings),
         cwd=place,
         capture_output=True,
         check=True,
