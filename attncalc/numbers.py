@@ -244,9 +244,11 @@ def _on_the_point(column: list[str]) -> list[str]:
 def _exact_entry(entry: Any, digits: int | None) -> str:
     """`√3/3 ≈ 0.5774`, `1/2 = 0.5`; letters and whole numbers by themselves."""
     text = exact_text(entry)
+    if getattr(entry, "free_symbols", None):  # SymPy would work all of it out before it said that letters have no value
+        return text
     try:
         value = complex(entry)
-    except (TypeError, ValueError):  # it holds letters
+    except (TypeError, ValueError):  # no number either, as zoo is
         return text
     decimal = format_number(value if value.imag else value.real, digits)
     if decimal == text:
