@@ -28,7 +28,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 def unwritable(path: Path, why: str, hint: str = "") -> AttncalcError:
     """The error that says why a file cannot be written."""
-    return AttncalcError(f"cannot write {visible(str(path), 80)}: {why}", hint=hint)
+    return AttncalcError(f"cannot write {visible(str(path), 200)}: {why}", hint=hint)
 
 
 def is_device(path: Path) -> bool:

@@ -132,7 +132,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "needs a target to go on from, or --start"),
     ({"start": "<S>"}, "--start <S>: the vocabulary has no such word"),
     ({"start": 12}, "--start 12 is not among the 12 words"),
-    ({"start": 0, "generate": 0}, "--generate must be at least 1"),
+    ({"start": 0, "generate": 0}, "--generate must be from 1 to 256"),
     ({"start": 0, "generate": 1, "end": "stop"}, "--end stop: the vocabulary has no such word"),
     ({"target": [0], "model": {**MODEL, "decoder": []}}, "at least one decoder"),
     ({"target": [0], "model": {**MODEL, "decodr": []}}, 'nothing called "decodr"'),

@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[Sequence[str], str]] = {
     "rows of a schedule": (["schedule", "--steps", "1000000000000"], "makes a row for each step, and 1,000,000 are"),
     "updates": ([*TRAIN, "--steps", "1000000000000"], "1,000,000,000,000 steps are asked for, and 10,000,000 are"),
     "steps downhill": (["descend", "x", "--start", "1", "--steps", "1000000000000"], "iterations are asked for, and"),
-    "tokens": (["transformer", "model.json", "--generate", "1000000000000"], "--generate must be at most 256"),
+    "tokens": (["transformer", "model.json", "--generate", "1000000000000"], "--generate must be from 1 to 256"),
     "a factorial": (["likelihood", "1,1000000000", *POISSON, "--exact"], "1.0000E+9! has more than 1,000 digits"),
     "an exact exponential": (["softmax", "1e300,1", "--exact"], "has more than 1,000 digits"),
     "an exact power": (["norm", "3,4", "--p", "1000000", "--exact"], "has more than 1,000 digits"),
@@ -136,7 +136,7 @@ TOO_MUCH = {
     "biases": ["alibi", "--heads", "1000", "--n", "1000000"],
     "pairs": ["t5-bias", "--n", "1000000000"],
     "padding": ["conv", "1,2,3", "1,1", "--padding", "1000000000000000"],
-    "an outer product": ["outer", "long.json", "long.json"],
+    "an outer product": ["outer", "long.json", "long.json", "--all"],
 }
 
 

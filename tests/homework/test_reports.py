@@ -246,7 +246,7 @@ def read(found: list[Graded]) -> Reader:
 class TestHtml:
     def test_shows_students_by_steps_and_each_mistake_with_its_count_and_hint(self) -> None:
         rows = read(CLASS).rows
-        assert rows[0] == ["student", "verdict", "marks", "scores", "scaled", "weights", "output", ""]
+        assert rows[0] == ["student", "verdict", "marks", "scores", "scaled", "weights", "output", "remark"]
         assert rows[2][:7] == ["Bo", "wrong", "4 of 8", "right", "att-no-scale", "follows", "follows"]
         assert rows[4][:7] == ["Di", "right", "2 of 2", "", "", "", "right"]
         mistake = rows[rows.index(["mistake", "sheets", "the wrong rule", "hint"]) + 1]
@@ -256,7 +256,7 @@ class TestHtml:
     def test_labels_are_inert(self) -> None:
         reader = read(ODD)
         assert reader.tags == read(CLASS).tags
-        assert reader.attributes == {"lang", "charset", "http-equiv", "content", "class", "scope"}
+        assert reader.attributes == {"lang", "charset", "http-equiv", "content", "name", "class", "scope"}
         shown = {row[0] for row in reader.rows}
         assert {NAMES["markup"], NAMES["attribute"], NAMES["entity"]} <= shown
 
