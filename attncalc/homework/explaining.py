@@ -153,8 +153,8 @@ def _matching(
     for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
         prior = PAIRED if len(ways[i][0]) > 1 else COPIED if _stands_there(key, question, values[i]) else 1.0
         if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior).convince:
-            found.append(Match(ways[i][0]))
-    return found
+            found.append(ways[i])
+    return _likelier(found)
 
 
 def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None) -> list[Match]:
@@ -165,14 +165,20 @@ def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None)
     values = key.values(nodes, own)
     against = _against(key, question, own)
     found = []
-    for (mistakes, _), value, node in zip(ways, values, nodes, strict=True):
+    for way, value, node in zip(ways, values, nodes, strict=True):
         if value.shape == answer.shape and _is_about(answer, value):
             rounded = key.rounded(node, question.digits, own).near
             slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
             near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
             if near and odds(answer, value, against, _distinct(values), slack=slack).convince:
-                found.append(Match(mistakes))
-    return found
+                found.append(way)
+    return _likelier(found)
+
+
+def _likelier(found: Ways) -> list[Match]:
+    """Those on the usual route, if there are any: a mistake on another one is two things that somebody did."""
+    usual = [made for made, way in found if not way.route]
+    return [Match(made) for made in usual or [made for made, _ in found]]
 
 
 def _matching_rows(key: Key, question: Question, ways: Ways) -> list[Match]:

@@ -12,6 +12,7 @@ from homework.problems import PROBLEMS
 from homework.sheets import answered, finding, written
 from numpy.typing import NDArray
 
+import attncalc as ac
 from attncalc.calculations import TABLE
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.marking import Marker
@@ -238,3 +239,10 @@ def test_the_ids_are_those_of_the_catalogue() -> None:
 
 def test_slips_are_listed_once_for_every_calculation() -> None:
     assert [row["id"] for row in listed() if row["kind"] == "slip"] == [slip.id for slip in SLIPS]
+
+
+def test_a_mistake_on_the_usual_route_is_not_looked_for_on_others() -> None:
+    """Queries scaled first and a division after the softmax would give these numbers too, by two things at once."""
+    of = ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]])
+    step = of.check([[1.269, 0.731, 0.269], [1.5, 0.5, 0.5]])["output"]
+    assert (step.mistake, step.finding.also) == ("att-no-scale", ())
