@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -147,8 +148,12 @@ def documents() -> Iterator[Document]:
     """Every generated document, made anew; each has a copy of the samples to itself."""
     with tempfile.TemporaryDirectory() as scratch:
         texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
-        for number, (path, text) in enumerate(sorted((texts | reference()).items())):
-            yield Document(path, fill(text, shutil.copytree(SAMPLES, Path(scratch, str(number)))))
+        jobs = [
+            (path, text, Path(scratch, str(number)))
+            for number, (path, text) in enumerate(sorted((texts | reference()).items()))
+        ]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is done in processes of their own
+            yield from pool.map(lambda job: Document(job[0], fill(job[1], shutil.copytree(SAMPLES, job[2]))), jobs)
         yield Document(PICTURE, picture(shutil.copytree(SAMPLES, Path(scratch, "picture"))))
         yield Document(MANUAL, manual())
 
