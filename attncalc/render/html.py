@@ -16,7 +16,7 @@ from attncalc.render.pointing import NONE, Place, Pointing, pointing
 from attncalc.render.shell import element, shell, text
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.window import GAP, Limits, Table, heading, label, parted, window
-from attncalc.render.worked import in_the_step
+from attncalc.render.worked import ending, in_the_step
 from attncalc.trace import Given, Step, Trace
 
 LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
@@ -179,7 +179,9 @@ def _value(step: Step, layout: Layout) -> Iterator[str]:
         yield _single(step, text(chain), "strong", value, layout)
         return
     if worked:
-        rows = (element("li", text(f"{step.name}[{i}] = {how} = {value}")) for i, (how, value) in enumerate(worked))
+        rows = (
+            element("li", text(f"{step.name}[{i}] = {ending(how, value)}")) for i, (how, value) in enumerate(worked)
+        )
         yield element("ul", "".join(rows), "worked")
     shown = window(step, layout.view, layout.limits)
     figures = []

@@ -10,7 +10,7 @@ from attncalc.render import cells, tex
 from attncalc.render.matrices import LINE, Link, value
 from attncalc.render.parts import Item, divided, findings, lessons, operand_steps, options
 from attncalc.render.view import View, as_read, asked_for
-from attncalc.render.worked import in_the_step
+from attncalc.render.worked import ending, in_the_step
 from attncalc.trace import Step, Trace
 
 CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line
@@ -153,7 +153,10 @@ def _breakable(latex: str) -> str:
 
 def _worked(step: Step, view: View) -> Iterator[Link]:
     for index, (arithmetic, result) in enumerate(in_the_step(step, view.digits)):
-        yield from _entry(step, *((index,), f"{arithmetic} = {result}") if step.shape else ((), arithmetic))
+        if step.shape:
+            yield from _entry(step, (index,), ending(arithmetic, result))
+        elif arithmetic:
+            yield from _entry(step, (), arithmetic)
 
 
 def _entry(step: Step, at: tuple[int, ...], line: str) -> Iterator[Link]:

@@ -11,7 +11,7 @@ from attncalc.render.glyphs import to_ascii
 from attncalc.render.parts import Item, divided, findings, inline, lessons, operand_steps, options, sizes, summary
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.window import GAP, Limits, Table, heading, label, window
-from attncalc.render.worked import in_the_step
+from attncalc.render.worked import ending, in_the_step
 from attncalc.text import visible
 from attncalc.trace import Given, Step, Trace
 
@@ -163,7 +163,7 @@ def _value(step: Step, view: View) -> Iterator[str]:
         yield "".join([code(step.name), f" = `{arithmetic}`" if arithmetic else "", f" = **{_entry(value)}**"])
         return
     if worked:
-        yield "\n".join(f"- `{step.name}[{i}] = {how} = {value}`" for i, (how, value) in enumerate(worked))
+        yield "\n".join(f"- `{step.name}[{i}] = {ending(how, value)}`" for i, (how, value) in enumerate(worked))
     shown = window(step, view, LIMITS)
     for table in shown.tables:
         if place := heading(step, table):

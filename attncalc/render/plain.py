@@ -12,7 +12,7 @@ from attncalc.numbers import shortest, texts, widened
 from attncalc.render.glyphs import to_words
 from attncalc.render.parts import findings, lessons, options, summary
 from attncalc.render.view import View, asked_for, beside, shown, value_of
-from attncalc.render.worked import in_the_step
+from attncalc.render.worked import ending, in_the_step
 from attncalc.trace import Step, Trace
 
 Array = NDArray[Any]
@@ -79,7 +79,7 @@ def _step(title: str, step: Step, view: View, told: Iterable[str] = ()) -> list[
     lines += [f"why: {step.why}"] if step.why else []
     lines += told
     lines += [f"{axis}: {', '.join(labels)}" for axis, labels in step.labels.items()]
-    lines += [f"worked out: {arithmetic} = {value}" for arithmetic, value in in_the_step(step, view.digits)]
+    lines += [f"worked out: {ending(arithmetic, value)}" for arithmetic, value in in_the_step(step, view.digits)]
     lines += findings(step)
     if step.value is None:
         return [*lines, summary(step, view)]

@@ -64,7 +64,7 @@ def _page(trace: Trace, view: View) -> Iterator[Text]:
 def _head(trace: Trace, view: View) -> Iterator[Text]:
     yield Text(view.spell(trace.calculation), ACCENT)
     yield from flow(Text(view.spell(trace.summary)), view.columns)
-    if trace.inputs:
+    if trace.inputs or options(trace):
         yield Text()
     common = common_file(trace)
     from_there = {name: bool(common) and given.source == f"{common}#{name}" for name, given in trace.inputs.items()}

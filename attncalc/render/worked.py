@@ -28,7 +28,10 @@ def _text(value: Any, digits: int | None) -> str:
 
 
 def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:
-    """(arithmetic, value) of each entry, for a scalar or a vector that is short enough to be worked out in its step."""
+    """(arithmetic, value) of each entry, for a scalar or a vector that is short enough to be worked out in its step.
+
+    Where nothing is to be worked out, as for the 0 that a branch gives, the arithmetic is "".
+    """
     value = step.value
     if step.arithmetic is None or value is None or value.ndim > 1 or value.size > MOST:
         return []
@@ -37,7 +40,13 @@ def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:
     if not all(map(_is_short, lines)):
         return []
     numbers = [format_number(x, digits) for x in value.ravel()]
-    return [(written(line, digits), number) for line, number in zip(lines, numbers, strict=True)]
+    worked = [written(line, digits) for line in lines]
+    return [("" if line == number else line, number) for line, number in zip(worked, numbers, strict=True)]
+
+
+def ending(arithmetic: str, value: str) -> str:
+    """What stands behind the name of an entry and its first sign of equality: `1×1 + 0×0 = 1`, or the value alone."""
+    return f"{arithmetic} = {value}" if arithmetic else value
 
 
 def _is_short(line: Arithmetic) -> bool:
