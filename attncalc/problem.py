@@ -21,7 +21,7 @@ from attncalc.options import checked
 from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.text import both, either, visible
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
-from attncalc.writing import UPSTREAM, Written, kind_of, upstream_operand, write
+from attncalc.writing import UPSTREAM, Written, after_step, kind_of, upstream_operand, write
 
 Array = NDArray[Any]
 Rounding = Callable[[Array], Array]
@@ -157,7 +157,7 @@ def solve(
 
                 large.must_fit_whole(written, kind_of(written.values, dtype), f"a turn of {problem.name}")
 
-            recorded = turns.recorded(written, written.loop, dtype, _tidy, rounding, keep_all=keep_all)
+            recorded = turns.recorded(written, written.loop, dtype, rounding, keep_all=keep_all)
         else:
             recorded = _once(problem, written, dtype, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:
@@ -200,9 +200,10 @@ def _once(
                 _flat(problem, written, kept) if asked is None else (),
             )
         large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
-    after_step = _tidy if kind == "object" else rounding
     values = {node: written.known[node.key] for node in named if node.key in written.known}
-    values |= evaluate(written.roots, written.values, dtype=kind, given=written.known, after_step=after_step)
+    values |= evaluate(
+        written.roots, written.values, dtype=kind, given=written.known, after_step=after_step(kind, rounding)
+    )
     drift: dict[Node, float] = {}
     if rounding is not None and kind != "object":
         full = evaluate(written.roots, written.values, dtype=kind)
@@ -265,12 +266,6 @@ def _exactly(problem: Problem) -> Problem:
     from attncalc import exact  # SymPy comes in here, and only here
 
     return problem._replace(inputs={name: exact.exact(g) for name, g in problem.inputs.items()})
-
-
-def _tidy(value: Array) -> Array:
-    from attncalc import exact
-
-    return exact.tidy(value)
 
 
 def _round(value: Array, decimals: int) -> Array:

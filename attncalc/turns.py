@@ -12,7 +12,7 @@ from attncalc.evaluate import number
 from attncalc.loops import Loop, Ran, Turn, run
 from attncalc.recording import Recorded, again, drop, farthest, record
 from attncalc.trace import Notation, Origin, Step
-from attncalc.writing import Written, as_kind, kind_of
+from attncalc.writing import Written, after_step, as_kind, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     Rounding = Callable[[Array], Array]
 
 
-def recorded(
-    written: Written, loop: Loop, dtype: str, tidy: Rounding, rounding: Rounding | None, *, keep_all: bool
-) -> Recorded:
+def recorded(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
     """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded."""
     kind = kind_of(written.values, dtype)
     start = {
@@ -34,8 +32,7 @@ def recorded(
     }
     loop = loop._replace(start=start)
     exact = kind == "object"
-    after_step = tidy if exact else rounding
-    ran = run(loop, written.values, dtype=kind, after_step=after_step, keep_all=keep_all)
+    ran = run(loop, written.values, dtype=kind, after_step=after_step(kind, rounding), keep_all=keep_all)
     full: dict[int, Turn] = {}
     if rounding is not None and not exact:
         full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}

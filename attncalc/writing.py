@@ -61,6 +61,15 @@ class Written(NamedTuple):
         return labels
 
 
+def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
+    """What is done to the value of each step: exact ones are tidied, or refused for their size, others rounded."""
+    if kind != "object":
+        return rounding
+    from attncalc import exact  # SymPy comes in here
+
+    return exact.tidy
+
+
 def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None = None) -> Written:
     """The problem's graph, its operands' axes bound; errors name operands, files and the likely mend.
 
@@ -102,7 +111,7 @@ def _write(
         known: Mapping[tuple[str, str], Array] = {}
         if isinstance(made, Growth):
             as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
-            made, known = grown(made, as_kinds, dtype=kind, after_step=None if kind == "object" else rounding)
+            made, known = grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
         loop = made if isinstance(made, Loop) else None
         if loop is not None and problem.backward:
             if loop.loss is None:

@@ -12,7 +12,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import attncalc as ac
-from attncalc.errors import AttncalcError, NoGradient
+from attncalc.calculations import load
+from attncalc.errors import AttncalcError, NoGradient, NotExact
+from attncalc.inputs import Reading, load_document
+from attncalc.problem import Problem, solve
 from attncalc.progress import told_to
 
 MODEL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "samples/model.json").read_text(encoding="utf-8"))
@@ -150,3 +153,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_makes_no_sense_is_refused(call: dict[str, Any], said: str) -> None:
     with pytest.raises(AttncalcError, match=said):
         ac.transformer("the cat", **({"model": MODEL} | call))
+
+
+def test_what_grows_too_large_to_be_exact_is_refused_while_it_grows(samples: Path) -> None:
+    """Each turn is looked at as any step is: the sample's entries would otherwise fill pages for minutes."""
+    document = load_document(str(samples / "transformer.json"), Reading())
+    with pytest.raises(NotExact, match="operations, and the limit is"):
+        solve(Problem(load("transformer"), document.inputs, document.options), exact=True)
