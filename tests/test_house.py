@@ -19,10 +19,17 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOOR = {"errors", "progress", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
-BLOCKS = {"blocks", "cores", "fused", "layout", "portions"}
-INTERPRETERS = (
-    BLOCKS | LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
-)
+INTERPRETERS = LOOPS | {
+    "arithmetic",
+    "cancellation",
+    "cost",
+    "differences",
+    "evaluate",
+    "expansion",
+    "origins",
+    "plan",
+}
+BLOCKS = {"large.blocks", "large.cores", "large.fused", "large.layout", "large.portions"}
 BESIDE = {"laws", "mistake", "picture"}  # what else is declared of a calculation
 RECORD = {"card", "numbers", "picture", "trace"}
 
@@ -33,10 +40,11 @@ MAY_IMPORT = {
     "text": set[str](),
     **dict.fromkeys(LANGUAGE, FLOOR | LANGUAGE),
     **dict.fromkeys(INTERPRETERS, FLOOR | LANGUAGE | INTERPRETERS | {"trace"}),
+    **dict.fromkeys(BLOCKS, FLOOR | LANGUAGE | INTERPRETERS | BLOCKS),
     "calculations": FLOOR | LANGUAGE | LOOPS | BESIDE | {"calculation", "calculations", "cost", "trace"},
     "files": FLOOR,
+    "large.memory": FLOOR,
     "laws": {"trace"},
-    "memory": FLOOR,
     "picture": {"trace"},
     "numbers": FLOOR | {"surds"},
     "surds": set[str](),
@@ -70,8 +78,13 @@ def parse(module: Path) -> ast.Module:
 
 
 def part(module: Path) -> str:
-    """The package or module directly under attncalc/ that a file belongs to."""
-    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    """The part that a file belongs to."""
+    return part_of(list(module.relative_to(PACKAGE).with_suffix("").parts))
+
+
+def part_of(name: list[str]) -> str:
+    """The package or module directly under attncalc/; large/ has modules of two floors, each a part by itself."""
+    return ".".join(name[: 2 if name[0] == "large" else 1])
 
 
 def imported(nodes: Iterator[ast.AST]) -> set[str]:
@@ -89,7 +102,7 @@ def imported(nodes: Iterator[ast.AST]) -> set[str]:
 def parts_imported(module: Path) -> set[str]:
     """The parts of attncalc that a file imports, wherever in it."""
     names = (name.split(".") for name in imported(ast.walk(parse(module))))
-    return {name[1] for name in names if name[0] == "attncalc"}
+    return {part_of(name[1:]) for name in names if name[0] == "attncalc"}
 
 
 def at_start(body: list[ast.stmt]) -> Iterator[ast.AST]:

@@ -316,7 +316,7 @@ def _must_fit_as_text(trace: Trace, chosen: Settings) -> None:
     from attncalc.problem import LARGE
 
     if sum(kept) > LARGE:
-        from attncalc import memory  # few results are
+        from attncalc.large import memory  # few results are large
 
         ways = {f"-f npy -o FILE{'' if chosen.view.bare else ' (the result alone)'}": 8 * max(kept)}
         memory.must_fit(TEXT_ENTRY * sum(kept), f"{trace.calculation} as {chosen.target.format}", ways)

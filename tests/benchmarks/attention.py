@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.cores import count
+from attncalc.large.cores import count
 
 Array = NDArray[np.floating]
 Candidate = Callable[[], Array]

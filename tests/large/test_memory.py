@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from attncalc import memory
 from attncalc.errors import TooLarge
+from attncalc.large import memory
 
 GIB = 2**30
 

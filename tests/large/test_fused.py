@@ -9,12 +9,12 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from attncalc import cores, fused
 from attncalc.axes import Axis
 from attncalc.calculations import load
 from attncalc.evaluate import evaluate
-from attncalc.fused import Band
 from attncalc.graph import Node, given, walk
+from attncalc.large import cores, fused
+from attncalc.large.fused import Band
 from attncalc.ops import softmax
 from attncalc.problem import Problem
 from attncalc.trace import Given

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc import fused
-from attncalc.cores import on_all
 from attncalc.evaluate import evaluate, value_of
 from attncalc.graph import Node
-from attncalc.layout import SHARES, Layout, lay_out
+from attncalc.large import fused
+from attncalc.large.cores import on_all
+from attncalc.large.layout import SHARES, Layout, lay_out
+from attncalc.large.portions import Portion, at_places, portion
 from attncalc.plan import Plan, plan
-from attncalc.portions import Portion, at_places, portion
 
 Array = NDArray[Any]
 

@@ -11,13 +11,14 @@ from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from attncalc import cores, layout, progress
-from attncalc.blocks import evaluate_large
+from attncalc import progress
 from attncalc.calculations import TABLE, load
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
-from attncalc.layout import Layout, lay_out
-from attncalc.portions import entries
+from attncalc.large import cores, layout
+from attncalc.large.blocks import evaluate_large
+from attncalc.large.layout import Layout, lay_out
+from attncalc.large.portions import entries
 from attncalc.problem import Backward, Problem
 from attncalc.trace import Given
 from attncalc.writing import Written, write

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from attncalc.axes import align
-from attncalc.cores import on_all
 from attncalc.graph import Node
+from attncalc.large.cores import on_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

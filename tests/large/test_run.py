@@ -12,10 +12,11 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc import large, memory, problem
+from attncalc import problem
 from attncalc.calculations import load
 from attncalc.errors import TooLarge
 from attncalc.homework.key import Key
+from attncalc.large import memory, run
 from attncalc.problem import Backward, Problem, solve
 from attncalc.render import View, render
 from attncalc.trace import Given
@@ -45,7 +46,7 @@ every_problem = pytest.mark.parametrize("of", PROBLEMS.values(), ids=PROBLEMS)
 def as_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run counts as large, and no step as small."""
     monkeypatch.setattr(problem, "LARGE", 1)
-    monkeypatch.setattr(large, "SMALL", 0)
+    monkeypatch.setattr(run, "SMALL", 0)
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc import memory
-from attncalc.blocks import evaluate_large
 from attncalc.graph import Node, steps
-from attncalc.layout import lay_out, whole_bytes
+from attncalc.large import memory
+from attncalc.large.blocks import evaluate_large
+from attncalc.large.layout import lay_out, whole_bytes
+from attncalc.large.portions import entries
 from attncalc.plan import plan
-from attncalc.portions import entries
 from attncalc.recording import record
 from attncalc.trace import Arithmetic, Step
 

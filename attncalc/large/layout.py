@@ -12,13 +12,13 @@ import math
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
-from attncalc import fused
 from attncalc.axes import Axis
-from attncalc.cores import count
-from attncalc.fused import Pattern
 from attncalc.graph import Node, walk
+from attncalc.large import fused
+from attncalc.large.cores import count
+from attncalc.large.fused import Pattern
+from attncalc.large.portions import divides
 from attncalc.plan import Plan
-from attncalc.portions import divides
 
 VIEWS = frozenset(("rename", "slice", "split", "spread", "step", "take", "transpose"))
 """Primitives whose values have no memory of their own: they show another value's."""
