@@ -45,7 +45,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "qkv": ("attention", "Project tokens to queries, keys and values."),
     "attention": ("attention", "Each query mixes the values, weighted by how well its key fits."),
-    "multihead": ("attention", "Several attentions side by side, each on its own share of the columns."),
+    "multihead": ("multihead", "Several attentions side by side, each on its own share of the columns."),
     "kv-cache": ("pieces", "Causal attention one token at a time, with the keys and values of the past kept."),
     "flash": ("pieces", "Attention one block of keys at a time, without ever holding a whole row of scores."),
     "concentration": (
@@ -125,6 +125,7 @@ FAMILIES: dict[str, str] = {
     "losses": "Probability",
     "statistics": "Probability",
     "attention": "Attention",
+    "multihead": "Attention",
     "pieces": "Attention",
     "experiments": "Attention",
     "complexity": "Attention",

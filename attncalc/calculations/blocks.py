@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Annotated, Literal, NamedTuple
 
 from attncalc.calculation import Declared, Weights, calculation, operand, weight
-from attncalc.calculations.attention import VASWANI, Heads, Mask, several_heads
+from attncalc.calculations.attention import VASWANI, Mask
 from attncalc.calculations.layers import FfnActivation, ffn
 from attncalc.calculations.masking import Causal, MaskKind, Padding, Rules, fully_masked
+from attncalc.calculations.multihead import Heads, several_heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.graph import Node, group, step
 from attncalc.laws import same, shuffled

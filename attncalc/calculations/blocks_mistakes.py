@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from attncalc.calculations.attention_mistakes import CORE, HEADS, MASKS
+from attncalc.calculations.attention_mistakes import CORE
 from attncalc.calculations.layers_mistakes import ACTIVATION
+from attncalc.calculations.masking_mistakes import MASKS
+from attncalc.calculations.multihead_mistakes import HEADS
 from attncalc.calculations.normalisation_mistakes import LAYER
 from attncalc.graph import Node
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, inside, parts, wrong

@@ -33,7 +33,6 @@ from attncalc.trace import Step, Trace
 if TYPE_CHECKING:
     from attncalc.picture import Picture, Sweep
 
-VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
 """How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
 MOST_BUCKETS = 4096
@@ -94,7 +93,7 @@ def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
         "every position has the length √(d/2)": lambda f, n, d: same((f(n=n, d=2 * d).result ** 2).sum(-1), d),
     },
     pictures=_waves,
-    reference=f"{VASWANI}, section 3.5",
+    reference="Vaswani et al. 2017, Attention Is All You Need, section 3.5",
 )
 def sinusoidal(
     *,

@@ -9,9 +9,10 @@ import numpy as np
 
 from attncalc.axes import Axis
 from attncalc.calculation import Declared, Range, Weights, calculation, operand, weight
-from attncalc.calculations.attention import VASWANI, Heads
+from attncalc.calculations.attention import VASWANI
 from attncalc.calculations.blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
 from attncalc.calculations.layers import FfnActivation, embed
+from attncalc.calculations.multihead import Heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.errors import OptionError
 from attncalc.graph import Node, constants, group, step, words_of

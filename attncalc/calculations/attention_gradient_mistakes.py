@@ -1,0 +1,145 @@
+"""The mistakes of attention's backward pass: the slopes of the softmax, the scale, which factor, which index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncalc.calculations.masking_mistakes import factors, width
+from attncalc.graph import Node
+from attncalc.mistake import NotThere, Scope, flipped, like, parts, wrong
+from attncalc.ops import total
+
+ROWS = "Do the rows of dS sum to 0?"
+CONSTANT = "Where does the constant of the forward pass appear again?"
+INDEX = "Which index is summed?"
+FACTOR = "The gradient of a product needs the other factor."
+
+
+def _spread_out(s: Scope) -> tuple[Node, Node]:
+    """The weights and their gradient, in the step behind the softmax."""
+    weights, pulled = parts(s.this, "mul")
+    if weights.op != "step" or weights.args["name"] != "weights":
+        raise NotThere("weights")
+    gradient, _ = parts(pulled, "sub")
+    return weights, gradient
+
+
+def _behind_softmax(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
+    """The gradient behind the softmax in another way."""
+    return lambda s: change(*_spread_out(s))
+
+
+_BEHIND = "grad_masked grad_biased grad_capped grad_scaled grad_scores"
+
+
+def _behind_scores(change: Callable[[Node, Node, Node], Node]) -> Callable[[Scope], Node]:
+    """The gradient of queries or keys, from that of the scores, in another way."""
+
+    def rule(s: Scope) -> Node:
+        parts(s.this, "matmul")
+        return change(s.grad_scores, *factors(s))
+
+    return rule
+
+
+def _of_queries(s: Scope) -> bool:
+    return bool(s.step.args["of"].startswith("q"))
+
+
+def _exchanged(s: Scope) -> Node:
+    of_queries = _of_queries(s)
+    return _behind_scores(lambda dS, Q, K: like(dS.T @ Q if of_queries else dS @ K, s.this))(s)
+
+
+def _own_partner(s: Scope) -> Node:
+    of_queries = _of_queries(s)
+    return _behind_scores(lambda dS, Q, K: dS @ like(Q, K) if of_queries else dS.T @ like(K, Q))(s)
+
+
+GRADIENTS = (
+    wrong(
+        "jac-diag-only",
+        _BEHIND,
+        _behind_softmax(lambda P, G: G * (P * (1 - P))),
+        says="P ⊙ (1 − P) ⊙ dP: the diagonal of the Jacobian alone",
+        hint="If one weight of a row rises, what must the others do?",
+    ),
+    wrong(
+        "jac-missing",
+        _BEHIND,
+        _behind_softmax(lambda P, G: G),
+        says="dS = dP",
+        hint=ROWS,
+    ),
+    wrong(
+        "jac-p-only",
+        _BEHIND,
+        _behind_softmax(lambda P, G: P * G),
+        says="dS = P ⊙ dP",
+        hint=ROWS,
+    ),
+    wrong(
+        "jac-plus",
+        _BEHIND,
+        _behind_softmax(lambda P, G: P * (G + total(G * P))),
+        says="P ⊙ (dP + Σ P⊙dP)",
+        hint=ROWS,
+    ),
+    wrong(
+        "jac-columns",
+        _BEHIND,
+        _behind_softmax(lambda P, G: P * (G - total(G * P, P.names[-2]))),
+        says="the sums taken down the columns",
+        hint=ROWS,
+    ),
+    wrong(
+        "datt-dv-p",
+        "grad_v grad_v_heads",
+        lambda s: like(s.weights, s.weights.T) @ parts(s.this, "matmul")[1],
+        says="dV = P·dO",
+        hint="Which index is summed: that of the queries, or that of the keys?",
+    ),
+    wrong(
+        "datt-no-scale",
+        "grad_scores",
+        lambda s: parts(s.this, "div")[0],
+        says="without the 1/√d_k of the forward pass",
+        hint=CONSTANT,
+    ),
+    wrong(
+        "datt-scale-dk",
+        "grad_scores",
+        lambda s: parts(s.this, "div")[0] / width(s),
+        says="divided by d_k in place of √d_k",
+        hint=CONSTANT,
+    ),
+    wrong(
+        "datt-dk-untransposed",
+        "grad_k grad_k_heads",
+        _behind_scores(lambda dS, Q, K: like(dS, dS.T) @ Q),
+        says="dK = dS·Q",
+        hint=INDEX,
+    ),
+    wrong(
+        "datt-dq-transposed",
+        "grad_q grad_q_heads",
+        _behind_scores(lambda dS, Q, K: flipped(dS) @ K),
+        says="dQ = dSᵀ·K",
+        hint=INDEX,
+    ),
+    wrong(
+        "datt-swapped",
+        "grad_q grad_k grad_q_heads grad_k_heads",
+        _exchanged,
+        says="dQ and dK exchanged",
+        hint=FACTOR,
+    ),
+    wrong(
+        "datt-wrong-partner",
+        "grad_q grad_k grad_q_heads grad_k_heads",
+        _own_partner,
+        says="dQ = dS·Q, dK = dSᵀ·K",
+        hint=FACTOR,
+    ),
+)
+"""Mistakes of the backward pass."""
