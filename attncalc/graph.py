@@ -7,9 +7,10 @@ moment it is made, so that a wrong shape is refused where it arises, with the fo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from attncalc import axes as ax
@@ -169,6 +170,11 @@ def constants(values: Sequence[Number], axis: ax.Axis, symbol: str) -> Node:
     return Node("constants", axes=(axis,), values=tuple(values), symbol=symbol)
 
 
+def named_size(name: str, size: int) -> Node:
+    """A whole number that formulas call by its name, as they do the size of an axis: the width of a model."""
+    return Node("size", axes=(), axis=ax.Axis(name, size))
+
+
 def identity(axes: Axes) -> Node:
     """1 where an entry meets itself, else 0: the axes, and in front of them a copy of each, `n'` for `n`."""
     return Node("identity", axes=(*(axis._replace(name=f"{axis.name}'") for axis in axes), *axes), symbol="δ")
@@ -302,15 +308,18 @@ def aside(name: str, value: Node, why: str = "", *, about: str = "") -> Node:
     return node
 
 
-def walk(*roots: Node) -> list[Node]:
-    """Every node behind the roots, sources first, in the order of creation; it does not recurse."""
+def walk(*roots: Node, into: Callable[[Node], Iterable[Node]] = attrgetter("sources")) -> list[Node]:
+    """Every node behind the roots, sources first, in the order of creation; it does not recurse.
+
+    `into` says which nodes are behind a node, where that is not all its sources.
+    """
     seen: set[Node] = set()
     stack = list(roots)
     while stack:
         node = stack.pop()
         if node not in seen:
             seen.add(node)
-            stack.extend(node.sources)
+            stack.extend(into(node))
     return sorted(seen, key=lambda node: node.serial)
 
 
@@ -321,14 +330,9 @@ def steps(*roots: Node) -> list[Node]:
 
 def inside(step: Node) -> list[Node]:
     """The primitives between a step and the steps and operands that it is made of, in the order of writing."""
-    seen: set[Node] = set()
-    stack = list(step.sources)
-    while stack:
-        node = stack.pop()
-        if node.op not in ("step", "input") and node not in seen:
-            seen.add(node)
-            stack.extend(node.sources)
-    return sorted(seen, key=lambda node: node.serial)
+    ends = ("step", "input")
+    behind = walk(*step.sources, into=lambda node: () if node.op in ends else node.sources)
+    return [node for node in behind if node.op not in ends]
 
 
 def rewrite(roots: Sequence[Node], change: Callable[[Node], Node | None]) -> list[Node]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from attncalc.graph import Node
+from attncalc.graph import Node, walk
 
 Keys = Collection[tuple[str, str]]
 
@@ -25,15 +25,7 @@ def named(node: Node) -> bool:
 
 def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool] = named) -> Plan:
     """The nodes behind the roots in order; behind a given step, by its (group, name), nothing is needed."""
-    seen: set[Node] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            if not is_given(node, given):
-                stack.extend(node.sources)
-    order = sorted(seen, key=lambda node: node.serial)
+    order = walk(*roots, into=lambda node: () if is_given(node, given) else node.sources)
     last: dict[Node, int] = {}
     for place, node in enumerate(order):
         if not is_given(node, given):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import reduce
 
-from attncalc.graph import Node, as_node
+from attncalc.graph import Node, as_node, walk
 from attncalc.ops import spread
 
 FEW_DIGITS = 12
@@ -25,7 +25,7 @@ FEW_TERMS = 6
 def shortened(roots: Sequence[Node], leaves: Collection[Node] = ()) -> list[Node]:
     """The expressions as a person would write them, up to steps and `leaves`; steps of a backward pass are opened."""
     new: dict[Node, Node] = {}
-    for node in _expressions(roots, leaves):
+    for node in walk(*roots, into=lambda node: () if _is_leaf(node, leaves) else node.sources):
         if _is_leaf(node, leaves):
             new[node] = node
             continue
@@ -41,18 +41,6 @@ def shortened(roots: Sequence[Node], leaves: Collection[Node] = ()) -> list[Node
 
 def _is_leaf(node: Node, leaves: Collection[Node]) -> bool:
     return not node.sources or node in leaves or (node.op == "step" and node.args["of"] is None)
-
-
-def _expressions(roots: Sequence[Node], leaves: Collection[Node]) -> list[Node]:
-    """The nodes of the expressions, sources first."""
-    seen: set[Node] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack.extend(() if _is_leaf(node, leaves) else node.sources)
-    return sorted(seen, key=lambda node: node.serial)
 
 
 def _number(node: Node) -> Fraction | None:

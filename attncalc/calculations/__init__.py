@@ -59,8 +59,8 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "sinusoidal": ("positions", "Tell a position by sines and cosines of many wavelengths."),
     "rope": ("rope", "Turn pairs of a vector by angles that grow with its position."),
-    "alibi": ("positions", "Tell scores how far apart query and key are: the farther, the less."),
-    "t5-bias": ("positions", "Put relative positions in buckets, and look up each head's bias for them."),
+    "alibi": ("position_biases", "Tell scores how far apart query and key are: the farther, the less."),
+    "t5-bias": ("position_biases", "Put relative positions in buckets, and look up each head's bias for them."),
     "layernorm": (
         "normalisation",
         "Give every token mean 0 and variance 1 over its features, then a learned gain and shift.",
@@ -105,7 +105,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "optimisation",
         "Follow given gradients from a point: the moments, the corrections and the moves of every step.",
     ),
-    "schedule": ("optimisation", "The learning rate of every step: a climb, and then a descent."),
+    "schedule": ("schedules", "The learning rate of every step: a climb, and then a descent."),
     "linear-regression": (
         "networks",
         "Fit a straight line: predict, measure the error, and move the weights against their gradients.",
@@ -130,17 +130,19 @@ FAMILIES: dict[str, str] = {
     "experiments": "Attention",
     "complexity": "Attention",
     "positions": "Positions",
+    "position_biases": "Positions",
     "rope": "Positions",
     "normalisation": "Layers",
     "activations": "Layers",
     "layers": "Layers",
+    "blocks": "Layers",
+    "transformer": "Layers",
     "sequence": "Layers",
     "calculus": "Optimisation and training",
     "descent": "Optimisation and training",
     "optimisation": "Optimisation and training",
+    "schedules": "Optimisation and training",
     "networks": "Optimisation and training",
-    "blocks": "Layers",
-    "transformer": "Layers",
 }
 """Module → the heading under which its calculations are listed."""
 

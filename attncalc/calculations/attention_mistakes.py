@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from attncalc.calculations.attention_gradient_mistakes import GRADIENTS
 from attncalc.calculations.masking_mistakes import BIASES, MASKS, factors, logits, width
-from attncalc.calculations.positions_mistakes import by_key
+from attncalc.calculations.position_biases_mistakes import by_key
 from attncalc.calculations.rope_mistakes import IN_ATTENTION
-from attncalc.graph import Node
+from attncalc.graph import Node, named_size
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, flipped, like, parts, right, wrong
 from attncalc.ops import compare_equal, exp, keep_where, softmax, sqrt, total
 
@@ -51,7 +51,7 @@ def model_width(s: Scope) -> Node:
     d_k = width(s).args["axis"]
     if d_k.size == 2:
         raise NotThere
-    return Node("size", axes=(), axis=d_k._replace(name="d_model", size=2 * d_k.size))
+    return named_size("d_model", 2 * d_k.size)
 
 
 def _scaled_after(s: Scope) -> Node:

@@ -14,7 +14,7 @@ from attncalc.calculations.blocks import ENCODER, encoder_block
 from attncalc.calculations.layers import unembed
 from attncalc.cost import Cost, Count
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, aside, building, constant, given, label, note, output, step
+from attncalc.graph import Node, as_node, aside, building, constant, given, label, named_size, note, output, step
 from attncalc.laws import at_most, same
 from attncalc.ops import listed, power, total
 from attncalc.trace import Step, Trace
@@ -179,9 +179,9 @@ def complexity(
 
     def bytes_of(values: Iterable[Count], once: Count) -> Node:
         inner = _times(layers, _formula(cost.total(values).spoken(*words)))
-        return _size("bytes", bytes) * (inner + _formula(once) if once.terms else inner)
+        return named_size("bytes", bytes) * (inner + _formula(once) if once.terms else inner)
 
-    tokens = _size("n", n)
+    tokens = named_size("n", n)
     _said("comparisons", tokens**2, aside)
     flops = {part: cost.total(c.flops for c in _steps_of(part, of_block)) for part in PARTS}
     operations = _said("flops", of_parts(flops | {EMBEDDING: of_embedding.flops}))
@@ -193,7 +193,7 @@ def complexity(
     _said("kv_cache_bytes", bytes_of(cached, Count()), aside)
     all_flops = output("total_flops", total(operations), "of one forward pass")
     all_weights = output("total_parameters", total(weights), "biases left out")
-    moved = _size("bytes", bytes) * total(weights) + held
+    moved = named_size("bytes", bytes) * total(weights) + held
     intensity = _said("arithmetic_intensity", total(operations) / moved)
     speeds = constant(flops_per_second, "flops_per_second"), constant(bandwidth, "bandwidth")
     ridge = output("ridge", speeds[0] / speeds[1], "what the processor could do in the time that a byte takes")
@@ -256,7 +256,7 @@ def _formula(count: Count) -> Node:
     for often, factors in count:
         names = {axis.name: axis for axis in factors}
         ordered = sorted(names, key=lambda name: name.startswith("d"))
-        powers = [power(_size(*names[name][:2]), sum(a.name == name for a in factors)) for name in ordered]
+        powers = [power(named_size(*names[name][:2]), sum(a.name == name for a in factors)) for name in ordered]
         term = powers[0] if often == 1 else often * powers[0]
         for factor in powers[1:]:
             term = term * factor
@@ -266,8 +266,4 @@ def _formula(count: Count) -> Node:
 
 def _times(layers: int, expression: Node) -> Node:
     zero = expression.op == "constant"
-    return expression if layers == 1 or zero else _size("layers", layers) * expression
-
-
-def _size(name: str, size: int) -> Node:
-    return Node("size", axes=(), axis=Axis(name, size))
+    return expression if layers == 1 or zero else named_size("layers", layers) * expression

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,18 @@ Check = Callable[[Mapping[str, Any]], None]
 
 LEAST_SLACK = 1e-6  # what single precision leaves of a sum
 MOST_SLACK = 0.02
+FIRST = 3  # a warning names so many entries
 
 
 def spot(at: NDArray[np.intp]) -> str:
     """An entry's place as one writes it behind a name: `[0,2]`, nothing for a single number."""
     return f"[{','.join(map(str, at.tolist()))}]" if at.size else ""
+
+
+def places(value: NDArray[Any], are: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> Iterator[str]:
+    """The first entries that are so, each as one writes its place; none among exact numbers and letters."""
+    if value.dtype.kind == "f":
+        yield from map(spot, np.argwhere(are(value))[:FIRST])
 
 
 def numbers(value: NDArray[Any]) -> NDArray[np.float64] | None:

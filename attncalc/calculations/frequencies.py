@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attncalc.axes import Axis
 from attncalc.errors import OptionError
-from attncalc.graph import Node, Number, as_node, constant, constants, step
+from attncalc.graph import Node, Number, as_node, constant, constants, named_size, step
 from attncalc.ops import index, log, maximum, minimum, power, sqrt
 from attncalc.text import either
 
@@ -51,7 +51,7 @@ Named = Callable[[str, Node, str], Node]
 def powers_of(base: Node, pairs: Axis, width: int) -> Node:
     """One frequency for each pair of a vector: base^(−2i/d), where i counts pairs and not columns."""
     i = index(pairs.name, (pairs,), "i")
-    return base ** -(2 * i / Node("size", axes=(), axis=Axis("d", width)))
+    return base ** -(2 * i / named_size("d", width))
 
 
 def frequencies_of(rotation: Rotation, pairs: Axis, length: int | None, named: Named = step) -> Node:
@@ -92,7 +92,7 @@ def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, na
 
 def _exponent(width: int) -> Node:
     """d / (d − 2): the base grows so that the last pair is slowed down by the factor, and the first not at all."""
-    d = Node("size", axes=(), axis=Axis("d", width))
+    d = named_size("d", width)
     return d / (d - 2)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from attncalc.graph import Node
-from attncalc.mistake import Mistake, Options, Scope, chosen, parts, wrong
+from attncalc.mistake import Mistake, Scope, chosen, parts, wrong
 from attncalc.ops import concat
 
+WHICH = "Which activation was asked for?"
 SCALED = "Is the embedding multiplied by anything first?"
 
 
@@ -18,30 +19,26 @@ def _beside(s: Scope) -> Node:
     return concat([s.embeddings, s.positions], s.embeddings.names[-1])
 
 
-def _another(words: dict[str, str]) -> Options:
-    return chosen(activation=words)
-
-
 ACTIVATION = (
     wrong(
         "gelu-relu",
-        options=_another({"relu": "gelu", "gelu": "relu", "gelu-tanh": "relu"}),
+        options=chosen(activation={"relu": "gelu", "gelu": "relu", "gelu-tanh": "relu"}),
         says="ReLU for GELU, or the other way round",
-        hint="Which activation was asked for?",
+        hint=WHICH,
         kind="convention",
     ),
     wrong(
         "gelu-tanh",
-        options=_another({"gelu": "gelu-tanh", "gelu-tanh": "gelu"}),
+        options=chosen(activation={"gelu": "gelu-tanh", "gelu-tanh": "gelu"}),
         says="the other form of GELU: with tanh in place of erf, or the other way round",
-        hint="Which activation was asked for?",
+        hint=WHICH,
         kind="convention",
     ),
     wrong(
         "gelu-silu",
-        options=_another({"gelu": "silu", "silu": "gelu"}),
+        options=chosen(activation={"gelu": "silu", "silu": "gelu"}),
         says="SiLU for GELU, or the other way round",
-        hint="Which activation was asked for?",
+        hint=WHICH,
         kind="convention",
     ),
 )

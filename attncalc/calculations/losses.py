@@ -15,6 +15,7 @@ from attncalc.calculations.domains import (
     must_sum_to_one,
     not_all_masked,
     numbers,
+    places,
     spot,
 )
 from attncalc.calculations.probability import UNITS, Base, log_to
@@ -66,10 +67,8 @@ def _check_cross_entropy(values: Mapping[str, Any]) -> None:
 
 def _infinite(trace: Trace) -> Iterator[str]:
     """A warning that names the first targets whose probability is 0."""
-    losses = trace["losses"]
-    if losses.dtype.kind == "f":
-        for at in np.argwhere(np.isposinf(losses))[:3]:
-            yield f"losses{spot(at)} is infinite: the probability of the right class is 0 there"
+    for at in places(trace["losses"], np.isposinf):
+        yield f"losses{at} is infinite: the probability of the right class is 0 there"
 
 
 @calculation(
@@ -231,10 +230,8 @@ def _check_tokens(values: Mapping[str, Any]) -> None:
 
 def _unforeseen(trace: Trace) -> Iterator[str]:
     """A warning that names the first tokens whose probability is 0."""
-    found = trace["log_likelihood"]
-    if found.dtype.kind == "f":
-        for at in np.argwhere(np.isneginf(found))[:3]:
-            yield f"log_likelihood{spot(at)} is −∞: the token that came had the probability 0, and the loss is infinite"
+    for at in places(trace["log_likelihood"], np.isneginf):
+        yield f"log_likelihood{at} is −∞: the token that came had the probability 0, and the loss is infinite"
 
 
 @calculation(
@@ -276,18 +273,17 @@ def _check_perplexity(values: Mapping[str, Any]) -> None:
     must_be_probabilities("probabilities", values["probabilities"])
 
 
-def _certain(trace: Trace) -> Iterator[str]:
-    p = trace.inputs["probabilities"].value
-    if p.dtype.kind == "f":
-        for at in np.argwhere(p == 0)[:3]:
-            yield f"the perplexity is infinite: probabilities{spot(at)} is 0, and that token came"
+def _held_impossible(trace: Trace) -> Iterator[str]:
+    """A warning that names the first tokens that were held to be impossible."""
+    for at in places(trace.inputs["probabilities"].value, lambda p: p == 0):
+        yield f"the perplexity is infinite: probabilities{at} is 0, and that token came"
 
 
 @calculation(
     probabilities="T",
     check=_check_perplexity,
     pictures=("probabilities",),
-    remarks=_certain,
+    remarks=_held_impossible,
     infinite=True,
     laws={
         "never below 1": lambda f, probabilities: at_most(1, f(shares(probabilities))),

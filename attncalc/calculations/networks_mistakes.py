@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attncalc.graph import Node, rewrite
+from attncalc.graph import Node, inside, rewrite
 from attncalc.mistake import Mistake, NotThere, Scope, like, parts, wrong
 from attncalc.ops import mean, sigmoid
 
@@ -42,18 +42,8 @@ def _constants(at: str) -> tuple[Mistake, ...]:
 
 def _untransposed(s: Scope) -> Node:
     X = s.x
-    product = next(node for node in _inside(s.this) if node.op == "matmul")
+    product = next(node for node in inside(s.step) if node.op == "matmul")
     return _replaced(s.this, product, like(X, X.T) @ product.sources[1])
-
-
-def _inside(node: Node) -> list[Node]:
-    """The primitives of an expression, up to named steps."""
-    found, stack = [], [node]
-    while stack:
-        each = stack.pop()
-        found.append(each)
-        stack.extend(source for source in each.sources if source.op not in ("step", "input"))
-    return found
 
 
 def _replaced(whole: Node, part: Node, other: Node) -> Node:
@@ -84,7 +74,7 @@ REGRESSION = (
 
 def _back(s: Scope) -> Node:
     """δ₂·W₂ᵀ, what comes back to the first layer."""
-    for node in _inside(s.this):
+    for node in inside(s.step):
         if node.op == "matmul" and _bare(node.sources[0]).args.get("name") == "delta2":
             return node
     raise NotThere("delta2")

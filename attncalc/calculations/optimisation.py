@@ -1,20 +1,16 @@
-"""Optimisers and learning-rate schedules: how a gradient becomes a step, and how long the steps are."""
+"""Optimisers: how a gradient becomes a step."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.axes import Axis
-from attncalc.calculation import AT_LEAST_1, FROM_0_ON, Range, calculation
-from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant, constants, group, label, note, output, step
-from attncalc.laws import at_most, same, shuffled
-from attncalc.ops import cos, keep_where, minimum, spread, sqrt, take
+from attncalc.calculation import FROM_0_ON, Range, calculation
+from attncalc.graph import Node, as_node, group, note, output, step
+from attncalc.laws import same, shuffled
+from attncalc.ops import sqrt, take
 from attncalc.text import both
 from attncalc.trace import Trace
 
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
 Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
 """What an optimiser remembers from one step to the next, by the names of its steps."""
-MOST_ROWS = 1_000_000  # of a schedule
 
 
 SHARE = Range(at_least=0, below=1)
@@ -142,10 +137,6 @@ def tell_idle(kind: str, p: Parameters) -> None:
         note(f"{both(idle)} {'have' if len(idle) > 1 else 'has'} no effect on {kind}")
 
 
-MOST_RATES = 400
-"""So many steps of a schedule are enough for a curve."""
-
-
 def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """Each coordinate of the point along the steps, the start included."""
     from attncalc.picture import MOST_LINES, Curves, Line, turns  # here, since few calls draw
@@ -206,98 +197,3 @@ def optimizer(
             move, memory = updated(kind, point, take(G, "t", t - 1), lr, t, p, memory)
             point = step("point", point + move, "where this step arrives")
     return (output("point", point, "where the last step arrives"),)
-
-
-def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
-    """The learning rate along all steps; those that were asked for are marked."""
-    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
-
-    asked = trace.options["at"]
-    steps = trace.options["steps"] or max(asked)
-    shown = np.unique(np.linspace(1, steps, min(steps, MOST_RATES)).astype(int))
-    rates = sweep.again(at=tuple(shown.tolist()), steps=steps).result
-    marks = Marks("the steps asked for", np.array(asked), sweep.again().result) if asked else None
-    yield Curves("learning rate", "step", (Line("lr", shown, rates),), marks)
-
-
-@calculation(
-    laws={
-        "noam is highest where the warm-up ends": lambda f, warmup, steps: at_most(
-            f(warmup=warmup, steps=warmup + steps), f(warmup=warmup, at=(warmup,))
-        ),
-        "noam: four times the width, half the rate": lambda f, d_model, steps: same(
-            2 * f(d_model=4 * d_model, steps=steps).result, f(d_model=d_model, steps=steps)
-        ),
-        "cosine and linear end at 0": lambda f, warmup, steps: all(
-            same(f(kind=kind, warmup=warmup, steps=warmup + steps).result[-1], 0) for kind in ("cosine", "linear")
-        ),
-        "the warm-up is a straight climb": lambda f, warmup, c: same(
-            f(kind="constant", warmup=warmup, lr=c, steps=warmup), c * np.arange(1, warmup + 1) / warmup
-        ),
-    },
-    pictures=_climb_and_descent,
-    reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)",
-)
-def schedule(
-    *,
-    kind: Annotated[Literal["noam", "cosine", "linear", "constant"], "how it goes on after the warm-up"] = "noam",
-    d_model: Annotated[int, "the width of the model (noam)", AT_LEAST_1] = 512,
-    warmup: Annotated[int | None, "over so many steps it climbs straight up (noam 4000, else 0)", FROM_0_ON] = None,
-    lr: Annotated[float, "the highest learning rate; for noam a factor in front"] = 1,
-    steps: Annotated[int | None, "how many steps there are; cosine and linear end there, at 0", AT_LEAST_1] = None,
-    at: Annotated[tuple[int, ...] | None, "these steps alone, counted from 1"] = None,
-) -> Node:
-    """The learning rate of every step: a climb, and then a descent.
-
-    noam: lr·d_model^(−1/2)·min(s^(−1/2), s·warmup^(−3/2)). The others climb to lr over the warm-up, by lr/warmup a
-    step; from there cosine goes to 0 along half a wave, linear in a straight line, and constant stays. Row i is step
-    i, and steps are counted from 1: in step 0 noam has no value.
-    """
-    warm = warmup if warmup is not None else 4000 if kind == "noam" else 0
-    if kind == "noam" and warm < 1:
-        raise OptionError(f"--warmup must be at least 1 for noam, and not {warm}")
-    if steps is None and (at is None or kind in ("cosine", "linear")):
-        raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
-    if at is None and (steps or 0) > MOST_ROWS:
-        raise OptionError(
-            f"--steps {steps} makes a row for each step, and {MOST_ROWS:,} are the most",
-            hint="--at 1,1000,1000000 shows these steps alone",
-        )
-    shown = tuple(range(1, (steps or 0) + 1)) if at is None else at
-    outside = [s for s in shown if s < 1 or s > (steps or s)]
-    if outside:
-        raise OptionError(f"--at names step {outside[0]}, and steps go from 1 to {steps or '…'}")
-    if kind in ("cosine", "linear") and warm >= (steps or 0):
-        raise OptionError(f"--warmup {warm} leaves no steps of {steps} to come down in")
-    label("step", [str(s) for s in shown])
-    s = constants(shown, Axis("step", len(shown)), "s")
-    rate = _noam(s, d_model, warm) if kind == "noam" else _climbed(kind, s, warm, steps or 0)
-    whys = {
-        "noam": "a straight climb, then 1/√s: the smaller of the two holds, and they meet at the end of the warm-up",
-        "cosine": "down along half a wave: slowly at first, and slowly at the end",
-        "linear": "down in a straight line, to 0 at the last step",
-        "constant": "as long as before, to the end",
-    }
-    return step("lr", rate if lr == 1 else lr * rate, whys[kind])
-
-
-def _noam(s: Node, d_model: int, warmup: int) -> Node:
-    half = Fraction(1, 2)
-    return _count("d_model", d_model) ** -half * minimum(s**-half, s * _count("warmup", warmup) ** (-3 * half))
-
-
-def _climbed(kind: str, s: Node, warmup: int, steps: int) -> Node:
-    """The share of the highest learning rate: the climb, and what follows it."""
-    start, end = (_count("warmup", warmup), _count("steps", steps))
-    since, length = (s - start, end - start) if warmup else (s, end)
-    after = {
-        "cosine": lambda: (1 + cos(constant(math.pi, "π") * since / length)) / 2,
-        "linear": lambda: (end - s) / length,
-        "constant": lambda: as_node(1),
-    }[kind]()
-    return keep_where(s <= start, s / start, after) if warmup else spread(after, s.axes)
-
-
-def _count(name: str, size: int) -> Node:
-    """A number that formulas call by its name."""
-    return Node("size", axes=(), axis=Axis(name, size))

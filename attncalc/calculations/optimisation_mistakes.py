@@ -1,18 +1,17 @@
-"""The mistakes of optimisers and schedules: the correction, ε, decay, which branch holds."""
+"""The mistakes of optimisers: the correction, ε, decay."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from attncalc.graph import Node, as_node
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, wrong
-from attncalc.ops import absolute, maximum, minimum, sqrt
+from attncalc.ops import absolute, sqrt
 
 START = "The first moment starts at 0: is it then a fair average at t = 1?"
 GROWS = "What grows with t in the correction?"
 EPSILON = "Where does ε stand, under the root or beside it?"
-BRANCH = "Which of the two is smaller during the warm-up?"
 
 
 def _corrected(divisor: Callable[[Node, int], Node]) -> Callable[[Scope], Node]:
@@ -61,8 +60,7 @@ def _whole_gradient(s: Scope) -> Node:
     return past + parts(new, "mul")[1]
 
 
-def _swapped(given: dict[str, float] | object) -> dict[str, float]:
-    assert isinstance(given, dict), "options come by their names"
+def _swapped(given: Mapping[str, Any]) -> dict[str, float]:
     if given["kind"] not in ("adam", "adamw"):
         raise NotThere("adam")
     return {"beta1": given["beta2"], "beta2": given["beta1"]}
@@ -73,6 +71,11 @@ def _decayed_by_all(s: Scope) -> Node:
     if not s.options["lr"]:
         raise NotThere("lr")
     return move - parts(decay, "mul")[1]
+
+
+def _ratio(s: Scope) -> Node:
+    """1/√(1 − β₂ᵗ): by how much √v̂ is larger than √v."""
+    return 1 / sqrt(parts(s.second_corrected, "div")[1])
 
 
 ADAM = (
@@ -135,7 +138,7 @@ ADAM = (
     ),
     wrong(
         "adam-betas-swapped",
-        options=lambda given: _swapped(dict(given)),
+        options=_swapped,
         says="β₁ and β₂ exchanged",
         hint="Which moment remembers longer?",
     ),
@@ -161,57 +164,5 @@ ADAM = (
     ),
 )
 
-
-def _ratio(s: Scope) -> Node:
-    """1/√(1 − β₂ᵗ): by how much √v̂ is larger than √v."""
-    return 1 / sqrt(parts(s.second_corrected, "div")[1])
-
-
-def _noam(s: Scope) -> tuple[Node, Node, Node, Node]:
-    """d^(−1/2), s^(−1/2), s and warmup^(−3/2)."""
-    width, smaller = parts(s.this, "mul")
-    late, early = parts(smaller, "minimum")
-    steps, warm = parts(early, "mul")
-    return width, late, steps, warm
-
-
-def _warmed(s: Scope) -> Node:
-    width, late, steps, warm = _noam(s)
-    count = parts(warm, "pow")[0]
-    return width * minimum(late, steps * count ** -Fraction(1, 2))
-
-
-def _from_step_zero(s: Scope) -> Node:
-    width, _, steps, warm = _noam(s)
-    before = steps - 1
-    return width * minimum(before ** -Fraction(1, 2), before * warm)
-
-
-def _grown(s: Scope) -> Node:
-    width, _, _, _ = _noam(s)
-    return parts(width, "pow")[0] ** Fraction(1, 2) * parts(s.this, "mul")[1]
-
-
-def _larger(s: Scope) -> Node:
-    width, late, steps, warm = _noam(s)
-    return width * maximum(late, steps * warm)
-
-
-NOAM = (
-    wrong("noam-step0", "lr", _from_step_zero, says="steps counted from 0", hint="What is 0^(−1/2)?"),
-    wrong("noam-max", "lr", _larger, says="the larger of the two", hint=BRANCH),
-    wrong(
-        "noam-w05", "lr", _warmed, says="s·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"
-    ),
-    wrong("noam-dplus", "lr", _grown, says="d_model^(+1/2)", hint="Does a wider model take longer steps?"),
-    wrong(
-        "noam-no-d",
-        "lr",
-        lambda s: parts(s.this, "mul")[1],
-        says="without d_model^(−1/2)",
-        hint="Does a wider model take longer steps?",
-    ),
-)
-
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": ADAM, "schedule": NOAM}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": ADAM}
 """Calculation → its mistakes, the commonest first."""

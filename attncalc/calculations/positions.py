@@ -1,4 +1,4 @@
-"""Positions that are added: sinusoidal encodings to the tokens, ALiBi and T5 biases to the scores."""
+"""Positions that are added to the tokens: sinusoidal encodings, and learned ones."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ import numpy as np
 from attncalc.axes import Axes, Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
 from attncalc.calculations.frequencies import powers_of
-from attncalc.calculations.masking import slopes_of
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, as_node, aside, identity, note, step
-from attncalc.laws import alike_along_diagonals, at_most, same
+from attncalc.graph import Node, as_node, aside, identity, step
+from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import (
-    absolute,
-    bucket,
     cos,
     index,
-    keep_where,
-    lookup,
     outer,
     part_of,
     put_together,
@@ -35,11 +30,9 @@ if TYPE_CHECKING:
 
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
 """How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
-MOST_BUCKETS = 4096
 
 Base = Annotated[float, "the wavelengths reach from 2π to 2π times this", ABOVE_0]
 Count = Annotated[int | None, "how many positions", AT_LEAST_1]
-Keys = Annotated[int | None, "how many keys; as many as queries where it is not given", AT_LEAST_1]
 
 
 def must_be_given(**sizes: int | None) -> None:
@@ -139,101 +132,3 @@ def _properties(encoding: Node, frequencies: Node, layout: str, offset: int) -> 
         "one matrix for all positions: it adds to every pair's angle what the shift adds",
     )
     aside("shifted", rename(encoding, "d", "d'") @ shift, f"PE_p times that matrix is PE_(p + {offset})")
-
-
-def alibi_bias(slopes: Node, distances: Node) -> Node:
-    """−slope·distance: for one head or for many."""
-    return -(outer(slopes, distances) if slopes.axes else slopes * distances)
-
-
-@calculation(
-    infinite=True,
-    laws={
-        "the bias depends on i − j alone": lambda f, heads, n: alike_along_diagonals(f(heads=heads, n=n)),
-        "it never adds to a score": lambda f, heads, n: at_most(f(heads=heads, n=n), 0),
-    },
-    reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code",
-)
-def alibi(
-    *,
-    heads: Annotated[int, "how many heads", AT_LEAST_1] = 1,
-    n: Annotated[int | None, "how many queries", AT_LEAST_1] = None,
-    m: Keys = None,
-    causal: Annotated[bool, "a query sees itself and what comes before it; the rest is −∞"] = False,
-) -> tuple[Node, Node]:
-    """Tell scores how far apart query and key are: the farther, the less.
-
-    −slope·|i − j|, added to the scaled scores before the softmax. Each head has its own slope, 2^(−8h/H) for heads
-    h = 1…H, so that some look near and some far. Nothing is added to the tokens, and nothing is learned.
-    """
-    must_be_given(n=n)
-    assert n is not None
-    m = n if m is None else m
-    slopes = step("slopes", slopes_of(heads), "a geometric row of slopes: steep heads look near, flat ones far")
-    axes = (Axis("n", n), Axis("m", m))
-    i, j = index("n", axes, "i"), index("m", axes, "j")
-    distances = step("distances", absolute(i - j), "how many places apart, to either side")
-    bias = alibi_bias(slopes, distances)
-    if causal:
-        bias = keep_where(j <= i, bias, -np.inf)
-    return step("bias", bias, "added to the scaled scores: far keys lose, and no length is out of reach"), slopes
-
-
-@calculation(
-    table="buckets h",
-    laws={"the bucket depends on key − query alone": lambda f, n: alike_along_diagonals(f(n=n))},
-    reference="Raffel et al. 2020, T5, section 2.1; as in mesh-tensorflow",
-)
-def t5_bias(
-    table: Annotated[Node | None, "the learned biases, a row for each bucket and a column for each head"] = None,
-    *,
-    n: Annotated[int | None, "how many queries", AT_LEAST_1] = None,
-    m: Keys = None,
-    buckets: Annotated[int | None, "how many buckets; as many as the table has rows, else 32"] = None,
-    max_distance: Annotated[int, "from here on all distances share a bucket"] = 128,
-    causal: Annotated[bool, "the decoder's buckets: none for keys to the right"] = False,
-) -> tuple[Node, ...]:
-    """Put relative positions in buckets, and look up each head's bias for them.
-
-    The distance is key − query. Near distances have a bucket each, far ones share buckets that widen with the
-    logarithm up to max_distance. Half of the buckets are for keys to the right, unless causal. T5 adds the bias to
-    Q·Kᵀ without dividing by √d_k.
-    """
-    must_be_given(n=n)
-    assert n is not None
-    m = n if m is None else m
-    rows = table.axes[-2].size if table is not None else 32
-    buckets = rows if buckets is None else buckets
-    _check_buckets(buckets, max_distance, causal=causal)
-    if table is not None and rows != buckets:
-        raise ShapeError(f"the table has {rows} rows, and there are {buckets} buckets")
-    axes = (Axis("n", n), Axis("m", m))
-    relative = step(
-        "relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative"
-    )
-    numbers = step(
-        "buckets",
-        bucket(relative, buckets, max_distance, causal=causal),
-        "near ones are told apart one by one, far ones by their logarithm",
-    )
-    note("T5 adds this bias to Q·Kᵀ itself: no 1/√d_k goes with it (--scale none)")
-    if table is None:
-        return (numbers,)
-    return step(
-        "bias", lookup(table.T, numbers, "buckets"), "each head has learned what a distance means to it"
-    ), numbers
-
-
-def _check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
-    if buckets > MOST_BUCKETS:
-        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, and not {buckets}")
-    own = buckets if causal else buckets // 2
-    if own < 2 or (not causal and buckets % 2):
-        raise OptionError(
-            f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, and not {buckets}"
-        )
-    if max_distance <= own // 2:
-        raise OptionError(
-            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, and not "
-            f"{max_distance}"
-        )

@@ -1,4 +1,4 @@
-"""The mistakes of positions that are added: exponents of sinusoids, slopes of ALiBi, buckets of T5."""
+"""The mistakes of sinusoidal positions: the exponent, what stands where, from where is counted."""
 
 from __future__ import annotations
 
@@ -6,25 +6,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attncalc.axes import Axis
-from attncalc.graph import Node, as_node, rewrite
-from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, right, wrong
-from attncalc.ops import absolute, cos, index, keep_where, maximum, minimum, outer, part_of, put_together, sin
+from attncalc.graph import Node, as_node, named_size
+from attncalc.mistake import Mistake, Scope, chosen, parts, wrong
+from attncalc.ops import cos, index, outer, part_of, put_together, sin
 
 LAYOUTS = {"interleaved": "interleaved", "concatenated": "half"}
 
 EXPONENT = "Is i the number of the column, or of the pair?"
 LAST = "How long is the wave of the last pair?"
-SLOPES = "What are the slopes for other numbers of heads?"
-
-
-# Sinusoids
 
 
 def _pair(s: Scope) -> tuple[Node, Node]:
     """The number of the pair, and the width."""
     pairs = s.frequencies.axes[-1]
-    return index(pairs.name, (pairs,), "i"), Node("size", axes=(), axis=Axis("d", s.options["d"]))
+    return index(pairs.name, (pairs,), "i"), named_size("d", s.options["d"])
 
 
 def _base(s: Scope) -> Node:
@@ -35,9 +30,7 @@ def _frequencies(exponent: Callable[[Node, Node], Node]) -> Callable[[Scope], No
     """Frequencies with another exponent, a function of the pair and the width."""
 
     def rule(s: Scope) -> Node:
-        pairs = s.this.axes[-1]
-        i, d = index(pairs.name, (pairs,), "i"), Node("size", axes=(), axis=Axis("d", s.options["d"]))
-        return _base(s) ** -exponent(i, d)
+        return _base(s) ** -exponent(*_pair(s))
 
     return rule
 
@@ -47,8 +40,7 @@ def _columns(even: Callable[[Node, Node], Node], odd: Callable[[Node, Node], Nod
 
     def rule(s: Scope) -> Node:
         place, _ = parts(s.angles, "outer")
-        i, d = _pair(s)
-        angles = [outer(place, _base(s) ** -exponent(i, d)) for exponent in (even, odd)]
+        angles = [outer(place, _base(s) ** -exponent(*_pair(s))) for exponent in (even, odd)]
         return _woven(s, sin(angles[0]), cos(angles[1]))
 
     return rule
@@ -157,146 +149,5 @@ SINUSOIDAL = (
     wrong("pe-degrees", "encoding", _degrees, says="sines of degrees", hint="In which mode is the calculator?"),
 )
 
-
-# ALiBi
-
-
-def _slopes(exponent: Callable[[Node, int], Node]) -> Callable[[Scope], Node]:
-    """Slopes 2^−…, a function of the head's number from 0 and of how many there are."""
-
-    def rule(s: Scope) -> Node:
-        heads = s.this.axes[-1]
-        return as_node(2) ** -exponent(index(heads.name, (heads,), "h"), heads.size)
-
-    return rule
-
-
-def _next_power(h: Node, heads: int) -> Node:
-    power = 1 << (heads - 1).bit_length()
-    return 8 * (h + 1) / power
-
-
-def by_key(biased: Node) -> Node:
-    """The key's place in place of how far it is back: it differs by a number that is the same for a whole row."""
-    met = []
-
-    def place(node: Node) -> Node | None:
-        if node.op != "abs":
-            return None
-        met.append(node)
-        return -parts(node.sources[0], "sub")[1]
-
-    [changed] = rewrite([biased], place)
-    if not met:
-        raise NotThere("distances")
-    return changed
-
-
-def _by_key(s: Scope) -> Node:
-    parts(s.this, "where")  # without a triangle a row has distances to both sides
-    return by_key(s.this)
-
-
-def _gaining(s: Scope) -> Node:
-    if s.this.op == "where":
-        allowed, x, _ = parts(s.this, "where")
-        return keep_where(allowed, -x, -np.inf)
-    return -s.this
-
-
-def _signed(s: Scope) -> Node:
-    (difference,) = parts(s.this, "abs")
-    return difference
-
-
-ALIBI = (
-    right("alibi-by-key", "bias", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"),
-    wrong(
-        "alibi-slope-h0",
-        "slopes",
-        _slopes(lambda h, heads: 8 * h / heads),
-        says="the heads counted from 0",
-        hint="Is the first slope 1?",
-    ),
-    wrong(
-        "alibi-nonpow2",
-        "slopes",
-        _slopes(lambda h, heads: 8 * (h + 1) / heads),
-        says="2^(−8h/H) for a number of heads that is no power of two",
-        hint=SLOPES,
-        kind="convention",
-    ),
-    wrong(
-        "alibi-nonpow2",
-        "slopes",
-        _slopes(_next_power),
-        says="the first slopes of the next power of two",
-        hint=SLOPES,
-        kind="convention",
-    ),
-    wrong(
-        "alibi-2-pow-minus-h",
-        "slopes",
-        _slopes(lambda h, heads: h + 1),
-        says="2^−h, whatever the number of heads is",
-        hint=SLOPES,
-    ),
-    wrong("alibi-plus", "bias", _gaining, says="+m·|i − j|", hint="Do keys that are far away gain?"),
-    wrong(
-        "alibi-no-slope",
-        "slopes",
-        lambda s: 0 * s.this + 1,
-        says="the slope 1 for every head",
-        hint="Is there a slope for each head?",
-    ),
-    wrong(
-        "alibi-signed-bidir",
-        "distances",
-        _signed,
-        says="−m·(i − j), with its sign, where nothing is masked",
-        hint="Is that a distance, or a difference?",
-    ),
-)
-
-
-# T5
-
-
-def _capped(s: Scope) -> Node:
-    """Buckets without the logarithmic part."""
-    distance, causal, buckets = s.relative_positions, s.options["causal"], s.options["buckets"]
-    if buckets is None:
-        buckets = s.table.axes[-2].size if "table" in s else 32
-    if causal:
-        return minimum(maximum(0 - distance, 0), buckets - 1)
-    half = buckets // 2
-    later = keep_where(as_node(0) < distance, half, 0)
-    return minimum(absolute(distance), half - 1) + later
-
-
-T5 = (
-    wrong(
-        "t5-sign",
-        "relative_positions",
-        lambda s: -s.this,
-        says="query − key",
-        hint="Is the past negative, or positive?",
-    ),
-    wrong(
-        "t5-bidir",
-        options=chosen(causal={True: False}),
-        says="the encoder's buckets in a decoder",
-        hint="Can it see the future?",
-    ),
-    wrong(
-        "t5-log-bucket",
-        "buckets",
-        _capped,
-        says="without the logarithmic buckets for far distances",
-        hint="What happens to distances that are far?",
-    ),
-)
-
-
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"sinusoidal": SINUSOIDAL, "alibi": ALIBI, "t5-bias": T5}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"sinusoidal": SINUSOIDAL}
 """Calculation → its mistakes, the commonest first."""

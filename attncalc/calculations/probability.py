@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 
 from attncalc.calculation import ABOVE_0, calculation, operand
-from attncalc.calculations.domains import distributions, not_all_masked, numbers, spot
+from attncalc.calculations.domains import FIRST, distributions, not_all_masked, numbers, spot
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, step
 from attncalc.laws import at_most, same, shares
@@ -155,7 +155,7 @@ def _impossible(trace: Trace) -> Iterator[str]:
     p, q = (numbers(trace.inputs[name].value) for name in ("p", "q"))
     if p is None or q is None:
         return
-    for at in np.argwhere((p > 0) & (q == 0))[:3]:
+    for at in np.argwhere((p > 0) & (q == 0))[:FIRST]:
         where = spot(at)
         yield f"the divergence is infinite: q{where} is 0, and p{where} = {p[tuple(at)]:.4g} says that it can happen"
 

@@ -38,8 +38,10 @@ def _zero_where(zero: Callable[[Scope], Node]) -> Callable[[Scope], Node]:
 
 FUNCTION = "Which function makes every score positive?"
 
+UNSHIFTED = right("sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away")
+
 SOFTMAX = (
-    right("sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away"),
+    UNSHIFTED,
     wrong(
         "sm-temp-multiply",
         "scaled",
@@ -135,8 +137,6 @@ SOFTMAX = (
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "softmax": SOFTMAX,
-    "log-softmax": (
-        right("sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away"),
-    ),
+    "log-softmax": (UNSHIFTED,),
 }
 """Calculation → its mistakes, the commonest first."""

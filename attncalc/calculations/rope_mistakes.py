@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attncalc.axes import Axis
 from attncalc.calculations.positions import sinusoidal_encoding
-from attncalc.graph import Node, as_node
+from attncalc.graph import Node, as_node, named_size
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
 from attncalc.ops import concat, index, outer, part_of, repeat, rotate
 
@@ -36,14 +35,10 @@ def _of_model(heads: int) -> Mistake:
     return wrong(
         "rope-theta-dmodel",
         "frequencies",
-        _frequencies(lambda i, d: 2 * i / _size("d_model", heads * d)),
+        _frequencies(lambda i, d: 2 * i / named_size("d_model", heads * d)),
         says="base^(−2i/d_model): the model's width for the head's",
         hint=WIDTH,
     )
-
-
-def _size(name: str, size: int) -> Node:
-    return Node("size", axes=(), axis=Axis(name, size))
 
 
 def _mixed(s: Scope) -> Node:
@@ -89,21 +84,21 @@ FREQUENCIES = (
     wrong(
         "rope-exp-i",
         "frequencies",
-        _frequencies(lambda i, d: i / _size("d", d)),
+        _frequencies(lambda i, d: i / named_size("d", d)),
         says="base^(−i/d)",
         hint="How fast is the last pair?",
     ),
     wrong(
         "rope-positive-exp",
         "frequencies",
-        _frequencies(lambda i, d: -(2 * i / _size("d", d))),
+        _frequencies(lambda i, d: -(2 * i / named_size("d", d))),
         says="base^(+2i/d)",
         hint=LAST,
     ),
     wrong(
         "rope-theta-from-1",
         "frequencies",
-        _frequencies(lambda i, d: 2 * (i + 1) / _size("d", d)),
+        _frequencies(lambda i, d: 2 * (i + 1) / named_size("d", d)),
         says="pairs counted from 1",
         hint="By which angle does the first pair turn at position 1?",
     ),

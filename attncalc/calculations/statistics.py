@@ -15,6 +15,7 @@ from attncalc.calculations.domains import (
     must_be_whole,
     must_sum_to_one,
     numbers,
+    places,
     spot,
 )
 from attncalc.errors import DomainError, OptionError
@@ -176,10 +177,8 @@ def _check_likelihood(values: Mapping[str, Any]) -> None:
 
 def _impossible(trace: Trace) -> Iterator[str]:
     """A warning that names the first observations that cannot be."""
-    logs = trace["log_probabilities"]
-    if logs.dtype.kind == "f":
-        for at in np.argwhere(np.isneginf(logs))[:3]:
-            yield f"observations{spot(at)} has the probability 0, so the likelihood is 0 and its logarithm −∞"
+    for at in places(trace["log_probabilities"], np.isneginf):
+        yield f"observations{at} has the probability 0, so the likelihood is 0 and its logarithm −∞"
 
 
 @calculation(

@@ -10,7 +10,7 @@ import numpy as np
 from attncalc.calculation import ABOVE_0, calculation
 from attncalc.errors import DomainError
 from attncalc.graph import Node, output, step
-from attncalc.laws import at_most, same
+from attncalc.laws import Law, at_most, same
 from attncalc.ops import (
     absolute,
     angle_between,
@@ -30,6 +30,11 @@ P = Annotated[float, "the power: 1 is Manhattan's, 2 Euclid's", ABOVE_0]
 
 
 DISTANCE = "a distance (euclidean, manhattan) is defined for it"
+METRIC: Mapping[str, Law] = {
+    "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
+    "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
+}
+"""Laws of every distance."""
 
 
 def not_zero(*names: str, lacks: str = "angle to it", hint: str = DISTANCE) -> Callable[[Mapping[str, Any]], None]:
@@ -153,8 +158,7 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
     a="n",
     b="n",
     laws={
-        "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
-        "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
+        **METRIC,
         "a way round is never shorter": lambda f, a, b, c: at_most(f(a, b), f(a, c * a).result + f(c * a, b).result),
     },
 )
@@ -175,8 +179,7 @@ def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root
     a="n",
     b="n",
     laws={
-        "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
-        "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
+        **METRIC,
         "never shorter than the straight line": lambda f, a, b: at_most(np.linalg.norm(a - b), f(a, b)),
     },
 )
@@ -193,8 +196,7 @@ def manhattan(a: Left, b: Right) -> Node:
     a="n",
     b="n",
     laws={
-        "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
-        "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
+        **METRIC,
         "never longer than the straight line": lambda f, a, b: at_most(f(a, b), np.linalg.norm(a - b)),
     },
 )

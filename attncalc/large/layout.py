@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from attncalc.axes import Axis
@@ -152,23 +153,13 @@ def _fused(roots: Sequence[Node]) -> tuple[tuple[Node, ...], dict[Node, Pattern]
     """
     patterns = {node: found for node in walk(*roots) if (found := fused.match(node)) is not None}
     while True:
-        order = _behind(roots, patterns)
-        needed = [node for node in patterns if node.sources[0] in order or node not in order]
+        order = walk(*roots, into=partial(_sources, patterns=patterns))
+        there = set(order)
+        needed = [node for node in patterns if node.sources[0] in there or node not in there]
         if not needed:
-            return tuple(sorted(order, key=lambda node: node.serial)), patterns
+            return tuple(order), patterns
         for node in needed:
             del patterns[node]
-
-
-def _behind(roots: Sequence[Node], patterns: dict[Node, Pattern]) -> set[Node]:
-    found: set[Node] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack.extend(_sources(node, patterns))
-    return found
 
 
 def _sources(node: Node, patterns: dict[Node, Pattern]) -> tuple[Node, ...]:

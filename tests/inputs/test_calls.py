@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.calculation import Calculation, Declaration, Operand, Option, parse_shape
+from attncalc.calculation import Calculation, Declaration, Operand, Option, calculation, parse_shape
 from attncalc.errors import AttncalcError
 from attncalc.inputs import Gathered, Reading, gather
 
@@ -35,7 +35,7 @@ def a_calculation(name: str, *operands: Operand, options: Sequence[Option] = ())
         return ()
 
     function.__name__ = name
-    made = Calculation(function, {})
+    made = calculation()(function)
     made.declaration = Declaration(operands, tuple(options))
     return made
 
