@@ -347,6 +347,6 @@ def deliver(content: str | bytes, path: Path | None) -> None:
     if path is None:
         output.write(content)
     else:
-        from attncalc.files import write_file
+        from attncalc.cli.files import write_file
 
         write_file(path, content.encode() if isinstance(content, str) else content)
