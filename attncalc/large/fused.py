@@ -7,7 +7,7 @@ block may see are skipped. It is matched on exactly that pattern of primitives, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-ROWS, KEYS = 256, 512
-"""So many queries and so many keys at a time: their scores stay in a core's cache."""
+ROWS, KEYS, EDGE = 512, 512, 128
+"""So many queries and so many keys at a time, and so many keys where some are hidden: scores stay near their core."""
 SAFE = {"float32": 60.0, "float64": 300.0}
 """Scores up to here may be exponentiated as they are: neither a row's sum nor its smallest term leaves the range."""
 
@@ -137,10 +137,9 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
     """The value of a node that is such a pattern, from the values of Q, the transposed K and V."""
     leads = node.axes[:-2]
     shape = tuple(axis.size for axis in leads)
-    Q, K, V = (
-        np.broadcast_to(value := align(values[part], part.axes, leads + part.axes[-2:]), shape + value.shape[-2:])
-        for part in pattern[:3]
-    )
+    Q, K, V = (align(values[part], part.axes, leads + part.axes[-2:]) for part in pattern[:3])
+    V = np.concatenate([V, np.ones_like(V, shape=(*V.shape[:-1], 1))], axis=-1)  # their mixture is the sum of a row
+    Q, K, V = (np.broadcast_to(part, shape + part.shape[-2:]) for part in (Q, K, V))
     result = np.empty(tuple(axis.size for axis in node.axes), values[pattern.Q].dtype)
     shift = not pattern.scale * _longest(Q, -1) * _longest(K, -2) <= SAFE[result.dtype.name]
 
@@ -160,45 +159,56 @@ def _longest(rows: Array, axis: int) -> float:
 
 
 def _block(Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Pattern, *, shift: bool) -> None:
-    """The rows of the result from a query on, tile by tile; with `shift` by the largest score so far of each row."""
+    """The rows of the result from a query on, tile by tile; with `shift` by the largest score so far of each row.
+
+    V ends in a column of ones, and what is mixed from it is what the rest is divided by.
+    """
     count, band = len(out), pattern.band
     queries = Q[start : start + count] * Q.dtype.type(pattern.scale)
-    sums, top = np.zeros((count, 1), out.dtype), np.full((count, 1), -np.inf, out.dtype)
-    room, ones = np.empty(count * KEYS, out.dtype), np.ones((KEYS, 1), out.dtype)
-    out[...] = 0
-    first, last = _seen(band, start, start + count, K.shape[-1])
-    for left in range(first, last, KEYS):
-        right = min(left + KEYS, last)
-        weights = room[: count * (right - left)].reshape(count, right - left)
-        np.matmul(queries, K[:, left:right], out=weights)
+    mixed, top = np.zeros((count, V.shape[-1]), out.dtype), np.full((count, 1), -np.inf, out.dtype)
+    room = np.empty(count * KEYS, out.dtype)
+    for rows, keys in _tiles(band, start, start + count, K.shape[-1]):
+        tall, wide = rows.stop - rows.start, keys.stop - keys.start
+        weights = room[: tall * wide].reshape(tall, wide)
+        np.matmul(queries[rows], K[:, keys], out=weights)
         if shift:
-            _hide(weights, band, start, left, -math.inf)
-            higher = np.maximum(top, weights.max(axis=-1, keepdims=True))
+            _hide(weights, band, start + rows.start, keys.start, -math.inf)
+            higher = np.maximum(top[rows], weights.max(axis=-1, keepdims=True))
             base = np.where(np.isfinite(higher), higher, 0)
             weights -= base
-            shrunk = np.exp(top - base)  # what was added so far had another shift
-            sums *= shrunk
-            out *= shrunk
-            top = higher
+            mixed[rows] *= np.exp(top[rows] - base)  # what was added so far had another shift
+            top[rows] = higher
         np.exp(weights, out=weights)
         if not shift:
-            _hide(weights, band, start, left, 0)
-        sums += weights @ ones[: right - left]
-        out += weights @ V[left:right]
-    out /= np.where(sums == 0, 1, sums)
+            _hide(weights, band, start + rows.start, keys.start, 0)
+        mixed[rows] += weights @ V[keys]
+    sums = mixed[:, -1:]
+    np.divide(mixed[:, :-1], np.where(sums == 0, 1, sums), out=out)
 
 
-def _seen(band: Band, start: int, stop: int, keys: int) -> tuple[int, int]:
-    """The keys that any query of a block sees, from the first to behind the last."""
-    first = max(0, start - band.before)
-    last = min(keys, band.keys, stop + band.after)
-    return int(first), max(int(first), int(last))
+def _tiles(band: Band, start: int, stop: int, keys: int) -> Iterator[tuple[slice, slice]]:
+    """The queries of a block, counted from its start, and the keys that some of them see, tile by tile.
+
+    A tile in which something is hidden is a narrow one, so that little is worked out in vain.
+    """
+    left, last = max(0, start - band.before), min(keys, band.keys, stop + band.after)
+    while left < last:
+        right = min(left + KEYS, last)
+        if not _sees_all(band, start, stop, left, right):
+            right = min(left + EDGE, last)
+        top, bottom = max(start, left - band.after), min(stop, right + band.before)
+        yield slice(int(top) - start, int(bottom) - start), slice(int(left), int(right))
+        left = right
+
+
+def _sees_all(band: Band, start: int, stop: int, left: float, right: float) -> bool:
+    """Whether every query from start to stop sees every key from left to right."""
+    return right - 1 <= start + band.after and left >= stop - 1 - band.before
 
 
 def _hide(tile: Array, band: Band, start: int, left: int, value: float) -> None:
-    """Put a value where a query of the tile does not see a key; most tiles are seen as a whole."""
+    """Put a value where a query of the tile does not see a key."""
     rows, keys = tile.shape
-    if left + keys - 1 <= start + band.after and left >= start + rows - 1 - band.before:
-        return
-    apart = np.arange(left, left + keys) - np.arange(start, start + rows)[:, None]
-    tile[(apart > band.after) | (apart < -band.before)] = value
+    if not _sees_all(band, start, start + rows, left, left + keys):
+        apart = np.arange(left, left + keys) - np.arange(start, start + rows)[:, None]
+        tile[(apart > band.after) | (apart < -band.before)] = value

@@ -71,6 +71,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles that these sizes fill several times, the last one in part."""
     monkeypatch.setattr(fused, "ROWS", 4)
     monkeypatch.setattr(fused, "KEYS", 3)
+    monkeypatch.setattr(fused, "EDGE", 2)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
