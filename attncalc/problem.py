@@ -153,9 +153,9 @@ def solve(
             from attncalc import turns  # few calculations are loops
 
             if is_large(written):
-                from attncalc.large import run
+                from attncalc.large import run as large
 
-                run.must_fit_whole(written, kind_of(written.values, dtype), f"a turn of {problem.name}")
+                large.must_fit_whole(written, kind_of(written.values, dtype), f"a turn of {problem.name}")
 
             recorded = turns.recorded(written, written.loop, dtype, rounding, keep_all=keep_all)
         else:
@@ -190,16 +190,16 @@ def _once(
     kind = kind_of(written.values, dtype)
     compared = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
     if is_large(written):
-        from attncalc.large import run  # few runs are large
+        from attncalc.large import run as large  # few runs are
 
         if kind != "object" and rounding is None and not compared and (asked is not None or not keep_all):
-            kept = run.evaluated(written, kind, problem.name, asked)
+            kept = large.evaluated(written, kind, problem.name, asked)
             return _recorded(
                 written,
-                {node: run.recorded(node, kept, written.values, written.labels, kind) for node in named},
+                {node: large.recorded(node, kept, written.values, written.labels, kind) for node in named},
                 _flat(problem, written, kept) if asked is None else (),
             )
-        run.must_fit_whole(written, kind, f"{problem.name} with every step kept")
+        large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
     values = {node: written.known[node.key] for node in named if node.key in written.known}
     values |= evaluate(
         written.roots, written.values, dtype=kind, given=written.known, after_step=after_step(kind, rounding)

@@ -41,9 +41,9 @@ class Key:
         self.problem = _in_floats(problem)
         written = write(self.problem)
         if written.loop is None and is_large(written):
-            from attncalc.large import run  # few problems are large
+            from attncalc.large import run as large  # few problems are
 
-            run.must_fit_for_checking(written, problem.name)
+            large.must_fit_for_checking(written, problem.name)
         self.ways = Ways(self.problem, written)
         self.dropped, self.axes = written.bound.dropped, written.bound.axes
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
