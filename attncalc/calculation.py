@@ -19,7 +19,7 @@ from attncalc.trace import NOTHING, Trace
 
 if TYPE_CHECKING:
     from attncalc.laws import Law
-    from attncalc.picture import Pictures
+    from attncalc.pictures import Pictures
 
 Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
 """What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from attncalc.homework.verdicts import Marked
-    from attncalc.picture import Picture
+    from attncalc.pictures import Picture
 
     Array = NDArray[Any]
     Labels = Mapping[str, tuple[str, ...]]
@@ -285,7 +285,7 @@ class Trace:
 
         Files are Matplotlib's, which `pip install 'attncalc[plot]'` brings; what comes back then is the path.
         """
-        from attncalc.illustration import plotted
+        from attncalc.pictures.illustration import plotted
 
         return plotted(self, path, width)
 

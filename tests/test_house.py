@@ -7,7 +7,7 @@ import doctest
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,8 +30,8 @@ INTERPRETERS = LOOPS | {
     "plan",
 }
 BLOCKS = {"large.blocks", "large.cores", "large.fused", "large.layout", "large.portions"}
-BESIDE = {"laws", "mistake", "picture"}  # what else is declared of a calculation
-RECORD = {"card", "numbers", "picture", "trace"}
+BESIDE = {"laws", "mistake", "pictures"}  # what else is declared of a calculation
+RECORD = {"card", "numbers", "pictures", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
 MAY_IMPORT = {
@@ -45,12 +45,14 @@ MAY_IMPORT = {
     "files": FLOOR,
     "large.memory": FLOOR,
     "laws": {"trace"},
-    "picture": {"trace"},
+    "pictures": {"trace"},
     "numbers": FLOOR | {"surds"},
     "surds": set[str](),
     "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},
     "render": FLOOR | RECORD | {"render", "surds"},
 }
+
+ON_SEVERAL_FLOORS = {"large", "pictures"}  # what they hold is not all of one floor
 
 EXACT = {"exact", "surds"}  # SymPy's own modules: nobody imports them at start-up
 HEAVY = {"sympy", "mpmath", "matplotlib", "pydantic", "click"}
@@ -78,13 +80,15 @@ def parse(module: Path) -> ast.Module:
 
 
 def part(module: Path) -> str:
-    """The part that a file belongs to."""
-    return part_of(list(module.relative_to(PACKAGE).with_suffix("").parts))
+    """The part that a file belongs to: `graph`, `ops`, `large.memory`."""
+    return part_of(module.relative_to(PACKAGE).with_suffix("").parts)
 
 
-def part_of(name: list[str]) -> str:
-    """The package or module directly under attncalc/; large/ has modules of two floors, each a part by itself."""
-    return ".".join(name[: 2 if name[0] == "large" else 1])
+def part_of(name: Sequence[str]) -> str:
+    """The package or module directly under attncalc/; where a package is on several floors, the module in it."""
+    if name[0] in ON_SEVERAL_FLOORS and PACKAGE.joinpath(*name[:2]).with_suffix(".py").exists():
+        return ".".join(name[:2]).removesuffix(".__init__")
+    return name[0]
 
 
 def imported(nodes: Iterator[ast.AST]) -> set[str]:
@@ -162,7 +166,7 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
 # What starting is not to pay for: a dataclass alone takes as long to make as the smallest module to load.
 UNNEEDED = HEAVY | {"csv", "dataclasses", "fractions", "unittest", "zipfile"}
 UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.program"}
-UNNEEDED |= {"attncalc.illustration", "attncalc.picture", "attncalc.sweep"}
+UNNEEDED |= {"attncalc.pictures.illustration", "attncalc.pictures", "attncalc.pictures.sweep"}
 UNNEEDED |= {"attncalc.homework", "attncalc.inputs.python_values", "attncalc.ops.spectral"}
 ATTENTION = {"attncalc.calculations.attention", "attncalc.calculations.masking", "attncalc.ops.pairs"}
 VECTORS = {"attncalc.calculations.vectors"}

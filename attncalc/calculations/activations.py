@@ -17,7 +17,7 @@ from attncalc.text import either
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 Kind = Literal["relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"]
 ALPHA = {"leaky-relu": 0.01, "elu": 1}
@@ -127,7 +127,7 @@ def _alpha(kind: str, alpha: float | None) -> float:
 
 def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its slope around 0, with the given numbers on it."""
-    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+    from attncalc.pictures import Curves, Line, Marks  # here, since few calls draw
 
     here = sweep.again()
     x = here.inputs["x"].value.ravel()

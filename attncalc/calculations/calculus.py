@@ -20,7 +20,7 @@ from attncalc.text import both, near
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 Array = NDArray[Any]
 Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
@@ -85,7 +85,7 @@ def reach(values: Array, least: float = 0.0) -> tuple[float, float]:
 
 def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> Picture:
     """The step `height` around a way through one variable or two, with the way on it."""
-    from attncalc.picture import Curves, Landscape, Line, Marks  # here, since few calls draw
+    from attncalc.pictures import Curves, Landscape, Line, Marks  # here, since few calls draw
 
     ordered = len(next(iter(way.values()))) > 1
     if len(way) == 1:
@@ -102,7 +102,7 @@ def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> P
 
 def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its derivative around the point, or around 0 where there is none."""
-    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+    from attncalc.pictures import Curves, Line, Marks  # here, since few calls draw
 
     names = [*parse(str(trace.inputs["expression"].value)).variables] or ["x"]
     point = trace.options["at"]

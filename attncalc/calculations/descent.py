@@ -22,7 +22,7 @@ from attncalc.program import Values
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 SETTLED = 1e-12
 """A descent has settled when an update is so small beside the way from the start."""
@@ -40,7 +40,7 @@ def _risen(trace: Trace) -> Iterator[str]:
 
 def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The way through one variable or two, and how the height falls from iteration to iteration."""
-    from attncalc.picture import Curves, Line, every_turn, turns  # here, since few calls draw
+    from attncalc.pictures import Curves, Line, every_turn, turns  # here, since few calls draw
 
     whole = every_turn(trace, sweep)
     points = np.stack([np.atleast_1d(point) for _, point in turns(whole, "iteration", "point")])

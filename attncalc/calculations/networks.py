@@ -23,7 +23,7 @@ from attncalc.program import Values
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
@@ -34,7 +34,7 @@ Gradients = Mapping[Node, Node]
 
 def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """How the loss falls from step to step; of one step what comes out of the network."""
-    from attncalc.picture import Curves, Line, every_turn, turns  # here, since few calls draw
+    from attncalc.pictures import Curves, Line, every_turn, turns  # here, since few calls draw
 
     losses = turns(every_turn(trace, sweep), "step", "loss")
     if len(losses) > 1:

@@ -15,7 +15,7 @@ from attncalc.text import both
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
@@ -139,7 +139,7 @@ def tell_idle(kind: str, p: Parameters) -> None:
 
 def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """Each coordinate of the point along the steps, the start included."""
-    from attncalc.picture import MOST_LINES, Curves, Line, turns  # here, since few calls draw
+    from attncalc.pictures import MOST_LINES, Curves, Line, turns  # here, since few calls draw
 
     here = sweep.again()
     made = turns(here, "step", "point")

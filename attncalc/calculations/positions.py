@@ -26,7 +26,7 @@ from attncalc.ops import (
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
 """How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
@@ -69,7 +69,7 @@ FEWEST_WAVED, MOST_WAVES = 50, 3
 
 def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The encoding, and the sines of its first pairs as waves along the positions."""
-    from attncalc.picture import Curves, Line  # here, since few calls draw
+    from attncalc.pictures import Curves, Line  # here, since few calls draw
 
     yield trace.find("encoding")
     start = trace.options["start"]

@@ -16,7 +16,7 @@ from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, rat
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
 Base = Annotated[int | Literal["e"], "of the logarithm: e, 2 or 10"]
@@ -48,7 +48,7 @@ def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
 
 def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The shares; of a single row also how they grow alike as the temperature rises."""
-    from attncalc.picture import MOST_LINES, Curves, Line, Marks  # here, since few calls draw
+    from attncalc.pictures import MOST_LINES, Curves, Line, Marks  # here, since few calls draw
 
     yield trace.outputs[0]
     if trace.result.ndim != 1 or trace.options["log"]:

@@ -17,7 +17,7 @@ from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, ta
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 
 FEWEST_TURNS, MOST_PAIRS = 50, 4
@@ -26,7 +26,7 @@ FEWEST_TURNS, MOST_PAIRS = 50, 4
 
 def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The angles, the turned vectors, and how fast the first pairs turn along positions 0, 1, 2 …"""
-    from attncalc.picture import Curves, Line  # here, since few calls draw
+    from attncalc.pictures import Curves, Line  # here, since few calls draw
 
     yield trace.find("angles")
     yield trace.outputs[0]

@@ -18,7 +18,7 @@ from attncalc.ops import cos, keep_where, minimum, spread
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.picture import Picture, Sweep
+    from attncalc.pictures import Picture, Sweep
 
 MOST_ROWS = 1_000_000
 MOST_RATES = 400
@@ -27,7 +27,7 @@ MOST_RATES = 400
 
 def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The learning rate along all steps; those that were asked for are marked."""
-    from attncalc.picture import Curves, Line, Marks  # here, since few calls draw
+    from attncalc.pictures import Curves, Line, Marks  # here, since few calls draw
 
     asked = trace.options["at"]
     steps = trace.options["steps"] or max(asked)

@@ -331,7 +331,7 @@ def _asked(chosen: Settings) -> str | None:
 
 def _illustrated(trace: Trace, chosen: Settings) -> tuple[Trace, Settings]:
     """The trace with its pictures; below a page that has more to show, none is but a note."""
-    from attncalc.illustration import illustrated
+    from attncalc.pictures.illustration import illustrated
 
     try:
         return illustrated(trace, chosen.view), chosen

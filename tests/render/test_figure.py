@@ -14,7 +14,7 @@ import pytest
 
 import attncalc as ac
 from attncalc.errors import AttncalcError
-from attncalc.picture import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
+from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
 from attncalc.render import PICTURES, View, render
 from attncalc.render.pictures.figure import fonts_for
 from attncalc.trace import Trace

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from rich.cells import cell_len
 
 from attncalc.numbers import texts
-from attncalc.picture import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
+from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
 from attncalc.render import View, render
 from attncalc.render.pictures import shades
 from attncalc.render.pictures.sides import round_numbers

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from attncalc.picture import Bars, Curves, HeatMap, Picture
+from attncalc.pictures import Bars, Curves, HeatMap, Picture
 from attncalc.render.flow import assembled, flow
 from attncalc.render.pictures.bars import bars
 from attncalc.render.pictures.canvas import curves, landscape

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from attncalc.numbers import format_column
-from attncalc.picture import Bars
+from attncalc.pictures import Bars
 from attncalc.render.pictures.shades import LINES, ODD
 from attncalc.render.pictures.sides import FAINT, MOST_ROWS, count, ends, label, left_out, right
 from attncalc.render.view import View

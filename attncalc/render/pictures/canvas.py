@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.text import Text
 
 from attncalc.numbers import texts
-from attncalc.picture import Curves, Landscape, Marks
+from attncalc.pictures import Curves, Landscape, Marks
 from attncalc.render.flow import flow
 from attncalc.render.pictures.shades import LINES, Shade, legend, shade
 from attncalc.render.pictures.sides import FAINT, right, round_numbers

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attncalc.errors import AttncalcError
 from attncalc.numbers import texts
-from attncalc.picture import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
+from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
 from attncalc.render.pictures.sides import few_decimals
 from attncalc.render.view import View
 from attncalc.text import visible

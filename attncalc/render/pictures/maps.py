@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from attncalc.numbers import align
-from attncalc.picture import HeatMap, Ticks
+from attncalc.pictures import HeatMap, Ticks
 from attncalc.render.flow import flow
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
 from attncalc.render.pictures.sides import (

@@ -12,7 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from attncalc.numbers import texts
-from attncalc.picture import Ticks
+from attncalc.pictures import Ticks
 from attncalc.render.flow import flow
 from attncalc.render.view import View
 from attncalc.render.window import GAP

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from attncalc.errors import NoPicture, OptionError
 from attncalc.files import write_file
 from attncalc.numbers import numeric
-from attncalc.picture import Bars, Curves, HeatMap, Line, Picture, Ticks
+from attncalc.pictures import Bars, Curves, HeatMap, Line, Picture, Ticks
+from attncalc.pictures.sweep import sweep
 from attncalc.render import PICTURES, render
 from attncalc.render.parts import operand_steps
 from attncalc.render.view import View, as_read, beside, shown
-from attncalc.sweep import sweep
 from attncalc.text import quoted
 from attncalc.trace import Step, Trace
 

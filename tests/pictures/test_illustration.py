@@ -14,14 +14,14 @@ from rich.cells import cell_len
 import attncalc as ac
 from attncalc.calculations import TABLE, load
 from attncalc.errors import AttncalcError, NoPicture
-from attncalc.illustration import MOST, illustrated
 from attncalc.inputs import Reading, load_document
-from attncalc.picture import Bars, Curves, HeatMap, Landscape, Picture
+from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Picture
+from attncalc.pictures.illustration import MOST, illustrated
 from attncalc.problem import Backward, Problem, solve
 from attncalc.render import View, render
 from attncalc.trace import Trace
 
-SAMPLES = Path(__file__).parents[1] / "samples"
+SAMPLES = Path(__file__).parents[2] / "samples"
 PROBLEMS = sorted(path.stem for path in SAMPLES.glob("*.json") if "calculation" in json.loads(path.read_text("utf-8")))
 WITHOUT = {"cosine", "cosine-airplane", "eigen-complex"}  # single numbers, and complex ones
 

@@ -4,6 +4,9 @@ A calculation that says nothing is pictured by its result: a vector as bars, a m
 `pictures` names the steps to show in its place, or gives a function of its trace that yields steps and pictures. What
 such a function needs and the trace does not hold (other temperatures, the heights around a path) it asks of the Sweep,
 which evaluates the same graph elsewhere: no formula is typed a second time.
+
+Here is what a picture holds; illustration says which ones a trace has, sweep works out what they need beside it, and
+attncalc/render/pictures draws them.
 """
 
 from __future__ import annotations

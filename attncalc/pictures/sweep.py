@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attncalc.evaluate import evaluate
 from attncalc.graph import steps
 from attncalc.numbers import numeric
-from attncalc.picture import Sweep
+from attncalc.pictures import Sweep
 from attncalc.problem import Problem, solve
 from attncalc.trace import Given, Trace
 from attncalc.writing import write

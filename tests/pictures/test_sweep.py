@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import attncalc as ac
+from attncalc.pictures.sweep import sweep
 from attncalc.problem import Problem, solve
-from attncalc.sweep import sweep
 from attncalc.trace import Given, Trace
 
 SCORES = [1.0, 2.0, 4.0]
