@@ -150,7 +150,7 @@ def solve(
         written = written._replace(asides=(*written.asides, *expanded(written.roots)))
     try:
         if written.loop is not None:
-            from attncalc import turns  # few calculations are loops
+            from attncalc.loops import turns  # few calculations are loops
 
             if is_large(written):
                 from attncalc.large import run as large

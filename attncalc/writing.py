@@ -24,8 +24,8 @@ from attncalc.trace import Given
 
 if TYPE_CHECKING:
     from attncalc.expression import Expression
+    from attncalc.loops.program import Rounding
     from attncalc.problem import Backward, Problem
-    from attncalc.program import Rounding
 
 Array = NDArray[Any]
 UPSTREAM = "upstream"

@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOOR = {"errors", "progress", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
-LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
+LOOPS = {"loops", "loops.program"}  # what a calculation returns whose turns depend on values
 INTERPRETERS = LOOPS | {
     "arithmetic",
     "cancellation",
@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "render": FLOOR | RECORD | {"render", "surds"},
 }
 
-ON_SEVERAL_FLOORS = {"large", "pictures"}  # what they hold is not all of one floor
+ON_SEVERAL_FLOORS = {"large", "loops", "pictures"}  # what they hold is not all of one floor
 
 EXACT = {"exact", "surds"}  # SymPy's own modules: nobody imports them at start-up
 HEAVY = {"sympy", "mpmath", "matplotlib", "pydantic", "click"}
@@ -165,7 +165,7 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
 
 # What starting is not to pay for: a dataclass alone takes as long to make as the smallest module to load.
 UNNEEDED = HEAVY | {"csv", "dataclasses", "fractions", "unittest", "zipfile"}
-UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.program"}
+UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.loops.program"}
 UNNEEDED |= {"attncalc.pictures.illustration", "attncalc.pictures", "attncalc.pictures.sweep"}
 UNNEEDED |= {"attncalc.homework", "attncalc.inputs.python_values", "attncalc.ops.spectral"}
 ATTENTION = {"attncalc.calculations.attention", "attncalc.calculations.masking", "attncalc.ops.pairs"}

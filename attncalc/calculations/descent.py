@@ -17,8 +17,8 @@ from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, given, letter, rewrite, step
 from attncalc.laws import same
 from attncalc.loops import End, Loop
+from attncalc.loops.program import Values
 from attncalc.ops import take
-from attncalc.program import Values
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:

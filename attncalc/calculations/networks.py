@@ -18,8 +18,8 @@ from attncalc.gradients import slopes
 from attncalc.graph import Node, as_node, gradient_step, step
 from attncalc.laws import same, shuffled
 from attncalc.loops import End, Loop
+from attncalc.loops.program import Values
 from attncalc.ops import mean, rename, total
-from attncalc.program import Values
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:

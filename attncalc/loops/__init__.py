@@ -3,6 +3,8 @@
 For what depends on values, so that it cannot be one graph: a descent that stops when it settles. A loop holds no
 arithmetic; it keeps the first and the last turns for the reader. Where every turn is longer than the one before, as
 with tokens that are chosen one by one, the graph grows instead, until a value says that it is enough.
+
+Here is the loop and its running; program makes a turn's graph ready for that, turns records the turns for a reader.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from attncalc.graph import Node
 
 if TYPE_CHECKING:
     from attncalc.evaluate import Array
-    from attncalc.program import Rounding, Values
+    from attncalc.loops.program import Rounding, Values
 
 KEPT = 6
 """So many turns are kept at the beginning, and as many at the end."""
@@ -90,7 +92,7 @@ def run(
     keep_all: bool = False,
 ) -> Ran:
     """Turn after turn, until the loop's own reason to stop or its number of turns."""
-    from attncalc.program import Program  # here, since every calculation imports this file and few are loops
+    from attncalc.loops.program import Program  # here, since every calculation imports this file and few are loops
 
     if loop.turns > MOST:
         raise OptionError(f"{loop.turns:,} {loop.turn}s are asked for, and {MOST:,} are the most")

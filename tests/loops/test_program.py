@@ -12,8 +12,8 @@ from ops.examples import EXAMPLES, Example
 
 from attncalc.evaluate import evaluate, exactly
 from attncalc.graph import given, step
+from attncalc.loops.program import Program
 from attncalc.ops import exp, listed, take
-from attncalc.program import Program
 
 Array = NDArray[Any]
 FLAT = [(op, example) for op, examples in EXAMPLES.items() for example in examples if example.operands]
