@@ -163,6 +163,13 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
     assert {name for name in there if not name.endswith(".egg-info")} - MADE_BY_TOOLS <= TOP
 
 
+def test_the_readme_says_what_each_part_is_for() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Where things are\n")[2]
+    named = {word.removeprefix("attncalc/").removesuffix(".py").strip("/") for word in re.findall(r"`([^`]+)`", table)}
+    parts = {module.relative_to(PACKAGE).parts[0].removesuffix(".py") for module in MODULES}
+    assert sorted(parts - named - {"__init__", "__main__"}) == []
+
+
 # What starting is not to pay for: a dataclass alone takes as long to make as the smallest module to load.
 UNNEEDED = HEAVY | {"csv", "dataclasses", "fractions", "unittest", "zipfile"}
 UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.loops.program"}
