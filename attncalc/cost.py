@@ -50,9 +50,8 @@ class Count:
     __slots__ = ("terms",)
 
     def __init__(self, terms: Iterable[tuple[int, Axes]] = ()) -> None:
-        self.terms: dict[
-            Axes, tuple[int, Axes]
-        ] = {}  # the factors in a fixed order → how often, in the order of writing
+        # the factors in a fixed order → how often, and the factors in the order of writing
+        self.terms: dict[Axes, tuple[int, Axes]] = {}
         for times, factors in terms:
             key = tuple(sorted(factors))
             before, written = self.terms.get(key, (0, factors))
@@ -120,7 +119,7 @@ def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
             parts = [part for part in inside(node) if part not in known and part not in counted]
             counted.update(parts)
             made = any(part.op not in FREE for part in parts)
-            costs["/".join(filter(None, node.key))] = Cost(
+            costs[node.path] = Cost(
                 total(map(flops, parts)),
                 entries(node.axes) if made else Count(),
                 not any(part.op in UNCOUNTED for part in parts),

@@ -38,7 +38,6 @@ def expanded(roots: Sequence[Node]) -> list[Node]:
 
 def _inside(step: Node) -> list[Node]:
     """The sub-steps of one step: each primitive of a body, and the body as a whole."""
-    within = "/".join(part for part in step.key if part)
     made: list[Node] = []
     names: dict[str, int] = {}
     for node in inside(step):
@@ -49,7 +48,7 @@ def _inside(step: Node) -> list[Node]:
         for part in walk(body):
             if part not in new:
                 copy = Node(part.op, *(new[source] for source in part.sources), **part.args) if part.sources else part
-                new[part] = copy if part.op in _SILENT else _named(copy, within, node, names)
+                new[part] = copy if part.op in _SILENT else _named(copy, step.path, node, names)
                 made += [copy] if new[part] is copy else [copy, new[part]]
     for i, part in enumerate(made):  # shown before the step that they define, in the order in which they are worked out
         part.serial = step.serial - 1 + (i + 1) / (len(made) + 1)

@@ -15,7 +15,7 @@ from attncalc.calculation import Calculation, Option
 from attncalc.calculations import load
 from attncalc.card import Card, OperandLine, OptionLine, StepLine
 from attncalc.errors import NoGradient
-from attncalc.graph import Node, rewrite, steps
+from attncalc.graph import given, rewrite, steps
 from attncalc.problem import Backward, Problem, solve
 from attncalc.spelling import default_word, shape_words, value_word
 from attncalc.trace import Lesson, Pitfall, Step, Trace
@@ -29,7 +29,7 @@ def card(name: str) -> Card:
     """The reference card of the calculation called `name`."""
     calculation = load(name)
     problem = samples.problem(name)
-    inputs = {operand: given._replace(source="") for operand, given in problem.inputs.items()}
+    inputs = {operand: each._replace(source="") for operand, each in problem.inputs.items()}
     problem = problem._replace(inputs=inputs)
     written, trace = write(problem), solve(problem)
     roots = written.roots if written.loop is None else written.loop.steps
@@ -103,7 +103,7 @@ def _option(option: Option) -> OptionLine:
 
 def _operands(calculation: Calculation) -> Iterable[OperandLine]:
     for operand in calculation.operands:
-        node = Node("input", axes=(), name=operand.name, symbol=operand.symbol)
+        node = given(operand.name, (), operand.symbol)
         symbol, latex = notation.symbol(node), notation.symbol(node, "latex")
         yield OperandLine(operand.name, symbol, latex, shape_words(operand), operand.required, operand.help)
 

@@ -94,6 +94,11 @@ class Node:
         """A step's (group, name)."""
         return self.args["group"], self.args["name"]
 
+    @property
+    def path(self) -> str:
+        """A step's key as a reader writes it: `self-attention/scores`."""
+        return "/".join(filter(None, self.key))
+
     def size(self, name: str) -> Node:
         """An axis' size as a number in a formula: `sqrt(Q.size("d_k"))` is printed √d_k."""
         return Node("size", axes=(), axis=ax.find(self.axes, name))

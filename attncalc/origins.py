@@ -46,9 +46,7 @@ def origins(node: Node, at: At, value: Value) -> tuple[Origin, ...]:
         else:
             ahead.extend(reversed(_sources(here, there, value)))
     blocks = [
-        Origin(
-            leaf.args["name"] if leaf.op == "input" else "/".join(filter(None, leaf.key)), leaf.op == "input", ranges
-        )
+        Origin(leaf.args["name"] if leaf.op == "input" else leaf.path, leaf.op == "input", ranges)
         for leaf, places in found.items()
         for ranges in _blocks(leaf.names, places)
     ]

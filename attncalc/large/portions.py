@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from attncalc.axes import Axes, Axis
 from attncalc.evaluate import evaluate, value_of
-from attncalc.graph import Node
+from attncalc.graph import Node, given
 
 Array = NDArray[Any]
 _Cut = tuple[Node, frozenset[Axis]]
@@ -68,7 +68,7 @@ def portion(
         else:
             name = f"{len(taken)}"
             taken[name] = node, cut
-            new[node, cut] = Node("input", axes=_resized(node.axes, smaller), name=name, symbol=name)
+            new[node, cut] = given(name, _resized(node.axes, smaller))
     return Portion(tuple(new[root] for root in roots), taken)
 
 
@@ -95,11 +95,11 @@ def entries(
     cut = {axis: places for axis, places in chosen.items() if divides(node, axis)}
     sizes = {axis: len(places) for axis, places in cut.items()}
     smaller = portion([node], sizes, values.__contains__)
-    given = {
+    inputs = {
         name: entries(source, {axis: cut[axis] for axis in along}, values, operands, dtype)
         for name, (source, along) in smaller.taken.items()
     }
-    (found,) = (evaluate(smaller.roots, given, dtype=dtype, keep=lambda other: False)[root] for root in smaller.roots)
+    (found,) = (evaluate(smaller.roots, inputs, dtype=dtype, keep=lambda other: False)[root] for root in smaller.roots)
     return at_places(found, node.axes, {axis: places for axis, places in chosen.items() if axis not in cut})
 
 

@@ -66,10 +66,8 @@ def evaluated(written: Written, kind: str, what: str, asked: str | None) -> dict
     `asked` is the name of one step or output, "" that of the result; None asks for a page of all steps.
     """
     named = steps(*written.roots)
-    if asked:
-        roots = [node for node in named if asked in ("/".join(filter(None, node.key)), node.args["name"])]
-    else:
-        roots = [written.outputs[0]]
+    of_that_name = [node for node in named if asked in (node.path, node.args["name"])]
+    roots = of_that_name if asked else [written.outputs[0]]
     if asked is None:
         gradients = written.outputs if written.outputs[0] is not written.result else ()
         small = (node for node in named if _bytes(node, kind) <= SMALL)
