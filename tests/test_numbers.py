@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from attncalc.numbers import exact_text, format_column, format_number, round_half_up, shortest, texts, widened
+from attncalc.digits import round_half_up, shortest, widened
+from attncalc.numbers import exact_text, format_column, format_number, texts
 
 INF, NAN = math.inf, math.nan
 X = sympy.Symbol("x")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.numbers import round_half_up, shortest, widened
+from attncalc.digits import round_half_up, shortest, widened
 from attncalc.render.view import View, asked_for, shown, value_of
 from attncalc.render.window import table_at
 from attncalc.trace import Given, Step, Trace
