@@ -24,10 +24,11 @@ INTERPRETERS = (
     BLOCKS | LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
 )
 BESIDE = {"laws", "mistake", "picture"}  # what else is declared of a calculation
-RECORD = {"card", "numbers", "picture", "trace"}
+RECORD = {"card", "digits", "numbers", "picture", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
 MAY_IMPORT = {
+    "digits": set[str](),
     "errors": set[str](),
     "progress": set[str](),
     "text": set[str](),
@@ -38,7 +39,7 @@ MAY_IMPORT = {
     "laws": {"trace"},
     "memory": FLOOR,
     "picture": {"trace"},
-    "numbers": FLOOR | {"surds"},
+    "numbers": FLOOR | {"digits", "surds"},
     "surds": set[str](),
     "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},
     "render": FLOOR | RECORD | {"render", "surds"},
