@@ -14,7 +14,7 @@ from attncalc.calculation import Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly, number
 from attncalc.graph import Node, Number, building, given, walk
-from attncalc.loops import Growth, Loop, grown
+from attncalc.loops import Growth, Loop
 from attncalc.text import both, near
 from attncalc.trace import Given
 
@@ -105,6 +105,8 @@ def _write(
         kind = kind_of(values, dtype)
         known: Mapping[tuple[str, str], Array] = {}
         if isinstance(made, Growth):
+            from attncalc.running import grown  # one calculation grows
+
             as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
             made, known = grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
         loop = made if isinstance(made, Loop) else None

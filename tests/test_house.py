@@ -21,7 +21,9 @@ LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "op
 LOOPS = {"loops", "program"}  # what a calculation returns whose turns depend on values
 BLOCKS = {"blocks", "cores", "fused", "layout", "portions"}
 INTERPRETERS = (
-    BLOCKS | LOOPS | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan"}
+    BLOCKS
+    | LOOPS
+    | {"arithmetic", "cancellation", "cost", "differences", "evaluate", "expansion", "origins", "plan", "running"}
 )
 BESIDE = {"laws", "mistake", "picture"}  # what else is declared of a calculation
 RECORD = {"card", "digits", "numbers", "picture", "trace"}
