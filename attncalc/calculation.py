@@ -206,7 +206,7 @@ class Calculation:
 
     def __call__(self, *operands: Any, **given: Any) -> Trace:
         """The calculation on arrays: `attention(q, k, v, causal=True)`."""
-        from attncalc.problem import solve_call
+        from attncalc.library import solve_call
 
         return solve_call(self, operands, given)
 

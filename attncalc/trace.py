@@ -254,7 +254,7 @@ class Trace:
         `upstream` is the gradient of the loss with respect to the result (ones where it is not given: the loss is the
         sum), `wrt` names the operands that are wanted, `gradcheck` puts central differences beside each gradient.
         """
-        from attncalc.problem import backward  # a record is made by what it calls here, so not at the top
+        from attncalc.library import backward  # a record is made by what it calls here, so not at the top
 
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         return backward(self.problem, upstream, names, gradcheck=gradcheck)

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc import axes as ax
 from attncalc import notation
 from attncalc.binding import Bound, bind
 from attncalc.calculation import Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly, number
-from attncalc.graph import Node, Number, as_node, building, given, gradient_step, identity, step, walk
-from attncalc.loops import Growth, Loop, grown
-from attncalc.ops import spread
-from attncalc.options import checked
+from attncalc.graph import Node, Number, building, given, walk
+from attncalc.loops import Growth, Loop
 from attncalc.text import both, near
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
     from attncalc.expression import Expression
     from attncalc.loops.program import Rounding
-    from attncalc.problem import Backward, Problem
+    from attncalc.problem import Problem
 
 Array = NDArray[Any]
 UPSTREAM = "upstream"
@@ -75,8 +71,7 @@ def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None
 
     Where values say how far a graph grows, `rounding` is applied to those of its steps.
     """
-    calculation = problem.calculation
-    options = calculation.defaults | checked(calculation, problem.options)
+    options = problem.settled
     _must_be_there(problem)
     try:
         return _write(problem, problem.inputs, options, dtype, rounding)
@@ -110,6 +105,8 @@ def _write(
         kind = kind_of(values, dtype)
         known: Mapping[tuple[str, str], Array] = {}
         if isinstance(made, Growth):
+            from attncalc.loops.running import grown  # one calculation grows
+
             as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
             made, known = grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
         loop = made if isinstance(made, Loop) else None
@@ -120,12 +117,15 @@ def _write(
         outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
-        if problem.backward and problem.backward.jacobian:
-            outputs = _jacobian(problem.backward, calculation, result, nodes, options)
-        elif problem.backward:
-            read[UPSTREAM] = _upstream(inputs.get(UPSTREAM), result, bound.dropped)
-            values[UPSTREAM] = read[UPSTREAM].value
-            outputs = backward_pass(problem.backward, calculation, result, nodes)
+        if problem.backward:
+            from attncalc import backward  # most problems have none
+
+            if problem.backward.jacobian:
+                outputs = backward.jacobian(problem.backward, calculation, result, nodes, options)
+            else:
+                read[UPSTREAM] = backward.upstream_of(inputs.get(UPSTREAM), result, bound.dropped)
+                values[UPSTREAM] = read[UPSTREAM].value
+                outputs = backward.backward_pass(problem.backward, calculation, result, nodes)
     return Written(
         outputs=outputs,
         result=result,
@@ -195,85 +195,6 @@ def _named(g: Given, node: Node) -> Given:
     return g._replace(symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
 
 
-def backward_pass(
-    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
-) -> tuple[Node, ...]:
-    """The gradient of every operand that is asked for and can have one."""
-    from attncalc.gradients import gradients
-
-    wrt = _differentiable(backward, calculation, nodes)
-    upstream = given(UPSTREAM, result.axes)
-    found = gradients(result, upstream, wrt)
-    return tuple(
-        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
-        for node in wrt
-    )
-
-
-def _jacobian(
-    backward: Backward,
-    calculation: Calculation,
-    result: Node,
-    nodes: Mapping[str, Node],
-    options: Mapping[str, Any],
-) -> tuple[Node, ...]:
-    """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
-    from attncalc.gradients import gradients
-
-    wrt = _differentiable(backward, calculation, nodes)
-    for node in wrt:
-        entries = _count(result.axes) * _count(node.axes)
-        if entries > LARGEST_JACOBIAN:
-            raise ShapeError(
-                f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
-                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, and the limit is "
-                f"{LARGEST_JACOBIAN:,}",
-                hint="grad gives the product of an upstream gradient with it, at any size",
-            )
-    closed = calculation.slopes(result, options) if calculation.slopes else None
-    if closed is not None:
-        return (step("jacobian", closed, "a share moves with its own score, and against every other one"),)
-    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
-    return tuple(found[node] for node in wrt if node in found)
-
-
-LARGEST_JACOBIAN = 1_000_000
-
-
-def _count(axes: ax.Axes) -> int:
-    return math.prod(axis.size for axis in axes)
-
-
-def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
-    """The operands that are asked for (none named: all), if they can have a gradient."""
-    smooth = [o.name for o in calculation.operands_in(nodes) if o.name in nodes and o.kind in ("real", "logits")]
-    if not smooth:
-        raise NoGradient(f"{calculation.name} was given nothing that could have a gradient")
-    for name in backward.wrt:
-        if name not in smooth:
-            raise OptionError(
-                f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",
-                hint=near(name, smooth),
-            )
-    return [nodes[name] for name in (backward.wrt or smooth)]
-
-
-def _upstream(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
-    """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
-    shape = tuple(axis.size for axis in result.axes)
-    if upstream is None:
-        return Given(np.ones(shape), "ones: the loss is the sum of the result", axes=result.names)
-    value = upstream.value
-    if value.shape != shape:
-        if value.shape != tuple(axis.size for axis in result.axes if axis.name not in dropped):
-            raise ShapeError(
-                f"upstream is {'×'.join(map(str, value.shape)) or 'a single number'}, "
-                f"and the result that it belongs to is {ax.describe(result.axes)}"
-            )
-        value = value.reshape(shape)
-    return upstream._replace(value=value, axes=result.names)
-
-
 def _must_be_there(problem: Problem) -> None:
     """Every operand known, every required one given."""
     calculation = problem.calculation
@@ -318,20 +239,6 @@ def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:
     if sum(bool(g.source) for g in inputs.values()) > 4:
         return f"read from {both(files)}"
     return ", ".join(f"{name} from {g.source}" for name, g in inputs.items() if g.source)
-
-
-def upstream_operand() -> Operand:
-    """The operand that every backward pass has beside the calculation's own: of the result's shape, whatever it is."""
-    return Operand(
-        name=UPSTREAM,
-        symbol=UPSTREAM,
-        shapes=((),),
-        required=False,
-        positional=False,
-        kind="real",
-        broadcasts=False,
-        help="the gradient of the loss with respect to the result; ones where it is not given",
-    )
 
 
 def kind_of(values: Mapping[str, Array], dtype: str) -> str:

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from io import BytesIO
 
 from attncalc.calculation import Kind, Operand, parse_shape
+from attncalc.digits import shortest
 from attncalc.errors import AttncalcError
 from attncalc.expression import parse
 from attncalc.homework.sheets import from_contents
 from attncalc.inputs import Reading, load_document, looks_numeric, parse_number, read_word
 from attncalc.inputs.reading import STDIN, _contents
-from attncalc.numbers import shortest
 from attncalc.trace import Given
 
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from trees import arrays, entries
 
 from attncalc.axes import Axis
+from attncalc.digits import round_half_up
 from attncalc.evaluate import evaluate, exactly, number
 from attncalc.graph import Node, as_node, constant, given, step
-from attncalc.numbers import round_half_up
 from attncalc.ops import exp, index, keep_where, softmax, sqrt, total
 from attncalc.plan import plan
 

@@ -27,14 +27,16 @@ INTERPRETERS = LOOPS | {
     "evaluate",
     "expansion",
     "origins",
+    "loops.running",
     "plan",
 }
 BLOCKS = {"large.blocks", "large.cores", "large.fused", "large.layout", "large.portions"}
 BESIDE = {"laws", "mistake", "pictures"}  # what else is declared of a calculation
-RECORD = {"card", "numbers", "pictures", "trace"}
+RECORD = {"card", "digits", "numbers", "pictures", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
 MAY_IMPORT = {
+    "digits": set[str](),
     "errors": set[str](),
     "progress": set[str](),
     "text": set[str](),
@@ -46,7 +48,7 @@ MAY_IMPORT = {
     "large.memory": FLOOR,
     "laws": {"trace"},
     "pictures": {"trace"},
-    "numbers": FLOOR | {"surds"},
+    "numbers": FLOOR | {"digits", "surds"},
     "surds": set[str](),
     "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},
     "render": FLOOR | RECORD | {"render", "surds"},

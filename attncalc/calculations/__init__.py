@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 TABLE: dict[str, tuple[str, str]] = {
     "dot": ("vectors", "Multiply two vectors entry by entry and add up the products."),
     "outer": ("vectors", "Multiply every entry of one vector by every entry of another."),
-    "norm": ("vectors", "The length of a vector."),
+    "norm": ("distances", "The length of a vector."),
     "cosine": ("vectors", "How nearly two vectors point the same way, whatever their lengths."),
-    "euclidean": ("vectors", "The straight-line distance between two points."),
-    "manhattan": ("vectors", "The distance between two points along the axes."),
-    "chebyshev": ("vectors", "The largest difference between two points along any axis."),
-    "minkowski": ("vectors", "The family of distances that holds Manhattan (p = 1) and Euclid (p = 2)."),
+    "euclidean": ("distances", "The straight-line distance between two points."),
+    "manhattan": ("distances", "The distance between two points along the axes."),
+    "chebyshev": ("distances", "The largest difference between two points along any axis."),
+    "minkowski": ("distances", "The family of distances that holds Manhattan (p = 1) and Euclid (p = 2)."),
     "pairwise": ("similarity", "The similarity or the distance of every row of x to every row of y."),
     "project": ("vectors", "The shadow of a vector on another vector or on a subspace."),
     "mips": ("similarity", "Find the keys with the largest inner product with a query."),
@@ -119,6 +119,7 @@ TABLE: dict[str, tuple[str, str]] = {
 
 FAMILIES: dict[str, str] = {
     "vectors": "Vectors and distances",
+    "distances": "Vectors and distances",
     "similarity": "Vectors and distances",
     "matrices": "Matrices",
     "probability": "Probability",

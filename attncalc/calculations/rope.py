@@ -10,7 +10,8 @@ import numpy as np
 from attncalc.axes import Axis
 from attncalc.calculation import calculation
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
-from attncalc.calculations.rotation import DEFAULTS, Rotation, rotated_dims, turned
+from attncalc.calculations.rotation import DEFAULTS, Rotation
+from attncalc.calculations.turning import rotated_dims, turned
 from attncalc.graph import Node, aside, note, step
 from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, take, total

@@ -1,15 +1,12 @@
-"""How positions turn vectors: the options of rotary embeddings, and the turning itself."""
+"""How positions turn vectors: the options of rotary embeddings."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal, NamedTuple
 
-from attncalc.axes import Axis
 from attncalc.calculation import ABOVE_0
-from attncalc.calculations.frequencies import attention_factor, frequencies_of
-from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, output, step
-from attncalc.ops import concat, cos, index, outer, part_of, rename, rotate, sin
+from attncalc.errors import OptionError
+from attncalc.graph import Node
 
 Optional = float | None
 
@@ -49,28 +46,6 @@ class Rotation(NamedTuple):
 DEFAULTS = Rotation()
 
 
-def turned(X: Node, cosines: Node, sines: Node, rotation: Rotation) -> Node:
-    """The vectors of X with each of their pairs turned; dimensions behind the first `dims` stay as they are."""
-    name, size = X.axes[-1][:2]
-    dims = rotated_dims(X, rotation)
-    pairs = rotate(part_of(X, name, 0, dims), cosines, sines, rotation.layout)
-    return pairs if dims == size else concat([pairs, part_of(X, name, dims, size)], name)
-
-
-def rotated_dims(X: Node, rotation: Rotation) -> int:
-    """How many dimensions are turned: an even number of them."""
-    size = X.axes[-1].size
-    dims = size if rotation.dims is None else rotation.dims
-    if rotation.dims is not None and (dims % 2 or not 2 <= dims <= size):
-        raise OptionError(f"--dims must be an even number from 2 to {size}, the width, and not {dims}")
-    if dims % 2:
-        raise ShapeError(
-            f"pairs are turned, and the width {X.axes[-1].name}={size} is odd",
-            hint=f"--dims {size - 1} leaves the last one as it is" if size > 1 else "",
-        )
-    return dims
-
-
 class Turning(NamedTuple):
     """Whether and how an attention turns its queries and keys."""
 
@@ -81,45 +56,14 @@ class Turning(NamedTuple):
 
 
 UNTURNED = Turning()
-ABOUT = (
-    "Queries and keys are turned, values are not. At place p the pair i turns by p·θ_i, so that place 0 leaves a "
-    "vector as it is, and the product of a query and a key depends on how far apart they are, not on where they stand."
-)
-"""What a teacher would add to the reason of the step."""
 
 
 def rotated_queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
-    """The steps `q_rotated` and `k_rotated` of an attention, where it turns them."""
-    positions, rotation = turning.positions, turning.rotation
-    if not turning.on:
-        if positions is not None or rotation != DEFAULTS:
-            raise OptionError("--rope-… says how positions turn queries and keys, and --rope is not given")
-        return Q, K
-    n, m = Q.axes[-2], K.axes[-2]
-    i, j = index(n.name, (n,), "i"), index(m.name, (m,), "j")
-    if turning.at_end and n.size != m.size:
-        i = i + (m.size - n.size)
-    if positions is not None:
-        if n.size != m.size:
-            raise OptionError(
-                f"rope_positions are those of queries and keys alike, and there are {n.size} and {m.size}"
-            )
-        i, j = positions, rename(positions, n.name, m.name)
-    pairs = Axis("pair", rotated_dims(Q, rotation) // 2)
-    length = max(n.size, m.size) if positions is None else None
-    try:
-        frequencies = frequencies_of(rotation, pairs, length, output)
-        q, k = (_turned_by_place(X, frequencies, where, rotation) for X, where in ((Q, i), (K, j)))
-    except OptionError as error:
-        raise OptionError(error.message.replace("--", "--rope-"), hint=error.hint.replace("--", "--rope-")) from None
-    why = "what a score sees of two places is how far they are apart"
-    return step("q_rotated", q, why, about=ABOUT), step("k_rotated", k, why)
+    """The queries and keys of an attention, turned where it turns them."""
+    if turning.on:
+        from attncalc.calculations.turning import queries_and_keys  # few attentions turn them
 
-
-def _turned_by_place(X: Node, frequencies: Node, positions: Node, rotation: Rotation) -> Node:
-    angles = outer(positions, frequencies)
-    strength = attention_factor(rotation)
-    cosines, sines = cos(angles), sin(angles)
-    if strength is not None:
-        cosines, sines = strength * cosines, strength * sines
-    return turned(X, cosines, sines, rotation)
+        return queries_and_keys(Q, K, turning)
+    if turning.positions is not None or turning.rotation != DEFAULTS:
+        raise OptionError("--rope-… says how positions turn queries and keys, and --rope is not given")
+    return Q, K

@@ -1,22 +1,19 @@
-"""Vectors and distances: products, lengths, angles, the Minkowski family, projections."""
+"""Vectors: products, angles and projections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 
-from attncalc.calculation import ABOVE_0, calculation
+from attncalc.calculation import calculation
 from attncalc.errors import DomainError
 from attncalc.graph import Node, output, step
-from attncalc.laws import Law, at_most, same
+from attncalc.laws import at_most, same
 from attncalc.ops import (
-    absolute,
     angle_between,
     cosine_ratio,
-    peak,
-    power,
     rename,
     root_of_sum,
     solve,
@@ -26,15 +23,9 @@ from attncalc.ops import outer as outer_product
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]
-P = Annotated[float, "the power: 1 is Manhattan's, 2 Euclid's", ABOVE_0]
 
 
 DISTANCE = "a distance (euclidean, manhattan) is defined for it"
-METRIC: Mapping[str, Law] = {
-    "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
-    "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
-}
-"""Laws of every distance."""
 
 
 def not_zero(*names: str, lacks: str = "angle to it", hint: str = DISTANCE) -> Callable[[Mapping[str, Any]], None]:
@@ -92,39 +83,6 @@ def outer(a: Left, b: Right) -> Node:
 
 @calculation(
     a="n",
-    laws={
-        "c times a vector is c times as long": lambda f, a, c: same(f(c * a), c * f(a).result),
-        "a vector and its opposite are equally long": lambda f, a: same(f(-a), f(a)),
-        "a larger p never makes it longer": lambda f, a: (
-            at_most(f(a, p=3), f(a, p=2)) and at_most(f(a, p="inf"), f(a, p=3))
-        ),
-    },
-)
-def norm(
-    a: Annotated[Node, "the vector"],
-    *,
-    p: Annotated[float | Literal["inf"], "the power; inf takes the largest entry", ABOVE_0] = 2,
-) -> Node:
-    """The length of a vector.
-
-    (Σ|a|^p)^(1/p), Euclid's length for p = 2; right for entries whose powers overflow or vanish.
-    """
-    if p == "inf":
-        size = step("powers", absolute(a), "for p = ∞ only sizes count, and no power is taken")
-        largest = step("sum", peak(size), "as p grows the largest entry outweighs the sum of all the others")
-        return step("norm", largest, "the largest entry is the length")
-    powers = step("powers", _powers(a, p), "signs go, and large entries count for more" if p > 1 else "signs go")
-    sums = step("sum", total(powers), "all axes count alike")
-    return step("norm", root_of_sum(sums, a, p), "the root brings the sum back to the units of the entries")
-
-
-def _powers(a: Node, p: float) -> Node:
-    """|a|^p; a square needs no absolute value."""
-    return a**2 if p == 2 else power(absolute(a), p)
-
-
-@calculation(
-    a="n",
     b="n",
     check=not_zero("a", "b"),
     laws={
@@ -152,89 +110,6 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
         apart = step("distance", 1 - similarity, "0 for the same direction, 2 for opposite ones")
         return apart, angle
     return similarity, angle
-
-
-@calculation(
-    a="n",
-    b="n",
-    laws={
-        **METRIC,
-        "a way round is never shorter": lambda f, a, b, c: at_most(f(a, b), f(a, c * a).result + f(c * a, b).result),
-    },
-)
-def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root"] = False) -> Node:
-    """The straight-line distance between two points.
-
-    √Σ(a − b)²; with `squared`, Σ(a − b)², whose unit is the square of the entries'.
-    """
-    difference = _difference(a, b)
-    squares = step("squares", difference**2, "signs go, and a large difference counts for more than two small ones")
-    sums = step("sum", total(squares), "Pythagoras, axis by axis")
-    if squared:
-        return step("distance", sums, "left squared, as was asked")
-    return step("distance", root_of_sum(sums, difference, 2), "the root brings it back to the units of the entries")
-
-
-@calculation(
-    a="n",
-    b="n",
-    laws={
-        **METRIC,
-        "never shorter than the straight line": lambda f, a, b: at_most(np.linalg.norm(a - b), f(a, b)),
-    },
-)
-def manhattan(a: Left, b: Right) -> Node:
-    """The distance between two points along the axes.
-
-    Σ|a − b|, as one walks in a town of square blocks.
-    """
-    sizes = _sizes(a, b)
-    return step("distance", total(sizes), "one walks along each axis in turn")
-
-
-@calculation(
-    a="n",
-    b="n",
-    laws={
-        **METRIC,
-        "never longer than the straight line": lambda f, a, b: at_most(f(a, b), np.linalg.norm(a - b)),
-    },
-)
-def chebyshev(a: Left, b: Right) -> Node:
-    """The largest difference between two points along any axis.
-
-    max|a − b|, the number of moves that a chess king needs.
-    """
-    sizes = _sizes(a, b)
-    return step("distance", peak(sizes), "all axes are walked at once, so the longest decides")
-
-
-@calculation(
-    a="n",
-    b="n",
-    laws={
-        "p = 2 is the straight line": lambda f, a, b: same(f(a, b, p=2), np.linalg.norm(a - b)),
-        "p = 1 is the way along the axes": lambda f, a, b: same(f(a, b, p=1), abs(a - b).sum()),
-        "a larger p never makes it longer": lambda f, a, b: at_most(f(a, b, p=4), f(a, b, p=3)),
-    },
-)
-def minkowski(a: Left, b: Right, *, p: P = 3) -> Node:
-    """The family of distances that holds Manhattan (p = 1) and Euclid (p = 2).
-
-    (Σ|a − b|^p)^(1/p); the larger p, the more the largest difference decides.
-    """
-    difference = _difference(a, b)
-    powers = step("powers", _powers(difference, p), "the larger p, the more the largest difference decides")
-    sums = step("sum", total(powers), "all axes count alike")
-    return step("distance", root_of_sum(sums, difference, p), "the root brings it back to the units of the entries")
-
-
-def _difference(a: Node, b: Node) -> Node:
-    return step("difference", a - b, "how far apart they are along each axis")
-
-
-def _sizes(a: Node, b: Node) -> Node:
-    return step("absolute", absolute(_difference(a, b)), "a step back is as long as a step forward")
 
 
 @calculation(

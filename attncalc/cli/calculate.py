@@ -11,7 +11,6 @@ from typer.core import TyperOption
 from attncalc.calculations import load
 from attncalc.cli import common
 from attncalc.cli.command import Command, option
-from attncalc.cli.values import read_option
 from attncalc.spelling import default_word, shape_words, value_word
 from attncalc.text import either, with_facts
 
@@ -73,7 +72,7 @@ def carry_out(
     chosen = common.settings(given)
     named = {o.name: given[o.name] for o in _spoken(calculation) if given[o.name] is not None}
     named |= {name: given[name] for name in ("upstream", WEIGHTS) if given.get(name) is not None}
-    options = {o.name: read_option(o, given[o.name]) for o in calculation.options if given[o.name] is not None}
+    options = _options(calculation, given)
     reading = common.reading(given)
     shapes = _shapes(calculation, words, named) if chosen.symbolic else {}
     if shapes:  # what has a name needs no place
@@ -89,6 +88,16 @@ def carry_out(
         return check_and_show(problem, given["check"], given, chosen.target, reading)
     common.solve_and_show(problem, chosen, reading)
     return 0
+
+
+def _options(calculation: Calculation, given: common.Words) -> dict[str, Any]:
+    """The values of the calculation's options that were given."""
+    found = [option for option in calculation.options if given[option.name] is not None]
+    if not found:
+        return {}
+    from attncalc.cli.values import read_option  # many calls give none
+
+    return {option.name: read_option(option, given[option.name]) for option in found}
 
 
 def _shapes(calculation: Calculation, words: Sequence[str], named: dict[str, str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,6 @@ from typer.core import TyperOption
 
 from attncalc.cli import output
 from attncalc.cli.command import option, switch
-from attncalc.cli.progress import bar
 from attncalc.errors import AttncalcError, NoPicture, OptionError
 from attncalc.render import BINARY, FORMATS, PICTURES, View
 from attncalc.text import either, near, quoted, visible
@@ -279,7 +279,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         from attncalc.cli.files import refuse_unwritable
 
         refuse_unwritable(chosen.target.path, read.opened)
-    with bar(quiet=chosen.view.quiet):
+    with _progress(quiet=chosen.view.quiet):
         trace = solve(
             problem,
             dtype=chosen.dtype,
@@ -302,6 +302,15 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         output.say("note", note)
     for warning in trace.warnings:
         output.say("warning", warning)
+
+
+def _progress(*, quiet: bool) -> AbstractContextManager[None]:
+    """How far the work inside has got, where somebody may be looking."""
+    if not output.is_terminal(sys.stderr):
+        return nullcontext()
+    from attncalc.cli.progress import bar
+
+    return bar(quiet=quiet)
 
 
 TEXT_ENTRY = 120

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.digits import shortest
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Place, brackets, flatten, spoken
 from attncalc.inputs.entries import parse_number
-from attncalc.numbers import shortest
 
 Array = NDArray[Any]
 

@@ -30,6 +30,7 @@ from attncalc.homework.verdicts import SOUND, Marked
 from attncalc.homework.workers import shared_out
 from attncalc.inputs import files
 from attncalc.inputs.csv_files import table_rows
+from attncalc.inputs.paths import exists, is_folder
 from attncalc.inputs.reading import Reading
 from attncalc.problem import Backward, Problem
 from attncalc.text import quoted, visible
@@ -277,12 +278,12 @@ def _in_parallel(
 def _paths(word: str) -> list[Path]:
     """The files that a word means: a file, those of a folder, those that a pattern fits."""
     path = Path(word)
-    if files.is_folder(word) and not path.is_symlink():
+    if is_folder(word) and not path.is_symlink():
         inside = sorted(found for found in path.rglob("*") if found.suffix.lower() in SUFFIXES and not found.is_dir())
         if not inside:
             raise InputError(f"{visible(word, 200)} holds no sheet", hint=f"sheets end in {', '.join(SUFFIXES)}")
         return inside
-    if files.exists(word) or not re.search(r"[*?\[]", word):
+    if exists(word) or not re.search(r"[*?\[]", word):
         return [path]
     anchor, pattern = (path.anchor, str(path.relative_to(path.anchor))) if path.anchor else (".", word)
     fitting = sorted(found for found in Path(anchor).glob(pattern) if not found.is_dir())

@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from attncalc.digits import shortest
 from attncalc.homework.verdicts import SOUND, Cells, Marked, MarkedStep
-from attncalc.numbers import format_number, shortest
+from attncalc.numbers import format_number
 from attncalc.render.view import View
 from attncalc.text import visible
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from attncalc.digits import shortest
 from attncalc.homework import classroom
 from attncalc.homework.classroom import step_names
 from attncalc.homework.grading import Graded, hardest, tally
 from attncalc.homework.pages import blame, summary
 from attncalc.homework.verdicts import SOUND, WRONG, MarkedStep
-from attncalc.numbers import shortest
 from attncalc.render.csv_ import FORMULA_STARTS
 from attncalc.text import visible
 

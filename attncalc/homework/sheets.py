@@ -17,8 +17,9 @@ from attncalc.homework.answers import Answer
 from attncalc.inputs.arrays import brackets
 from attncalc.inputs.contents import TextFile
 from attncalc.inputs.csv_files import blocks, table_rows
+from attncalc.inputs.held import read_found
 from attncalc.inputs.objects import JsonFile, plain
-from attncalc.inputs.resolve import find, read_found, read_word
+from attncalc.inputs.resolve import find, read_word
 from attncalc.text import both, quoted, visible
 
 if TYPE_CHECKING:

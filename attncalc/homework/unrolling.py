@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from attncalc.errors import OptionError
 from attncalc.graph import Node, output, walk
-from attncalc.loops import Loop, run
+from attncalc.loops import Loop
+from attncalc.loops.running import run
 
 Array = NDArray[Any]
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.backward import backward_pass
 from attncalc.errors import AttncalcError, ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
@@ -20,7 +21,7 @@ from attncalc.homework.unrolling import unrolled
 from attncalc.mistake import Mistake, NotThere, Scope, StepKey
 from attncalc.options import checked
 from attncalc.problem import Problem
-from attncalc.writing import Written, backward_pass, write
+from attncalc.writing import Written, write
 
 Array = NDArray[Any]
 Own = Mapping[StepKey, Array]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.digits import shortest
 from attncalc.homework.key import Key, spelled
-from attncalc.numbers import shortest
 from attncalc.problem import Problem, solve
 from attncalc.render import tex
 from attncalc.render.document import document, page, written

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, build
-from attncalc.inputs.entries import KEPT_DIGITS, is_misspelt, is_number, mend
+from attncalc.inputs.entries import KEPT_DIGITS, is_number
+from attncalc.inputs.mends import is_misspelt, mend
 from attncalc.text import quoted, visible
 
 if TYPE_CHECKING:

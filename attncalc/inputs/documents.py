@@ -9,9 +9,9 @@ from attncalc.calculation import Operand, layer_of
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
 from attncalc.inputs.entries import parse_number
-from attncalc.inputs.files import is_folder, shown
 from attncalc.inputs.names import matching
 from attncalc.inputs.objects import JsonFile, plain
+from attncalc.inputs.paths import is_folder, shown
 from attncalc.inputs.resolve import TABLE, Found, find, read_operands, spoken_words
 from attncalc.text import near, quoted
 

@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import MAX_CELLS
-from attncalc.text import visible
+from attncalc.inputs.paths import FORMATS, is_folder, shown
 
 if TYPE_CHECKING:
     from mmap import mmap
 
 MAX_TEXT = 512 * 2**20  # bytes
 MAX_ARRAYS = 2**20 + 8 * MAX_CELLS  # bytes
-FORMATS = {
-    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
-    ".npy": "npy", ".npz": "npz", ".safetensors": "safetensors",
-}  # fmt: skip
 
 TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
 _TORCH = ("is a PyTorch file, which is never opened, since that can run code", TORCH_HINT)
@@ -45,28 +41,6 @@ _MAGIC = (
     (rb"(?:\xef\xbb\xbf)?\s*[\[{][^\n]*[\]}][ \r\t]*\n\s*[\[{]", "jsonl"),
     (rb"(?:\xef\xbb\xbf)?\s*[\[{]", "json"),
 )
-
-
-def shown(path: str) -> str:
-    """A path as errors and results say it."""
-    return visible(path, 200)
-
-
-def exists(path: str) -> bool:
-    """Whether there is something of that name, be it a link that leads nowhere; what it is shows when it is opened."""
-    try:
-        Path(path).lstat()
-    except (OSError, ValueError):  # ValueError: a NUL in the name
-        return False
-    return bool(path)
-
-
-def is_folder(path: str) -> bool:
-    """Whether there is a folder of that name."""
-    try:
-        return stat.S_ISDIR(Path(path).stat().st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 def open_regular(path: str) -> BinaryIO:

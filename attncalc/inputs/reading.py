@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
-from functools import partial
-from io import BytesIO
 from typing import TYPE_CHECKING
 
-from attncalc.errors import InputError, OptionError
-from attncalc.inputs import files
+from attncalc.errors import OptionError
 from attncalc.text import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from mmap import mmap
-    from typing import BinaryIO
-
     from attncalc.inputs.contents import Contents
 
-STDIN = "standard input"
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -52,20 +43,17 @@ class Reading:
     def file(self, path: str) -> Contents:
         """What a file holds."""
         if path not in self.opened:
-            self.opened[path] = _open_file(path)
+            from attncalc.inputs.opening import open_file  # here, since a literal opens none
+
+            self.opened[path] = open_file(path)
         return self.opened[path]
 
     def standard_input(self) -> Contents:
-        """What standard input holds; a person at a terminal is told that it is read."""
+        """What standard input holds."""
+        from attncalc.inputs.opening import STDIN, standard_input
+
         if STDIN not in self.opened:
-            if sys.stdin is None:
-                raise InputError("there is no standard input")
-            if sys.stdin.isatty():
-                sys.stderr.write("reading standard input; Ctrl-D ends it (on Windows Ctrl-Z and Enter)\n")
-            data = files.read_all(sys.stdin.buffer, STDIN)
-            if not data:
-                raise InputError(f"{STDIN} is empty")
-            self.opened[STDIN] = _contents(data, STDIN, files.format_by_content(data, STDIN), lambda: BytesIO(data))
+            self.opened[STDIN] = standard_input()
         return self.opened[STDIN]
 
 
@@ -81,52 +69,3 @@ def _delimiter(word: str | None, decimal: str) -> str | None:
     if decimal == mark:
         raise OptionError(f"--delimiter and --decimal are both {quoted(decimal)}")
     return mark
-
-
-def _open_file(path: str) -> Contents:
-    source = files.shown(path)
-    form = files.format_by_suffix(path)
-    opener = partial(files.open_regular, path)
-    if form == "safetensors":  # such a file may be larger than memory: only what is asked for is read
-        return _contents(b"", source, form, opener)
-    if form == "npy":
-        if not (array := files.mapped(path, files.MAX_ARRAYS)):
-            raise InputError(f"{source} is empty")
-        return _arrays(array, source)
-    data = files.read_file(path, files.MAX_ARRAYS if form == "npz" else files.MAX_TEXT)
-    if not data:
-        raise InputError(f"{source} is empty")
-    return _contents(data, source, form or files.format_by_content(data, source), opener)
-
-
-def _arrays(data: bytes | mmap, source: str) -> Contents:
-    """What an npy file holds."""
-    from attncalc.inputs import binary
-    from attncalc.inputs.contents import ArrayFile
-
-    return ArrayFile(source, {"": partial(binary.read_npy, data, source)})
-
-
-def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO]) -> Contents:
-    """What bytes of a known format hold."""
-    if form == "npy":
-        return _arrays(data, source)
-    if form in ("npz", "safetensors"):
-        from attncalc.inputs import binary
-        from attncalc.inputs.contents import ArrayFile
-
-        if form == "npz":
-            return ArrayFile(source, binary.npz_members(data, source))
-        return ArrayFile(source, binary.safetensors_members(opener, source))
-    text = files.decode(data, source)
-    if form == "csv":
-        from attncalc.inputs.contents import TextFile
-
-        return TextFile(source, text)
-    from attncalc.inputs.json_files import parse_json, parse_json_lines
-    from attncalc.inputs.objects import JsonFile
-
-    if form == "json":
-        return JsonFile(source, parse_json(text, source))
-    tree, labels = parse_json_lines(text, source)
-    return JsonFile(source, tree, labels=labels)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.calculation import Operand
 from attncalc.errors import InputError
-from attncalc.inputs.entries import is_misspelt, is_number
-from attncalc.inputs.files import FORMATS, exists, is_folder, shown
 from attncalc.inputs.literals import looks_numeric, read_expression, read_literal, read_tokens
-from attncalc.inputs.moves import fit, indexed, labelled_row, transposed
-from attncalc.inputs.names import stored_by_torch
-from attncalc.inputs.objects import JsonFile
-from attncalc.text import both, near, quoted, visible
+from attncalc.inputs.moves import fit, labelled_row, transposed
+from attncalc.inputs.paths import FORMATS, exists, is_folder, shown
+from attncalc.text import both, quoted, visible
 
 if TYPE_CHECKING:
     from attncalc.inputs.contents import Contents
@@ -55,12 +51,14 @@ def find(word: str, operand: Operand, reading: Reading) -> Found | None:
     if word == "-":
         return Found(reading.standard_input())
     if word.startswith("-#"):
-        return _picked(reading.standard_input(), word[2:])
+        from attncalc.inputs.held import picked
+
+        return picked(reading.standard_input(), word[2:])
     path = _marked(word)
     if path is not None:
         found = Found(reading.file(path)) if exists(path) else _inside(path, reading)
         if found is None:
-            raise InputError(f"there is no file {shown(path)}", hint=_near_files(path))
+            raise _no_file(path)
         return found
     if operand.kind == "expression":
         return Found(reading.file(word)) if Path(word).suffix.lower() in FORMATS and exists(word) else None
@@ -77,21 +75,21 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
     if word == "-" or word.startswith("-#") or _marked(word) is not None:
         found = find(word, operand, reading)
         assert found, "the word names a file, or that was an error"
-        return read_found(found, operand, reading)
+        return _read_found(found, operand, reading)
     if operand.kind == "tokens":
         return read_tokens(word, operand.name)
     if operand.kind == "expression":
         file = find(word, operand, reading)
         if file is None and Path(word).suffix.lower() in FORMATS:
-            raise InputError(f"there is no file {shown(word)}", hint=_near_files(word))
-        return read_found(file, operand, reading) if file else read_expression(word)
+            raise _no_file(word)
+        return _read_found(file, operand, reading) if file else read_expression(word)
     if looks_numeric(word, operand.kind):
         if exists(word):
             reading.tell(
                 f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}"
             )
         given = read_literal(word, operand.name, operand.kind)
-        return _shaped(given, operand, reading, table=not word.lstrip().startswith("["))
+        return shaped(given, operand, reading, table=not word.lstrip().startswith("["))
     meanings = {f"the file {shown(path)}": path for path in _paths(word)}
     labelled = {f"a row of {name}": table for name, table in tables.items() if word in table.labels.get(0, ())}
     if len(meanings) + len(labelled) > 1:
@@ -100,22 +98,13 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
             hint=_unambiguous(word, [*meanings.values()], [*labelled.values()]),
         )
     for table in labelled.values():
-        return _shaped(labelled_row(table, word), operand, reading, table=False)
+        return shaped(labelled_row(table, word), operand, reading, table=False)
     found = find(word, operand, reading)
     if found is None:
-        raise _miss(word, operand, tables)
-    return read_found(found, operand, reading)
+        from attncalc.inputs.misses import miss
 
-
-def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
-    """The operand that an array in a file is."""
-    given = found.contents.array(found.name, operand, reading)
-    if found.at:
-        given = indexed(given, found.at)
-    name = given.source.rpartition("#")[2]
-    if stored_by_torch(name) and operand.name not in reading.transpose and given.value.ndim == 2:
-        reading.tell(f"{operand.name}: PyTorch stores {name} as [out, in]; --transpose {operand.name} turns it")
-    return _shaped(given, operand, reading, table=found.contents.table)
+        raise miss(word, operand, tables)
+    return _read_found(found, operand, reading)
 
 
 def read_operands(
@@ -141,7 +130,9 @@ def read_operands(
         if operand.name in words:
             inputs[operand.name] = read_word(words[operand.name], operand, reading, tables)
         elif operand.name in files:
-            inputs[operand.name] = _read_held(files[operand.name], operand, reading, tables)
+            from attncalc.inputs.held import read_held
+
+            inputs[operand.name] = read_held(files[operand.name], operand, reading, tables)
         if operand.name in _LABELLED and operand.name in inputs and inputs[operand.name].labels.get(0):
             tables[operand.name] = inputs[operand.name]
     return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}
@@ -153,29 +144,28 @@ def spoken_words(operands: Sequence[Operand], words: Mapping[str, str], files: M
     for operand in operands:
         word = words.get(operand.name)
         if word is None and operand.name in files:
-            contents, name = files[operand.name][:2]
-            word = contents.word(name) if isinstance(contents, JsonFile) else None
+            from attncalc.inputs.held import word_in
+
+            word = word_in(files[operand.name])
         if word is not None and operand.means(word):
             spoken[operand.name] = word
     return spoken
 
 
-def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) -> Given:
-    """An operand of a file with several; a word in it is a row label, and never a file."""
-    contents = found.contents
-    text = operand.kind in ("tokens", "expression")
-    word = contents.word(found.name) if isinstance(contents, JsonFile) and not text else None
-    if word is None:
-        return read_found(found, operand, reading)
-    for table in tables.values():
-        if word in table.labels.get(0, ()):
-            return _shaped(labelled_row(table, word), operand, reading, table=False)
-    known = [label for table in tables.values() for label in table.labels.get(0, ())]
-    what = "neither a number nor a row label" if known else "not a number"
-    raise InputError(f"{contents.source}: {found.name} is {quoted(word)}, {what}", hint=near(word, known))
+def _read_found(found: Found, operand: Operand, reading: Reading) -> Given:
+    from attncalc.inputs.held import read_found  # here, as everything of files is, which a literal needs none of
+
+    return read_found(found, operand, reading)
 
 
-def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
+def _no_file(path: str) -> InputError:
+    from attncalc.inputs.misses import near_files
+
+    return InputError(f"there is no file {shown(path)}", hint=near_files(path))
+
+
+def shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
+    """The operand turned where that is asked for, and with the rank that is declared."""
     if operand.name in reading.transpose:
         given = transposed(given, operand.name)
     return fit(given, operand, table=table)
@@ -201,64 +191,12 @@ def _inside(word: str, reading: Reading) -> Found | None:
         if len(paths) > 1:
             raise InputError(f"{quoted(word)} may be in {both(map(shown, paths))}", hint="give the suffix")
         if paths:
-            return _picked(reading.file(paths[0]), word[match.end() :])
+            from attncalc.inputs.held import picked
+
+            return picked(reading.file(paths[0]), word[match.end() :])
     return None
-
-
-def _picked(contents: Contents, name: str) -> Found:
-    """`weights[2][0]` in a file; a name that ends in brackets itself is taken as it is."""
-    match = re.fullmatch(r"(.*?)((?:\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\])*)", name, re.DOTALL | re.ASCII)
-    if match is None or name in contents.names:
-        return Found(contents, name or None)
-    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", match.group(2)))
-    return Found(contents, match.group(1) or None, at)
 
 
 def _unambiguous(word: str, paths: Sequence[str], tables: Sequence[Given]) -> str:
     ways = [f"@{shown(path)}" for path in paths] + [f"{table.source}#{visible(word)}" for table in tables]
     return f"write {' or '.join(ways)}"
-
-
-def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
-    """The error for a word that means nothing, with what it may have been meant for."""
-    parts = [part for part in re.split(r"[;,\s]+", word) if part]
-    numeric = any(is_number(part, operand.kind) for part in parts) and (len(parts) > 1 or word.isalpha())
-    if "#" not in word and (numeric or is_misspelt(word)):
-        return _fault_of_literal(word, operand)
-    if not word.strip():
-        return InputError(
-            f"{operand.name}: the word is empty", hint="1,2,3 is a vector, q.json a file, - standard input"
-        )
-    if word.startswith(("http://", "https://")):
-        return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
-    base = word.partition("#")[0]
-    if is_folder(base):
-        return InputError(f"{shown(base)} is a folder", hint="name a file in it")
-    if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
-        return InputError(f"there is no file {shown(base)}", hint=_near_files(base))
-    labels = [label for table in tables.values() for label in table.labels.get(0, ())]
-    kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
-    files = _files_beside(base)
-    hint = near(Path(word).stem, [*files, *labels], said=files)
-    return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
-
-
-def _fault_of_literal(word: str, operand: Operand) -> InputError:
-    try:
-        read_literal(word, operand.name, operand.kind)
-    except InputError as error:
-        return error
-    raise AssertionError("a word that is no literal does not read as one")
-
-
-def _near_files(path: str) -> str:
-    files = _files_beside(path)
-    return near(Path(path).stem, files, path.removesuffix(Path(path).name), said=files)
-
-
-def _files_beside(path: str) -> dict[str, str]:
-    """The files in the folder of a path, by their names without suffix; a thousand at most."""
-    try:
-        return {entry.stem: entry.name for entry in islice(Path(path).parent.iterdir(), 1000) if entry.is_file()}
-    except (OSError, ValueError):
-        return {}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.evaluate import number
-from attncalc.loops import Loop, Ran, Turn, run
+from attncalc.loops import Loop
+from attncalc.loops.running import Ran, Turn, run
 from attncalc.recording import Recorded, again, drop, farthest, record
 from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, after_step, as_kind, kind_of

@@ -1,6 +1,7 @@
 """The primitives: one row each, in a table per family, and the functions by which authors write them.
 
-A family is imported when one of its rows or functions is first asked for; the two tables here say which one that is.
+A family is imported when one of its rows is first asked for, which is when a formula has a node of it, or one of its
+functions; the two tables here say which one that is.
 """
 
 from __future__ import annotations
@@ -12,11 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attncalc.ops.activations import *
     from attncalc.ops.classes import *
-    from attncalc.ops.elementwise import *
-    from attncalc.ops.linear import *
+    from attncalc.ops.functions import *
     from attncalc.ops.pairs import *
-    from attncalc.ops.rearrange import *
-    from attncalc.ops.reduce import *
     from attncalc.ops.rows import *
     from attncalc.ops.sampling import *
     from attncalc.ops.shares import *
@@ -25,40 +23,46 @@ if TYPE_CHECKING:
 
 ROWS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
+    "arithmetic": "add div mul neg sub",
+    "choices": "abs and equal held less less_equal maximum minimum not sign where",
     "classes": "factorial log_factorial one_hot select whole",
-    "elementwise": "abs add and arccos cos div equal exp held less less_equal log maximum minimum mul neg not pow sign "
-    "sin sqrt sub tan tanh where",
+    "heads": "gather merge repeat split",
+    "lengths": "angle cosine_ratio root_of_sum",
     "linear": "matmul outer solve transpose",
     "pairs": "every_other interleave rotate",
-    "rearrange": "concat gather listed merge rename repeat slice split spread",
-    "reduce": "angle cosine_ratio first_maximum log_sum_exp mean peak ranking root_of_sum softmax sum",
+    "parts": "concat listed slice",
+    "peaks": "first_maximum peak ranking",
+    "powers": "exp log pow sqrt",
+    "renaming": "rename spread",
     "reread": "reread",
     "rows": "bucket collect lookup stack take",
     "sampling": "random_normal",
     "shares": "log10 log2 log_share log_softmax ratio safely softmax_slopes weigh",
     "sliding": "fold windows",
+    "soft": "log_sum_exp softmax",
     "sources": "constant constants identity index input size step",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors left_singular_vectors right_singular_vectors "
     "singular_values",
+    "sums": "mean sum",
+    "trigonometry": "arccos cos sin tan tanh",
 }
 """Family → its rows. A test holds it against the modules."""
 
 FUNCTIONS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
     "classes": "factorial log_factorial one_hot select whole",
-    "elementwise": "absolute arccos compare_equal cos exp held keep_where log logical_not maximum minimum power sign "
-    "sin sqrt tan tanh",
-    "linear": "outer solve",
+    "functions": "absolute angle_between arccos compare_equal concat cos cosine_ratio exp first_maximum held index "
+    "keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean merge minimum outer "
+    "part_of peak power ranking ratio rename repeat root_of_sum safely sign sin softmax solve split spread sqrt tan "
+    "tanh total weigh",
     "pairs": "every_other interleave put_together rotate take_apart",
-    "rearrange": "concat index listed merge part_of rename repeat split spread",
-    "reduce": "angle_between cosine_ratio first_maximum log_sum_exp mean peak ranking root_of_sum softmax total",
     "rows": "bucket lookup stack take",
     "sampling": "random_normal",
-    "shares": "log_share log_softmax logarithm ratio safely softmax_slopes weigh",
+    "shares": "softmax_slopes",
     "sliding": "Slide windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
 }
-"""Family → what authors write with. A test holds it against the modules."""
+"""Module → what authors write with: in `functions` what most calculations do. A test holds it against the modules."""
 
 
 def load(row: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.cells import At, Form, Literal, Look, entrywise, moved, pick
 from attncalc.graph import OPS, Node, Number, Op, as_node, constant
 from attncalc.ops import kernels
-from attncalc.ops.elementwise import exp, keep_where, log, sqrt
+from attncalc.ops.functions import exp, keep_where, log, sqrt
 from attncalc.ops.kernels import Array, is_exact
 
 

@@ -13,8 +13,8 @@ from attncalc.cells import At, Cell, Form, Literal, Look, Pick, entrywise, moved
 from attncalc.errors import NotExact
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
+from attncalc.ops.functions import weigh
 from attncalc.ops.kernels import Array, has_letters, is_exact
-from attncalc.ops.shares import weigh
 
 
 def _factorial(x: Array) -> Array:

@@ -11,6 +11,7 @@ from attncalc.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.cells import At, Form, Literal, Look, along, pick
 from attncalc.errors import DomainError, ShapeError
 from attncalc.graph import OPS, Node, Op
+from attncalc.ops.functions import outer, solve
 from attncalc.ops.kernels import Array, is_exact
 
 
@@ -207,13 +208,3 @@ OPS |= {
         mixes=lambda node: node.sources[0].names[-2:],
     ),
 }
-
-
-def outer(a: Node, b: Node) -> Node:
-    """Every entry of a times every entry of b; axes that both have only accompany."""
-    return Node("outer", a, b)
-
-
-def solve(matrix: Node, b: Node) -> Node:
-    """The x for which matrix·x = b."""
-    return Node("solve", matrix, b)

@@ -12,9 +12,8 @@ from attncalc.axes import Axes, Axis, align, find, names, position, unique, with
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
-from attncalc.ops.elementwise import compare_equal, keep_where
+from attncalc.ops.functions import compare_equal, index, keep_where, spread
 from attncalc.ops.kernels import Array, zeros
-from attncalc.ops.rearrange import index, spread
 
 
 def _taken(args: dict[str, Any], x: Axes) -> Axes:

@@ -11,9 +11,8 @@ from attncalc.axes import Axes, align, position, together
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise, moved, pick
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
-from attncalc.ops.elementwise import log
+from attncalc.ops.functions import log, log_sum_exp, ratio, softmax, total, weigh
 from attncalc.ops.kernels import Array, is_exact
-from attncalc.ops.reduce import log_sum_exp, softmax, total
 
 
 def _ratio(a: Array, b: Array) -> Array:
@@ -214,39 +213,3 @@ OPS |= {
         body=lambda node, value, otherwise, watched: value,
     ),
 }
-
-
-def weigh(weights: Node, values: Node) -> Node:
-    """weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
-    return Node("weigh", weights, values)
-
-
-def ratio(a: Node, b: Node) -> Node:
-    """a / b, and 0 where a is 0, whatever b is."""
-    return Node("ratio", a, b)
-
-
-def logarithm(x: Node, base: int | str = "e") -> Node:
-    """The logarithm to the base e, 2 or 10."""
-    return Node({"e": "log", 2: "log2", 10: "log10"}[base], x)
-
-
-def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
-    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x).
-
-    Where the shares are a step already, the backward pass speaks of them by its name.
-    """
-    return Node("log_softmax", x, *shares, over=over or x.names[-1])
-
-
-def log_share(x: Node, whole: Node, over: str) -> Node:
-    """x − whole, the logarithm of a share, where the whole is ln Σ exp(x): to all digits, however large the scores."""
-    return Node("log_share", x, whole, over=over)
-
-
-def safely(value: Node, otherwise: Node, watched: Node) -> Node:
-    """The value; where what is watched is 0, overflows or nearly vanishes, the same number found another way.
-
-    Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
-    """
-    return Node("safely", value, otherwise, watched)

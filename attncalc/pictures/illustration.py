@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.digits import numeric
 from attncalc.errors import NoPicture, OptionError
 from attncalc.files import write_file
-from attncalc.numbers import numeric
 from attncalc.pictures import Bars, Curves, HeatMap, Line, Picture, Ticks
 from attncalc.pictures.sweep import sweep
 from attncalc.render import PICTURES, render

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.digits import numeric
 from attncalc.evaluate import evaluate
 from attncalc.graph import steps
-from attncalc.numbers import numeric
 from attncalc.pictures import Sweep
 from attncalc.problem import Problem, solve
 from attncalc.trace import Given, Trace

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.digits import round_half_up
 from attncalc.errors import AttncalcError
-from attncalc.numbers import round_half_up
 from attncalc.render.view import View, asked_for, beside, shown, value_of
 from attncalc.trace import Step, Trace
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.numbers import round_half_up, shortest, widened
+from attncalc.digits import round_half_up, shortest, widened
 from attncalc.render.view import View, asked_for, shown, value_of
-from attncalc.render.window import table_at
 from attncalc.trace import Given, Step, Trace
 
 Array = NDArray[Any]
@@ -195,6 +194,8 @@ def _summary(step: Step, view: View) -> dict[str, Any]:
     """The recorded summary of a value that was not kept, or its corner; else its range and its corner."""
     value = step.value
     if value is None and step.entries is not None:
+        from attncalc.render.window import table_at  # few documents are of large runs
+
         corner = table_at(step, (0,) * max(len(step.shape) - 2, 0), *_corner(step.shape))
         return {"corner": encode(corner if len(step.shape) > 1 else corner[0], view.digits)}
     if value is None or value.dtype.kind == "O":

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attncalc.numbers import format_number, shortest, texts
+from attncalc.digits import shortest
+from attncalc.numbers import format_number, texts
 from attncalc.render.view import View, as_read, beside, shown
 from attncalc.trace import Given, Notation, Step, Trace
 

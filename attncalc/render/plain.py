@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.numbers import shortest, texts, widened
+from attncalc.digits import shortest, widened
+from attncalc.numbers import texts
 from attncalc.render.glyphs import to_words
 from attncalc.render.parts import findings, lessons, options, summary
 from attncalc.render.view import View, asked_for, beside, shown, value_of

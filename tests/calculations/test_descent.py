@@ -14,7 +14,7 @@ import attncalc as ac
 from attncalc.calculations import load
 from attncalc.errors import DomainError, NoGradient, OptionError
 from attncalc.inputs import to_given
-from attncalc.loops import KEPT
+from attncalc.loops.running import KEPT
 from attncalc.problem import Problem, solve
 from attncalc.progress import told_to
 from attncalc.trace import Trace

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reader import read, spelled
 
 from attncalc.calculation import Calculation
-from attncalc.calculations import attention, load, masking, probability, vectors
+from attncalc.calculations import attention, distances, load, masking, probability
 from attncalc.errors import ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, rewrite, steps
@@ -149,7 +149,7 @@ class TestAnAuthorWhoWritesSomethingElse:
 
     def test_a_distance_that_adds_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Node, "__sub__", Node.__add__)
-        trace = self.run(vectors.euclidean, a=[1.0, 2], b=[3.0, 5])
+        trace = self.run(distances.euclidean, a=[1.0, 2], b=[3.0, 5])
         assert trace.find("difference").formula == "a + b"
         assert line(trace.find("difference"), (0,)) == "1.0 + 3.0"
         assert trace.result == pytest.approx(65**0.5)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from attncalc.errors import InputError
-from attncalc.inputs import files
+from attncalc.inputs import files, paths
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and devices of POSIX")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="finds processes, and files that cannot be read, in /proc")
@@ -203,7 +203,7 @@ def test_a_file_that_goes_before_it_is_opened_is_missing(tmp_path: Path, monkeyp
 
     path = tmp_path / "q.json"
     path.write_text("[1]", encoding="utf-8")
-    real = files.is_folder
+    real = paths.is_folder
 
     def gone(name: str) -> bool:
         path.unlink(missing_ok=True)

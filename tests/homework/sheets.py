@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attncalc.digits import round_half_up
 from attncalc.homework.answers import Answer, from_text
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.marking import Marker
 from attncalc.homework.sheets import Sheet
 from attncalc.homework.verdicts import Finding, Marked
 from attncalc.mistake import StepKey
-from attncalc.numbers import round_half_up
 
 Array = NDArray[Any]
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from attncalc.calculation import Kind
 from attncalc.errors import InputError
 from attncalc.inputs import parse_number
-from attncalc.inputs.entries import is_misspelt, is_number, parse_entry
+from attncalc.inputs.entries import is_number, parse_entry
+from attncalc.inputs.mends import is_misspelt
 
 GOOD = {
     "1": 1.0,

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from attncalc.calculation import Kind, Operand, parse_shape
 from attncalc.errors import AttncalcError, InputError
 from attncalc.inputs import Reading, load_document, looks_numeric, read_word
-from attncalc.inputs.files import exists
+from attncalc.inputs.paths import exists
 from attncalc.trace import Given
 
 KINDS: tuple[Kind, ...] = ("real", "logits", "mask", "integers", "tokens", "data")

@@ -1,0 +1,152 @@
+"""What a backward pass adds to a problem: gradients or a Jacobian behind its graph, and central differences beside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attncalc import axes as ax
+from attncalc import notation
+from attncalc.calculation import Calculation, Operand
+from attncalc.errors import NoGradient, NotExact, OptionError, ShapeError
+from attncalc.evaluate import evaluate
+from attncalc.gradients import gradients
+from attncalc.graph import Node, as_node, given, gradient_step, gradient_symbol, identity, step
+from attncalc.ops import spread
+from attncalc.ops.kernels import has_letters
+from attncalc.text import both, near
+from attncalc.trace import Check, Given
+from attncalc.writing import UPSTREAM
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from attncalc.problem import Backward, Problem
+    from attncalc.writing import Written
+
+    Array = NDArray[Any]
+
+LARGEST_JACOBIAN = 1_000_000
+
+
+def backward_pass(
+    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
+) -> tuple[Node, ...]:
+    """The gradient of every operand that is asked for and can have one."""
+    wrt = _differentiable(backward, calculation, nodes)
+    upstream = given(UPSTREAM, result.axes)
+    found = gradients(result, upstream, wrt)
+    return tuple(
+        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
+        for node in wrt
+    )
+
+
+def jacobian(
+    backward: Backward,
+    calculation: Calculation,
+    result: Node,
+    nodes: Mapping[str, Node],
+    options: Mapping[str, Any],
+) -> tuple[Node, ...]:
+    """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
+    wrt = _differentiable(backward, calculation, nodes)
+    for node in wrt:
+        entries = _count(result.axes) * _count(node.axes)
+        if entries > LARGEST_JACOBIAN:
+            raise ShapeError(
+                f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
+                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, and the limit is "
+                f"{LARGEST_JACOBIAN:,}",
+                hint="grad gives the product of an upstream gradient with it, at any size",
+            )
+    closed = calculation.slopes(result, options) if calculation.slopes else None
+    if closed is not None:
+        return (step("jacobian", closed, "a share moves with its own score, and against every other one"),)
+    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
+    return tuple(found[node] for node in wrt if node in found)
+
+
+def _count(axes: ax.Axes) -> int:
+    return math.prod(axis.size for axis in axes)
+
+
+def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
+    """The operands that are asked for (none named: all), if they can have a gradient."""
+    smooth = [o.name for o in calculation.operands_in(nodes) if o.name in nodes and o.kind in ("real", "logits")]
+    if not smooth:
+        raise NoGradient(f"{calculation.name} was given nothing that could have a gradient")
+    for name in backward.wrt:
+        if name not in smooth:
+            raise OptionError(
+                f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",
+                hint=near(name, smooth),
+            )
+    return [nodes[name] for name in (backward.wrt or smooth)]
+
+
+def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
+    """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
+    shape = tuple(axis.size for axis in result.axes)
+    if upstream is None:
+        return Given(np.ones(shape), "ones: the loss is the sum of the result", axes=result.names)
+    value = upstream.value
+    if value.shape != shape:
+        if value.shape != tuple(axis.size for axis in result.axes if axis.name not in dropped):
+            raise ShapeError(
+                f"upstream is {'×'.join(map(str, value.shape)) or 'a single number'}, "
+                f"and the result that it belongs to is {ax.describe(result.axes)}"
+            )
+        value = value.reshape(shape)
+    return upstream._replace(value=value, axes=result.names)
+
+
+def upstream_operand() -> Operand:
+    """The operand that every backward pass has beside the calculation's own: of the result's shape, whatever it is."""
+    return Operand(
+        name=UPSTREAM,
+        symbol=UPSTREAM,
+        shapes=((),),
+        required=False,
+        positional=False,
+        kind="real",
+        broadcasts=False,
+        help="the gradient of the loss with respect to the result; ones where it is not given",
+    )
+
+
+def gradchecks(written: Written) -> dict[Node, Check]:
+    """Central differences beside each operand's gradient."""
+    from attncalc.differences import compare  # few backward passes are checked
+
+    if any(has_letters(value) for value in written.values.values()):
+        raise NotExact("there are no central differences of letters", hint="give the operands numbers for --gradcheck")
+    operands = {
+        name: value.astype(np.float64) if value.dtype == object else value for name, value in written.values.items()
+    }
+    values = evaluate(written.roots, operands)
+    by_symbol = {node.args["symbol"]: node for node in written.outputs}
+    return {
+        gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM])
+        for name, node in written.operands.items()
+        if (gradient := by_symbol.get(gradient_symbol(node))) is not None
+    }
+
+
+def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
+    """A note where the default upstream meets a result whose rows have a constant sum, so that the gradient is 0."""
+    if problem.backward is None or problem.backward.jacobian or UPSTREAM in problem.inputs or not written.result.axes:
+        return ()
+    result = values[written.result]
+    if result.dtype.kind != "f" or result.shape[-1] < 2:
+        return ()
+    sums = np.sum(result, axis=-1)
+    size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
+    if size > 1e-9 or not np.allclose(sums, sums.flat[0]):
+        return ()
+    constant = sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0
+    rows = f"each row of {notation.symbol(written.result)} sums to {constant:.4g}, whatever the operands are"
+    return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)

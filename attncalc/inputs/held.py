@@ -1,0 +1,60 @@
+"""An operand from the file that holds it: the array that is picked, or the word that stands in its place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from attncalc.errors import InputError
+from attncalc.inputs.moves import indexed, labelled_row
+from attncalc.inputs.names import stored_by_torch
+from attncalc.inputs.objects import JsonFile
+from attncalc.inputs.resolve import Found, shaped
+from attncalc.text import near, quoted
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Operand
+    from attncalc.inputs.contents import Contents
+    from attncalc.inputs.reading import Reading
+    from attncalc.inputs.resolve import Tables
+    from attncalc.trace import Given
+
+
+def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
+    """The operand that an array in a file is."""
+    given = found.contents.array(found.name, operand, reading)
+    if found.at:
+        given = indexed(given, found.at)
+    name = given.source.rpartition("#")[2]
+    if stored_by_torch(name) and operand.name not in reading.transpose and given.value.ndim == 2:
+        reading.tell(f"{operand.name}: PyTorch stores {name} as [out, in]; --transpose {operand.name} turns it")
+    return shaped(given, operand, reading, table=found.contents.table)
+
+
+def read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) -> Given:
+    """An operand of a file with several; a word in it is a row label, and never a file."""
+    contents = found.contents
+    text = operand.kind in ("tokens", "expression")
+    word = None if text else word_in(found)
+    if word is None:
+        return read_found(found, operand, reading)
+    for table in tables.values():
+        if word in table.labels.get(0, ()):
+            return shaped(labelled_row(table, word), operand, reading, table=False)
+    known = [label for table in tables.values() for label in table.labels.get(0, ())]
+    what = "neither a number nor a row label" if known else "not a number"
+    raise InputError(f"{contents.source}: {found.name} is {quoted(word)}, {what}", hint=near(word, known))
+
+
+def picked(contents: Contents, name: str) -> Found:
+    """`weights[2][0]` in a file; a name that ends in brackets itself is taken as it is."""
+    match = re.fullmatch(r"(.*?)((?:\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\])*)", name, re.DOTALL | re.ASCII)
+    if match is None or name in contents.names:
+        return Found(contents, name or None)
+    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", match.group(2)))
+    return Found(contents, match.group(1) or None, at)
+
+
+def word_in(found: Found) -> str | None:
+    """The word that stands in a file where an array may stand, if one does."""
+    return found.contents.word(found.name) if isinstance(found.contents, JsonFile) else None

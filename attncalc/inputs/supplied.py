@@ -1,0 +1,143 @@
+"""What a file that a word of a call names supplies beside: other operands, options, or the whole problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from attncalc.errors import InputError
+from attncalc.inputs.documents import BACKWARD, document_inputs, document_options, option_value
+from attncalc.inputs.names import matching
+from attncalc.inputs.objects import JsonFile, plain
+from attncalc.inputs.resolve import TABLE, Found, find
+from attncalc.text import both, near, quoted
+
+if TYPE_CHECKING:
+    from attncalc.calculation import Operand
+    from attncalc.inputs.calls import Call
+    from attncalc.inputs.contents import Contents
+
+
+def supply(call: Call, operand: Operand, word: str, found: Found | None) -> None:
+    """Take from the file that a word names what it holds for other operands, and its options."""
+    if operand.kind == "model":
+        if found is None:
+            raise InputError(f"{operand.name}: there is no file {quoted(word)}", hint="a model is a JSON file")
+        call.files[operand.name] = found
+        del call.words[operand.name]
+        return
+    if found is None or found.name is not None or found.at:
+        return
+    contents = found.contents
+    if isinstance(contents, JsonFile) and contents.is_document:
+        _supply_problem(call, operand, contents)
+        return
+    held = _held(call, contents)
+    if operand.name not in held:
+        if len(held) < 2 or set(contents.names) - set(held.values()) - _option_names(call):
+            return  # its keys are something else: the words of a vocabulary
+        del call.words[operand.name]
+    elif len(held) > 1:
+        _tell_unread(call, contents, held)
+    _fill(call, {name: Found(contents, key) for name, key in held.items() if name != operand.name})
+    call.options = _flat_options(call, contents) | call.options
+
+
+def _supply_problem(call: Call, operand: Operand, contents: JsonFile) -> None:
+    """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
+
+    It is the problem if it is of the calculation that is called, and either the only operand or, without a name in
+    front that says which operand it is, the holder of one that no word fills.
+    """
+    name = call.calculation.name
+    if contents.tree["calculation"] not in [name, *(prefix + name for prefix in BACKWARD if call.backward)]:
+        return
+    inputs = document_inputs(contents, call.operands, contents.tree["calculation"])
+    only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
+    if only or (operand.positional and operand.name not in call.named and call.unfilled & inputs.keys()):
+        del call.words[operand.name]
+        _fill(call, inputs)
+        call.options = document_options(contents, call.calculation) | call.options
+
+
+def supply_whole(call: Call, word: str) -> bool:
+    """Take everything from a document of the calculation that is called, where that has no operand for it to be."""
+    found = find(word, TABLE, call.reading)
+    contents = found.contents if found else None
+    if not isinstance(contents, JsonFile) or not contents.is_document:
+        return False
+    if contents.tree["calculation"] != call.calculation.name:
+        return False
+    _fill(call, document_inputs(contents, call.operands, call.calculation.name))
+    call.options = document_options(contents, call.calculation) | call.options
+    return True
+
+
+def supply_weights(call: Call, word: str) -> None:
+    """Take every operand that a file of weights holds."""
+    found = find(word, TABLE, call.reading)
+    held = _held(call, found.contents) if found else {}
+    if not found or not held:
+        raise InputError(f"--weights {quoted(word)} is no file that holds operands of {call.calculation.name} by name")
+    _tell_unread(call, found.contents, held)
+    _fill(call, {name: Found(found.contents, key) for name, key in held.items()})
+
+
+def _fill(call: Call, files: Mapping[str, Found]) -> None:
+    call.files = dict(files) | call.files
+
+
+def _held(call: Call, contents: Contents) -> dict[str, str]:
+    """The operands that a file holds by name, and those names."""
+    held: dict[str, str] = {}
+    for operand in call.operands:
+        key = matching(operand.name, contents.names, contents.source)
+        if key is not None and key not in held.values():
+            held[operand.name] = key
+    return held
+
+
+def _option_names(call: Call) -> set[str]:
+    return {option.name for option in call.calculation.options}
+
+
+def _flat_options(call: Call, contents: Contents) -> dict[str, Any]:
+    """The options that an object holds, under `options` or beside its operands."""
+    if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
+        return {}
+    known = {option.name: option for option in call.calculation.options if not call.calculation.operand(option.name)}
+    beside = {
+        option.name: option_value(option, plain(value, contents.source), f"{contents.source}: {key}")
+        for key, value in contents.tree.items()
+        if (option := known.get(_as_option(key)))
+    }
+    return beside | document_options(contents, call.calculation)
+
+
+def _tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
+    """Note the names of a file with several operands that are none of the call's."""
+    known = _option_names(call)
+    held_back = [name for name in _keys(contents) if name not in held.values() and _as_option(name) not in known]
+    unread = [name for name in held_back if not _is_remark(contents, name)]
+    if unread:
+        mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
+        names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
+        call.reading.tell(
+            f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
+            f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
+        )
+
+
+def _as_option(key: str) -> str:
+    """How a key of a file would be spelled as an option: `Causal-Align` is causal_align."""
+    return key.replace("-", "_").lower()
+
+
+def _keys(contents: Contents) -> Sequence[str]:
+    """The names of what a file holds, switches too."""
+    tree = contents.tree if isinstance(contents, JsonFile) and isinstance(contents.tree, dict) else {}
+    return [*contents.names, *(key for key, value in tree.items() if isinstance(value, bool))]
+
+
+def _is_remark(contents: Contents, name: str) -> bool:
+    return isinstance(contents, JsonFile) and contents.word(name) is not None

@@ -1,0 +1,83 @@
+"""A call from Python: operands by position or by name, options by name, and `dtype` and `round_to`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attncalc.backward import upstream_operand
+from attncalc.calculation import Calculation
+from attncalc.errors import OptionError
+from attncalc.inputs import to_given
+from attncalc.problem import Backward, Problem, solve
+from attncalc.text import both, either, visible
+from attncalc.trace import Trace
+from attncalc.writing import UPSTREAM
+
+
+def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping[str, Any]) -> Trace:
+    """A call from Python: operands by position or by name, options by name, and `dtype` and `round_to`."""
+    positional = [operand.name for operand in calculation.operands if operand.positional]
+    if len(operands) > len(positional):
+        raise OptionError(
+            f"{calculation.name} takes {len(positional)} operands by position ({', '.join(positional)}), "
+            f"and {len(operands)} were given"
+        )
+    by_name = dict(zip(positional, operands, strict=False))
+    twice = [name for name in named if name in by_name]
+    if twice:
+        raise OptionError(f"{calculation.name} was given {both(twice)} twice, by position and by name")
+    settings = {name: check(named[name]) for name, check in _SETTINGS.items() if name in named}
+    given = by_name | {name: value for name, value in named.items() if name not in settings}
+    if isinstance(given.get("weights"), Mapping) and calculation.operand("weights") is None:
+        given = dict(given.pop("weights")) | given
+    for operand in calculation.operands:
+        if operand.kind == "model" and given.get(operand.name) is not None:
+            from attncalc.inputs.models import from_model  # one calculation has a model
+
+            given = from_model(given.pop(operand.name), calculation) | given
+    arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
+    options = {name: value for name, value in given.items() if name not in arrays}
+    inputs = {}
+    for operand in calculation.operands_in(arrays):
+        if arrays.get(operand.name) is not None:
+            inputs[operand.name] = to_given(arrays[operand.name], operand)
+    return solve(Problem(calculation, inputs, options), **settings)
+
+
+def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck: bool) -> Trace:
+    """The backward pass of a problem, from Python."""
+    inputs = dict(problem.inputs)
+    if upstream is not None:
+        inputs[UPSTREAM] = to_given(upstream, upstream_operand())
+    return solve(problem._replace(inputs=inputs, backward=Backward(wrt, gradcheck)))
+
+
+def _known_dtype(dtype: Any) -> str:
+    """`float32` or `float64`, however it was said."""
+    try:
+        name = str(np.dtype(dtype).name)
+    except TypeError:
+        name = str(dtype)
+    if name not in DTYPES:
+        raise OptionError(f"dtype must be {either(DTYPES)}, and not {visible(name, 80)}")
+    return name
+
+
+def _decimals(decimals: Any) -> int | None:
+    """A number of decimals, or None for no rounding."""
+    if decimals is None:
+        return None
+    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or decimals < 0:
+        said = visible(repr(decimals), 80)
+        raise OptionError(f"round_to must be a whole number of decimals, 0 or more, and not {said}")
+    return int(decimals)
+
+
+DTYPES = ("float32", "float64")
+
+
+_SETTINGS: dict[str, Callable[[Any], Any]] = {"dtype": _known_dtype, "round_to": _decimals}
+"""What a call takes beside operands and options, each with its check."""

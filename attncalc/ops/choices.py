@@ -1,0 +1,122 @@
+"""Comparisons, and choices by them: masks, the larger and the smaller, sizes without their signs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attncalc.cells import At, Form, Literal, Look, entrywise, moved, pick
+from attncalc.graph import OPS, Node
+from attncalc.ops import kernels
+from attncalc.ops.arithmetic import function, row
+from attncalc.ops.functions import keep_where, sign
+from attncalc.ops.kernels import Array, either
+
+
+def _where_cell(node: Node, at: At, look: Look) -> Any:
+    if look(0, pick(node, 0, at).at):
+        return pick(node, 1, at)
+    otherwise = node.sources[2]
+    masked = otherwise.op == "constant" and otherwise.args["value"] == -np.inf
+    return Literal("masked: −∞") if masked else pick(node, 2, at)
+
+
+def _where_text(node: Node, keep: str, x: str, otherwise: str) -> str:
+    return f"{x} where {keep}, else {otherwise}"
+
+
+def _where_latex(node: Node, keep: str, x: str, otherwise: str) -> str:
+    return rf"\begin{{cases}} {x} & {keep} \\ {otherwise} & \text{{else}} \end{{cases}}"
+
+
+def _about_choice(node: Node) -> str:
+    otherwise = node.sources[2]
+    if otherwise.op != "constant" or otherwise.args["value"] != -np.inf:
+        return ""
+    return (
+        "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the others share out the whole. A 0 there "
+        "would still get e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ does as well "
+        "until a row is masked throughout, which would then be shared out all the same, and float16 ends at 65,504."
+    )
+
+
+def _where(keep: Array, x: Array, otherwise: Array) -> Array:
+    return np.where(keep.astype(bool), x, otherwise)
+
+
+def _held(x: Array) -> Array:
+    # Letters have no maximum that could be known: a shift that cancels is left out among them.
+    return kernels.zeros(x.shape, x) if kernels.has_letters(x) else x
+
+
+def _maximum_cell(node: Node, at: At, look: Look) -> Form:
+    return Form("max", (pick(node, 0, at), pick(node, 1, at)))
+
+
+OPS |= {
+    "abs": row(
+        np.abs,
+        "|{0}|",
+        "|{0}|",
+        entrywise("abs"),
+        vjp=lambda g, y, node, a: [g * sign(a)],
+        because="the slope of |x| is the sign of x (0 at 0, by convention)",
+    ),
+    "sign": function(
+        either(np.sign, "sign"),
+        "sign",
+        r"\operatorname{{sign}}",
+        lambda g, y, node, a: [None],
+        "a sign is flat wherever it does not jump: its slope is 0",
+    ),
+    "maximum": row(
+        np.maximum,
+        "max({0}, {1})",
+        r"\max({0}, {1})",
+        _maximum_cell,
+        vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
+        because="only the larger one is felt (the first, where they are equal)",
+    ),
+    "minimum": row(
+        np.minimum,
+        "min({0}, {1})",
+        r"\min({0}, {1})",
+        entrywise("min"),
+        vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
+        because="only the smaller one is felt (the first, where they are equal)",
+    ),
+    "where": row(
+        _where,
+        _where_text,
+        _where_latex,
+        _where_cell,
+        binds=4,
+        takes=(4, 3, 3),
+        vjp=lambda g, y, node, keep, a, b: [None, keep_where(keep, g, 0), keep_where(keep, 0, g)],
+        because="what was masked has no say, so its gradient is 0",
+        about=_about_choice,
+    ),
+    "held": row(
+        _held, "{0}", "{0}", moved, binds=0, no_gradient="it is held constant: the result does not depend on it"
+    ),
+    "less_equal": row(
+        np.less_equal, "{0} ≤ {1}", r"{0} \le {1}", entrywise("≤"), binds=4, takes=(3, 3), no_gradient="it is a choice"
+    ),
+    "less": row(np.less, "{0} < {1}", "{0} < {1}", entrywise("<"), binds=4, takes=(3, 3), no_gradient="it is a choice"),
+    "equal": row(
+        np.equal, "{0} = {1}", "{0} = {1}", entrywise("="), binds=4, takes=(3, 3), no_gradient="it is a choice"
+    ),
+    "and": row(
+        np.logical_and,
+        "{0} and {1}",
+        r"{0} \land {1}",
+        entrywise("and"),
+        binds=5,
+        takes=(5, 5),
+        no_gradient="it is a choice",
+    ),
+    "not": row(
+        np.logical_not, "not {0}", r"\lnot {0}", entrywise("not"), binds=4, takes=(0,), no_gradient="it is a choice"
+    ),
+}

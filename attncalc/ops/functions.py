@@ -1,0 +1,238 @@
+"""What most calculations are written with: functions that make nodes, whose rows come in with their families."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attncalc.axes import Axes, find, names
+from attncalc.graph import Node, Number, as_node
+
+
+def absolute(x: Node) -> Node:
+    """|x|."""
+    return Node("abs", x)
+
+
+def sign(x: Node) -> Node:
+    """−1, 0 or 1."""
+    return Node("sign", x)
+
+
+def power(x: Node, p: Node | Number) -> Node:
+    """x to the p; the first power is x itself."""
+    return x if p == 1 else Node("pow", x, as_node(p))
+
+
+def sqrt(x: Node) -> Node:
+    """The square root."""
+    return Node("sqrt", x)
+
+
+def exp(x: Node) -> Node:
+    """e to the x."""
+    return Node("exp", x)
+
+
+def log(x: Node) -> Node:
+    """The natural logarithm."""
+    return Node("log", x)
+
+
+def logarithm(x: Node, base: int | str = "e") -> Node:
+    """The logarithm to the base e, 2 or 10."""
+    return Node({"e": "log", 2: "log2", 10: "log10"}[base], x)
+
+
+def sin(x: Node) -> Node:
+    """The sine of an angle in radians."""
+    return Node("sin", x)
+
+
+def cos(x: Node) -> Node:
+    """The cosine of an angle in radians."""
+    return Node("cos", x)
+
+
+def tan(x: Node) -> Node:
+    """The tangent of an angle in radians."""
+    return Node("tan", x)
+
+
+def arccos(x: Node) -> Node:
+    """The angle in radians, from 0 to π, whose cosine is x."""
+    return Node("arccos", x)
+
+
+def tanh(x: Node) -> Node:
+    """The hyperbolic tangent."""
+    return Node("tanh", x)
+
+
+def maximum(a: Node, b: Node | Number) -> Node:
+    """The larger of two entries."""
+    return Node("maximum", a, as_node(b))
+
+
+def minimum(a: Node, b: Node | Number) -> Node:
+    """The smaller of two entries."""
+    return Node("minimum", a, as_node(b))
+
+
+def keep_where(keep: Node, x: Node | Number, otherwise: Node | Number) -> Node:
+    """x where `keep` holds, `otherwise` elsewhere."""
+    return Node("where", keep, as_node(x), as_node(otherwise))
+
+
+def held(x: Node) -> Node:
+    """x, held constant for the backward pass; exact numbers need no such shift, and it is 0 there.
+
+    For a shift that cancels, as the maximum taken from a row before its softmax.
+    """
+    return Node("held", x)
+
+
+def compare_equal(a: Node, b: Node | Number) -> Node:
+    """Whether two entries are equal."""
+    return Node("equal", a, as_node(b))
+
+
+def logical_not(x: Node) -> Node:
+    """Whether x does not hold."""
+    return Node("not", x)
+
+
+def ratio(a: Node, b: Node) -> Node:
+    """a / b, and 0 where a is 0, whatever b is."""
+    return Node("ratio", a, b)
+
+
+def weigh(weights: Node, values: Node) -> Node:
+    """weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
+    return Node("weigh", weights, values)
+
+
+def safely(value: Node, otherwise: Node, watched: Node) -> Node:
+    """The value; where what is watched is 0, overflows or nearly vanishes, the same number found another way.
+
+    Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
+    """
+    return Node("safely", value, otherwise, watched)
+
+
+def outer(a: Node, b: Node) -> Node:
+    """Every entry of a times every entry of b; axes that both have only accompany."""
+    return Node("outer", a, b)
+
+
+def solve(matrix: Node, b: Node) -> Node:
+    """The x for which matrix·x = b."""
+    return Node("solve", matrix, b)
+
+
+def total(x: Node, over: str | None = None) -> Node:
+    """The sum along an axis (the last one)."""
+    return Node("sum", x, over=over or x.names[-1])
+
+
+def mean(x: Node, over: str | None = None) -> Node:
+    """The mean along an axis (the last one)."""
+    return Node("mean", x, over=over or x.names[-1])
+
+
+def softmax(x: Node, over: str | None = None) -> Node:
+    """Shares that sum to 1 along an axis (the last one): exp(x) / Σ exp(x)."""
+    return Node("softmax", x, over=over or x.names[-1])
+
+
+def log_sum_exp(x: Node, over: str | None = None) -> Node:
+    """ln Σ exp(x) along an axis (the last one)."""
+    return Node("log_sum_exp", x, over=over or x.names[-1])
+
+
+def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
+    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x).
+
+    Where the shares are a step already, the backward pass speaks of them by its name.
+    """
+    return Node("log_softmax", x, *shares, over=over or x.names[-1])
+
+
+def log_share(x: Node, whole: Node, over: str) -> Node:
+    """x − whole, the logarithm of a share, where the whole is ln Σ exp(x): to all digits, however large the scores."""
+    return Node("log_share", x, whole, over=over)
+
+
+def root_of_sum(sums: Node, x: Node, p: Number, over: str | None = None) -> Node:
+    """The p-th root of Σ|x|^p, given that sum; it goes by x itself where the powers overflow or vanish."""
+    return Node("root_of_sum", sums, x, p=p, over=over or x.names[-1])
+
+
+def cosine_ratio(dot: Node, norms: Node, a: Node, b: Node, over: str | None = None) -> Node:
+    """a·b over ‖a‖·‖b‖, given both; it goes by the vectors themselves where the products overflow or vanish."""
+    return Node("cosine_ratio", dot, norms, a, b, over=over or a.names[-1])
+
+
+def angle_between(cosine: Node, a: Node, b: Node, over: str | None = None) -> Node:
+    """The angle in degrees between two vectors whose cosine is given."""
+    return Node("angle", cosine, a, b, over=over or a.names[-1])
+
+
+def peak(x: Node, over: str | None = None) -> Node:
+    """The largest entry along an axis (the last one)."""
+    return Node("peak", x, over=over or x.names[-1])
+
+
+def first_maximum(x: Node, over: str) -> Node:
+    """1 where the first of the largest entries along the axis stands, else 0."""
+    return Node("first_maximum", x, over=over)
+
+
+def ranking(scores: Node, top: int, *left_out: Node) -> Node:
+    """The positions (from 0) of the largest entries along the last axis, best first, but for those left out."""
+    return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])
+
+
+def split(x: Node) -> Node:
+    """Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
+    return Node("split", x)
+
+
+def merge(x: Node) -> Node:
+    """Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
+    return Node("merge", x)
+
+
+def repeat(x: Node, old: str, new: str, times: int) -> Node:
+    """Each entry of an axis `times` times in a row: key heads that consecutive query heads share."""
+    return Node("repeat", x, old=old, new=new, times=times)
+
+
+def part_of(x: Node, over: str, start: int, stop: int) -> Node:
+    """The places from `start` up to, not including, `stop` along an axis."""
+    whole = start == 0 and stop == find(x.axes, over).size
+    return x if whole else Node("slice", x, over=over, start=start, stop=stop)
+
+
+def concat(parts: Sequence[Node], over: str) -> Node:
+    """The parts one after the other along an axis."""
+    return parts[0] if len(parts) == 1 else Node("concat", *parts, over=over)
+
+
+def listed(parts: Sequence[Node], over: str) -> Node:
+    """Numbers of one shape one after the other, along a new last axis."""
+    return Node("listed", *parts, over=over)
+
+
+def rename(x: Node, old: str, new: str) -> Node:
+    """The same values with an axis under another name: a query's tokens read as keys. Invisible in formulas."""
+    return Node("rename", x, old=old, new=new)
+
+
+def spread(x: Node, axes: Axes) -> Node:
+    """The same value for every place of the axes that x lacks."""
+    return x if x.names == names(axes) else Node("spread", x, to=axes)
+
+
+def index(name: str, within: Axes, symbol: str) -> Node:
+    """Each place's position (from 0) along an axis: `index("m", scores.axes, "j")` is each key's."""
+    return Node("index", axes=within, along=find(within, name), symbol=symbol)

@@ -1,0 +1,144 @@
+"""The lengths of vectors and the angles between them, right where their squares overflow or vanish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attncalc.cells import At, Cell, Form, Literal, Look, pick
+from attncalc.graph import OPS, Node, Number, Op, constant
+from attncalc.ops.functions import arccos, power, sqrt
+from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.sums import axis_of, mixes
+
+
+def _root(node: Node, total: Array, x: Array) -> Array:
+    p = node.args["p"]
+    if is_exact(total):
+        import sympy  # only where exact numbers are at work
+
+        exponent = 1 / sympy.nsimplify(p, rational=True)
+        return np.asarray(np.frompyfunc(lambda t: sympy.Pow(t, exponent), 1, 1)(total))
+    size, axis, limits = np.abs(x), axis_of(node, 1), np.finfo(total.dtype)
+    top = np.max(size, axis=axis, keepdims=True)
+    unit = np.where(top == 0, 1, top)
+    largest = np.squeeze(unit, axis)
+    power_ = largest**p
+    # 1/p is not exact, which shows in roots of large numbers: the largest entry's power is taken out of them.
+    plain = np.sqrt(total) if p == 2 else (total / power_) ** (1 / p) * largest
+    safe = (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
+    if safe.all():
+        return np.asarray(plain)
+    # The powers overflow or vanish though the norm does not: divide by the largest entry first.
+    return np.where(safe, plain, np.sum((size / unit) ** p, axis=axis) ** (1 / p) * largest)
+
+
+def _root_text(node: Node, total: str, x: str) -> str:
+    p = node.args["p"]
+    if p == 2:
+        return f"√{total}"
+    shown = int(p) if float(p).is_integer() else p
+    return f"{total}^(1/{shown})"
+
+
+def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[Node | None]:
+    p = node.args["p"]
+    return [g / (2 * y) if p == 2 else g / (p * power(y, p - 1)), None]
+
+
+def _root_cell(node: Node, at: At, look: Look) -> Cell:
+    p, total = node.args["p"], pick(node, 0, at)
+    return Form("√", (total,)) if p == 2 else Form("^", (total, Form("/", (Literal(1), Literal(p)))))
+
+
+def _unit(x: Array, axis: int) -> Array:
+    top = np.max(np.abs(x), axis=axis, keepdims=True)
+    scaled = x / np.where(top == 0, 1, top)
+    return np.asarray(scaled / np.sqrt(np.sum(scaled * scaled, axis=axis, keepdims=True)))
+
+
+def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
+    if is_exact(dot, norms):
+        return np.asarray(dot / norms)
+    limits = np.finfo(norms.dtype)
+    small, large = limits.tiny / limits.eps, limits.max * limits.eps
+    safe = (norms > small) & (norms < large) & (np.abs(dot) < large)
+    value = dot / norms
+    if not safe.all():
+        # The products overflow or vanish though the angle does not: go by vectors of unit length.
+        left, right = _unit(a, axis_of(node, 2)), _unit(b, axis_of(node, 3))
+        value = np.where(safe, value, np.sum(left * right, axis=-1))
+    return np.clip(value, -1, 1)
+
+
+def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
+    if is_exact(cosine):
+        import sympy  # only where exact numbers are at work
+
+        return np.asarray(np.frompyfunc(lambda c: sympy.acos(c) * 180 / sympy.pi, 1, 1)(cosine))
+    left, right = _unit(a, axis_of(node, 1)), _unit(b, axis_of(node, 2))
+    # arccos loses a small angle's digits; the half-angle's tangent keeps them.
+    apart, sum_ = np.linalg.norm(left - right, axis=-1), np.linalg.norm(left + right, axis=-1)
+    angle = 2 * np.arctan2(apart, sum_)
+    same = np.abs(np.cos(angle) - cosine) <= np.sqrt(np.finfo(cosine.dtype).eps)  # not so for one rounded by hand
+    return np.asarray(np.degrees(np.where(same, angle, np.arccos(np.clip(cosine, -1, 1)))).astype(cosine.dtype))
+
+
+OPS |= {
+    "root_of_sum": Op(
+        _root,
+        lambda args, total, x: total,
+        _root_text,
+        lambda node, total, x: (
+            rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{node.args['p']}}}"
+        ),
+        _root_cell,
+        binds=1,
+        takes=(0, 9),
+        vjp=_root_vjp,
+        because=lambda node, source: (
+            "the slope of √x is 1/(2√x)" if node.args["p"] == 2 else "the slope of the p-th root y is 1/(p·y^(p−1))"
+        ),
+        body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
+        about=lambda node: (
+            "A length is squared, added, then rooted, in that order: √(3² + 4²) = 5, and not 3 + 4 = 7."
+            if node.args["p"] == 2
+            else ""
+        ),
+        mixes=mixes,
+    ),
+    "cosine_ratio": Op(
+        _cosine,
+        lambda args, dot, norms, a, b: dot,
+        "{0} / {1}",
+        r"\frac{{{0}}}{{{1}}}",
+        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
+        binds=2.5,
+        takes=(2, 1, 9, 9),
+        vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
+        because=OPS["div"].because,
+        body=lambda node, dot, norms, a, b: dot / norms,
+        about="Both lengths are divided out, not their squares: the vector against itself gives 1.",
+        mixes=mixes,
+    ),
+    "angle": Op(
+        _angle,
+        lambda args, cosine, a, b: cosine,
+        "arccos({0}) · 180°/π",
+        r"\arccos({0}) \cdot 180^\circ / \pi",
+        lambda node, at, look: Form(
+            "/", (Form("×", (Form("arccos", (pick(node, 0, at),)), Literal(180))), Literal("π"))
+        ),
+        vjp=lambda g, y, node, cosine, a, b: [-(g * degrees(1) / sqrt(1 - cosine**2)), None, None],
+        because="the slope of arccos x is −1/√(1 − x²), and a radian is 180°/π",
+        body=lambda node, cosine, a, b: arccos(cosine) * degrees(1),
+        mixes=mixes,
+        binds=2.5,
+    ),
+}
+
+
+def degrees(value: Number) -> Node:
+    """An angle given in radians as a number of degrees."""
+    return constant(180 * value) / constant(float(np.pi), "π")

@@ -1,0 +1,153 @@
+"""Parts of an axis taken out of it, and laid one after the other along it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attncalc.axes import Axes, Axis, find, position, unique, without
+from attncalc.cells import At, Cell, Look, Pick
+from attncalc.errors import ShapeError
+from attncalc.graph import OPS, Node, Op, as_node
+from attncalc.notation import latex_axis
+from attncalc.ops.functions import concat, part_of, spread
+from attncalc.ops.kernels import Array
+
+
+def _sliced(args: dict[str, Any], x: Axes) -> Axes:
+    start, stop, size = args["start"], args["stop"], find(x, args["over"]).size
+    if not 0 <= start < stop <= size:
+        raise ShapeError(f"there are no places {start}…{stop - 1} on an axis of {size}")
+    return tuple(axis._replace(size=stop - start) if axis.name == args["over"] else axis for axis in x)
+
+
+def _slice(node: Node, x: Array) -> Array:
+    behind = -position(node.sources[0].axes, node.args["over"]) - 1
+    places: tuple[Any, ...] = (..., slice(node.args["start"], node.args["stop"]), *[slice(None)] * behind)
+    return np.asarray(x[places])
+
+
+def _slice_text(node: Node, x: str) -> str:
+    first, last = node.args["start"], node.args["stop"] - 1
+    where = f"{first}" if first == last else f"{first}…{last}"
+    return f"{x}[{node.args['over']}={where}]"
+
+
+def _slice_latex(node: Node, x: str) -> str:
+    first, last = node.args["start"], node.args["stop"] - 1
+    where = f"{first}" if first == last else rf"{first} \ldots {last}"
+    return f"{{{x}}}_{{{latex_axis(node.args['over'])}={where}}}"
+
+
+def _slice_cell(node: Node, at: At, look: Look) -> Cell:
+    over = node.args["over"]
+    return Pick(0, {**at, over: at[over] + node.args["start"]})
+
+
+def _slice_vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
+    over, start, stop = node.args["over"], node.args["start"], node.args["stop"]
+    parts = [_zeros(g, over, start), g, _zeros(g, over, find(x.axes, over).size - stop)]
+    return [concat([part for part in parts if part is not None], over)]
+
+
+def _zeros(x: Node, over: str, size: int) -> Node | None:
+    """Zeros of the shape of x, but for the size of one axis."""
+    axes = tuple(axis._replace(size=size) if axis.name == over else axis for axis in x.axes)
+    return spread(as_node(0), axes) if size else None
+
+
+def _joined(args: dict[str, Any], *parts: Axes) -> Axes:
+    over = args["over"]
+    rest = without(parts[0], over)
+    for part in parts[1:]:
+        if without(part, over) != rest:
+            raise ShapeError(f"but for {over} they must have the same axes, in the same order")
+    size = sum(find(part, over).size for part in parts)
+    return tuple(axis._replace(size=size) if axis.name == over else axis for axis in parts[0])
+
+
+def _concat(node: Node, *parts: Array) -> Array:
+    named = len(node.axes)
+    front = np.broadcast_shapes(*(part.shape[: part.ndim - named] for part in parts))
+    laid = [np.broadcast_to(part, (*front, *part.shape[part.ndim - named :])) for part in parts]
+    return np.concatenate(laid, axis=position(node.axes, node.args["over"]))
+
+
+def _concat_text(node: Node, *parts: str) -> str:
+    shown = parts if len(parts) <= 4 else (parts[0], "…", parts[-1])
+    return f"[{'; '.join(shown)}]"
+
+
+def _concat_latex(node: Node, *parts: str) -> str:
+    shown = parts if len(parts) <= 4 else (parts[0], r"\ldots", parts[-1])
+    return rf"\left[{'; '.join(shown)}\right]"
+
+
+def _concat_cell(node: Node, at: At, look: Look) -> Cell:
+    over, place = node.args["over"], at[node.args["over"]]
+    for i, source in enumerate(node.sources):
+        size = find(source.axes, over).size
+        if place < size:
+            return Pick(i, {**at, over: place})
+        place -= size
+    raise AssertionError("a place beyond the last part")
+
+
+def _concat_vjp(g: Node, y: Node, node: Node, *parts: Node) -> list[Node]:
+    over, start, result = node.args["over"], 0, []
+    for part in parts:
+        size = find(part.axes, over).size
+        result.append(part_of(g, over, start, start + size))
+        start += size
+    return result
+
+
+def _listed(args: dict[str, Any], *parts: Axes) -> Axes:
+    if any(part != parts[0] for part in parts):
+        raise ShapeError("they must have the same axes, in the same order")
+    return unique((*parts[0], Axis(args["over"], len(parts))))
+
+
+def _list_vjp(g: Node, y: Node, node: Node, *parts: Node) -> list[Node]:
+    return [Node("take", g, over=node.args["over"], at=i) for i in range(len(parts))]
+
+
+def _list_cell(node: Node, at: At, look: Look) -> Cell:
+    return Pick(at[node.args["over"]], {name: i for name, i in at.items() if name != node.args["over"]})
+
+
+OPS |= {
+    "slice": Op(
+        _slice,
+        _sliced,
+        _slice_text,
+        _slice_latex,
+        _slice_cell,
+        takes=(0,),
+        vjp=_slice_vjp,
+        because="only the places that were taken are felt",
+        mixes=lambda node: (node.args["over"],),
+    ),
+    "concat": Op(
+        _concat,
+        _joined,
+        _concat_text,
+        _concat_latex,
+        _concat_cell,
+        vjp=_concat_vjp,
+        because="each part gets its own places of the gradient",
+        about="The parts stand one after the other, as they are: nothing is added up.",
+        mixes=lambda node: (node.args["over"],),
+    ),
+    "listed": Op(
+        lambda node, *parts: np.stack(np.broadcast_arrays(*parts), axis=-1),
+        _listed,
+        _concat_text,
+        _concat_latex,
+        _list_cell,
+        vjp=_list_vjp,
+        because="each part gets its own place of the gradient",
+        mixes=lambda node: (node.args["over"],),
+    ),
+}
