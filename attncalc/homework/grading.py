@@ -6,6 +6,7 @@ time are limited, and an error in one is told in its own row.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -332,7 +333,10 @@ def _place(cell: str, where: str) -> tuple[str, tuple[int, ...]]:
 def _row_sheet(places: Mapping[int, tuple[str, tuple[int, ...]]], cells: Sequence[str], name: str, where: str) -> Sheet:
     steps: dict[str, dict[tuple[int, ...], tuple[int, str]]] = {}
     for i, (step, at) in places.items():
-        steps.setdefault(step, {})[at] = (i, cells[i])
+        entries = steps.setdefault(step, {})
+        if at in entries:
+            raise InputError(f"{where}: two columns, {entries[at][0] + 1} and {i + 1}, hold the same of {quoted(step)}")
+        entries[at] = (i, cells[i])
     found = {step: _gathered(entries, where) for step, entries in steps.items()}
     return Sheet(found, student=name, source=where)
 
@@ -343,11 +347,11 @@ def _gathered(entries: Mapping[tuple[int, ...], tuple[int, str]], where: str) ->
     if len(ranks) > 1:
         raise InputError(f"{where}: the columns of one step have places of different kinds")
     shape = tuple(1 + max(at[axis] for at in entries) for axis in range(ranks.pop()))
-    if len(entries) > answers.MOST_ENTRIES or any(size > answers.MOST_ENTRIES for size in shape):
+    if len(entries) > answers.MOST_ENTRIES:
         raise InputError(f"{where}: a step has too many entries")
+    if math.prod(shape) != len(entries):
+        raise InputError(f"{where}: a step lacks columns: {len(entries)} of {math.prod(shape):,} are there")
     places = list(np.ndindex(shape))
-    if len(places) != len(entries):
-        raise InputError(f"{where}: a step lacks columns: {len(entries)} of {len(places)} are there")
 
     def place(at: tuple[int, ...]) -> str:
         return f"{where}:{entries[at][0] + 1}"
