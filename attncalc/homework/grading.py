@@ -44,7 +44,7 @@ MOST_SHEETS = 100_000
 STUDENT = "student"
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 """What files are called that are told apart by their folders."""
-_COLUMN = re.compile(r"(.+?) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
+_COLUMN = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
 
 
@@ -304,11 +304,12 @@ def _class_list(path: Path, reading: Reading) -> list[Submission] | None:
     """The sheets of a table with a column `student` and columns like `weights[0,1]`; None if it is no such table."""
     text = files.decode(files.read_file(str(path)), visible(str(path), 200))
     source = visible(path.name, 80)
-    if text.lstrip().startswith("@") or STUDENT not in text.lstrip().partition("\n")[0].casefold():
+    rest = text.lstrip()
+    head, mark, body = rest.partition("\n")
+    if rest.startswith("@") or STUDENT not in head.casefold():
         return None
-    head, mark, body = text.lstrip().partition("\n")
     head = _PLACES.sub(lambda found: found[0].replace(",", " "), head)  # commas in brackets part no cells
-    rows, _ = table_rows(head + mark + body, source, reading)
+    rows, _ = table_rows(text.removesuffix(rest) + head + mark + body, source, reading)
     header = [cell.strip() for cell in rows[0].cells]
     column = next((i for i, cell in enumerate(header) if cell.casefold() == STUDENT), None)
     if column is None:

@@ -34,6 +34,7 @@ TABLE = Operand(
     help="the table whose row labels may be operands",
 )
 _LABELLED = ("vocabulary", "table", "keys")  # operands whose row labels may be other operands
+_LONGEST_PATH = 4096  # characters
 _LEFT_OUT = (".json", ".csv", ".tsv", ".npy")  # suffixes that a name may lack, in the working directory
 
 Tables = Mapping[str, "Given"]
@@ -196,7 +197,7 @@ def _paths(word: str) -> list[str]:
 
 def _inside(word: str, reading: Reading) -> Found | None:
     """What `FILE#name` picks, if there is such a file."""
-    for match in re.finditer("#", word):
+    for match in re.finditer("#", word[:_LONGEST_PATH]):
         paths = _paths(word[: match.start()])
         if len(paths) > 1:
             raise InputError(f"{quoted(word)} may be in {both(map(shown, paths))}", hint="give the suffix")
@@ -207,11 +208,13 @@ def _inside(word: str, reading: Reading) -> Found | None:
 
 def _picked(contents: Contents, name: str) -> Found:
     """`weights[2][0]` in a file; a name that ends in brackets itself is taken as it is."""
-    match = re.fullmatch(r"(.*?)((?:\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\])*)", name, re.DOTALL | re.ASCII)
-    if match is None or name in contents.names:
+    begin = end = 0  # of the brackets that follow one another
+    for match in re.finditer(r"\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\]", name, re.ASCII):
+        begin, end = (begin if match.start() == end else match.start()), match.end()
+    if end < len(name) or name in contents.names:
         return Found(contents, name or None)
-    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", match.group(2)))
-    return Found(contents, match.group(1) or None, at)
+    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", name[begin:]))
+    return Found(contents, name[:begin] or None, at)
 
 
 def _unambiguous(word: str, paths: Sequence[str], tables: Sequence[Given]) -> str:
@@ -232,7 +235,7 @@ def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
     if word.startswith(("http://", "https://")):
         return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
     base = word.partition("#")[0]
-    if is_folder(base):
+    if base and is_folder(base):
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
     if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
         return InputError(f"there is no file {shown(base)}", hint=_near_files(base))

@@ -65,6 +65,8 @@ REFUSED: dict[str, tuple[Sequence[str], str]] = {
         ["softmax", "999x999x999x999", "--symbolic"],
         "would have 996,005,996,001 letters, and the limit is",
     ),
+    "brackets behind a name": (["softmax", "@long.json#" + "[1]" * 20_000 + "x"], 'row labels, so there is no "[1][1]'),
+    "parts of parts": (["softmax", "#" * 60_000], "is neither numbers nor a file"),
     "columns of a class": (
         ["grade", "key.json", "class.csv"],
         "a step lacks columns: 1 of 1,000,000,000,000 are there",

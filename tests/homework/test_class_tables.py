@@ -23,6 +23,21 @@ def test_each_row_is_a_sheet(tmp_path: Path) -> None:
     }
 
 
+def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text("\n\n student,w[0]\nAnn,1\n")
+    (ann,) = submissions([str(path)], "key.json", Reading())
+    assert ann.source == "class.csv:4"
+
+
+def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text(f"student,w{' ' * 100_000}x\nAnn,1\n")
+    (ann,) = submissions([str(path)], "key.json", Reading())
+    assert ann.sheet is not None
+    assert len(*ann.sheet.steps) == 100_002
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
