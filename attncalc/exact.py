@@ -12,8 +12,9 @@ import sympy
 from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
-from attncalc.evaluate import exactly, refuse_many
+from attncalc.evaluate import MOST_EXACT, exactly, refuse_many
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT, digits
+from attncalc.text import visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ def _decimal(text: str) -> Any:
         raise NotExact(
             f"an entry is written with {len(text):,} characters, and the limit is {MOST_DIGITS:,}", hint=WITHOUT
         )
+    figures, _, exponent = text.casefold().partition("e")
+    if not figures.strip("0."):
+        return sympy.Integer(0)
+    if abs(int(exponent or 0)) > MOST_DIGITS:  # SymPy would write out the power of ten
+        raise NotExact(f"the entry {visible(text, 40)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return sympy.Rational(text)
 
 
@@ -109,6 +115,9 @@ def _parts(axis: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def letters(name: str, shape: Sequence[int]) -> Given:
     """An operand of letters: `q` of shape 2×3 is q₀₀ … q₁₂, each a real number."""
+    if math.prod(shape) > MOST_EXACT:
+        fact = f"{name} would have {math.prod(shape):,} letters, and the limit is {MOST_EXACT:,}"
+        raise NotExact(fact, hint=f"{name} as 2x3 has six")
     value = np.empty(shape, dtype=object)
     for place in np.ndindex(*shape):
         below = ",".join(map(str, place)) if any(i > 9 for i in place) else "".join(map(str, place))

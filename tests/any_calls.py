@@ -6,8 +6,12 @@ import io
 import json
 import os
 import struct
+import sys
+import tempfile
+import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +21,7 @@ from hypothesis import strategies as st
 
 from attncalc.calculation import Calculation, Option
 from attncalc.calculations import TABLE, load
+from attncalc.cli import app, output
 from attncalc.cli.common import SUFFIXES
 from attncalc.problem import solve
 from attncalc.render import BINARY, FORMATS
@@ -489,3 +494,38 @@ def lay_out(call: Call, place: Path) -> dict[str, bytes]:
 def listed(place: Path) -> dict[str, bytes]:
     """The files of a folder."""
     return {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
+
+
+# Calls in this process
+
+
+@contextmanager
+def streams(content: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    """Standard streams of bytes in place of the real ones."""
+    out, err = io.BytesIO(), io.BytesIO()
+    before = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = io.TextIOWrapper(io.BytesIO(content), "utf-8")
+    sys.stdout = io.TextIOWrapper(out, "utf-8", newline="\n")
+    sys.stderr = io.TextIOWrapper(err, "utf-8", newline="\n", write_through=True)
+    try:
+        output.prepare_streams()
+        yield out, err
+    finally:
+        for wrapper in (sys.stdout, sys.stderr):
+            wrapper.detach()
+        sys.stdin, sys.stdout, sys.stderr = before
+
+
+def run_here(call: Call) -> Ended:
+    """The call in this process, in a folder of its own; what escapes it is a bug."""
+    home = os.getcwd()  # noqa: PTH109 — to go back
+    with tempfile.TemporaryDirectory() as place:
+        before = lay_out(call, Path(place))
+        os.chdir(place)
+        try:
+            with streams(call.input) as (out, err), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                status = app(list(call.words), standalone_mode=False)
+            return Ended(status, out.getvalue(), err.getvalue(), before, listed(Path(place)))
+        finally:
+            os.chdir(home)

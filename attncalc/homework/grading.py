@@ -6,6 +6,7 @@ time are limited, and an error in one is told in its own row.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -44,7 +45,7 @@ MOST_SHEETS = 100_000
 STUDENT = "student"
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 """What files are called that are told apart by their folders."""
-_COLUMN = re.compile(r"(.+?) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
+_COLUMN = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
 
 
@@ -304,11 +305,12 @@ def _class_list(path: Path, reading: Reading) -> list[Submission] | None:
     """The sheets of a table with a column `student` and columns like `weights[0,1]`; None if it is no such table."""
     text = files.decode(files.read_file(str(path)), visible(str(path), 200))
     source = visible(path.name, 80)
-    if text.lstrip().startswith("@") or STUDENT not in text.lstrip().partition("\n")[0].casefold():
+    rest = text.lstrip()
+    head, mark, body = rest.partition("\n")
+    if rest.startswith("@") or STUDENT not in head.casefold():
         return None
-    head, mark, body = text.lstrip().partition("\n")
     head = _PLACES.sub(lambda found: found[0].replace(",", " "), head)  # commas in brackets part no cells
-    rows, _ = table_rows(head + mark + body, source, reading)
+    rows, _ = table_rows(text.removesuffix(rest) + head + mark + body, source, reading)
     header = [cell.strip() for cell in rows[0].cells]
     column = next((i for i, cell in enumerate(header) if cell.casefold() == STUDENT), None)
     if column is None:
@@ -333,7 +335,10 @@ def _place(cell: str, where: str) -> tuple[str, tuple[int, ...]]:
 def _row_sheet(places: Mapping[int, tuple[str, tuple[int, ...]]], cells: Sequence[str], name: str, where: str) -> Sheet:
     steps: dict[str, dict[tuple[int, ...], tuple[int, str]]] = {}
     for i, (step, at) in places.items():
-        steps.setdefault(step, {})[at] = (i, cells[i])
+        entries = steps.setdefault(step, {})
+        if at in entries:
+            raise InputError(f"{where}: two columns, {entries[at][0] + 1} and {i + 1}, hold the same of {quoted(step)}")
+        entries[at] = (i, cells[i])
     found = {step: _gathered(entries, where) for step, entries in steps.items()}
     return Sheet(found, student=name, source=where)
 
@@ -344,11 +349,11 @@ def _gathered(entries: Mapping[tuple[int, ...], tuple[int, str]], where: str) ->
     if len(ranks) > 1:
         raise InputError(f"{where}: the columns of one step have places of different kinds")
     shape = tuple(1 + max(at[axis] for at in entries) for axis in range(ranks.pop()))
-    if len(entries) > answers.MOST_ENTRIES or any(size > answers.MOST_ENTRIES for size in shape):
+    if len(entries) > answers.MOST_ENTRIES:
         raise InputError(f"{where}: a step has too many entries")
+    if math.prod(shape) != len(entries):
+        raise InputError(f"{where}: a step lacks columns: {len(entries)} of {math.prod(shape):,} are there")
     places = list(np.ndindex(shape))
-    if len(places) != len(entries):
-        raise InputError(f"{where}: a step lacks columns: {len(entries)} of {len(places)} are there")
 
     def place(at: tuple[int, ...]) -> str:
         return f"{where}:{entries[at][0] + 1}"

@@ -5,6 +5,8 @@ A sheet holds answers and nothing else: a tolerance, a score or a key that stand
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
@@ -188,8 +190,8 @@ def _decimals(rounding: Any, source: str) -> int | None:
     number = plainly.get("decimals") if isinstance(plainly, dict) else plainly
     if number is None:
         return None
-    if isinstance(number, str) and number.strip().isdigit():
-        number = int(number[:4])
+    if isinstance(number, str) and re.fullmatch(r"\s*\d{1,4}\s*", number, re.ASCII):
+        number = int(number)
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_DIGITS:
         raise InputError(f"{source}: rounding is a number of decimals from 0 to {MOST_DIGITS}")
     return number
@@ -210,7 +212,7 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
     said: dict[str, str] = {}
     idle: list[str] = []
     titles = set()
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text, newline=""))
     for i, line in enumerate(lines):
         if not line.lstrip('" ').startswith("@"):
             continue
@@ -222,6 +224,8 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
             titles.add(name)
             continue
         lines[i] = "\n"
+        if name in said:
+            raise InputError(f"{source}:{i + 1}: {quoted('@' + name)} stands twice")
         if name in BESIDE:
             said[name] = value.strip().strip(",;\t").strip('"')
         else:

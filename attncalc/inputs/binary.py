@@ -22,7 +22,7 @@ from attncalc.inputs.arrays import MAX_CELLS
 from attncalc.inputs.files import TORCH_HINT
 from attncalc.inputs.json_files import parse_json
 from attncalc.inputs.objects import plain
-from attncalc.text import quoted
+from attncalc.text import quoted, shape_text
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -135,7 +135,7 @@ def _dtype(name: str, source: str) -> np.dtype[Any]:
     if name.startswith("[") or not _DTYPES.fullmatch(name) or name[1:] == "f1":
         what = {"U": "text", "S": "text", "c": "complex numbers", "M": "dates", "m": "times"}.get(name[1:2])
         raise InputError(
-            f"{source} holds {what or 'records' if what or name[0] == '[' else quoted(name)}, not real numbers"
+            f"{source} holds {what or 'records' if what or name[:1] == '[' else quoted(name)}, not real numbers"
         )
     return np.dtype(name)
 
@@ -147,6 +147,8 @@ def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str
     cells = math.prod(shape)
     if cells > MAX_CELLS:
         raise InputError(f"{source} claims {cells:,} entries; {MAX_CELLS:,} are the most that is read")
+    if not cells and math.prod(filter(None, shape)) > MAX_CELLS:  # NumPy makes no array of it, although it has no entry
+        raise InputError(f"{source} is empty: its shape is {shape_text(shape)}")
     if cells * itemsize != present:
         raise InputError(f"{source} claims {cells * itemsize:,} bytes of numbers, and {present:,} are there")
 

@@ -13,6 +13,8 @@ from attncalc.inputs.names import choose
 from attncalc.text import visible
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from attncalc.calculation import Operand
     from attncalc.inputs.binary import Loaders
     from attncalc.inputs.objects import JsonFile
@@ -77,4 +79,4 @@ class TextFile(NamedTuple):
 
 
 if TYPE_CHECKING:
-    Contents = JsonFile | ArrayFile | TextFile
+    Contents: TypeAlias = JsonFile | ArrayFile | TextFile  # said, since these files import one another

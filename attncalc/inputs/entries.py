@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from attncalc.errors import InputError
@@ -47,9 +48,7 @@ def parse_number(text: str) -> float:
         from attncalc.inputs.mends import mend
 
         raise InputError(_fault(text), hint=mend(text))
-    if not math.isfinite(value):
-        raise InputError(f"{quoted(text)} is too large: 64-bit numbers end at 1.8e308")
-    return value
+    return _in_range(value, text)
 
 
 def parse_entry(text: str, kind: Kind) -> float:
@@ -101,8 +100,9 @@ def _is_product(text: str) -> bool:
 
 def _product(text: str) -> float:
     value = -1.0 if text.startswith("-") else 1.0
-    for operator, factor in re.findall(rf"([*/]?)({_FACTOR})", text, re.ASCII):
-        value = _quotient(value, _factor(factor), text) if operator == "/" else value * _factor(factor)
+    for operator, written in re.findall(rf"([*/]?)({_FACTOR})", text, re.ASCII):
+        factor = _in_range(_factor(written), text)
+        value = _in_range(_quotient(value, factor, text) if operator == "/" else value * factor, text)
     return value
 
 
@@ -112,7 +112,16 @@ def _factor(text: str) -> float:
     if not text.startswith("sqrt"):
         return float(text)
     above, _, below = text[5:-1].partition("/")
-    return math.sqrt(_quotient(float(above), float(below or "1"), text))
+    radicand = _quotient(float(above), float(below or "1"), text)
+    if sys.float_info.min <= radicand < math.inf:
+        return math.sqrt(radicand)
+    return math.sqrt(float(above)) / math.sqrt(float(below or "1"))  # a root may fit where its radicand does not
+
+
+def _in_range(value: float, text: str) -> float:
+    if not math.isfinite(value):
+        raise InputError(f"{quoted(text)} is too large: 64-bit numbers end at 1.8e308")
+    return value
 
 
 def _quotient(above: float, below: float, text: str) -> float:

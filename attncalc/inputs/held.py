@@ -48,11 +48,13 @@ def read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) 
 
 def picked(contents: Contents, name: str) -> Found:
     """`weights[2][0]` in a file; a name that ends in brackets itself is taken as it is."""
-    match = re.fullmatch(r"(.*?)((?:\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\])*)", name, re.DOTALL | re.ASCII)
-    if match is None or name in contents.names:
+    begin = end = 0  # of the brackets that follow one another
+    for match in re.finditer(r"\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\]", name, re.ASCII):
+        begin, end = (begin if match.start() == end else match.start()), match.end()
+    if end < len(name) or name in contents.names:
         return Found(contents, name or None)
-    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", match.group(2)))
-    return Found(contents, match.group(1) or None, at)
+    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", name[begin:]))
+    return Found(contents, name[:begin] or None, at)
 
 
 def word_in(found: Found) -> str | None:

@@ -32,7 +32,7 @@ def miss(word: str, operand: Operand, tables: Tables) -> InputError:
     if word.startswith(("http://", "https://")):
         return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
     base = word.partition("#")[0]
-    if is_folder(base):
+    if base and is_folder(base):
         return InputError(f"{shown(base)} is a folder", hint="name a file in it")
     if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
         return InputError(f"there is no file {shown(base)}", hint=near_files(base))

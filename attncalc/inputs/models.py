@@ -9,6 +9,7 @@ from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
 from attncalc.inputs.documents import option_value
 from attncalc.inputs.labels import with_labels
+from attncalc.inputs.names import missing
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import Found
 from attncalc.text import near, quoted
@@ -69,9 +70,13 @@ def expand_model(
     at = next((o.name for o in calculation.operands if o.kind == "model" and o.name in files), None)
     if at is None:
         return dict(files), dict(options)
-    contents, name = files[at][:2]
+    contents, name, index = files[at]
     if not isinstance(contents, JsonFile):
         raise InputError(f"{contents.source} holds no model", hint="a model is a JSON object")
+    if index:
+        raise InputError(f"{contents.source}: a model is an object, and {list(index)} asks for an entry of an array")
+    if name and not (isinstance(contents.tree, dict) and name in contents.tree):
+        raise missing(name, contents.names, contents.source)
     tree, under = (contents.tree[name], f"{contents.under}{name}/") if name else (contents.tree, contents.under)
     model = read_model(tree, calculation, contents.source + (f"#{name}" if name else ""))
     labels = {"V": model.words} if model.words is not None else None

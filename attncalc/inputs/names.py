@@ -76,9 +76,8 @@ def choose(name: str | None, operand: str, names: Sequence[str], source: str) ->
 
 def missing(name: str, names: Sequence[str], source: str) -> InputError:
     """The error for a name that a file does not hold."""
-    return InputError(
-        f"{source} holds no {quoted(name)}", hint=near(name, names, f"{source}#") or f"it holds {_listed(names)}"
-    )
+    known = f"it holds {_listed(names)}" if names else ""
+    return InputError(f"{source} holds no {quoted(name)}", hint=near(name, names, f"{source}#") or known)
 
 
 def several(names: Sequence[str], operand: str, source: str) -> InputError:

@@ -14,7 +14,8 @@ import numpy as np
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, brackets, build, flatten, from_array, spoken
 from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
-from attncalc.text import either, quoted
+from attncalc.ops.kernels import MOST_DIGITS
+from attncalc.text import either, quoted, visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -156,6 +157,9 @@ def _exact(value: Any, operand: Operand, at: str) -> Any:
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise InputError(f"{at}: {value} is not a finite number")
+        if value and abs(value.adjusted()) > MOST_DIGITS:  # the fraction would write out the power of ten
+            fact = f"{visible(str(value), 40)} has more than {MOST_DIGITS:,} digits as a fraction"
+            raise InputError(f"{at}: {fact}", hint="give float(…)")
         return Fraction(value)
     if isinstance(value, float):
         try:

@@ -30,6 +30,7 @@ TABLE = Operand(
     help="the table whose row labels may be operands",
 )
 _LABELLED = ("vocabulary", "table", "keys")  # operands whose row labels may be other operands
+_LONGEST_PATH = 4096  # characters
 _LEFT_OUT = (".json", ".csv", ".tsv", ".npy")  # suffixes that a name may lack, in the working directory
 
 Tables = Mapping[str, "Given"]
@@ -186,7 +187,7 @@ def _paths(word: str) -> list[str]:
 
 def _inside(word: str, reading: Reading) -> Found | None:
     """What `FILE#name` picks, if there is such a file."""
-    for match in re.finditer("#", word):
+    for match in re.finditer("#", word[:_LONGEST_PATH]):
         paths = _paths(word[: match.start()])
         if len(paths) > 1:
             raise InputError(f"{quoted(word)} may be in {both(map(shown, paths))}", hint="give the suffix")

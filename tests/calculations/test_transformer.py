@@ -13,8 +13,8 @@ from numpy.testing import assert_array_equal
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import AttncalcError, NoGradient, NotExact
-from attncalc.inputs import Reading, load_document
+from attncalc.errors import AttncalcError, InputError, NoGradient, NotExact
+from attncalc.inputs import Reading, gather, load_document
 from attncalc.problem import Problem, solve
 from attncalc.progress import told_to
 
@@ -153,6 +153,26 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 def test_what_makes_no_sense_is_refused(call: dict[str, Any], said: str) -> None:
     with pytest.raises(AttncalcError, match=said):
         ac.transformer("the cat", **({"model": MODEL} | call))
+
+
+PARTS = {
+    "model.json#layers": 'model.json holds no "layers"',
+    "model.json#encoder": "model.json#encoder is a list, not an object that holds a model",
+    "model.json#[0]": "model.json: a model is an object, and [0] asks for an entry of an array",
+    "list.json#encoder": 'list.json holds no "encoder"',
+}
+
+
+@pytest.mark.parametrize(("word", "said"), PARTS.items(), ids=PARTS)
+def test_a_part_of_a_file_that_is_no_model_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.json").write_text(json.dumps(MODEL), encoding="utf-8")
+    Path("list.json").write_text(json.dumps([MODEL]), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        gather(load("transformer"), ["the cat"], {"model": word}, {}, Reading())
+    assert error.value.message == said
 
 
 def test_what_grows_too_large_to_be_exact_is_refused_while_it_grows(samples: Path) -> None:

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +19,6 @@ import any_calls
 import pytest
 from any_calls import Call, Ended
 from hypothesis import HealthCheck, given, settings
-
-from attncalc.cli import app, output
 
 CALLS = int(os.environ.get("ATTNCALC_CALLS", "0"))
 PATIENCE = 120  # seconds, for a call that would take milliseconds: only what hangs takes so long
@@ -59,36 +55,10 @@ def patience() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-@contextmanager
-def streams(content: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    """Standard streams of bytes in place of the real ones."""
-    out, err = io.BytesIO(), io.BytesIO()
-    before = sys.stdin, sys.stdout, sys.stderr
-    sys.stdin = io.TextIOWrapper(io.BytesIO(content), "utf-8")
-    sys.stdout = io.TextIOWrapper(out, "utf-8", newline="\n")
-    sys.stderr = io.TextIOWrapper(err, "utf-8", newline="\n", write_through=True)
-    try:
-        output.prepare_streams()
-        yield out, err
-    finally:
-        for wrapper in (sys.stdout, sys.stderr):
-            wrapper.detach()
-        sys.stdin, sys.stdout, sys.stderr = before
-
-
 def run_here(call: Call) -> Ended:
-    """The call in this process, in a folder of its own; what escapes it is a bug."""
-    home = os.getcwd()  # noqa: PTH109 — to go back
-    with tempfile.TemporaryDirectory() as place:
-        before = any_calls.lay_out(call, Path(place))
-        os.chdir(place)
-        try:
-            with patience(), streams(call.input) as (out, err), warnings.catch_warnings():
-                warnings.simplefilter("error")
-                status = app(list(call.words), standalone_mode=False)
-            return Ended(status, out.getvalue(), err.getvalue(), before, any_calls.listed(Path(place)))
-        finally:
-            os.chdir(home)
+    """The call in this process, for as long as it is waited for."""
+    with patience():
+        return any_calls.run_here(call)
 
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="names of files that only POSIX has")

@@ -56,6 +56,21 @@ REFUSED: dict[str, tuple[Sequence[str], str]] = {
     "an exact power": (["norm", "3,4", "--p", "1000000", "--exact"], "has more than 1,000 digits"),
     "an exact entry": (["softmax", "0." + "9" * 5_000, "--exact"], "written with 5,002 characters, and the limit is"),
     "exact zeros without end": (["softmax", f"1e-{'0' * 5_000}1", "--exact"], "written with 5,004 characters"),
+    "an exact number near 0": (["softmax", "1e-999999999,1", "--exact"], "the entry 1e-999999999 has more than 1,000"),
+    "an exact root of one": (
+        ["softmax", "sqrt(1e-99999999),1", "--exact"],
+        "the entry 1e-99999999 has more than 1,000",
+    ),
+    "letters without end": (
+        ["softmax", "999x999x999x999", "--symbolic"],
+        "would have 996,005,996,001 letters, and the limit is",
+    ),
+    "brackets behind a name": (["softmax", "@long.json#" + "[1]" * 20_000 + "x"], 'row labels, so there is no "[1][1]'),
+    "parts of parts": (["softmax", "#" * 60_000], "is neither numbers nor a file"),
+    "columns of a class": (
+        ["grade", "key.json", "class.csv"],
+        "a step lacks columns: 1 of 1,000,000,000,000 are there",
+    ),
     "exact random numbers": (["scaling", "--exact"], "numbers that are drawn at random have no closed form"),
     "exact entries": (["softmax", "1," * 20_000 + "1", "--exact"], "20,001 entries are not made exact: the limit is"),
     "lists in lists": (["softmax", "deep.json"], "deep.json: lists and objects are nested too deeply"),
@@ -82,6 +97,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "deep.json": "[" * 100_000 + "]" * 100_000,
         "steps.json": '{"calculation":"softmax","inputs":{"x":[1]},"steps":' + "[" * 5_000 + "]" * 5_000 + "}",
         "option.json": '{"calculation":"softmax","inputs":{"x":[1]},"options":{"axis":' + "[" * 99 + "]" * 99 + "}}",
+        "key.json": '{"calculation":"softmax","inputs":{"x":[1,2]}}',
+        "class.csv": "student,softmax[999999,999999]\nAnn,1\n",
         "long.json": json.dumps([1.5] * 10_000),
         "model.json": (Path(__file__).parents[2] / "samples/transformer.json").read_text(encoding="utf-8"),
         "tables.csv": "".join(f"@t{i}\n1,2\n" for i in range(20_000)),
@@ -165,6 +182,7 @@ ANSWERED = {
     "a stride beyond the end": (["conv", "1,2,3", "1,1", "--stride", "1000000000000"], [3.0]),
     "a step far out": (["schedule", "--kind", "constant", "--steps", "1000000000000", "--at", "7"], [1.0]),
     "a distance far out": (["t5-bias", "--n", "1", "--max-distance", "1000000000000000"], [[0]]),
+    "an exact 0 with an exponent": (["dot", "0e-999999999,1", "1,2", "--exact"], 2.0),
     "a temperature near 0": (["softmax", "1,2", "--temperature", "1e-300"], [0.0, 1.0]),
     "a number with many zeros": (["dot", "0." + "0" * 5_000 + "1", "1"], None),
 }

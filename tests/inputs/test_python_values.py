@@ -215,6 +215,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("an exact complex number", [sympy.I], "q[0] is ImaginaryUnit, not a real number", ""),
     ("exact infinity", [Fraction(1), float("inf")], "q[1]: inf is not a finite number", ""),
     ("a decimal that is no number", [Decimal("NaN")], "q[0]: NaN is not a finite number", ""),
+    (
+        "a decimal that is nearly 0",
+        [Decimal("1e-999999999")],
+        "q[0]: 1E-999999999 has more than 1,000 digits as a fraction",
+        "give float(…)",
+    ),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 from attncalc.render.view import View
 from attncalc.render.window import GAP, Limits, heading, label, parted, window
@@ -46,6 +47,11 @@ def test_ends_are_shown_and_the_rest_is_counted(
 
 def test_a_value_that_was_not_kept_or_is_empty_has_no_tables(make: Any) -> None:
     assert not window(make.step("x", np.zeros((0, 3)), "n m"), View(), SMALL).tables
+
+
+def test_an_exact_number_alone_is_a_table_of_one_entry(make: Any) -> None:
+    step = make.step("x", np.array(sympy.Rational(1, 3), dtype=object))
+    assert [table.entries for table in window(step, View(), SMALL).tables] == [(("1/3 ≈ 0.3333",),)]
 
 
 def test_names_labels_and_headings(make: Any) -> None:

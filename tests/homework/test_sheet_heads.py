@@ -1,0 +1,44 @@
+"""What stands in front of the answers of a CSV sheet: who wrote it, and to how many decimals."""
+
+from __future__ import annotations
+
+import pytest
+
+from attncalc.errors import InputError
+from attncalc.homework.sheets import Sheet, from_contents
+from attncalc.inputs import Reading
+from attncalc.inputs.contents import TextFile
+
+
+def read(text: str) -> Sheet:
+    return from_contents(TextFile("s.csv", text), Reading())
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=ascii)
+def test_lines_end_as_they_like(end: str) -> None:
+    sheet = read(end.join(["@student,Ann", "@rounding,02", "@w", "0.5", ""]))
+    assert (sheet.student, sheet.decimals, [*sheet.steps]) == ("Ann", 2, ["w"])
+
+
+def test_a_line_separator_in_a_cell_ends_no_line() -> None:
+    with pytest.raises(InputError, match=r"^s\.csv:3:1: "):
+        read("@student,Ann\n@w\nx\u2028@student,Bob\n")
+
+
+ODD = "s.csv: rounding is a number of decimals from 0 to 15"
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ("@rounding,²", ODD),
+        ("@rounding,16", ODD),
+        ("@rounding,00003", ODD),
+        ("@student,Ann\n@student,Bob", 's.csv:2: "@student" stands twice'),
+    ],
+    ids=["a raised digit", "too many", "five digits", "two students"],
+)
+def test_what_is_no_head(head: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(f"{head}\n@w\n1\n")
+    assert error.value.message == message
