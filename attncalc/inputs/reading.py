@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from attncalc.inputs.contents import Contents
 
 STDIN = "standard input"
+UNPACKED = 4
+"""So many times its own bytes at most an archive that may be a stranger's holds, unpacked."""
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -34,6 +36,7 @@ class Reading:
         labels: bool | None = None,
         transpose: Collection[str] = frozenset(),
         data: str | None = None,
+        most: int | None = None,
     ) -> None:
         self.delimiter = _delimiter(delimiter, decimal)  # None: told by the content
         self.decimal = decimal
@@ -41,8 +44,16 @@ class Reading:
         self.labels = labels
         self.transpose = transpose  # the operands that are stored the other way
         self.data = data  # the table whose row labels may be operands
+        self.most = most  # bytes of a file that may be a stranger's, and is no link; None for files of one's own
         self.notes: list[str] = []
         self.opened: dict[str, Contents] = {}
+
+    def anew(self, most: int | None = None) -> Reading:
+        """A reading of the same kind that has opened no file yet, and opens those with so many bytes at most."""
+        fresh = Reading(self.delimiter, self.decimal, self.header, self.labels, self.transpose, self.data, most)
+        if STDIN in self.opened:
+            fresh.opened[STDIN] = self.opened[STDIN]
+        return fresh
 
     def tell(self, note: str) -> None:
         """Keep a note for the reader, once."""
@@ -52,7 +63,9 @@ class Reading:
     def file(self, path: str) -> Contents:
         """What a file holds."""
         if path not in self.opened:
-            self.opened[path] = _open_file(path)
+            if self.most is not None:
+                files.must_be_plain(path, self.most)
+            self.opened[path] = _open_file(path, self.most)
         return self.opened[path]
 
     def standard_input(self) -> Contents:
@@ -62,10 +75,11 @@ class Reading:
                 raise InputError("there is no standard input")
             if sys.stdin.isatty():
                 sys.stderr.write("reading standard input; Ctrl-D ends it (on Windows Ctrl-Z and Enter)\n")
-            data = files.read_all(sys.stdin.buffer, STDIN)
+            data = files.read_all(sys.stdin.buffer, STDIN, _smaller(self.most, files.MAX_TEXT))
             if not data:
                 raise InputError(f"{STDIN} is empty")
-            self.opened[STDIN] = _contents(data, STDIN, files.format_by_content(data, STDIN), lambda: BytesIO(data))
+            form = files.format_by_content(data, STDIN)
+            self.opened[STDIN] = _contents(data, STDIN, form, lambda: BytesIO(data), self.most)
         return self.opened[STDIN]
 
 
@@ -83,20 +97,24 @@ def _delimiter(word: str | None, decimal: str) -> str | None:
     return mark
 
 
-def _open_file(path: str) -> Contents:
+def _smaller(most: int | None, bound: int) -> int:
+    return bound if most is None else min(most, bound)
+
+
+def _open_file(path: str, most: int | None) -> Contents:
     source = files.shown(path)
     form = files.format_by_suffix(path)
     opener = partial(files.open_regular, path)
     if form == "safetensors":  # such a file may be larger than memory: only what is asked for is read
-        return _contents(b"", source, form, opener)
+        return _contents(b"", source, form, opener, most)
     if form == "npy":
-        if not (array := files.mapped(path, files.MAX_ARRAYS)):
+        if not (array := files.mapped(path, _smaller(most, files.MAX_ARRAYS))):
             raise InputError(f"{source} is empty")
         return _arrays(array, source)
-    data = files.read_file(path, files.MAX_ARRAYS if form == "npz" else files.MAX_TEXT)
+    data = files.read_file(path, _smaller(most, files.MAX_ARRAYS if form == "npz" else files.MAX_TEXT))
     if not data:
         raise InputError(f"{source} is empty")
-    return _contents(data, source, form or files.format_by_content(data, source), opener)
+    return _contents(data, source, form or files.format_by_content(data, source), opener, most)
 
 
 def _arrays(data: bytes | mmap, source: str) -> Contents:
@@ -107,7 +125,7 @@ def _arrays(data: bytes | mmap, source: str) -> Contents:
     return ArrayFile(source, {"": partial(binary.read_npy, data, source)})
 
 
-def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO]) -> Contents:
+def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO], most: int | None) -> Contents:
     """What bytes of a known format hold."""
     if form == "npy":
         return _arrays(data, source)
@@ -116,7 +134,8 @@ def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO
         from attncalc.inputs.contents import ArrayFile
 
         if form == "npz":
-            return ArrayFile(source, binary.npz_members(data, source))
+            unpacked = _smaller(None if most is None else UNPACKED * most, binary.MAX_MEMBERS_BYTES)
+            return ArrayFile(source, binary.npz_members(data, source, unpacked))
         return ArrayFile(source, binary.safetensors_members(opener, source))
     text = files.decode(data, source)
     if form == "csv":
