@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from attncalc.errors import InputError
 from attncalc.homework.answers import BY_HAND, Answer
+from attncalc.homework.carrying import carried
 from attncalc.homework.comparing import LEFT_OVER, Tolerance, fits, nearly
 from attncalc.homework.explaining import Match, Question, explanations, ids, together
-from attncalc.homework.findings import CARRIED, incomplete, places, slipped, unexplained
+from attncalc.homework.findings import incomplete, places, slipped, unexplained
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.separating import separating
 from attncalc.homework.slips import TRANSPOSED, slips
-from attncalc.homework.soundness import replayed, right, says_nothing, within_rounding
+from attncalc.homework.soundness import right, within_rounding
 from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Cells, Finding
 from attncalc.homework.ways import Own, Way
 from attncalc.mistake import Mistake, StepKey
@@ -140,29 +141,12 @@ class _Work:
     def _verdict(self, question: Question) -> Finding:
         return (
             right(self.key, question, self.tolerance)
-            or self._carried(question)
+            or carried(self.key, question, self.answers, self.made)
             or self._mistaken(question)
             or within_rounding(self.key, question)
             or self._slipped(question)
             or unexplained(question.answer, question.expected)
         )
-
-    def _carried(self, question: Question) -> Finding | None:
-        """Whether a step is what follows from the writer's own earlier ones, or from the mistakes found so far."""
-        if question.sound:
-            return None
-        key, answer, expected, own = question[:4]
-        follows = self.key.value(key, own=own)
-        carried = self.key.ways.way(*self.made) if self.made else None
-        values = [follows, self.key.value(key, carried) if carried else None]
-        for value in values:
-            if value is None or value.shape != answer.shape or says_nothing(value, expected):
-                continue
-            if fits(answer, value).all() or (answer.enough.any() and nearly(answer, value).all()):
-                return CARRIED
-        if question.by_hand and follows is not None and not says_nothing(follows, expected):
-            return None if replayed(self.key, question, self.key.nodes[key], own) is None else CARRIED
-        return None
 
     def _mistaken(self, question: Question) -> Finding | None:
         for matches in explanations(self.key, question):
