@@ -34,14 +34,15 @@ from attncalc.digits import shortest
 from attncalc.errors import AttncalcError
 from attncalc.exact import exact
 from attncalc.expression import parse
-from attncalc.homework.grading import submissions
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
 from attncalc.homework.pages import FORMATS, page
 from attncalc.homework.sheets import Sheet, from_contents
+from attncalc.homework.submissions import submissions
 from attncalc.inputs import Reading, gather, load_document, looks_numeric, parse_number, read_word, to_given
 from attncalc.inputs.files import format_by_content
-from attncalc.inputs.opening import STDIN, _contents
+from attncalc.inputs.opening import contents_of
+from attncalc.inputs.reading import STDIN
 from attncalc.problem import solve
 from attncalc.render import View, render
 from attncalc.samples import problem
@@ -93,7 +94,7 @@ def holding(data: bytes, form: str, **how: str | bool) -> Reading:
     """A reading that has these bytes on standard input."""
     reading = Reading(**how)  # type: ignore[arg-type]  # the options of a target are of their types
     if data:
-        reading.opened[STDIN] = _contents(data, STDIN, form, lambda: BytesIO(data))
+        reading.opened[STDIN] = contents_of(data, STDIN, form, lambda: BytesIO(data))
     return reading
 
 

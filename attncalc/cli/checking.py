@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attncalc.calculations import load
 from attncalc.cli import common, output
 from attncalc.cli.command import Command
-from attncalc.errors import OptionError
+from attncalc.errors import InputError, OptionError
 from attncalc.homework.pages import FORMATS, page
 from attncalc.text import quoted
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from attncalc.problem import Problem
 
 WRONG = 1
+ARRAYS = (".npy", ".npz", ".safetensors")
+"""Files that are no documents, however large they are."""
 
 
 def command() -> Command:
@@ -71,6 +73,7 @@ def problem_of(document: Document) -> Problem:
 def check_and_show(problem: Problem, answer: str, given: common.Words, where: common.Target, reading: Reading) -> int:
     """Mark an answer and show what was found: 0 where it is right, else 1."""
     from attncalc.homework.key import Key
+    from attncalc.homework.limits import limited, room
     from attncalc.homework.marking import Marker
     from attncalc.homework.sheets import read_sheet
 
@@ -79,15 +82,18 @@ def check_and_show(problem: Problem, answer: str, given: common.Words, where: co
             f"--check marks an answer, and {where.format} holds none", hint=f"known are {', '.join(FORMATS)}"
         )
     view = common.paper(given, where)
-    sheet = read_sheet(answer, reading)
-    marker = Marker(Key(problem), tolerance=tolerance(given), points=points(given), reveal=bool(given["reveal"]))
-    marked = marker.mark(sheet)
+    key = Key(problem)
+    own = reading.anew(room(key))
+    with limited("the answer", timed=not key.large):
+        sheet = read_sheet(answer, own)
+        marker = Marker(key, tolerance=tolerance(given), points=points(given), reveal=bool(given["reveal"]))
+        marked = marker.mark(sheet)
     if where.path:
         from attncalc.cli.files import refuse_unwritable
 
-        refuse_unwritable(where.path, reading.opened)
+        refuse_unwritable(where.path, [*reading.opened, *own.opened])
     common.deliver(page(marked, where.format, view), where.path)
-    for note in (*reading.notes, *marked.notes):
+    for note in (*reading.notes, *own.notes, *marked.notes):
         output.say("note", note)
     return 0 if marked else WRONG
 
@@ -115,7 +121,6 @@ def points(given: common.Words) -> dict[str, float]:
 
 def _size(name: str, word: str | None) -> float:
     """A number from 0 on."""
-    from attncalc.errors import InputError
     from attncalc.inputs import parse_number
 
     if word is None:
@@ -131,16 +136,24 @@ def _size(name: str, word: str | None) -> float:
 
 def _in_order(words: Sequence[str], reading: Reading) -> tuple[str, str]:
     """The answer and the document, which may stand the other way round where only one is a document."""
-    first, second = (_is_document(word, reading) for word in words)
-    return (words[1], words[0]) if first and not second else (words[0], words[1])
+    first, second = words
+    known = first == "-" or _may_be_document(first, reading)  # what is piped in is read only for what it is
+    return (second, first) if known and not _may_be_document(second, reading) else (first, second)
 
 
-def _is_document(word: str, reading: Reading) -> bool:
+def _may_be_document(word: str, reading: Reading) -> bool:
+    """Whether a word names a document, or a file that cannot be read as a stranger's sheet, so that it may be one."""
+    from attncalc.homework.limits import MOST_BYTES
     from attncalc.homework.sheets import ANSWER
     from attncalc.inputs.objects import JsonFile
     from attncalc.inputs.resolve import find
 
-    found = find(word, ANSWER, reading)
+    if word.endswith(ARRAYS):
+        return False
+    try:
+        found = find(word, ANSWER, reading if word.startswith("-") else reading.anew(MOST_BYTES))
+    except InputError:
+        return True  # whoever reads it for what it is says why it cannot be read
     return found is not None and isinstance(found.contents, JsonFile) and found.contents.is_document
 
 

@@ -43,8 +43,9 @@ def command() -> Command:
 
 
 def _grade(words: Sequence[str], **given: Any) -> int:
-    from attncalc.homework.grading import Settings, cores, grade, stood, submissions
+    from attncalc.homework.grading import Settings, cores, grade, stood
     from attncalc.homework.reports import lines
+    from attncalc.homework.submissions import submissions
     from attncalc.inputs import load_document
 
     if len(words) < 2:

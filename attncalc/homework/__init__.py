@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.homework.key import Key
+from attncalc.homework.limits import room
 from attncalc.homework.marking import Marker
 from attncalc.homework.sheets import from_python
 from attncalc.homework.verdicts import SOUND, Marked
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 def check_answer(problem: Problem, answer: Any, *, reveal: bool = False) -> Marked:
     """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
-    return Marker(Key(problem), reveal=reveal).mark(from_python(answer))
+    key = Key(problem)
+    return Marker(key, reveal=reveal).mark(from_python(answer, room(key)))
 
 
 def assert_close(trace: Trace, answer: Any) -> None:

@@ -7,7 +7,7 @@ becomes a small whole one, or a half at the level `hard`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from attncalc.errors import OptionError
 from attncalc.problem import Problem
 from attncalc.trace import Given
 
+if TYPE_CHECKING:
+    Random = np.random.Generator  # NumPy brings it in when it is spoken of, which takes a while
+
 Array = NDArray[Any]
-Random = np.random.Generator
 
 RANGE = {"easy": (-1, 2), "medium": (-3, 3), "hard": (-5, 5)}
 """The whole numbers that operands may have."""

@@ -44,6 +44,8 @@ class Question(NamedTuple):
     answer: Answer
     expected: Array
     own: Mapping[StepKey, Array]  # the writer's own values of the steps that it is made of
+    sound: bool  # whether all of those are right
+    routes: Sequence[Way]  # by which it may be right
     digits: int  # the decimals that were worked with
     by_hand: bool  # whether it may have been rounded on the way
 

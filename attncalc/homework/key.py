@@ -77,15 +77,24 @@ class Key:
         wrong = [m for m in self.known if m.kind != "route" and not m.alias_of]
         found = [(m, way) for m in wrong if (way := self.ways.way(m)) is not None]
         direct = dict(found)
-        for route in (m for way in self.routes for m in way.mistakes):
-            other = [(m, way) for m in direct if (way := self.ways.way(route, m)) is not None]
-            found += [(m, way) for m, way in other if self._differ(way, direct[m], m)]
-        return found
+        other = [
+            (m, way)
+            for route in (m for way in self.routes for m in way.mistakes)
+            for m in direct
+            if (way := self.ways.way(route, m)) is not None
+        ]
+        pairs = [self._written(way, direct[m], m) for m, way in other]
+        self.values([node for nodes in pairs for pair in nodes for node in pair])  # at once, which is faster
+        return found + [one for one, nodes in zip(other, pairs, strict=True) if self._differ(nodes)]
 
-    def _differ(self, way: Way, other: Way, mistake: Mistake) -> bool:
-        """Whether a mistake writes other numbers on another route."""
+    def _written(self, way: Way, other: Way, mistake: Mistake) -> list[tuple[Node, Node]]:
+        """The steps that a mistake writes, on one route and on another."""
         meant = [step for step in way.steps if is_meant(step, mistake.at) and step in other.steps]
-        pairs = [self.values([way.steps[step], other.steps[step]]) for step in meant]
+        return [(way.steps[step], other.steps[step]) for step in meant]
+
+    def _differ(self, steps: Iterable[tuple[Node, Node]]) -> bool:
+        """Whether two steps, of any of these, have other numbers."""
+        pairs = [self.values(pair) for pair in steps]
         return any(not np.allclose(a, b, equal_nan=True) for a, b in pairs if a.shape == b.shape)
 
     @cached_property

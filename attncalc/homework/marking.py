@@ -8,7 +8,7 @@ from typing import Any
 from attncalc.errors import InputError
 from attncalc.homework.answers import Answer
 from attncalc.homework.comparing import Tolerance, fits, largest_error
-from attncalc.homework.judging import Work
+from attncalc.homework.judging import judged
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.sheets import Sheet, from_tree
 from attncalc.homework.verdicts import FULL, MARKS, Finding, Marked, MarkedStep
@@ -43,12 +43,8 @@ class Marker:
             if key in answers:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             answers[key] = answer
-        work = Work(self.key, self.tolerance, sheet.decimals)
-        for key in self.key.nodes:
-            if key in answers:
-                work.judge(key, answers[key])
-        work.settle()
-        steps = tuple(self._step(key, answers[key], finding) for key, finding in work.found.items())
+        found = judged(self.key, answers, self.tolerance, sheet.decimals)
+        steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)
 
     def _step(self, key: StepKey, answer: Answer, finding: Finding) -> MarkedStep:

@@ -74,6 +74,11 @@ def read_sheet(word: str, reading: Reading) -> Sheet:
     return from_contents(found.contents, reading, found)
 
 
+def from_file(path: str, reading: Reading) -> Sheet:
+    """The sheet that a file is."""
+    return from_contents(reading.file(path), reading)
+
+
 def from_contents(contents: Contents, reading: Reading, found: Found | None = None) -> Sheet:
     """The sheet that a file holds."""
     if found is not None and (found.name or found.at):
@@ -86,13 +91,15 @@ def from_contents(contents: Contents, reading: Reading, found: Found | None = No
     return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)
 
 
-def from_python(answer: Any) -> Sheet:
-    """The sheet that a value from Python is: steps by their names, a sheet as a dictionary or a file, or the result."""
+def from_python(answer: Any, most: int | None = None) -> Sheet:
+    """The sheet that a value from Python is: steps by their names, a sheet as a dictionary or a file, or the result.
+
+    A file has no more than `most` bytes.
+    """
     if isinstance(answer, PathLike) or (isinstance(answer, str) and answer.endswith(SUFFIXES)):
         from attncalc.inputs.reading import Reading
 
-        reading = Reading()
-        return from_contents(reading.file(fspath(answer)), reading)
+        return from_file(fspath(answer), Reading(most=most))
     if isinstance(answer, Mapping):
         return from_tree({str(name): value for name, value in answer.items()}, "")
     return Sheet({"": answers.from_python(answer, ANSWER.name)})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
-from attncalc.homework.comparing import fits, fitting, odds
+from attncalc.homework.comparing import comes_out, fits, fitting, odds
 from attncalc.mistake import StepKey
 
 if TYPE_CHECKING:
@@ -63,11 +63,15 @@ SLIPS = (TRANSPOSED, SIGN, PERCENT, POINT, ROWS, FIRST_ROW, ENTRY, REST, INPUT, 
 def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     """The slip that explains an answer, if one does."""
     right = fits(answer, value)
-    if not (np.isfinite(answer.value) | right).all() or not answer.enough.any():
+    if not (np.isfinite(answer.value) | right).all():
+        return None
+    if not answer.enough.any() and not comes_out(value, 10.0**-answer.used):
         return None
     telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
-    for found, holds in _SIMPLE:
-        if telling and holds(answer, value, right):
+    for found, others in _WHOLE:
+        tried = list(others(value, right))
+        made = [other for other in tried if fits(answer, other).all()]
+        if made and (telling or any(odds(answer, other, value, tried=len(tried)).convince for other in made)):
             return found
     if right.size > BY_HAND:
         return ENTRY if (~right).sum() == 1 else None
@@ -80,46 +84,46 @@ def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     return INPUT if _misread(key, step, answer, value) else None
 
 
-def _transposed(answer: Answer, value: Array, right: Array) -> bool:
-    turned = value.ndim == 2 and value.shape[0] == value.shape[1] and value.shape[0] > 1
-    return turned and bool(fits(answer, value.T).all())
+def _transposed(value: Array, right: Array) -> Iterator[Array]:
+    if value.ndim == 2 and value.shape[0] == value.shape[1] and value.shape[0] > 1:
+        yield value.T
 
 
-def _signs(answer: Answer, value: Array, right: Array) -> bool:
-    """All signs, or those of few entries beside right ones."""
-    turned = fits(answer, -value)
-    wrong = ~right
-    return bool((right | turned).all()) and (bool(turned.all()) or 2 * int(wrong.sum()) <= wrong.size)
+def _signs(value: Array, right: Array) -> Iterator[Array]:
+    """All signs turned, or those of few entries beside right ones."""
+    yield -value
+    if 2 * int((~right).sum()) <= right.size:
+        yield np.where(right, value, -value)
 
 
-def _percent(answer: Answer, value: Array, right: Array) -> bool:
-    return bool((np.abs(value) <= 1).all() and fits(answer, 100 * value).all())
+def _percent(value: Array, right: Array) -> Iterator[Array]:
+    if (np.abs(value) <= 1).all():
+        yield 100 * value
 
 
-def _point(answer: Answer, value: Array, right: Array) -> bool:
+def _points(value: Array, right: Array) -> Iterator[Array]:
+    """Every point moved alike, or that of the one entry which is wrong."""
+    alone = (~right).sum() == 1 and right.size > 1
     for power in POWERS:
         for moved in (value * 10.0**power, value / 10.0**power):
-            same = fits(answer, moved)
-            alone = (~right).sum() == 1 and right.size > 1 and bool((right | same).all())
-            if same.all() or alone:
-                return True
-    return False
+            yield moved
+            if alone:
+                yield np.where(right, value, moved)
 
 
-def _rows(answer: Answer, value: Array, right: Array) -> bool:
-    if value.ndim < 2 or not 2 <= value.shape[-2] <= MOST_ROWS or value.ndim > 2:
-        return False
-    orders = permutations(range(value.shape[0]))
-    return any(fits(answer, value[list(order)]).all() for order in orders)
+def _rows(value: Array, right: Array) -> Iterator[Array]:
+    if value.ndim == 2 and 2 <= len(value) <= MOST_ROWS:
+        yield from (value[list(order)] for order in permutations(range(len(value))))
 
 
-_SIMPLE: tuple[tuple[Slip, Callable[[Answer, Array, Array], bool]], ...] = (
+_WHOLE: tuple[tuple[Slip, Callable[[Array, Array], Iterator[Array]]], ...] = (
     (TRANSPOSED, _transposed),
     (SIGN, _signs),
     (PERCENT, _percent),
-    (POINT, _point),
+    (POINT, _points),
     (ROWS, _rows),
 )
+"""What each slip may make of a step, of which one knows what is right and where the answer is."""
 
 
 def _first_row_only(key: Key, step: StepKey, answer: Answer, right: Array) -> bool:

@@ -37,7 +37,7 @@ def shared_out(
     except BrokenProcessPool:
         hint = "where memory was short, fewer --jobs need less of it"
         raise AttncalcError("a process that shared the work was ended from outside", hint=hint) from None
-    except BaseException:  # an interrupt above all: what is under way is of no use any more
+    except BaseException:  # whatever ends this early, an interrupt above all, leaves work that nobody waits for
         for process in active_children():
             process.kill()
         raise

@@ -60,8 +60,8 @@ def read_npy(data: bytes | mmap, source: str) -> NDArray[Any]:
     return _checked_truth(array, source)
 
 
-def npz_members(data: bytes, source: str) -> Loaders:
-    """The arrays of an npz file, by name."""
+def npz_members(data: bytes, source: str, most: int) -> Loaders:
+    """The arrays of an npz file, by name, if all of them together have no more bytes than `most`."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
@@ -69,8 +69,8 @@ def npz_members(data: bytes, source: str) -> Loaders:
         raise InputError(f"{source} is not an npz file", hint="numpy.savez writes one") from None
     _refuse_other_archives([member.filename for member in members], source)
     total = sum(member.file_size for member in members)
-    if total > MAX_MEMBERS_BYTES:
-        raise InputError(f"{source} unpacks to {total:,} bytes; {MAX_MEMBERS_BYTES:,} are the most that is read")
+    if total > most:
+        raise InputError(f"{source} unpacks to {total:,} bytes; {most:,} are the most that is read")
     loaders: Loaders = {}
     for member in members:
         name = member.filename.removesuffix(".npy")

@@ -43,6 +43,18 @@ _MAGIC = (
 )
 
 
+def must_be_plain(path: str, most: int) -> None:
+    """Raise for a file of a stranger's that is a link, no regular file, or larger than `most` bytes; none is opened."""
+    try:
+        found = Path(path).lstat()
+    except (OSError, ValueError):
+        return  # whoever opens it says so
+    if stat.S_ISLNK(found.st_mode):
+        raise InputError(f"{shown(path)} is a link, and links to sheets are not followed", hint="name the file itself")
+    if stat.S_ISREG(found.st_mode) and found.st_size > most:
+        raise InputError(f"{shown(path)} has {found.st_size:,} bytes, and {most:,} are the most that is read of it")
+
+
 def open_regular(path: str) -> BinaryIO:
     """A regular file, open for reading; folders, pipes and devices are refused before they can hang the call."""
     if is_folder(path):

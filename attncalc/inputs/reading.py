@@ -11,6 +11,7 @@ from attncalc.text import quoted
 if TYPE_CHECKING:
     from attncalc.inputs.contents import Contents
 
+STDIN = "standard input"
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "blank": " ", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -25,6 +26,7 @@ class Reading:
         labels: bool | None = None,
         transpose: Collection[str] = frozenset(),
         data: str | None = None,
+        most: int | None = None,
     ) -> None:
         self.delimiter = _delimiter(delimiter, decimal)  # None: told by the content
         self.decimal = decimal
@@ -32,8 +34,16 @@ class Reading:
         self.labels = labels
         self.transpose = transpose  # the operands that are stored the other way
         self.data = data  # the table whose row labels may be operands
+        self.most = most  # bytes of a file that may be a stranger's, and is no link; None for files of one's own
         self.notes: list[str] = []
         self.opened: dict[str, Contents] = {}
+
+    def anew(self, most: int | None = None) -> Reading:
+        """A reading of the same kind that has opened no file yet, and opens those with so many bytes at most."""
+        fresh = Reading(self.delimiter, self.decimal, self.header, self.labels, self.transpose, self.data, most)
+        if STDIN in self.opened:
+            fresh.opened[STDIN] = self.opened[STDIN]
+        return fresh
 
     def tell(self, note: str) -> None:
         """Keep a note for the reader, once."""
@@ -45,15 +55,15 @@ class Reading:
         if path not in self.opened:
             from attncalc.inputs.opening import open_file  # here, since a literal opens none
 
-            self.opened[path] = open_file(path)
+            self.opened[path] = open_file(path, self.most)
         return self.opened[path]
 
     def standard_input(self) -> Contents:
         """What standard input holds."""
-        from attncalc.inputs.opening import STDIN, standard_input
-
         if STDIN not in self.opened:
-            self.opened[STDIN] = standard_input()
+            from attncalc.inputs.opening import standard_input
+
+            self.opened[STDIN] = standard_input(self.most)
         return self.opened[STDIN]
 
 

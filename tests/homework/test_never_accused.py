@@ -236,6 +236,14 @@ def test_a_softmax_without_taking_the_maximum_away_is_right() -> None:
         assert set(verdicts(marker, steps, decimals)) == {"right"}
 
 
+def test_who_fills_in_a_shift_and_does_not_use_it_is_right() -> None:
+    for marker, _, decimals in routed(a_softmax):
+        problem = marker.key.problem
+        e = np.exp(problem.inputs["x"].value / problem.options["temperature"])
+        steps = {"shifted": step(marker.key, "shifted"), "exponentials": e, "sum": e.sum(), "softmax": e / e.sum()}
+        assert set(verdicts(marker, steps, decimals)) == {"right"}
+
+
 def test_shares_raised_to_a_power_and_shared_out_anew_are_a_softmax_with_temperature() -> None:
     for marker, _, decimals in routed(a_softmax):
         problem = marker.key.problem

@@ -246,3 +246,30 @@ def test_a_mistake_on_the_usual_route_is_not_looked_for_on_others() -> None:
     of = ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]])
     step = of.check([[1.269, 0.731, 0.269], [1.5, 0.5, 0.5]])["output"]
     assert (step.mistake, step.finding.also) == ("att-no-scale", ())
+
+
+NUMERATOR = {
+    "scaled": ["0.750", "0.250", "0.750"],
+    "shifted": ["0.000", "-0.500", "0.000"],
+    "exponentials": ["1.000", "0.607", "1.000"],
+    "sum": "5.518",  # of e^scaled, which would be right beside exponentials of e^scaled
+    "softmax": ["0.181", "0.110", "0.181"],
+}
+FULL = ["scaled right", "shifted right", "exponentials right", "sum sm-max-numerator-only", "softmax follows"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        pytest.param("scaled shifted exponentials sum softmax", FULL, id="every step"),
+        pytest.param("scaled shifted exponentials sum", FULL[:4], id="up to the sum"),
+        pytest.param("exponentials sum", FULL[2:4], id="the sum of the exponentials beside it"),
+        pytest.param("sum softmax", ["sum right", "softmax sm-max-numerator-only"], id="nothing before the sum"),
+        pytest.param("sum", ["sum right"], id="the sum alone"),
+    ],
+)
+def test_a_step_that_only_another_route_makes_right_is_wrong_where_nobody_has_gone_it(
+    steps: str, told: list[str]
+) -> None:
+    marked = ac.softmax([1.5, 0.5, 1.5], temperature=2).check({name: NUMERATOR[name] for name in steps.split()})
+    assert [f"{step.name} {step.mistake or step.verdict}" for step in marked.steps] == told

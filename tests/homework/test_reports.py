@@ -16,9 +16,10 @@ import pytest
 from cli.test_commands import Run
 
 import attncalc as ac
-from attncalc.homework.grading import Graded, Settings, Submission, grade
+from attncalc.homework.grading import Graded, Settings, grade
 from attncalc.homework.reports import REPORTS, file_name, gradescope, lines, report
 from attncalc.homework.sheets import from_tree
+from attncalc.homework.submissions import Submission
 from attncalc.inputs import Reading
 
 Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3, 1], [2, 0], [1, 3]]

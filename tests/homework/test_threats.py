@@ -17,6 +17,8 @@ import pytest
 from cli.test_commands import Run
 
 import attncalc as ac
+from attncalc.errors import InputError
+from attncalc.homework.limits import MOST_BYTES
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes and links are POSIX's")
 
@@ -342,14 +344,20 @@ CHECKED = (
     "forged beside the steps", "forged in a step", "forged lines", "a step twice", "broadcast", "empty",
     "not a number", "a tower of powers", "an import", "a reference", "zero bytes", "half a character",
     "named colours", "named a line of its own", "named markup", "named right to left",
+    "gigabytes of zeros as JSON", "gigabytes of zeros as npy", "zeros up to the limit", "a bomb", "a bomb of many",
+    "thousands of blocks", "a link to the key", "a link out of the folder", "endless zeros",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("what", CHECKED)
-def test_checking_ends_with_a_verdict_or_one_line(folder: Path, run: Run, what: str) -> None:
+def test_checking_ends_with_the_verdict_or_the_error_of_grading(
+    folder: Path, class_: Graded, run: Run, what: str
+) -> None:
     done = run("check", f"sheets/{file_of(what)}", "problem.json", cwd=folder)
-    assert done.returncode in (1, 2)
+    row = class_.rows[f"sheets/{file_of(what)}"]
+    assert done.returncode == {"wrong": 1, UNREADABLE: 2}[row["verdict"]]
     assert (done.stdout == "") == (done.returncode == 2)
+    assert row.get("error", "") in done.stderr
     errors = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
     assert [line.partition(":")[0] for line in errors] in ([], ["Error"], ["Error", "hint"])
     for stream in (done.stdout, done.stderr):
@@ -358,28 +366,95 @@ def test_checking_ends_with_a_verdict_or_one_line(folder: Path, run: Run, what: 
     assert not (folder / CANARY).exists()
 
 
+@pytest.mark.parametrize("words", [("check", "{}", "problem.json"), ("attention", "problem.json", "--check", "{}")])
+def test_a_link_is_not_followed_by_whoever_checks(folder: Path, run: Run, words: tuple[str, ...]) -> None:
+    done = run(*(word.format("sheets/a link to the key.json") for word in words), cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is a link" in done.stderr
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_large_problem_may_stand_before_or_after_an_answer(run: Run, tmp_path: Path, order: int) -> None:
+    """A document may have more bytes than a sheet; so may a dump that is the answer to it."""
+    x = np.random.default_rng(0).normal(size=(400, 1500))
+    (tmp_path / "problem.json").write_text(json.dumps({"calculation": "softmax", "inputs": {"x": x.tolist()}}))
+    np.save(tmp_path / "dump.npy", np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True))
+    assert all((tmp_path / name).stat().st_size > MOST_BYTES for name in ("problem.json", "dump.npy"))
+    done = run("check", *["dump.npy", "problem.json"][::order])
+    assert (done.returncode, done.stderr) == (0, "")
+    (tmp_path / "zeros.npy").write_bytes(b"\x93NUMPY")
+    os.truncate(tmp_path / "zeros.npy", 2**33)
+    assert "bytes" in run("check", *["zeros.npy", "problem.json"][::order]).stderr
+
+
+@pytest.mark.parametrize("piped", ["answer", "problem"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_is_piped_in_may_stand_before_or_after_the_other(folder: Path, run: Run, piped: str, order: int) -> None:
+    texts = {"answer": json.dumps({"output": WRONG}), "problem": (folder / "problem.json").read_text()}
+    (folder / "outside-wrong.json").write_text(texts["answer"])
+    words = {"answer": "outside-wrong.json", "problem": "problem.json"} | {piped: "-"}
+    done = run("check", *[words["answer"], words["problem"]][::order], input=texts[piped], cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_more_than_a_sheet_has_is_not_read_from_a_pipe(folder: Path, run: Run) -> None:
+    done = run("check", "-", "problem.json", input="1," * MOST_BYTES, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input has more than" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["gigabytes of zeros as JSON", "gigabytes of zeros as npy", "a bomb", "a pipe",
+                                  "a link to the key", "endless zeros"])  # fmt: skip
+def test_python_reads_no_more_of_a_sheet(folder: Path, class_: Graded, what: str) -> None:
+    path = folder / "sheets" / file_of(what)
+    assert ac.score(TRACE, path) == 0
+    with pytest.raises(AssertionError, match="the answer cannot be marked"):
+        ac.assert_close(TRACE, path)
+    with pytest.raises(InputError) as error:
+        TRACE.check(path)
+    assert class_.rows[f"sheets/{path.name}"]["error"].partition(" ")[2] in error.value.message
+
+
+SLOW = """
+import sys, time
+from attncalc import homework, softmax
+from attncalc.errors import AttncalcError
+from attncalc.homework import grading, limits, sheets, submissions
+from attncalc.homework.marking import Marker
+from attncalc.inputs import Reading
+
+def slow(self, sheet):
+    while sheet.student == "slow":
+        try:
+            time.sleep(0.01)
+        except (AttncalcError, Exception):  # as searches do that go on with the next thing
+            pass
+    return marked(self, sheet)
+
+marked, Marker.mark = Marker.mark, slow
+limits.MOST_SECONDS = 0.2
+"""
+
+
+def ran(program: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    call = [sys.executable, "-c", SLOW + program, *words]
+    return subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, cwd=cwd)
+
+
 def test_a_sheet_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    program = (
-        "import time\n"
-        "from attncalc import homework, softmax\n"
-        "from attncalc.errors import AttncalcError\n"
-        "from attncalc.homework import grading, sheets\n"
-        "from attncalc.homework.marking import Marker\n"
-        "from attncalc.inputs import Reading\n"
-        "def slow(self, sheet):\n"
-        "    while sheet.student == 'slow':\n"
-        "        try:\n"
-        "            time.sleep(0.01)\n"
-        "        except (AttncalcError, Exception):\n"  # as searches do that go on with the next thing
-        "            pass\n"
-        "    return marked(self, sheet)\n"
-        "marked, Marker.mark = Marker.mark, slow\n"
-        "grading.MOST_SECONDS = 0.2\n"
+    done = ran(
         "t = softmax([1, 2])\n"
         "right = sheets.from_python(t.result).steps\n"
-        "found = [grading.Submission(n, n, sheet=sheets.Sheet(right, student=n)) for n in ('slow', 'ann')]\n"
+        "found = [submissions.Submission(n, n, sheet=sheets.Sheet(right, student=n)) for n in ('slow', 'ann')]\n"
         "graded = grading.grade(t.problem, found, Reading(), grading.Settings())\n"
-        "print([(one.student, one.error, bool(one.marked)) for one in graded])\n"
+        "print([(one.student, one.error, bool(one.marked)) for one in graded])\n",
+        cwd=tmp_path,
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout == "[('slow', 'it took more than 0.2 seconds', False), ('ann', '', True)]\n", done.stderr
+
+
+def test_checking_what_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    (tmp_path / "sheet.json").write_text('{"student": "slow", "softmax": [0.27, 0.73]}')
+    done = ran("from attncalc.__main__ import main\nmain()\n", "softmax", "1,2", "--check", "sheet.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: the answer took more than 0.2 seconds\n"

@@ -1,0 +1,79 @@
+"""Submissions: the sheets that words of the command line mean, and whose they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from attncalc.errors import InputError
+from attncalc.homework.class_lists import class_list
+from attncalc.homework.sheets import LONGEST_NAME, SUFFIXES, Sheet
+from attncalc.inputs.paths import exists, is_folder, shown
+from attncalc.inputs.reading import Reading
+from attncalc.text import quoted, visible
+
+MOST_SHEETS = 100_000
+NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
+"""What files are called that are told apart by their folders."""
+
+
+class Submission(NamedTuple):
+    """A sheet that is to be marked: a file, or what was read of one already."""
+
+    name: str  # of its student, as far as its place tells
+    source: str
+    path: Path | None = None
+    sheet: Sheet | None = None
+    error: str = ""  # why what was read of it is no sheet
+
+
+def submissions(words: Sequence[str], key_file: str, reading: Reading) -> list[Submission]:
+    """The sheets that words mean: files, folders, patterns; one CSV file with a student in each row is many."""
+    paths = [path for word in words for path in _paths(word)]
+    if len(paths) > MOST_SHEETS:
+        raise InputError(f"there are {len(paths):,} sheets, and {MOST_SHEETS:,} at most are graded at once")
+    if len(paths) == 1 and paths[0].suffix.lower() in (".csv", ".tsv") and paths[0].is_file():
+        rows = class_list(paths[0], reading)
+        if rows is not None:
+            return [Submission(row.student, row.source, sheet=row.sheet, error=row.error) for row in rows]
+    stems = Counter(path.stem for path in paths)
+    key = _identity(Path(key_file))
+    return [
+        Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
+        for path in paths
+        if key is None or _identity(path) != key or path.is_symlink()
+    ]
+
+
+def _name(path: Path, *, alone: bool) -> str:
+    """A student's name from where a sheet is: the file's, or that of its folder where files have none of their own."""
+    own = alone and path.stem.casefold() not in NO_NAMES
+    return visible(path.stem if own or not path.parent.name else path.parent.name, LONGEST_NAME)
+
+
+def _paths(word: str) -> list[Path]:
+    """The files that a word means: a file, those of a folder, those that a pattern fits."""
+    path = Path(word)
+    if is_folder(word) and not path.is_symlink():
+        inside = sorted(found for found in path.rglob("*") if found.suffix.lower() in SUFFIXES and not found.is_dir())
+        if not inside:
+            raise InputError(f"{shown(word)} holds no sheet", hint=f"sheets end in {', '.join(SUFFIXES)}")
+        return inside
+    if exists(word) or not re.search(r"[*?\[]", word):
+        return [path]
+    anchor, pattern = (path.anchor, str(path.relative_to(path.anchor))) if path.anchor else (".", word)
+    fitting = sorted(found for found in Path(anchor).glob(pattern) if not found.is_dir())
+    if not fitting:
+        raise InputError(f"no file fits {quoted(word)}")
+    return fitting
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,48 @@
+"""What follows rightly from a wrong step keeps its mark, however its writer went on: by hand or by machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import attncalc as ac
+
+Array = NDArray[Any]
+
+
+def as_written(value: Array, decimals: int) -> list[list[str]]:
+    return [[f"{x:.{decimals}f}" for x in row] for row in value]
+
+
+def a_sheet(seed: int, decimals: int, *, rounding: bool) -> tuple[ac.Trace, dict[str, Array]]:
+    """Attention, divided by something else than √d_k, which is no known mistake, and gone on rightly from there."""
+    random = np.random.default_rng(seed)
+    q, k, v = (random.integers(-2, 3, (3, 4)).astype(float) for _ in range(3))
+
+    def kept(value: Array) -> Array:
+        return value.round(decimals) if rounding else value
+
+    scaled = kept(q @ k.T / 1.7)
+    weights = kept(np.exp(scaled) / np.exp(scaled).sum(axis=-1, keepdims=True))
+    return ac.attention(q, k, v), {"scores": q @ k.T, "scaled": scaled, "weights": weights, "output": weights @ v}
+
+
+@pytest.mark.parametrize("rounding", [True, False], ids=["from what stands there", "from more digits than stand there"])
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_follows_from_a_wrong_step_is_said_to(seed: int, decimals: int, rounding: bool) -> None:
+    trace, steps = a_sheet(seed, decimals, rounding=rounding)
+    marked = trace.check({name: as_written(value, decimals) for name, value in steps.items()})
+    assert [step.verdict for step in marked.steps] == ["right", "unexplained", "follows", "follows"]
+
+
+@pytest.mark.parametrize("off", [0.02, 0.2])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_only_lies_near_does_not_follow(seed: int, off: float) -> None:
+    trace, steps = a_sheet(seed, 3, rounding=False)
+    moved = steps["output"] + np.random.default_rng(seed).normal(0, off, steps["output"].shape)
+    marked = trace.check({name: as_written(value, 3) for name, value in (steps | {"output": moved}).items()})
+    assert marked["output"].verdict == "unexplained"

@@ -1,0 +1,81 @@
+"""Every slip of the hand, made in one step of an attention problem, is told; what says too little is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import attncalc as ac
+from attncalc.homework.slips import FINAL, SLIPS
+
+Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1], [1, 1, 0, 0]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3], [2], [-1]]
+TRACE = ac.attention(Q, K, V)
+SCORES = [[1, 1, 5], [2, 4, 0], [2, 1, 2]]
+WEIGHTS = [["0.107", "0.107", "0.787"], ["0.245", "0.665", "0.090"], ["0.384", "0.233", "0.384"]]
+
+
+def written(value: Any) -> list[list[str]]:
+    """Numbers to three decimals."""
+    return [[f"{x:.3f}" for x in row] for row in value]
+
+
+def changed(value: list[list[Any]], **entries: Any) -> list[list[Any]]:
+    """A table with other entries: `_01` is the one in row 0 and column 1."""
+    copy = [list(row) for row in value]
+    for at, entry in entries.items():
+        copy[int(at[1])][int(at[2])] = entry
+    return copy
+
+
+def test_the_tables_are_right() -> None:
+    assert TRACE.check({"scores": SCORES, "weights": WEIGHTS}).verdict == "right"
+
+
+MADE = [
+    pytest.param("one-entry", "scores", changed(SCORES, _11=3), id="a whole number that is another one"),
+    pytest.param("one-entry", "weights", changed(WEIGHTS, _11="0.656"), id="digits that change places"),
+    pytest.param("sign", "weights", changed(WEIGHTS, _11="-0.665"), id="a minus too many"),
+    pytest.param("sign", "weights", [[f"-{x}" for x in row] for row in WEIGHTS], id="every sign turned"),
+    pytest.param(
+        "percent", "weights", written(100 * TRACE["weights"]), id="shares of a hundred"
+    ),
+    pytest.param("decimal-point", "weights", changed(WEIGHTS, _11="6.65"), id="a point one place on"),
+    pytest.param("transposed-answer", "weights", [*zip(*WEIGHTS, strict=True)], id="shares transposed"),
+    pytest.param("rows-permuted", "weights", WEIGHTS[1:] + WEIGHTS[:1], id="rows moved up"),
+    pytest.param(
+        "one-row-only", "weights", [WEIGHTS[0], ["1.000", "2.000", "0.000"], ["1.000", "0.500", "1.000"]],
+        id="the other rows as they were",
+    ),
+    pytest.param("complement", "weights", changed(WEIGHTS, _11="0.656", _12="0.099"), id="the rest is the rest"),
+    pytest.param("copied-input", "output", written(ac.attention(Q, K, [[2], [2], [-1]]).result), id="a 3 read as 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("slip", "step", "answer"), MADE)
+def test_a_slip_is_told(slip: str, step: str, answer: Any) -> None:
+    before = {"scores": SCORES} if step == "weights" else {}
+    found = TRACE.check({**before, step: answer})[step]
+    assert (found.verdict, found.mistake) == ("slip", f"slip-{slip}")
+
+
+def test_every_slip_has_a_row() -> None:
+    assert {slip.id for slip in SLIPS} - {FINAL.id} == {f"slip-{row.values[0]}" for row in MADE}
+
+
+@pytest.mark.parametrize(
+    ("step", "answer"),
+    [
+        pytest.param("scores", changed(SCORES, _11=3, _22=0), id="two entries"),
+        pytest.param("weights", changed(WEIGHTS, _11="0.6", _12="0.1"), id="digits left out"),
+        pytest.param("output", [["-0.25"], ["1.81"], ["1.00"]], id="numbers from nowhere"),
+    ],
+)
+def test_what_no_slip_explains_is_none(step: str, answer: Any) -> None:
+    assert TRACE.check({step: answer})[step].verdict != "slip"
+
+
+def test_few_whole_numbers_change_places_by_chance() -> None:
+    """A square of two has but two entries off its diagonal."""
+    of = ac.matmul([[1, 2], [3, 4]], [[1, 0], [0, 1]])
+    assert of.check([[1, 3], [2, 4]])["product"].mistake != "slip-transposed-answer"
