@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from attncalc.card import Card, StepLine
 from attncalc.render.parts import inline, options
-from attncalc.render.view import View
+from attncalc.render.view import NARROWEST, View
 from attncalc.text import both, with_facts
 
 FORMATS = ("table", "plain", "markdown", "json")
@@ -178,11 +178,12 @@ def _table(card: Card, view: View) -> str:
         yield from flow(Text(text, "bold" if left else ""), width, indent=2, hang=below)
         yield from flow(Text(words, REASON), width, indent=left + 4 if left else 2 + below) if words else ()
 
-    narrower = view._replace(width=None if view.columns is None else view.columns - 2)
+    margin = "" if view.columns == NARROWEST else "  "  # a table is laid out for no less
+    narrower = view._replace(width=None if view.columns is None else view.columns - len(margin))
     rows = _result(card, "table", narrower).splitlines()
     if not card.sample.result.ndim:
         rows[0] = f"{view.spell(card.sample.outputs[0].name)} = {rows[0]}"
-    return assembled(lines(), view) + "".join(f"  {line}\n" if line else "\n" for line in rows)
+    return assembled(lines(), view) + "".join(f"{margin}{line}\n" if line else "\n" for line in rows)
 
 
 def _left(section: Section) -> int:
