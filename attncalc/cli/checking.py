@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from attncalc.calculations import load
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
+from attncalc.cli.solving import problem_of
 from attncalc.errors import OptionError
 from attncalc.homework.pages import FORMATS, page
 from attncalc.text import quoted
@@ -57,15 +57,6 @@ def _check(words: Sequence[str], **given: Any) -> int:
     for warning in warnings:
         output.say("warning", warning)
     return status
-
-
-def problem_of(document: Document) -> Problem:
-    """The problem that a document holds."""
-    from attncalc.problem import Backward, Problem
-
-    *derivative, name = document.calculation.split(" ")
-    backward = Backward(jacobian=derivative == ["jacobian"]) if derivative else None
-    return Problem(load(name), document.inputs, document.options, backward)
 
 
 def check_and_show(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attncalc.calculations import TABLE
+from attncalc.calculations import TABLE, unknown
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.errors import OptionError
 from attncalc.render.card import FORMATS
-from attncalc.text import near, quoted
 
 
 def command() -> Command:
@@ -34,9 +33,7 @@ def _explain(words: Sequence[str], **given: Any) -> None:
         )
     name = words[0].replace("_", "-")
     if name not in TABLE:
-        raise OptionError(
-            f"there is no calculation {quoted(words[0])}", hint=near(name, TABLE) or "attncalc list names them all"
-        )
+        raise unknown(words[0])
     where = settings.target(given, FORMATS)
     view = settings.paper(given, where)
     from attncalc.explain import card

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attncalc.cli import output, sections, settings
-from attncalc.cli.checking import points, problem_of, tolerance
+from attncalc.cli.checking import points, tolerance
 from attncalc.cli.command import Command, option
 from attncalc.cli.files import make_folder, refuse_unwritable
 from attncalc.cli.progress import bar
+from attncalc.cli.solving import problem_of
 from attncalc.errors import InputError, OptionError
 from attncalc.homework.reports import REPORTS
 from attncalc.text import either

@@ -42,7 +42,7 @@ def show(
         content = "".join(f"{row['name']}\t{row['summary']}\n" for row in rows)
     else:
         content = _page(sections, output.width() if to.path is None else None)
-    output.deliver(content if to.path else output.spell(content, sys.stdout), to.path)
+    output.write_page(content, to.path)
 
 
 def _page(sections: Mapping[str, Sequence[tuple[str, str]]], width: int | None) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from attncalc.calculations import TABLE
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
+from attncalc.cli.listing import FORMATS
 from attncalc.errors import OptionError
 from attncalc.text import near, quoted
-
-FORMATS = ("table", "plain", "json")
 
 
 def command() -> Command:
@@ -54,7 +52,7 @@ def _mistakes(words: Sequence[str], **given: Any) -> None:
         content = "".join("\t".join((r["calculation"], r["id"], r["kind"], r["says"], r["hint"])) + "\n" for r in rows)
     else:
         content = _page(rows, output.width() if where.path is None else None)
-    output.deliver(content if where.path else output.spell(content, sys.stdout), where.path)
+    output.write_page(content, where.path)
 
 
 def _page(rows: Sequence[dict[str, str]], width: int | None) -> str:

@@ -41,9 +41,9 @@ def deliver(content: str | bytes, path: Path | None) -> None:
         write_file(path, content.encode() if isinstance(content, str) else content)
 
 
-def write_page(text: str) -> None:
-    """Write a page of our own words to standard output."""
-    write(spell(text, sys.stdout))
+def write_page(text: str, path: Path | None = None) -> None:
+    """Write a page of our own words where it goes; standard output may lack some of their signs."""
+    deliver(text if path else spell(text, sys.stdout), path)
 
 
 def write(content: str | bytes) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attncalc.calculations import TABLE
+from attncalc.calculations import TABLE, unknown
 from attncalc.cli import output, settings
 from attncalc.cli.command import Command, option
 from attncalc.cli.files import refuse_unwritable, write_folder
 from attncalc.errors import OptionError
 from attncalc.homework.templates import LEVELS
-from attncalc.text import both, near, quoted
+from attncalc.text import both, quoted
 
 MOST_SEED = 10**9
 MOST_SIZE = 64
@@ -54,8 +54,7 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
         raise OptionError("quiz takes the name of one calculation", hint="attncalc quiz attention -o quiz")
     name = words[0].replace("_", "-")
     if name not in TABLE:
-        mend = near(name, TABLE) or "attncalc list names them all"
-        raise OptionError(f"there is no calculation {quoted(words[0])}", hint=mend)
+        raise unknown(words[0])
     if not given["output"]:
         raise OptionError("quiz writes several files, and -o must name a folder for them", hint="-o quiz")
     level = settings.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
@@ -83,7 +82,7 @@ def _others(sizes: dict[str, int]) -> str:
 
 
 def _make_key(words: Sequence[str], given: settings.Words) -> None:
-    from attncalc.cli.checking import problem_of
+    from attncalc.cli.solving import problem_of
     from attncalc.homework.worksheets import key_document
     from attncalc.inputs import Reading, load_document
 

@@ -1,9 +1,10 @@
-"""Calculates a problem and shows the result, once all that can be refused beforehand has been."""
+"""From a problem to the page: it is calculated and shown, and refused first where that cannot be."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attncalc.calculations import load
 from attncalc.cli import output
 from attncalc.cli.progress import bar
 from attncalc.cli.settings import Settings
@@ -11,9 +12,18 @@ from attncalc.errors import NoPicture
 from attncalc.render import PICTURES
 
 if TYPE_CHECKING:
-    from attncalc.inputs import Reading
+    from attncalc.inputs import Document, Reading
     from attncalc.problem import Problem
     from attncalc.trace import Trace
+
+
+def problem_of(document: Document) -> Problem:
+    """The problem that a document holds."""
+    from attncalc.problem import Backward, Problem
+
+    *derivative, name = document.calculation.split(" ")  # "grad attention", "jacobian softmax"
+    backward = Backward(jacobian=derivative == ["jacobian"]) if derivative else None
+    return Problem(load(name), document.inputs, document.options, backward)
 
 
 def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:

@@ -60,8 +60,9 @@ def _axes(words: str) -> str:
 
 
 def _sentence(words: str) -> str:
-    """Text of ours, in which `d_k` has its k below."""
-    return re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", text(words))
+    """Text of ours, in which `d_k` has its k below and `e^x` its x above."""
+    lowered = re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", text(words))
+    return re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered)
 
 
 # The page's parts
