@@ -9,7 +9,7 @@ from attncalc.cli import output
 from attncalc.cli.progress import bar
 from attncalc.cli.settings import Settings
 from attncalc.errors import NoPicture
-from attncalc.render import PICTURES
+from attncalc.render import PICTURES, render
 
 if TYPE_CHECKING:
     from attncalc.inputs import Document, Reading
@@ -29,7 +29,6 @@ def problem_of(document: Document) -> Problem:
 def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     """Calculate and show the result; what has been read is not written to."""
     from attncalc.problem import solve
-    from attncalc.render import render
 
     if chosen.target.path:
         from attncalc.cli.files import refuse_unwritable
