@@ -205,10 +205,10 @@ def _must_be_there(problem: Problem) -> None:
     missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
     if missing:
         needed = both(o.name for o in calculation.operands if o.required)
-        raise OptionError(
-            f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing",
-            hint="--weights FILE may hold them by their names" if calculation.declaration.families else "",
-        )
+        hint = "" if problem.inputs else f"attncalc explain {calculation.name} says what it takes, with an example"
+        if calculation.declaration.families:
+            hint = "--weights FILE may hold them by their names"
+        raise OptionError(f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing", hint=hint)
 
 
 def _is(names: Sequence[str]) -> str:

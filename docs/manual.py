@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from attncalc.cli import common
+from attncalc.cli import sections
 from attncalc.cli.command import spelling
 from attncalc.cli.groups import VERBS, families
 
-SHARED = (common.output_options, common.arithmetic_options, common.checking_options, common.reading_options)
+SHARED = (sections.output_options, sections.arithmetic_options, sections.checking_options, sections.reading_options)
 VERSION = version("attncalc")
 
 OPERANDS = [

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from attncalc.calculation import Calculation, Option
 from attncalc.calculations import TABLE, load
 from attncalc.cli import app, output
-from attncalc.cli.common import SUFFIXES
+from attncalc.cli.settings import SUFFIXES
 from attncalc.problem import solve
 from attncalc.render import BINARY, FORMATS
 from attncalc.samples import folder, problem

@@ -27,8 +27,8 @@ from any_calls import Call
 from attncalc.calculation import Kind, Operand, parse_shape
 from attncalc.calculations import TABLE, load
 from attncalc.cli import app
-from attncalc.cli.checking import problem_of
 from attncalc.cli.groups import Root
+from attncalc.cli.solving import problem_of
 from attncalc.cli.words import sort_words
 from attncalc.digits import shortest
 from attncalc.errors import AttncalcError

@@ -227,7 +227,15 @@ class TestRoundingByHand:
     ("name", "inputs", "options", "error", "said", "hint"),
     [
         pytest.param("dot", {"a": [1.0]}, {}, OptionError, "dot needs a and b, and b is missing", "", id="one missing"),
-        pytest.param("dot", {}, {}, OptionError, "dot needs a and b, and a and b are missing", "", id="both missing"),
+        pytest.param(
+            "dot",
+            {},
+            {},
+            OptionError,
+            "dot needs a and b, and a and b are missing",
+            "attncalc explain dot says what it takes, with an example",
+            id="both missing",
+        ),
         pytest.param("dot", {"a": [1.0], "c": [1.0]}, {}, OptionError, "dot has no operand 'c'", "", id="one too many"),
         pytest.param(
             "dot",

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from attncalc.errors import OptionError
-from attncalc.text import near
+from attncalc.text import near, quoted
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation
@@ -148,10 +148,16 @@ FAMILIES: dict[str, str] = {
 """Module → the heading under which its calculations are listed."""
 
 
+def unknown(name: str) -> OptionError:
+    """The error for a name that is none of a calculation."""
+    hint = near(name, TABLE) or "attncalc list names them all"
+    return OptionError(f"there is no calculation {quoted(name)}", hint=hint)
+
+
 def load(name: str) -> Calculation:
     """The calculation called `name`; only its module is imported."""
     if name not in TABLE:
-        raise OptionError(f"there is no calculation called {name!r}", hint=near(name, TABLE))
+        raise unknown(name)
     module = importlib.import_module(f"attncalc.calculations.{TABLE[name][0]}")
     found: Calculation = getattr(module, name.replace("-", "_"))
     return found

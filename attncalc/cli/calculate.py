@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperOption
 
 from attncalc.calculations import load
-from attncalc.cli import common
+from attncalc.cli import sections, settings
 from attncalc.cli.command import Command, option
+from attncalc.cli.solving import solve_and_show
 from attncalc.spelling import default_word, shape_words, value_word
 from attncalc.text import either, with_facts
 
@@ -45,10 +46,10 @@ def build(calculation: Calculation, callback: Callable[..., int], summary: str, 
     if _has_weights(calculation):
         own.append(option(WEIGHTS, "one file that holds the weights by name", value="FILE", section=BY_NAME))
     known = [
-        *common.output_options(),
-        *common.arithmetic_options(),
-        *common.checking_options(),
-        *common.reading_options(),
+        *sections.output_options(),
+        *sections.arithmetic_options(),
+        *sections.checking_options(),
+        *sections.reading_options(),
     ]
     operands = {f"-{each.name}" for each in calculation.operands}
     options = {f"-{each.name}" for each in calculation.options}
@@ -63,17 +64,17 @@ def build(calculation: Calculation, callback: Callable[..., int], summary: str, 
 
 
 def carry_out(
-    calculation: Calculation, words: Sequence[str], given: common.Words, backward: Backward | None = None
+    calculation: Calculation, words: Sequence[str], given: settings.Words, backward: Backward | None = None
 ) -> int:
     """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
     from attncalc.inputs import gather
     from attncalc.problem import Problem
 
-    chosen = common.settings(given)
+    chosen = settings.chosen(given)
     named = {o.name: given[o.name] for o in _spoken(calculation) if given[o.name] is not None}
     named |= {name: given[name] for name in ("upstream", WEIGHTS) if given.get(name) is not None}
     options = _options(calculation, given)
-    reading = common.reading(given)
+    reading = settings.reading(given)
     shapes = _shapes(calculation, words, named) if chosen.symbolic else {}
     if shapes:  # what has a name needs no place
         by_position = zip((o.name for o in calculation.operands if o.positional), words, strict=False)
@@ -86,11 +87,11 @@ def carry_out(
         from attncalc.cli.checking import check_and_show
 
         return check_and_show(problem, given["check"], given, chosen.target, reading)
-    common.solve_and_show(problem, chosen, reading)
+    solve_and_show(problem, chosen, reading)
     return 0
 
 
-def _options(calculation: Calculation, given: common.Words) -> dict[str, Any]:
+def _options(calculation: Calculation, given: settings.Words) -> dict[str, Any]:
     """The values of the calculation's options that were given."""
     found = [option for option in calculation.options if given[option.name] is not None]
     if not found:

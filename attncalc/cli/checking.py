@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from attncalc.calculations import load
-from attncalc.cli import common, output
+from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
+from attncalc.cli.solving import problem_of
 from attncalc.errors import InputError, OptionError
 from attncalc.homework.pages import FORMATS, page
 from attncalc.text import quoted
@@ -28,10 +28,10 @@ def command() -> Command:
         "check",
         _check,
         [
-            *common.marking_options(),
-            *common.target_options(FORMATS),
-            *common.page_options(),
-            *common.reading_options(),
+            *sections.marking_options(),
+            *sections.target_options(FORMATS),
+            *sections.page_options(),
+            *sections.reading_options(),
         ],
         summary="Compares an answer with a problem, and names the mistake that explains a wrong one. ANSWER is a sheet "
         "of steps, or the result alone; DOCUMENT is a problem or a saved result, which is worked out again. The exit "
@@ -49,8 +49,8 @@ def _check(words: Sequence[str], **given: Any) -> int:
             f"given",
             hint="attncalc check answer.json problem.json",
         )
-    where = common.target(given, FORMATS)
-    reading = common.reading(given)
+    where = settings.target(given, FORMATS)
+    reading = settings.reading(given)
     answer, word = _in_order(words, reading)
     document = load_document(word, reading)
     problem = problem_of(document)
@@ -61,16 +61,9 @@ def _check(words: Sequence[str], **given: Any) -> int:
     return status
 
 
-def problem_of(document: Document) -> Problem:
-    """The problem that a document holds."""
-    from attncalc.problem import Backward, Problem
-
-    *derivative, name = document.calculation.split(" ")
-    backward = Backward(jacobian=derivative == ["jacobian"]) if derivative else None
-    return Problem(load(name), document.inputs, document.options, backward)
-
-
-def check_and_show(problem: Problem, answer: str, given: common.Words, where: common.Target, reading: Reading) -> int:
+def check_and_show(
+    problem: Problem, answer: str, given: settings.Words, where: settings.Target, reading: Reading
+) -> int:
     """Mark an answer and show what was found: 0 where it is right, else 1."""
     from attncalc.homework.key import Key
     from attncalc.homework.limits import limited, room
@@ -81,7 +74,7 @@ def check_and_show(problem: Problem, answer: str, given: common.Words, where: co
         raise OptionError(
             f"--check marks an answer, and {where.format} holds none", hint=f"known are {', '.join(FORMATS)}"
         )
-    view = common.paper(given, where)
+    view = settings.paper(given, where)
     key = Key(problem)
     own = reading.anew(room(key))
     with limited("the answer", timed=not key.large):
@@ -92,13 +85,13 @@ def check_and_show(problem: Problem, answer: str, given: common.Words, where: co
         from attncalc.cli.files import refuse_unwritable
 
         refuse_unwritable(where.path, [*reading.opened, *own.opened])
-    common.deliver(page(marked, where.format, view), where.path)
+    output.deliver(page(marked, where.format, view), where.path)
     for note in (*reading.notes, *own.notes, *marked.notes):
         output.say("note", note)
     return 0 if marked else WRONG
 
 
-def tolerance(given: common.Words) -> Tolerance | None:
+def tolerance(given: settings.Words) -> Tolerance | None:
     """How far an answer may be off, where that was said."""
     from attncalc.homework.comparing import Tolerance
 
@@ -107,10 +100,10 @@ def tolerance(given: common.Words) -> Tolerance | None:
     return Tolerance(*(_size(name, given[name]) for name in ("rtol", "atol")))
 
 
-def points(given: common.Words) -> dict[str, float]:
+def points(given: settings.Words) -> dict[str, float]:
     """What each step weighs: `scores=1,output=3`."""
     found = {}
-    for word in common.names(given["points"]):
+    for word in settings.names(given["points"]):
         name, mark, weight = word.rpartition("=")
         if not mark or not name:
             fault = f"--points takes weights by the names of steps, not {quoted(word)}"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attncalc.calculations import TABLE
-from attncalc.cli import common
+from attncalc.calculations import TABLE, unknown
+from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.errors import OptionError
 from attncalc.render.card import FORMATS
-from attncalc.text import near, quoted
 
 
 def command() -> Command:
@@ -18,7 +17,7 @@ def command() -> Command:
     return Command(
         "explain",
         _explain,
-        [*common.target_options(FORMATS), *common.page_options()],
+        [*sections.target_options(FORMATS), *sections.page_options()],
         summary="The reference card of a calculation: its formula, steps and reasons, its options, what always holds, "
         "what it costs, the commonest mistakes, its gradient, an example, and where it is from.",
         usage="calculation",
@@ -34,12 +33,10 @@ def _explain(words: Sequence[str], **given: Any) -> None:
         )
     name = words[0].replace("_", "-")
     if name not in TABLE:
-        raise OptionError(
-            f"there is no calculation {quoted(words[0])}", hint=near(name, TABLE) or "attncalc list names them all"
-        )
-    where = common.target(given, FORMATS)
-    view = common.paper(given, where)
+        raise unknown(words[0])
+    where = settings.target(given, FORMATS)
+    view = settings.paper(given, where)
     from attncalc.explain import card
     from attncalc.render.card import page
 
-    common.deliver(page(card(name), where.format, view), where.path)
+    output.deliver(page(card(name), where.format, view), where.path)

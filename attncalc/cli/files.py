@@ -10,8 +10,6 @@ from pathlib import Path
 from attncalc.files import is_device, unwritable, write_file
 from attncalc.text import reason, visible
 
-__all__ = ["refuse_unwritable", "write_file"]
-
 
 def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:
     """Raise for a path that cannot or must not be written, before anything is computed.

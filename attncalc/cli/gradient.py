@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attncalc.calculations import load
-from attncalc.cli import common
+from attncalc.cli import settings
 from attncalc.cli.calculate import build, carry_out, description
 from attncalc.cli.command import Command, option, switch
 from attncalc.cli.groups import Calculations
@@ -43,7 +43,7 @@ class Gradients(Calculations):
 def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
     from attncalc.problem import Backward
 
-    return carry_out(calculation, words, given, Backward(common.names(given["wrt"]), bool(given["gradcheck"])))
+    return carry_out(calculation, words, given, Backward(settings.names(given["wrt"]), bool(given["gradcheck"])))
 
 
 class Jacobians(Calculations):
@@ -64,7 +64,7 @@ class Jacobians(Calculations):
 def _all_slopes(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
     from attncalc.problem import Backward
 
-    return carry_out(calculation, words, given, Backward(common.names(given["wrt"]), jacobian=True))
+    return carry_out(calculation, words, given, Backward(settings.names(given["wrt"]), jacobian=True))
 
 
 def jacobian() -> Jacobians:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attncalc.cli import common, output
-from attncalc.cli.checking import points, problem_of, tolerance
+from attncalc.cli import output, sections, settings
+from attncalc.cli.checking import points, tolerance
 from attncalc.cli.command import Command, option
+from attncalc.cli.files import make_folder, refuse_unwritable
 from attncalc.cli.progress import bar
+from attncalc.cli.solving import problem_of
 from attncalc.errors import InputError, OptionError
 from attncalc.homework.reports import REPORTS
 from attncalc.text import either
@@ -31,8 +33,8 @@ def command() -> Command:
             option("report", either(REPORTS), value="FORMAT", choices=REPORTS, section="Output"),
             option("output", f"write the report there; {many}", value="FILE", short="-o", section="Output"),
             option("jobs", "so many processes (1); 0: one for each core", value="N", short="-j", section="Work"),
-            *common.marking_options(),
-            *common.reading_options(),
+            *sections.marking_options(),
+            *sections.reading_options(),
         ],
         summary="Marks answer sheets against a problem or a saved result: files, folders, patterns, - for a list of "
         "names on standard input, or one CSV file with a column `student` and columns like weights[0,1]. A sheet that "
@@ -44,36 +46,42 @@ def command() -> Command:
 
 def _grade(words: Sequence[str], **given: Any) -> int:
     from attncalc.homework.grading import Settings, cores, grade, stood
-    from attncalc.homework.reports import lines
+    from attncalc.homework.reports import lines, report
     from attncalc.homework.submissions import submissions
     from attncalc.inputs import load_document
 
     if len(words) < 2:
         raise OptionError("grade takes a key and the sheets to mark", hint="attncalc grade key.json sheets/")
-    form = common.choice("report", given["report"], REPORTS) if given["report"] is not None else None
+    form = settings.choice("report", given["report"], REPORTS) if given["report"] is not None else None
     if given["output"] is not None and form is None:
         raise OptionError(
             "-o says where a report goes, and no --report is asked for", hint="--report csv -o grades.csv"
         )
-    jobs = common.count("jobs", given["jobs"], MOST_JOBS)
-    reading = common.reading(given)
+    jobs = settings.count("jobs", given["jobs"], MOST_JOBS)
+    reading = settings.reading(given)
     key, *sheets = words
     problem = problem_of(load_document(key, reading))
     found = submissions(_listed(sheets), key, reading)
     if not found:
         raise InputError("there is no sheet to grade")
-    if form == "gradescope" and len(found) > 1 and given["output"] is None:
+    in_folder = form == "gradescope" and len(found) > 1
+    if in_folder and given["output"] in (None, "", "-"):
         raise OptionError("gradescope has a file for each sheet: -o must name a folder")
-    settings = Settings(tolerance(given), points(given), bool(given["reveal"]))
+    read = [*reading.opened, *(each.source for each in found)]
+    path = Path(given["output"]) if in_folder else settings.output_file(given)
+    if path is not None and not in_folder:
+        refuse_unwritable(path, read)
+    marking = Settings(tolerance(given), points(given), bool(given["reveal"]))
     with bar():
-        graded = grade(problem, found, reading, settings, jobs=cores() if jobs == 0 else jobs or 1)
+        graded = grade(problem, found, reading, marking, jobs=cores() if jobs == 0 else jobs or 1)
     for one in graded:
         for note in one.marked.notes if one.marked is not None else ():
             output.say("note", note)
-    to_page = form is not None and given["output"] is None
-    if form is not None:
-        _write(graded, form, given["output"])
-    if not to_page:
+    if path is not None and in_folder:
+        _write_each(graded, path, read)
+    elif form is not None:
+        output.deliver(report(graded, form), path)
+    if form is None or path is not None:
         output.write_page("".join(f"{line}\n" for line in lines(graded)))
     return stood(graded)
 
@@ -91,21 +99,14 @@ def _listed(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _write(graded: Sequence[Graded], form: str, where: str | None) -> None:
-    from attncalc.cli.files import make_folder, refuse_unwritable
-    from attncalc.homework.reports import file_name, gradescope, report
+def _write_each(graded: Sequence[Graded], folder: Path, read: Sequence[str]) -> None:
+    """A Gradescope file for each sheet, called as its student is; none where one would take a sheet's own place."""
+    from attncalc.homework.reports import file_name, gradescope
 
-    if form == "gradescope" and len(graded) > 1:
-        assert where is not None, "a folder is asked for"
-        folder = Path(where)
-        make_folder(folder)
-        taken: set[str] = set()
-        for one in graded:
-            path = folder / file_name(one, taken)
-            refuse_unwritable(path)
-            common.deliver(gradescope(one), path)
-        return
-    path_ = None if where in (None, "-") else Path(str(where))
-    if path_ is not None:
-        refuse_unwritable(path_, [one.source for one in graded])
-    common.deliver(report(graded, form), path_)
+    make_folder(folder)
+    taken: set[str] = set()
+    paths = [folder / file_name(one, taken) for one in graded]
+    for path in paths:
+        refuse_unwritable(path, read)
+    for one, path in zip(graded, paths, strict=True):
+        output.deliver(gradescope(one), path)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attncalc.calculations import TABLE
-from attncalc.cli import common, output
+from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.cli.groups import families, family
 from attncalc.errors import OptionError
@@ -20,7 +20,7 @@ FORMATS = ("table", "plain", "json")
 
 def command() -> Command:
     """The command `list`."""
-    options = common.target_options(FORMATS)
+    options = sections.target_options(FORMATS)
     return Command("list", _list, options, summary="Lists every calculation with its one line.")
 
 
@@ -29,11 +29,11 @@ def _list(words: Sequence[str], **given: Any) -> None:
         mend = f"attncalc {words[0]} --help" if words[0] in TABLE else ""
         raise OptionError(f"list takes no operands, and {quoted(words[0])} was given", hint=mend)
     rows = [{"name": name, "family": family(name), "summary": line} for name, (_, line) in TABLE.items()]
-    show(families(), rows, common.target(given, FORMATS))
+    show(families(), rows, settings.target(given, FORMATS))
 
 
 def show(
-    sections: Mapping[str, Sequence[tuple[str, str]]], rows: Sequence[Mapping[str, str]], to: common.Target
+    sections: Mapping[str, Sequence[tuple[str, str]]], rows: Sequence[Mapping[str, str]], to: settings.Target
 ) -> None:
     """Write names and what they mean: under headings, as lines of name and tab, or as JSON."""
     if to.format == "json":
@@ -42,7 +42,7 @@ def show(
         content = "".join(f"{row['name']}\t{row['summary']}\n" for row in rows)
     else:
         content = _page(sections, output.width() if to.path is None else None)
-    common.deliver(content if to.path else output.spell(content, sys.stdout), to.path)
+    output.write_page(content, to.path)
 
 
 def _page(sections: Mapping[str, Sequence[tuple[str, str]]], width: int | None) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from attncalc.calculations import TABLE
-from attncalc.cli import common, output
+from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
+from attncalc.cli.listing import FORMATS
 from attncalc.errors import OptionError
 from attncalc.text import near, quoted
-
-FORMATS = ("table", "plain", "json")
 
 
 def command() -> Command:
@@ -21,7 +19,7 @@ def command() -> Command:
     return Command(
         "mistakes",
         _mistakes,
-        common.target_options(FORMATS),
+        sections.target_options(FORMATS),
         summary="Lists the mistakes that are known of every calculation, or of one: how each is called in reports, the "
         "wrong rule, and the hint that is given. An id lists that mistake alone, wherever it is known.",
         usage="[calculation|id]",
@@ -41,7 +39,7 @@ def _mistakes(words: Sequence[str], **given: Any) -> None:
     if len(words) > 1:
         raise OptionError(f"mistakes takes one calculation or one id, and {len(words)} words were given")
     name = words[0].replace("_", "-") if words else None
-    where = common.target(given, FORMATS)
+    where = settings.target(given, FORMATS)
     rows = listed(name if name in TABLE else None)
     if name is not None and name not in TABLE:
         rows = [row for row in rows if row["id"] == name]
@@ -54,7 +52,7 @@ def _mistakes(words: Sequence[str], **given: Any) -> None:
         content = "".join("\t".join((r["calculation"], r["id"], r["kind"], r["says"], r["hint"])) + "\n" for r in rows)
     else:
         content = _page(rows, output.width() if where.path is None else None)
-    common.deliver(content if where.path else output.spell(content, sys.stdout), where.path)
+    output.write_page(content, where.path)
 
 
 def _page(rows: Sequence[dict[str, str]], width: int | None) -> str:

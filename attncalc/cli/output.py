@@ -6,10 +6,13 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from attncalc.errors import AttncalcError
-from attncalc.text import visible
+from attncalc.text import reason, visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or everything is spelled in ASCII
 
@@ -28,9 +31,19 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # TextIO, but really a TextIOWrapper
 
 
-def write_page(text: str) -> None:
-    """Write a page of our own words to standard output."""
-    write(spell(text, sys.stdout))
+def deliver(content: str | bytes, path: Path | None) -> None:
+    """Write a result where it goes: to a file, or to standard output."""
+    if path is None:
+        write(content)
+    else:
+        from attncalc.files import write_file  # here, since most results go to standard output
+
+        write_file(path, content.encode() if isinstance(content, str) else content)
+
+
+def write_page(text: str, path: Path | None = None) -> None:
+    """Write a page of our own words where it goes; standard output may lack some of their signs."""
+    deliver(text if path else spell(text, sys.stdout), path)
 
 
 def write(content: str | bytes) -> None:
@@ -70,12 +83,6 @@ def say_fault(fault: AttncalcError) -> None:
     say("Error", fault.message)
     if fault.hint:
         say("hint", fault.hint)
-
-
-def reason(error: OSError) -> str:
-    """The system's words for a failure, as a part of a sentence: `no space left on device`."""
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:]
 
 
 def is_terminal(stream: TextIO | None) -> bool:

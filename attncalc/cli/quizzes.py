@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attncalc.calculations import TABLE
-from attncalc.cli import common, output
+from attncalc.calculations import TABLE, unknown
+from attncalc.cli import output, settings
 from attncalc.cli.command import Command, option
 from attncalc.cli.files import refuse_unwritable, write_folder
 from attncalc.errors import OptionError
 from attncalc.homework.templates import LEVELS
-from attncalc.text import both, near, quoted
+from attncalc.text import both, quoted
 
 MOST_SEED = 10**9
 MOST_SIZE = 64
@@ -54,13 +54,12 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
         raise OptionError("quiz takes the name of one calculation", hint="attncalc quiz attention -o quiz")
     name = words[0].replace("_", "-")
     if name not in TABLE:
-        mend = near(name, TABLE) or "attncalc list names them all"
-        raise OptionError(f"there is no calculation {quoted(words[0])}", hint=mend)
+        raise unknown(words[0])
     if not given["output"]:
         raise OptionError("quiz writes several files, and -o must name a folder for them", hint="-o quiz")
-    level = common.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
+    level = settings.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
     sizes = _sizes(given["size"])
-    seed = common.count("seed", given["seed"], MOST_SEED)
+    seed = settings.count("seed", given["seed"], MOST_SEED)
     from attncalc.homework.quiz import quiz
     from attncalc.homework.worksheets import files
 
@@ -82,8 +81,8 @@ def _others(sizes: dict[str, int]) -> str:
     return "; other sizes may do more" if sizes else ""
 
 
-def _make_key(words: Sequence[str], given: common.Words) -> None:
-    from attncalc.cli.checking import problem_of
+def _make_key(words: Sequence[str], given: settings.Words) -> None:
+    from attncalc.cli.solving import problem_of
     from attncalc.homework.worksheets import key_document
     from attncalc.inputs import Reading, load_document
 
@@ -92,18 +91,18 @@ def _make_key(words: Sequence[str], given: common.Words) -> None:
     surplus = [f"--{name}" for name in ("seed", "size", "level") if given[name]]
     if surplus:
         raise OptionError(f"--key FILE makes the key of a problem that is there: {both(surplus)} cannot change it")
-    path = None if given["output"] in (None, "-") else Path(given["output"])
+    path = settings.output_file(given)
     reading = Reading()
     problem = problem_of(load_document(given["key"], reading))
     if path is not None:
         refuse_unwritable(path, reading.opened)
-    common.deliver(key_document(problem), path)
+    output.deliver(key_document(problem), path)
 
 
 def _sizes(words: Sequence[str]) -> dict[str, int]:
     """`n=3,d_k=4`."""
     found: dict[str, int] = {}
-    for word in common.names(words):
+    for word in settings.names(words):
         name, mark, size = (part.strip() for part in word.partition("="))
         if not mark or not name:
             raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")

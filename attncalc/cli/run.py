@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attncalc.calculations import load
-from attncalc.cli import common
+from attncalc.cli import sections, settings
 from attncalc.cli.command import Command
+from attncalc.cli.solving import problem_of, solve_and_show
 from attncalc.errors import OptionError
 
 
@@ -16,7 +16,7 @@ def command() -> Command:
     return Command(
         "run",
         _run,
-        [*common.output_options(), *common.arithmetic_options()],
+        [*sections.output_options(), *sections.arithmetic_options()],
         summary="Evaluates a problem or a saved result again, with any output option.",
         usage="document",
     )
@@ -24,14 +24,9 @@ def command() -> Command:
 
 def _run(words: Sequence[str], **given: Any) -> None:
     from attncalc.inputs import Reading, load_document
-    from attncalc.problem import Backward, Problem
 
-    chosen = common.settings(given)
+    chosen = settings.chosen(given)
     if len(words) != 1:
         raise OptionError(f"run takes one document, and {len(words)} were given", hint="attncalc run problem.json")
     reading = Reading()
-    document = load_document(words[0], reading)
-    *derivative, name = document.calculation.split(" ")  # "grad attention", "jacobian softmax"
-    backward = Backward(jacobian=derivative == ["jacobian"]) if derivative else None
-    problem = Problem(load(name), document.inputs, document.options, backward)
-    common.solve_and_show(problem, chosen, reading)
+    solve_and_show(problem_of(load_document(words[0], reading)), chosen, reading)

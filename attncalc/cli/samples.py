@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attncalc.cli import common, output
+from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.cli.listing import FORMATS, show
 from attncalc.errors import AttncalcError, OptionError
@@ -21,7 +21,7 @@ def command() -> Command:
     return Command(
         "sample",
         _sample,
-        common.target_options(FORMATS),
+        sections.target_options(FORMATS),
         summary="Lists the sample inputs that come with attncalc, or writes one exactly as it is.",
         usage="[name]",
         words=lambda: (name for entries in described().values() for name in entries),
@@ -36,24 +36,20 @@ def _sample(words: Sequence[str], **given: Any) -> None:
         return
     sections = {heading: list(entries.items()) for heading, entries in described().items()}
     rows = [{"name": name, "summary": line} for entries in sections.values() for name, line in entries]
-    show(sections, rows, common.target(given, FORMATS))
+    show(sections, rows, settings.target(given, FORMATS))
 
 
-def _write(name: str, given: common.Words) -> None:
+def _write(name: str, given: settings.Words) -> None:
     """The sample's own bytes, so that `-f` means nothing here."""
     if given["format"] is not None:
         raise OptionError("a sample is written as it is, and -f is for the list of samples")
     content = find(name).read_bytes()
-    path = None if given["output"] in (None, "-") else Path(given["output"])
-    if path:
-        from attncalc.cli.files import refuse_unwritable
-
-        refuse_unwritable(path)
-    elif b"\0" in content and output.is_terminal(sys.stdout):
+    path = settings.output_file(given)
+    if path is None and b"\0" in content and output.is_terminal(sys.stdout):
         raise AttncalcError(
             f"{name} is binary, and standard output is a terminal", hint=f"write it to a file: -o {name}"
         )
-    common.deliver(content, path)
+    output.deliver(content, path)
 
 
 def described() -> dict[str, dict[str, str]]:

@@ -132,11 +132,15 @@ def _check_transposed(call: Call) -> None:
 
 def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -> InputError:
     """The error for more words than operands; a shell may have split them."""
-    names = both(operand.name for operand in places) if places else "none by position"
-    many = len(positional)
+    name, many = call.calculation.name, len(positional)
+    given = f"{many} {'word was' if many == 1 else 'words were'} given"
+    if not places:
+        return InputError(
+            f"{name} takes no operands by position, and {given}", hint=f"attncalc {name} --help lists what it takes"
+        )
+    taken = f"{len(places)} {'operand' if len(places) == 1 else 'operands'} ({both(o.name for o in places)})"
     numeric = sum(looks_numeric(word) for word in positional)
     return InputError(
-        f"{call.calculation.name} takes {len(places)} {'operand' if len(places) == 1 else 'operands'} ({names}), "
-        f"and {many} {'word was' if many == 1 else 'words were'} given",
+        f"{name} takes {taken}, and {given}",
         hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
     )

@@ -20,6 +20,7 @@ _MENDS = (
     (r"[+-]?0[xXbBoO].*", "write the number in decimal digits"),
     (r"[+-]?[\d.]+[dD][+-]?\d+", "write the exponent with an e: 1e3"),
     (r"[+-]?[\d.]+[+-][\d.]*[ij]", "operands are real"),
+    (r"[+-]?([OoIl]|(?=.*\d)[\dOoIl.]+)", "the letters O and l are not the digits 0 and 1"),
     (r"(?i:true|false)", BOOLEANS_HINT),
     (r"(?i:n/?a|none|null|-+|\?)", GAPS_HINT),
     (r"=.*", "save the values in place of the formulas"),

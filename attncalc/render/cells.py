@@ -12,7 +12,7 @@ from attncalc.errors import ShapeError
 from attncalc.numbers import format_number
 from attncalc.render.view import View, as_read
 from attncalc.render.window import table_at
-from attncalc.render.worked import written
+from attncalc.render.worked import leading, written
 from attncalc.trace import Step, Trace
 
 MOST = 2_000  # entries whose arithmetic is written in one call
@@ -92,4 +92,5 @@ def _of_step(step: Step, at: tuple[int, ...] | None, view: View) -> Iterator[Lin
             raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape or 'a single number'}, indices from 0")
         arithmetic = step.arithmetic(place) if step.arithmetic else ()
         entry = table_at(step, place[:-2], *([i] for i in (0, 0, *place)[-2:]))[0, 0]
-        yield Line(step, place, written(arithmetic, view.digits), format_number(entry, view.digits))
+        value = format_number(entry, view.digits)
+        yield Line(step, place, leading(written(arithmetic, view.digits), value), value)

@@ -171,9 +171,7 @@ def _step(step: Step, view: View) -> dict[str, Any]:
     if step.value is None or (step.value.size > LARGE and not view.everything):
         entry["summary"] = _summary(step, view)
     else:
-        entry["value"] = (
-            _decimals(step.value, view.digits) if _is_exact(step.value) else encode(step.value, view.digits)
-        )
+        entry["value"] = _value(step, view)
         if _is_exact(step.value):
             entry |= _exactly(step.value)
         if step.names:

@@ -20,6 +20,13 @@ _SIGNS = {
     "∂": "d",
     "∇": "grad ",
     "Σ": "sum ",
+    "∏": "prod ",
+    "⌊": "floor(",
+    "⌋": ")",
+    "⌈": "ceil(",
+    "⌉": ")",
+    "½": "0.5",
+    "¬": "not ",
     "∞": "inf",
     "‖": "||",
     "←": "<-",
@@ -36,9 +43,10 @@ _SIGNS = {
 }
 _ASCII = str.maketrans(_SIGNS)
 _ROOT = re.compile(r"√(\(|[\w.]+)")
-_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀᵗⁿ]+")
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _GREEK = re.compile("[Α-Ωα-ω]")
+_HAT = re.compile(r"(?<![A-Za-zÀ-ɏ])(?:[A-Za-z]\u0302|ŷ)(?!\w)")  # over a letter alone: in a word it is an accent
 
 _WORDS = (
     (r"(?<=\de)−(?=\d)", "-"),
@@ -66,7 +74,8 @@ def to_ascii(text: str) -> str:
     """The text for a stream without `√` or `ᵀ`: `sqrt(d_k)`, `Q*K^T`, `gamma`; what has no spelling is escaped."""
     if text.isascii():
         return text
-    text = text.replace("Σ ", "Σ").replace("Σ(", "sum(")
+    text = _HAT.sub(lambda found: unicodedata.normalize("NFD", found[0])[0] + "_hat", text)
+    text = text.replace("Σ ", "Σ").replace("Σ(", "sum(").replace("∏ ", "∏")
     text = _ROOT.sub(lambda found: "sqrt(" if found[1] == "(" else f"sqrt({found[1]})", text)
     text = _RAISED.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), text)
     text = _LOWERED.sub(lambda found: "_" + unicodedata.normalize("NFKC", found[0]), text)

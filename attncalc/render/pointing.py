@@ -8,7 +8,7 @@ from typing import NamedTuple
 from attncalc.render.parts import Item
 from attncalc.render.view import View
 from attncalc.render.window import Limits, label, window
-from attncalc.render.worked import written
+from attncalc.render.worked import leading, written
 from attncalc.text import both
 from attncalc.trace import Entry, Origin, Step, Trace
 
@@ -126,7 +126,7 @@ def _how(step: Step, at: Place, entry: str, sources: list[str], view: View) -> s
     assert step.arithmetic is not None, "only what can be worked out is"
     arithmetic = step.arithmetic(at)
     moved = len(arithmetic) == 1 and isinstance(arithmetic[0], Entry)
-    worked = "" if moved else written(arithmetic, view.digits)
+    worked = "" if moved else leading(written(arithmetic, view.digits), entry)
     if not worked and not sources:
         return ""
     place = f"{step.name}[{','.join(map(str, at))}]" if at else step.name

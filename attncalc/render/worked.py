@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from attncalc.numbers import exact_text, format_number
+from attncalc.render.window import parted
 from attncalc.trace import Arithmetic, Entry, Step
 
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
@@ -41,7 +42,12 @@ def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:
         return []
     numbers = [format_number(x, digits) for x in value.ravel()]
     worked = [written(line, digits) for line in lines]
-    return [("" if line == number else line, number) for line, number in zip(worked, numbers, strict=True)]
+    return [(leading(line, number), number) for line, number in zip(worked, numbers, strict=True)]
+
+
+def leading(arithmetic: str, value: str) -> str:
+    """The arithmetic that leads to a value; "" where it is that value itself: `0`, or `e^(-2)` to `e^(-2) ≈ 0.1353`."""
+    return "" if parted(value)[0] == arithmetic else arithmetic
 
 
 def ending(arithmetic: str, value: str) -> str:

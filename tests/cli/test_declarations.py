@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from attncalc.calculations import TABLE, load
-from attncalc.cli import common
+from attncalc.cli import sections, settings
 from attncalc.cli.calculate import _spoken
 from attncalc.cli.command import Command
 from attncalc.cli.gradient import Gradients, command
@@ -15,12 +15,12 @@ from attncalc.cli.groups import Root
 from attncalc.render import FORMATS, PICTURES
 
 COMMON = {
-    option.name for option in (*common.output_options(), *common.arithmetic_options(), *common.reading_options())
+    option.name for option in (*sections.output_options(), *sections.arithmetic_options(), *sections.reading_options())
 } | {"help", "words"}
 
 
 def test_every_format_that_is_a_file_has_its_suffix() -> None:
-    assert set(common.SUFFIXES.values()) == {*FORMATS, *PICTURES} - {"plain"}
+    assert set(settings.SUFFIXES.values()) == {*FORMATS, *PICTURES} - {"plain"}
 
 
 def backward(name: str) -> Command:

@@ -77,11 +77,15 @@ CALLS = {
     ),
     "cosine": (
         "cosine needs a and b, and a and b are missing",
-        "",
+        "attncalc explain cosine says what it takes, with an example",
     ),
     "cosine 1,2": (
         "cosine needs a and b, and b is missing",
         "",
+    ),
+    "scaling 3": (
+        "scaling takes no operands by position, and 1 word was given",
+        "attncalc scaling --help lists what it takes",
     ),
     "cosine 1 2 3 4": (
         "cosine takes 2 operands (a and b), and 4 words were given",

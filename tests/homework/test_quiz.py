@@ -15,7 +15,7 @@ import pytest
 from homework.sheets import answered, right_steps, written
 
 from attncalc.calculations import TABLE
-from attncalc.cli.checking import problem_of
+from attncalc.cli.solving import problem_of
 from attncalc.errors import OptionError
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker

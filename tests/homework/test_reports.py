@@ -317,6 +317,39 @@ def test_gradescope_of_one_sheet_is_one_file(run: Run, homework: Path) -> None:
     assert json.loads(run(*words).stdout) == whole
 
 
+@pytest.mark.parametrize("form", REPORTS)
+def test_a_report_on_standard_output_stands_there_alone(run: Run, homework: Path, form: str) -> None:
+    words = ("grade", "problem.json", "sheets/bo.json", "--report", form)
+    done = run(*words, "-o", "-")
+    assert done.stdout.endswith("\n")
+    assert done.stdout == run(*words).stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("json", "-o", "problem.json"),
+        ("csv", "-o", "sheets/ann.json"),
+        ("gradescope", "-o", "sheets"),
+    ],
+    ids=["the key", "a sheet", "a folder with a sheet in the place of each report"],
+)
+def test_what_is_marked_is_not_written_to(run: Run, homework: Path, words: tuple[str, ...]) -> None:
+    before = {path: path.read_bytes() for path in homework.rglob("*.json")}
+    done = run("grade", "problem.json", "sheets", "--report", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(": the calculation reads it\nhint: choose another name\n")
+    assert {path: path.read_bytes() for path in homework.rglob("*.json")} == before
+
+
+@pytest.mark.parametrize("where", ["", "-"])
+def test_gradescope_of_many_sheets_needs_a_folder(run: Run, homework: Path, where: str) -> None:
+    done = run("grade", "problem.json", "sheets", "--report", "gradescope", "-o", where)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "-o must name a folder" in done.stderr
+    assert {path.name for path in homework.iterdir()} == {"problem.json", "sheets"}
+
+
 @pytest.mark.parametrize("where", ["problem.json", "problem.json/deeper", "/proc/nowhere"])
 def test_gradescope_cannot_write_into_what_is_no_folder(run: Run, homework: Path, where: str) -> None:
     before = (homework / "problem.json").read_bytes()

@@ -68,6 +68,16 @@ def dot(make: type[Make]) -> Trace:
 
 
 @pytest.fixture(scope="session")
+def exact(make: type[Make]) -> Trace:
+    """Surds: an array of them, and one by itself, which NumPy hands over as no array."""
+    import sympy
+
+    surds = np.array([sympy.sqrt(2), sympy.Rational(1, 3)], dtype=object)
+    total = np.array(sympy.sqrt(2) + sympy.Rational(1, 3), dtype=object)
+    return make.trace(make.step("surds", surds, "n", "√x"), make.step("sum", total, "", "Σ surds"))
+
+
+@pytest.fixture(scope="session")
 def attention(make: type[Make]) -> Trace:
     """Two queries, two keys, the second key hidden from the first query; the tokens have labels."""
     labels = {"n": ("the", "cat"), "m": ("the", "cat")}

@@ -42,10 +42,15 @@ def test_tells_all_that_is_on_the_card(name: str, format: str) -> None:
 
 
 @pytest.mark.parametrize("width", [NARROWEST, 80, 120])
-@pytest.mark.parametrize("name", ["attention", "softmax", "kv-cache", "encoder-block"])
+@pytest.mark.parametrize("name", ["attention", "softmax", "kv-cache", "encoder-block", "rope", "residual"])
 def test_keeps_to_the_width(name: str, width: int) -> None:
     lines = page(of(name), "table", View(width=width)).splitlines()
     assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_has_a_spelling_for_every_sign_in_ascii(name: str) -> None:
+    assert not re.findall(r"\\[xuU][0-9a-f]+", page(of(name), "table", View(unicode=False)))
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -9,6 +10,7 @@ from importlib import import_module
 import pytest
 
 from attncalc.render import BINARY, FORMATS, render
+from attncalc.trace import Trace
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -23,6 +25,13 @@ def test_text_ends_in_a_newline_and_binary_is_bytes(name: str, format: str, requ
     page = render(request.getfixturevalue(name), format)
     assert isinstance(page, bytes) == (format in BINARY)
     assert isinstance(page, bytes) or page.endswith("\n")
+
+
+@pytest.mark.parametrize("format", [each for each in FORMATS if each not in BINARY])
+def test_every_text_holds_exact_numbers(exact: Trace, format: str) -> None:
+    page = render(exact, format)
+    assert isinstance(page, str)
+    assert re.search(r"√2|\\sqrt\{2\}|sqrt\(2\)|<msqrt>|1\.414", page)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,185 @@
+"""What the words of the shared options ask for: where a result goes, what is shown, how it is calculated and read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from attncalc.cli import output
+from attncalc.errors import AttncalcError, OptionError
+from attncalc.render import BINARY, FORMATS, PICTURES, View
+from attncalc.text import either, near, quoted, visible
+
+if TYPE_CHECKING:
+    from attncalc.inputs import Reading
+
+SUFFIXES = {
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".txt": "table",
+    ".png": "png",
+    ".svg": "svg",
+}
+WHEN = ("auto", "always", "never")
+DTYPES = ("float64", "float32")
+MOST_DIGITS = 50
+MOST_ROUNDING = 15  # float64 has no more
+
+Words = Mapping[str, Any]
+"""The options of a call as they were written: a word, or None where one was not given."""
+
+
+class Target(NamedTuple):
+    """Where a result goes, and in which format."""
+
+    path: Path | None  # None is standard output
+    format: str
+
+
+class Settings(NamedTuple):
+    """How to calculate, and what to show of it."""
+
+    target: Target
+    view: View
+    dtype: str
+    round_to: int | None
+    exact: bool
+    symbolic: bool
+    expand: bool
+    explain: bool
+
+
+def names(words: Iterable[str]) -> tuple[str, ...]:
+    """`("q,k", "v")` → ("q", "k", "v")."""
+    return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+
+
+def choice(name: str, word: str | None, choices: Sequence[str]) -> str:
+    """One of a few words; the first where none was given."""
+    if word is None:
+        return choices[0]
+    if word not in choices:
+        raise OptionError(f"--{name} takes {either(choices)}, not {quoted(word)}", hint=near(word, choices))
+    return word
+
+
+def count(name: str, word: str | None, most: int) -> int | None:
+    """A whole number from 0 on."""
+    if word is None:
+        return None
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(most)) and int(word) <= most):
+        raise OptionError(f"--{name} takes a whole number from 0 to {most}, not {quoted(word)}")
+    return int(word)
+
+
+def target(words: Words, formats: Sequence[str]) -> Target:
+    """Where the result goes, or why it can't go there: told before anything is computed."""
+    form = choice("format", words["format"], formats)
+    path = output_file(words)
+    if path is None and form in BINARY | {"png"} and output.is_terminal(sys.stdout):
+        mend = f"write it to a file: -o result.{form}"
+        raise AttncalcError(f"{form} is binary, and standard output is a terminal", hint=mend)
+    if path is not None and words["format"] is None:
+        form = _format_of(path, formats)
+    return Target(path, form)
+
+
+def output_file(words: Words) -> Path | None:
+    """The file that -o names, or why it cannot be written; None for standard output."""
+    if words["output"] in (None, "-"):
+        return None
+    from attncalc.cli.files import refuse_unwritable
+
+    if not words["output"]:
+        raise OptionError("--output needs the name of a file, and it is empty")
+    path = Path(words["output"])
+    refuse_unwritable(path)
+    return path
+
+
+def _format_of(path: Path, formats: Sequence[str]) -> str:
+    known = [suffix for suffix, form in SUFFIXES.items() if form in formats]
+    suffix = path.suffix.lower()
+    if suffix not in known:
+        raise OptionError(
+            f"cannot tell the format of {visible(str(path), 80)} from its suffix",
+            hint=f"known are {', '.join(known)}; any other goes with -f FORMAT",
+        )
+    return SUFFIXES[suffix]
+
+
+def paper(words: Words, where: Target) -> View:
+    """What a page is written on: its width, its colours, the signs that it can carry, and the decimals."""
+    color = output.wants_color(choice("color", words["color"], WHEN))
+    return View(
+        digits=count("digits", words["digits"], MOST_DIGITS),
+        width=output.width() if where.path is None else None,
+        color=color and where.path is None,
+        unicode=where.path is not None or output.carries_signs(sys.stdout),
+    )
+
+
+def chosen(words: Words) -> Settings:
+    """How to calculate and what to show, or which option is at fault: told before any file is read."""
+    where = target(words, (*FORMATS, *PICTURES))
+    _must_be_drawable(words, where)
+    view = paper(words, where)._replace(
+        plot=bool(words["plot"]),
+        show=names(words["show"]),
+        quiet=bool(words["quiet"]),
+        get=words["get"],
+        everything=bool(words["all"]),
+        cells=_cells(words["cell"]),
+        standalone=bool(words["standalone"]),
+    )
+    rounding = count("round", words["round"], MOST_ROUNDING)
+    exact, symbolic = bool(words["exact"]), bool(words["symbolic"])
+    if rounding is not None and (exact or symbolic):
+        raise OptionError(f"--round rounds every step, and --{'exact' if exact else 'symbolic'} rounds none")
+    dtype = choice("dtype", words["dtype"], DTYPES)
+    return Settings(
+        where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]), bool(words["explain"])
+    )
+
+
+def _must_be_drawable(words: Words, where: Target) -> None:
+    """Refuse a picture on a page that has none."""
+    flag = "--plot" if words["plot"] else f"-f {where.format}"
+    if not words["plot"] and where.format not in PICTURES:
+        return
+    if where.format != "table" and where.format not in PICTURES:
+        mend = "leave out -f, or write a file: -o picture.png or picture.svg"
+        raise OptionError(f"--plot draws below a table, and {where.format} has no pictures", hint=mend)
+    if words["cell"]:
+        raise OptionError(f"--cell shows the arithmetic of an entry alone, and {flag} draws: give one of them")
+    if words.get("check") is not None:
+        raise OptionError(f"--check marks an answer, and {flag} draws a result: give one of them")
+
+
+def _cells(words: Sequence[str]) -> tuple[str, ...]:
+    """The entries whose arithmetic is asked for; `all` of them, or these."""
+    cells = tuple(word.strip() for word in words)
+    if "all" in cells and len(cells) > 1:
+        raise OptionError("--cell all is every entry: no other --cell goes with it")
+    return cells
+
+
+def reading(words: Words) -> Reading:
+    """How the call's files are to be read."""
+    from attncalc.inputs import Reading
+
+    return Reading(
+        data=words["data"],
+        delimiter=words["delimiter"],
+        decimal=words["decimal"] or ".",
+        header=words["header"],
+        labels=words["labels"],
+        transpose=names(words["transpose"]),
+    )
