@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.errors import AttncalcError
+from attncalc.text import near
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,12 +227,10 @@ class Trace:
             return self.outputs[0]
         if found:
             raise AttncalcError(f"{name} stands in several groups: {', '.join(s.key for s in found)}")
-        import difflib  # here, where a name was not found, and not at start-up
-
-        near = difflib.get_close_matches(name, [s.key for s in known], n=3)
+        keys = [s.key for s in known]
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",
-            hint=f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(s.key for s in known)}",
+            hint=near(name, keys) or f"it has {', '.join(keys)}",
         )
 
     def __getitem__(self, name: str) -> Array:

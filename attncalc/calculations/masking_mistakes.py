@@ -49,6 +49,12 @@ def _otherwise(fill: Callable[[Node], Node | float]) -> Callable[[Scope], Node]:
     return rule
 
 
+def _raised(s: Scope) -> Node:
+    """1 added where a query may look, in place of −∞ where it may not."""
+    allowed, x = _masking(s)
+    return keep_where(allowed, x + 1, x)
+
+
 def _after(s: Scope) -> Node:
     allowed, x, _ = parts(s.masked, "where")
     return keep_where(allowed, softmax(x), 0)
@@ -111,19 +117,15 @@ MASKS = (
         says="0 in place of −∞, or scores times the mask",
         hint="What is e⁰?",
     ),
-    wrong(
-        "mask-additive-01",
-        "masked",
-        _otherwise(lambda x: x - 1),
-        says="the mask's 0 and 1 added to the scores",
-        hint="How negative must a forbidden score be?",
-    ),
-    wrong(
-        "mask-additive-01",
-        "masked",
-        lambda s: keep_where(_masking(s)[0], _masking(s)[1] + 1, _masking(s)[1]),
-        says="the mask's 0 and 1 added to the scores",
-        hint="How negative must a forbidden score be?",
+    *(
+        wrong(
+            "mask-additive-01",
+            "masked",
+            added,
+            says="the mask's 0 and 1 added to the scores",
+            hint="How negative must a forbidden score be?",
+        )
+        for added in (_otherwise(lambda x: x - 1), _raised)
     ),
     wrong(
         "mask-plus-inf",
@@ -132,19 +134,15 @@ MASKS = (
         says="+∞ in place of −∞",
         hint="For which infinity is e^x 0?",
     ),
-    wrong(
-        "mask-strict",
-        "masked",
-        _triangle(lambda j, i: j < i),
-        says="a token may not look at itself",
-        hint="May a token look at itself?",
-    ),
-    wrong(
-        "mask-strict",
-        "masked",
-        _triangle(lambda j, i: j < i, -1e9),
-        says="a token may not look at itself",
-        hint="May a token look at itself?",
+    *(
+        wrong(
+            "mask-strict",
+            "masked",
+            _triangle(lambda j, i: j < i, fill),
+            says="a token may not look at itself",
+            hint="May a token look at itself?",
+        )
+        for fill in (-np.inf, -1e9)
     ),
     wrong(
         "mask-transposed",

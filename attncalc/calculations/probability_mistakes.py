@@ -119,19 +119,15 @@ SOFTMAX = (
         says="the maximum taken away above, not below",
         hint="Is the shift above and below the same?",
     ),
-    wrong(
-        "sm-exp-zero-is-0",
-        "exponentials",
-        _zero_where(scores),
-        says="e⁰ taken as 0",
-        hint="What is any number to the power 0?",
-    ),
-    wrong(
-        "sm-exp-zero-is-0",
-        "exponentials",
-        _zero_where(lambda s: s.shifted),
-        says="e⁰ taken as 0",
-        hint="What is any number to the power 0?",
+    *(
+        wrong(
+            "sm-exp-zero-is-0",
+            "exponentials",
+            _zero_where(exponent),
+            says="e⁰ taken as 0",
+            hint="What is any number to the power 0?",
+        )
+        for exponent in (scores, lambda s: s.shifted)
     ),
 )
 

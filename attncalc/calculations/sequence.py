@@ -159,9 +159,8 @@ def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b:
         return step("hidden", tanh(sums), "what is new and what is remembered, squeezed to between −1 and 1"), cell
     if kind == "lstm":
         sums = step("sums", from_input + from_state, "what is new and what is remembered, for the four gates")
-        i, f, g, o = (
-            sigmoid(p) if letter != "g" else tanh(p) for p, letter in zip(_parts(sums, 4), "ifgo", strict=True)
-        )
+        parts = zip(_parts(sums, 4), GATES[kind], strict=True)
+        i, f, g, o = (tanh(part) if gate == "g" else sigmoid(part) for part, gate in parts)
         gates = step("gates", stack([i, f, g, o], "gate"), "i lets in, f keeps, g is what may come in, o lets out")
         i, f, g, o = (take(gates, "gate", place) for place in range(4))
         cell = step("cell", f * cell + i * g, "a sum: the gradient passes it as far as f is open")
