@@ -125,7 +125,7 @@ def _arrays(data: bytes | mmap, source: str) -> Contents:
     return ArrayFile(source, {"": partial(binary.read_npy, data, source)})
 
 
-def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO], most: int | None) -> Contents:
+def _contents(data: bytes, source: str, form: str, opener: Callable[[], BinaryIO], most: int | None = None) -> Contents:
     """What bytes of a known format hold."""
     if form == "npy":
         return _arrays(data, source)
