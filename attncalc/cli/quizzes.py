@@ -60,8 +60,8 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
     level = settings.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
     sizes = _sizes(given["size"])
     seed = settings.count("seed", given["seed"], MOST_SEED)
+    from attncalc.homework.handouts import files
     from attncalc.homework.quiz import quiz
-    from attncalc.homework.worksheets import files
 
     chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
     found = quiz(name, seed=chosen, sizes=sizes, level=level)
@@ -83,7 +83,7 @@ def _others(sizes: dict[str, int]) -> str:
 
 def _make_key(words: Sequence[str], given: settings.Words) -> None:
     from attncalc.cli.solving import problem_of
-    from attncalc.homework.worksheets import key_document
+    from attncalc.homework.handouts import key_document
     from attncalc.inputs import Reading, load_document
 
     if words:

@@ -1,26 +1,19 @@
-"""What a quiz is handed out as: the problem, blank sheets, worksheets to print, and the key for who marks them."""
+"""Worksheets: a problem to be printed and worked out by hand, as Markdown and as LaTeX, with a box for every number."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.digits import shortest
-from attncalc.homework.key import Key, spelled
-from attncalc.problem import Problem, solve
 from attncalc.render import tex
-from attncalc.render.document import document, page, written
 from attncalc.render.markdown import code, math, plain
 from attncalc.render.parts import operand_steps, sizes
 from attncalc.render.view import View
 from attncalc.render.window import Limits, heading, is_words, label, window
 from attncalc.trace import Step, Trace
-
-Array = NDArray[Any]
 
 DECIMALS = 4
 ASKED = f"Work each step out from the one before. Write {DECIMALS} decimals where a number does not come out sooner."
@@ -32,75 +25,14 @@ WIDE = 8
 """From so many columns on, the boxes of a printed table are narrow."""
 
 
-def files(problem: Problem) -> dict[str, str]:
-    """Everything that is handed out, by the names of the files."""
-    trace = solve(problem, keep_all=True)
-    steps = _asked(trace, Key(problem))
-    return {
-        "problem.json": _problem(trace),
-        "sheet.json": _blank_json(steps),
-        "sheet.csv": _blank_csv(steps),
-        "key.json": page(trace, View(everything=True)),
-        "worksheet.md": "\n\n".join(_markdown(trace, steps)) + "\n",
-        "worksheet.tex": "\n".join(_latex(trace, steps)) + "\n",
-    }
+def markdown(trace: Trace, steps: Sequence[Step]) -> str:
+    """The worksheet as Markdown; `steps` are to be filled in."""
+    return "\n\n".join(_markdown(trace, steps)) + "\n"
 
 
-def key_document(problem: Problem) -> str:
-    """A problem with every step worked out."""
-    return page(solve(problem, keep_all=True), View(everything=True))
-
-
-def _asked(trace: Trace, key: Key) -> list[Step]:
-    """The steps that are to be filled in: those that have numbers, the result among them."""
-    known = {step.key: step for step in (*trace.outputs, *trace.steps)}
-    asked = [known[spelled(step)] for step in key.steps if key.value(step) is not None and spelled(step) in known]
-    return [step for step in asked if step.value is not None and step.value.dtype.kind in "biuf"]
-
-
-# Files that are read again
-
-
-def _problem(trace: Trace) -> str:
-    """A problem as a document, without its answers; of the options, those that were given."""
-    whole = document(trace)
-    whole["inputs"] = {name: _short(value) for name, value in whole["inputs"].items()}
-    whole["options"] = {name: whole["options"][name] for name in trace.problem.options}
-    kept = ("attncalc", "calculation", "inputs", "labels", "options")
-    return written({name: whole[name] for name in kept if name in whole}, View())
-
-
-def _short(value: Any) -> Any:
-    """Whole numbers without a point."""
-    if isinstance(value, list):
-        return [_short(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _blank_json(steps: Sequence[Step]) -> str:
-    """A null for every number, a row of them a line."""
-    blanks = [f"  {json.dumps(step.key)}: {_nulls(step.shape)}" for step in steps]
-    return '{"student": "",\n "steps": {\n' + ",\n".join(blanks) + "\n }}\n"
-
-
-def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
-    if not shape:
-        return "null"
-    if len(shape) == 1:
-        return f"[{', '.join(['null'] * shape[0])}]"
-    return f"[\n{indent}" + f",\n{indent}".join([_nulls(shape[1:], indent + " ")] * shape[0]) + "]"
-
-
-def _blank_csv(steps: Sequence[Step]) -> str:
-    """Blocks with a `?` for every number; the matrices of a stack one below the other."""
-    lines = ["@student,"]
-    for step in steps:
-        rows, columns = int(np.prod(step.shape[:-1])), (1, *step.shape)[-1]
-        lines += [f"@{step.key}", *[",".join("?" * columns)] * rows]
-    return "\n".join(lines) + "\n"
-
-
-# Worksheets
+def latex(trace: Trace, steps: Sequence[Step]) -> str:
+    """The worksheet as a LaTeX document; `steps` are to be filled in."""
+    return "\n".join(_latex(trace, steps)) + "\n"
 
 
 class Table(NamedTuple):

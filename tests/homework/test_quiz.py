@@ -17,13 +17,13 @@ from homework.sheets import answered, right_steps, written
 from attncalc.calculations import TABLE
 from attncalc.cli.solving import problem_of
 from attncalc.errors import OptionError
+from attncalc.homework.handouts import files, key_document
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
 from attncalc.homework.quiz import Quiz, quiz
 from attncalc.homework.sheets import from_contents, from_tree
 from attncalc.homework.templates import LEVELS, NOT_BY_HAND
 from attncalc.homework.verdicts import MISSING
-from attncalc.homework.worksheets import files, key_document
 from attncalc.inputs import Reading, load_document
 from attncalc.problem import Problem
 
