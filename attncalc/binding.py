@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc import axes as ax
 from attncalc.axes import Axes, Axis
@@ -16,7 +15,11 @@ from attncalc.graph import note
 from attncalc.text import either, near, quoted
 from attncalc.trace import Given
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
 LONGEST_TEXT = 60
 """Characters of a text that is told beside the ids of its words."""
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.digits import round_half_up, shortest, widened
 from attncalc.render.view import View, asked_for, shown, value_of
 from attncalc.trace import Given, Step, Trace
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
 
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value
