@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from attncalc.cli import common
-from attncalc.cli.command import spelling
-from attncalc.cli.groups import VERBS, families
+from attncalc.cli.groups import VERBS
+from attncalc.cli.help import families, spelling
 
 SHARED = (common.output_options, common.arithmetic_options, common.checking_options, common.reading_options)
 VERSION = version("attncalc")

@@ -154,7 +154,8 @@ UNNEEDED = HEAVY | {"csv", "dataclasses", "fractions", "unittest", "zipfile"}
 UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.program"}
 UNNEEDED |= {"attncalc.illustration", "attncalc.picture", "attncalc.sweep"}
 UNNEEDED |= {"attncalc.homework", "attncalc.inputs.python_values", "attncalc.ops.spectral"}
-ATTENTION = {"attncalc.calculations.attention", "attncalc.calculations.masking", "attncalc.ops.pairs"}
+ATTENTION = {"attncalc.calculations.attention", "attncalc.calculations.masking"}
+TURNING = {"attncalc.calculations.turning", "attncalc.calculations.frequencies", "attncalc.ops.pairs"}
 VECTORS = {"attncalc.calculations.vectors"}
 CALLS = [
     ("attention {samples}/attention.json -f json", ATTENTION, VECTORS | {"decimal", "rich", "attncalc.render.tables"}),
