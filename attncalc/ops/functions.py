@@ -144,6 +144,11 @@ def softmax(x: Node, over: str | None = None) -> Node:
     return Node("softmax", x, over=over or x.names[-1])
 
 
+def softmax_slopes(p: Node) -> Node:
+    """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
+    return Node("softmax_slopes", p)
+
+
 def log_sum_exp(x: Node, over: str | None = None) -> Node:
     """ln Σ exp(x) along an axis (the last one)."""
     return Node("log_sum_exp", x, over=over or x.names[-1])
@@ -236,8 +241,3 @@ def spread(x: Node, axes: Axes) -> Node:
 def index(name: str, within: Axes, symbol: str) -> Node:
     """Each place's position (from 0) along an axis: `index("m", scores.axes, "j")` is each key's."""
     return Node("index", axes=within, along=find(within, name), symbol=symbol)
-
-
-def softmax_slopes(p: Node) -> Node:
-    """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
-    return Node("softmax_slopes", p)
