@@ -17,7 +17,7 @@ from attncalc.errors import AttncalcError
 from attncalc.expression import parse
 from attncalc.homework.sheets import from_contents
 from attncalc.inputs import Reading, load_document, looks_numeric, parse_number, read_word
-from attncalc.inputs.reading import STDIN, _contents
+from attncalc.inputs.opening import STDIN, _contents
 from attncalc.trace import Given
 
 
