@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.errors import ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Axis(NamedTuple):

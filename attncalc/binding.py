@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc import axes as ax
-from attncalc.axes import Axes, Axis
+from attncalc.axes import Axes
 from attncalc.calculation import Calculation, Operand, Shape
-from attncalc.errors import InputError, OptionError, ShapeError
-from attncalc.graph import note
-from attncalc.text import either, near, quoted
+from attncalc.errors import OptionError, ShapeError
+from attncalc.text import either
 from attncalc.trace import Given
 
-Array = NDArray[Any]
-LONGEST_TEXT = 60
-"""Characters of a text that is told beside the ids of its words."""
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 
 class Bound(NamedTuple):
@@ -61,43 +60,17 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             labels.setdefault(found[position].name, words)
     for operand in given:
         if operand.kind == "tokens":
+            from attncalc.kinds import holders, numbered  # few operands are such
+
             place = next((a for known in axes.values() for a in known if a.name == operand.of), None)
             if place is None:
                 raise OptionError(
-                    f"{calculation.name} has no vocabulary for {operand.name}: {_holders(calculation, operand)}"
+                    f"{calculation.name} has no vocabulary for {operand.name}: {holders(calculation, operand)}"
                 )
-            inputs_[operand.name], words = _numbered(inputs_[operand.name], operand, place, labels.get(operand.of, ()))
+            inputs_[operand.name], words = numbered(inputs_[operand.name], operand, place, labels.get(operand.of, ()))
             if words:
                 labels[axes[operand.name][-1].name] = words
     return Bound(inputs_, axes, labels, frozenset(dropped))
-
-
-def _holders(calculation: Calculation, tokens: Operand) -> str:
-    """`embedding or output must be given`: the operands whose rows or columns the tokens count."""
-    return f"{either(o.name for o in calculation.operands if any(tokens.of in s for s in o.shapes))} must be given"
-
-
-def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:
-    """Tokens as ids, and their words where the vocabulary has any; each must be one of the vocabulary's."""
-    if g.value.dtype == object and isinstance(g.value.flat[0], str):
-        known = {word: i for i, word in reversed([*enumerate(words)])}
-        missing = next((word for word in g.value.flat if word not in known), None)
-        if missing is not None:
-            fault = f"{operand.name}: {quoted(missing)} is not among the {len(words)} words of the vocabulary"
-            if not words:
-                fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: the rows have no labels"
-            raise InputError(fault, hint=near(missing, words) if words else "give ids, or label the rows of the table")
-        g = g._replace(value=np.vectorize(known.__getitem__, otypes=[np.int64])(g.value), written=None)
-    ids = g.value.astype(np.int64)
-    wrong = np.argwhere((ids < 0) | (ids >= into.size))
-    if len(wrong):
-        place = "".join(f"[{i}]" for i in wrong[0])
-        there = f"the vocabulary has {into.size} words, 0…{into.size - 1}"
-        raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, and {there}")
-    named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
-    text = " ".join(named)
-    note = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
-    return g._replace(value=ids, note=note), named
 
 
 def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, int]:
@@ -149,7 +122,9 @@ def _alternative(operand: Operand, rank: int) -> Shape:
 def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tuple[Given, set[str]]:
     """The operand with the rank that is declared at least: a vector stands for one row."""
     if operand.kind == "mask":
-        g = _mask(operand, g, options.get(f"{operand.name}_kind"))
+        from attncalc.kinds import mask  # as above
+
+        g = mask(operand, g, options.get(f"{operand.name}_kind"))
     rank, least = g.value.ndim, min(len(shape) for shape in operand.shapes)
     if operand.broadcasts or rank >= least:
         return g, set()
@@ -167,26 +142,6 @@ def _declared(operand: Operand) -> str:
         " × ".join(p if isinstance(p, str) else f"({' '.join(p)})" for p in shape) or "a number"
         for shape in operand.shapes
     )
-
-
-def _mask(operand: Operand, g: Given, kind: str | None) -> Given:
-    """A mask as true (may look) and false, or as numbers to add: by its kind, or by what its entries are."""
-    value = g.value
-    two_valued = value.dtype == bool or bool(np.isin(value, (0, 1)).all())
-    flag = f"--{operand.name}-kind".replace("_", "-")
-    if kind is None:
-        kind = "keep" if two_valued else "additive"
-        meaning = "1 or true: may look" if two_valued else "its numbers are added"
-        note(f"{operand.name} read as {kind} ({meaning}); {flag} says otherwise")
-    if kind == "additive":
-        return g._replace(value=value.astype(np.float64)) if value.dtype == bool else g
-    if not two_valued:
-        raise InputError(
-            f"{operand.name} is to {kind} what it marks, and has entries other than 0 and 1",
-            hint=f"{flag} additive adds its numbers to the scores",
-        )
-    keep = value.astype(bool)
-    return g._replace(value=keep if kind == "keep" else ~keep)
 
 
 def _without_ones(g: Given, axes: Axes) -> tuple[Given, Axes]:

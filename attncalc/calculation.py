@@ -256,9 +256,8 @@ def layer_of(name: str) -> tuple[str, int, str]:
 
 def parse_shape(text: str) -> Shape:
     """`"d_model (h d_k)"` → ("d_model", ("h", "d_k"))."""
-    return tuple(
-        tuple(word[1:-1].split()) if word.startswith("(") else word for word in re.findall(r"\([^)]*\)|\S+", text)
-    )
+    words = re.findall(r"\([^)]*\)|\S+", text) if "(" in text else text.split()
+    return tuple(tuple(word[1:-1].split()) if word.startswith("(") else word for word in words)
 
 
 def calculation(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.axes import align
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 MARGIN = 16
 """So many rounding errors, relative to the sizes of the terms, are taken for nothing."""

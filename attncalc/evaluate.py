@@ -7,10 +7,9 @@ numbers. Numbers in formulas and sizes are brought to the same kind, so that non
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from attncalc.axes import align
 from attncalc.errors import NotExact
@@ -18,7 +17,11 @@ from attncalc.graph import Node
 from attncalc.ops.kernels import WITHOUT
 from attncalc.plan import Plan, is_given, named, plan
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    Array = NDArray[Any]
+
 MOST_EXACT = 20_000
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from attncalc.graph import Node, inside
@@ -117,7 +116,7 @@ def _latex_name(name: str, op: str) -> str:
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()
     elif op == "step" and len(name) > 2 and not (len(head) == 1 and (len(tail) == 1 or tail.isdigit())):
-        return rf"\text{{{re.sub('_', ' ', name)}}}"
+        return rf"\text{{{name.replace('_', ' ')}}}"
     elif len(head) > 1:
         head = rf"\text{{{head}}}"
     below = tail if len(tail) == 1 else rf"\text{{{tail.replace('_', ' ')}}}"

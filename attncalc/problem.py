@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.calculation import Calculation
 from attncalc.errors import NotExact
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
-from attncalc.options import checked
 from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import Written, after_step, kind_of, write
 
-Array = NDArray[Any]
-Rounding = Callable[[Array], Array]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Rounding = Callable[[Array], Array]
 
 
 class Backward(NamedTuple):
@@ -50,6 +50,7 @@ class Problem(NamedTuple):
         """Every option: as it was given, where that is as declared, else its default."""
         if not self.options:
             return self.calculation.defaults
+        from attncalc.options import checked  # many calls give none
 
         return self.calculation.defaults | checked(self.calculation, self.options)
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc import notation
 from attncalc.errors import DomainError
@@ -17,9 +16,11 @@ from attncalc.text import both
 from attncalc.trace import Arithmetic, Check, Notation, Origin, Step, Trace
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from attncalc.cells import At
 
-Array = NDArray[Any]
+    Array = NDArray[Any]
 
 
 class Recorded(NamedTuple):

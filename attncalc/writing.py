@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc import notation
 from attncalc.binding import Bound, bind
@@ -19,11 +18,14 @@ from attncalc.text import both, near
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from attncalc.expression import Expression
     from attncalc.loops.program import Rounding
     from attncalc.problem import Problem
 
-Array = NDArray[Any]
+    Array = NDArray[Any]
+
 UPSTREAM = "upstream"
 
 

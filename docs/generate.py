@@ -94,7 +94,8 @@ def fill(text: str, folder: Path) -> str:
 
 def reference() -> dict[Path, str]:
     """The pages of docs/commands/, their blocks still empty: an index, and a page for each family."""
-    from attncalc.cli.groups import VERBS, families
+    from attncalc.cli.groups import VERBS
+    from attncalc.cli.help import families
 
     shared = "sed -n '/^Output:/,$p'"
     made = "Written by `docs/generate.py`: every block below was run in the folder of the samples."

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from attncalc.cli import sections
-from attncalc.cli.command import spelling
-from attncalc.cli.groups import VERBS, families
+from attncalc.cli.groups import VERBS
+from attncalc.cli.help import families, spelling
 
 SHARED = (sections.output_options, sections.arithmetic_options, sections.checking_options, sections.reading_options)
 VERSION = version("attncalc")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.errors import DomainError
 from attncalc.graph import note
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Check = Callable[[Mapping[str, Any]], None]
 

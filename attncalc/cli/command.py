@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -95,11 +94,15 @@ class Command(TyperCommand):
 
     def get_help(self, ctx: Context) -> str:
         """The help, as wide as the terminal allows."""
+        from attncalc.cli.help import fit  # few calls ask for it
+
         fit(ctx)
         return super().get_help(ctx)
 
     def format_options(self, ctx: Context, formatter: Any) -> None:
         """The options, section by section."""
+        from attncalc.cli.help import write_options
+
         write_options(formatter, self.options)
 
 
@@ -152,29 +155,3 @@ def help_option() -> TyperOption:
         help="show this page",
         rich_help_panel=GENERAL,
     )
-
-
-def fit(ctx: Context) -> None:
-    """Fit the help to the terminal; lines of more than a hundred characters are hard to read."""
-    ctx.terminal_width = max(min(shutil.get_terminal_size().columns, 100), 40)
-
-
-def write_options(formatter: Any, options: Sequence[TyperOption]) -> None:
-    """The options under the headings of their sections."""
-    sections: dict[str, list[tuple[str, str]]] = {}
-    for each in options:
-        sections.setdefault(each.rich_help_panel or GENERAL, []).append((spelling(each), each.help or ""))
-    for heading, rows in sections.items():
-        with formatter.section(heading):
-            write_rows(formatter, rows)
-
-
-def write_rows(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
-    """Words and what they mean, in two columns, of which the first takes a third at most."""
-    formatter.write_dl(rows, col_max=formatter.width // 3)
-
-
-def spelling(option: TyperOption) -> str:
-    """An option as the help writes it: `-d, --digits N`."""
-    names = ", ".join(option.opts) + "".join(f" / {name}" for name in option.secondary_opts)
-    return f"{names} {option.metavar}" if option.metavar else names

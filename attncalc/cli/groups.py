@@ -12,9 +12,9 @@ from typing import Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from attncalc.calculations import FAMILIES, TABLE
+from attncalc.calculations import TABLE
 from attncalc.cli import output
-from attncalc.cli.command import Command, Context, fit, help_option, write_options, write_rows
+from attncalc.cli.command import Command, Context, help_option
 from attncalc.cli.words import sort_words
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.text import near, quoted
@@ -34,19 +34,6 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "sample": ("attncalc.cli.samples", "List the sample inputs, or write one."),
 }
 """Name → (the module whose `command()`, or the module:function, that builds it; its one line)."""
-
-
-def family(name: str) -> str:
-    """The heading under which a calculation is listed."""
-    return FAMILIES[TABLE[name][0]]
-
-
-def families() -> dict[str, list[tuple[str, str]]]:
-    """Heading → the (name, one line) of each calculation under it."""
-    found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in FAMILIES.values()}
-    for name, (_, line) in TABLE.items():
-        found[family(name)].append((name, line))
-    return {heading: rows for heading, rows in found.items() if rows}
 
 
 class Calculations(TyperGroup):
@@ -71,6 +58,8 @@ class Calculations(TyperGroup):
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
         """The commands as the help lists them."""
+        from attncalc.cli.help import families
+
         return families()
 
     @property
@@ -105,6 +94,8 @@ class Calculations(TyperGroup):
 
     def get_help(self, ctx: Context) -> str:
         """The help, as wide as the terminal allows."""
+        from attncalc.cli.help import fit  # few calls ask for it
+
         fit(ctx)
         return super().get_help(ctx)
 
@@ -114,6 +105,8 @@ class Calculations(TyperGroup):
 
     def format_options(self, ctx: Context, formatter: Any) -> None:
         """The commands under the headings of their families, then the group's own options."""
+        from attncalc.cli.help import write_options, write_rows
+
         wide = max(map(len, self.commands))
         for heading, rows in self.sections().items():
             with formatter.section(heading):

@@ -11,7 +11,7 @@ from typing import Any
 from attncalc.calculations import TABLE
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
-from attncalc.cli.groups import families, family
+from attncalc.cli.help import families, family
 from attncalc.errors import OptionError
 from attncalc.text import quoted
 

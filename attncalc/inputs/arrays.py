@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.errors import InputError
-from attncalc.inputs.entries import BOOLEANS_HINT, GAPS_HINT, Digits, check_finite, parse_entry, vanishes
-from attncalc.text import quoted, shape_text, visible
+from attncalc.inputs.entries import BOOLEANS_HINT, GAPS_HINT, Digits, parse_entry, vanishes
+from attncalc.text import quoted, visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def flatten(tree: Any, place: Place) -> tuple[Sequence[Any], Index]:
             raise InputError(f"{place(())} is nested more than {MAX_DEPTH} deep")
         _check_level(items, shape, place)
         if not items[0]:
-            raise InputError(f"{place(_index(0, shape))} is empty")
+            raise InputError(f"{place(index_of(0, shape))} is empty")
         shape = (*shape, len(items[0]))
         if math.prod(shape) > MAX_CELLS:
             raise InputError(f"{place(())} has more than {MAX_CELLS:,} entries")
@@ -63,17 +63,19 @@ def build(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Giv
         raise InputError(f"{place(())} has more than {MAX_CELLS:,} entries")
     types = set(map(type, entries))
     if types <= {int, float}:
-        return _from_numbers(entries, shape, kind, place)
+        from attncalc.inputs.numeric import from_numbers  # of files and of Python; a literal's are text
+
+        return from_numbers(entries, shape, kind, place)
     values: list[float] = []
     for i, entry in enumerate(entries):
         try:
             values.append(_value(entry, kind))
         except InputError as error:
-            raise error.within(place(_index(i, shape))) from None
+            raise error.within(place(index_of(i, shape))) from None
     truth = [isinstance(value, bool) for value in values]
     if any(truth):
         if not all(truth):
-            odd = place(_index(truth.index(not truth[0]), shape))
+            odd = place(index_of(truth.index(not truth[0]), shape))
             raise InputError(f"{odd}: a mask holds either true and false or numbers, not both")
         return Given(np.array(values, dtype=bool).reshape(shape))
     written = np.empty(len(values), dtype=object)
@@ -86,47 +88,20 @@ def build(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Giv
     )
 
 
-def from_array(value: NDArray[Any], kind: Kind, place: Place) -> Given:
-    """An operand from an array that was stored as one: its type, size and entries are checked, its type widened."""
-    if value.dtype.kind not in "fiub":
-        raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
-    if value.size == 0:
-        raise InputError(f"{place(())} is empty: its shape is {shape_text(value.shape)}")
-    if value.dtype.kind == "b":
-        if kind != "mask":
-            raise InputError(f"{place(())} holds true and false, not numbers", hint=BOOLEANS_HINT)
-        return Given(value.astype(bool))
-    if kind == "tokens" and value.dtype.kind in "iu":
-        return Given(value.astype(np.int64))
-    numbers = value.astype(np.float64)
-    _check_entries(numbers, kind, place)
-    return Given(numbers.astype(np.int64) if kind == "tokens" else numbers)
-
-
 def _check_level(items: Sequence[Any], shape: Index, place: Place) -> None:
     """Raise unless all items are lists, and equally long."""
     lists = [isinstance(item, list | tuple) for item in items]
     if not all(lists):
         odd = lists.index(not lists[0])
         expected = f"a list of {len(items[0])}" if lists[0] else "a number"
-        raise InputError(f"{place(_index(odd, shape))} is {spoken(items[odd])} where {expected} is expected")
+        raise InputError(f"{place(index_of(odd, shape))} is {spoken(items[odd])} where {expected} is expected")
     lengths = [len(item) for item in items]
     if len(set(lengths)) > 1:
         odd = next(i for i, length in enumerate(lengths) if length != lengths[0])
         raise InputError(
-            f"{place(_index(odd, shape))} has {_entries(lengths[odd])} where the first has {lengths[0]}",
+            f"{place(index_of(odd, shape))} has {_entries(lengths[odd])} where the first has {lengths[0]}",
             hint="the rows of an array are equally long",
         )
-
-
-def _from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Given:
-    try:
-        value = np.array(entries, dtype=np.float64).reshape(shape)
-    except OverflowError:
-        odd = next(i for i, entry in enumerate(entries) if abs(entry) >= 2**1024)
-        raise InputError(f"{place(_index(odd, shape))}: a whole number above 1.8e308 is too large") from None
-    _check_entries(value, kind, place)
-    return Given(value)
 
 
 def _value(entry: Any, kind: Kind) -> float:
@@ -146,30 +121,13 @@ def _value(entry: Any, kind: Kind) -> float:
     raise InputError(f"{spoken(entry)} is not a number")
 
 
-def _check_entries(value: NDArray[Any], kind: Kind, place: Place) -> None:
-    """Raise for an entry that is not finite, or not whole where whole numbers are wanted."""
-    odd = ~np.isfinite(value)
-    if odd.any():
-        for flat in np.flatnonzero(odd):
-            index = _index(int(flat), value.shape)
-            try:
-                check_finite(float(value[index]), kind)
-            except InputError as error:
-                raise error.within(place(index)) from None
-    if kind in ("integers", "tokens"):
-        broken = np.flatnonzero(value % 1)
-        if broken.size:
-            index = _index(int(broken[0]), value.shape)
-            raise InputError(f"{place(index)}: {value[index]} is not a whole number")
-
-
 def _tokens(entries: Sequence[Any], shape: Index, place: Place) -> NDArray[Any]:
     """Ids as integers, words as text."""
     for i, entry in enumerate(entries):
         text = type(entry) is str
         if not text and not re.fullmatch(r"-?[0-9]{1,18}", str(entry)):
             fact = f"{spoken(entry)} is neither an id nor a word"
-            raise InputError(f"{place(_index(i, shape))}: {fact}", hint="ids are whole numbers, from 0")
+            raise InputError(f"{place(index_of(i, shape))}: {fact}", hint="ids are whole numbers, from 0")
     if not any(type(entry) is str for entry in entries):
         return np.array([int(entry) for entry in entries], dtype=np.int64).reshape(shape)
     words = np.empty(len(entries), dtype=object)
@@ -177,7 +135,8 @@ def _tokens(entries: Sequence[Any], shape: Index, place: Place) -> NDArray[Any]:
     return words.reshape(shape)
 
 
-def _index(flat: int, shape: Index) -> Index:
+def index_of(flat: int, shape: Index) -> Index:
+    """Where the entry of that number stands, counted from 0."""
     return tuple(int(i) for i in np.unravel_index(flat, shape)) if shape else ()
 
 

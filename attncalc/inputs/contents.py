@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.errors import InputError
-from attncalc.inputs.arrays import brackets, from_array
+from attncalc.inputs.arrays import brackets
 from attncalc.inputs.csv_files import blocks, read_table
 from attncalc.inputs.literals import read_expression, read_tokens
 from attncalc.inputs.moves import labelled_row
 from attncalc.inputs.names import choose
+from attncalc.inputs.numeric import from_array
 from attncalc.text import visible
 
 if TYPE_CHECKING:

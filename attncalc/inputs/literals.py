@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from attncalc.calculation import Kind
 
 
+_BLANKS = str.maketrans("[];,", "    ")
+
+
 def looks_numeric(text: str, kind: Kind = "real") -> bool:
     """Whether a word is numeric text, which is a literal whatever files there are.
 
     `nan` and `inf` alone are not, nor is `[CLS]`: they may be names.
     """
-    parts = [part for part in re.split(r"[\[\];,\s]+", text) if part]
+    parts = text.translate(_BLANKS).split()
     if text.lstrip().startswith("["):
         return not parts or any(is_number(part, kind) for part in parts)
     return all(is_number(part, kind) for part in parts) and any(part.casefold() not in NOT_FINITE for part in parts)
@@ -32,7 +35,7 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
     """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
     if text.lstrip().startswith("["):
         return _built(_nested(text, name), kind, brackets("", name))
-    rows = [re.split(r"\s*,\s*|\s+", row.strip()) for row in re.split(r"[;\n]", text.strip())]
+    rows = [[entry for part in row.split(",") for entry in part.split() or [""]] for row in _rows(text.strip())]
     tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
 
     def place(index: Index) -> str:
@@ -55,6 +58,10 @@ def read_tokens(text: str, name: str) -> Given:
 def read_expression(text: str) -> Given:
     """A formula: its text, which the calculation reads itself."""
     return Given(np.array(text.strip()))
+
+
+def _rows(text: str) -> list[str]:
+    return text.replace("\n", ";").split(";")
 
 
 def _built(tree: Any, kind: Kind, place: Place) -> Given:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, Place, brackets, build, flatten, spoken
 from attncalc.inputs.entries import Digits, is_number
+from attncalc.inputs.fitting import noted
 from attncalc.inputs.labels import with_labels
 from attncalc.inputs.literals import read_expression, read_tokens
-from attncalc.inputs.moves import labelled_row, noted
+from attncalc.inputs.moves import labelled_row
 from attncalc.inputs.names import matching, missing, several
 from attncalc.text import quoted, visible
 

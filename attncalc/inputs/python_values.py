@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.errors import InputError
-from attncalc.inputs.arrays import Index, brackets, build, flatten, from_array, spoken
+from attncalc.inputs.arrays import Index, brackets, build, flatten, spoken
 from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
+from attncalc.inputs.numeric import from_array
 from attncalc.ops.kernels import MOST_DIGITS
 from attncalc.text import either, quoted, visible
 from attncalc.trace import Given

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.calculation import Operand
 from attncalc.errors import InputError
+from attncalc.inputs.fitting import fit
 from attncalc.inputs.literals import looks_numeric, read_expression, read_literal, read_tokens
-from attncalc.inputs.moves import fit, labelled_row, transposed
 from attncalc.inputs.paths import FORMATS, exists, is_folder, shown
 from attncalc.text import both, quoted, visible
 
@@ -99,6 +99,8 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
             hint=_unambiguous(word, [*meanings.values()], [*labelled.values()]),
         )
     for table in labelled.values():
+        from attncalc.inputs.moves import labelled_row
+
         return shaped(labelled_row(table, word), operand, reading, table=False)
     found = find(word, operand, reading)
     if found is None:
@@ -168,6 +170,8 @@ def _no_file(path: str) -> InputError:
 def shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
     """The operand turned where that is asked for, and with the rank that is declared."""
     if operand.name in reading.transpose:
+        from attncalc.inputs.moves import transposed
+
         given = transposed(given, operand.name)
     return fit(given, operand, table=table)
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from attncalc.ops.pairs import *
     from attncalc.ops.rows import *
     from attncalc.ops.sampling import *
-    from attncalc.ops.shares import *
     from attncalc.ops.sliding import *
     from attncalc.ops.spectral import *
 
@@ -53,12 +52,11 @@ FUNCTIONS = {
     "classes": "factorial log_factorial one_hot select whole",
     "functions": "absolute angle_between arccos compare_equal concat cos cosine_ratio exp first_maximum held index "
     "keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean merge minimum outer "
-    "part_of peak power ranking ratio rename repeat root_of_sum safely sign sin softmax solve split spread sqrt tan "
-    "tanh total weigh",
+    "part_of peak power ranking ratio rename repeat root_of_sum safely sign sin softmax softmax_slopes solve split "
+    "spread sqrt tan tanh total weigh",
     "pairs": "every_other interleave put_together rotate take_apart",
     "rows": "bucket lookup stack take",
     "sampling": "random_normal",
-    "shares": "softmax_slopes",
     "sliding": "Slide windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
 }

@@ -144,6 +144,11 @@ def softmax(x: Node, over: str | None = None) -> Node:
     return Node("softmax", x, over=over or x.names[-1])
 
 
+def softmax_slopes(p: Node) -> Node:
+    """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
+    return Node("softmax_slopes", p)
+
+
 def log_sum_exp(x: Node, over: str | None = None) -> Node:
     """ln Σ exp(x) along an axis (the last one)."""
     return Node("log_sum_exp", x, over=over or x.names[-1])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Array: TypeAlias = "NDArray[Any]"
 MOST_DIGITS = 1000
 """Exact powers and exponentials of more digits are refused: beyond that they take long, and nobody reads them."""
 WITHOUT = "without --exact any size will do"

@@ -91,11 +91,6 @@ def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
     return np.where((size > limits.tiny / limits.eps) & (size < limits.max), value, otherwise)
 
 
-def softmax_slopes(p: Node) -> Node:
-    """How every share of a softmax moves with every score: p_i·(δ_ij − p_j)."""
-    return Node("softmax_slopes", p)
-
-
 def _slopes(node: Node, p: Array) -> Array:
     size = p.shape[-1]
     delta = np.eye(size, dtype=p.dtype if p.dtype != object else np.int64)

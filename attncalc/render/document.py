@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attncalc.digits import round_half_up, shortest, widened
 from attncalc.render.view import View, asked_for, shown, value_of
 from attncalc.trace import Given, Step, Trace
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
 
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value
@@ -127,16 +129,27 @@ def _array(value: Array, digits: int | None) -> Any:
         return _map(_exact, value)
     if kind not in "fc":
         return value.tolist()
-    numbers = widened(value if digits is None else round_half_up(value, digits))
+    numbers = _shortened(value, digits)
     if kind == "f" and np.isfinite(numbers).all():
         return numbers.tolist()
     return _map(_odd, numbers)
+
+
+def _shortened(value: Array, digits: int | None) -> Array:
+    """The numbers with so many decimals, and what is narrower than float64 as it is written in its own digits."""
+    if digits is None and value.dtype in (np.float64, np.complex128):
+        return value
+    from attncalc.digits import round_half_up, widened
+
+    return widened(value if digits is None else round_half_up(value, digits))
 
 
 def _exact(number: Any) -> Any:
     """A number of SymPy's: whole ones as they are, the others as text that is read again."""
     if getattr(number, "is_infinite", False):
         return _odd(float(number))
+    from attncalc.digits import shortest
+
     text = shortest(number)
     return int(text) if text.lstrip("-").isdigit() else text
 

@@ -1,7 +1,11 @@
 """Start-up: what a small calculation costs beside importing what it stands on, in paired runs.
 
     python tests/benchmarks/startup.py            the installed command against its floors
+    python tests/benchmarks/startup.py --cold     the same where attncalc has no bytecode, and compiles what it loads
     python tests/benchmarks/startup.py --typer    a minimal Typer command under each version of Typer
+
+With `--cold` it is a copy of the package without bytecode that runs, and none is written: so it is in a checkout that
+cannot be written to, and wherever PYTHONDONTWRITEBYTECODE is set. What others have installed keeps its own.
 
 Each round runs every candidate once, one after the other, so that a busy machine slows all of them alike; what is
 reported is the median time and the shortest one, the median over the rounds of the ratio to the same round's first
@@ -22,12 +26,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import venv
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 TYPER_VERSIONS = ("0.25", "0.26", "0.27", "0.28", "0.29")
@@ -43,7 +50,8 @@ def main(operand: str, digits: int = 4) -> None:
 app(["1,2,3"])
 """
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+ROOT = Path(__file__).parents[2]
+PACKAGE, SAMPLES = ROOT / "attncalc", ROOT / "samples"
 CALLS = ("cosine 1,2,3 4,5,6", "softmax 2,1,0.1", "attention q.json")
 FLOORS = {
     "numpy, typer": [*(f"{call} -f json" for call in CALLS), "--help", "list"],
@@ -54,20 +62,33 @@ FLOORS = {
 Candidates = dict[str, list[str]]
 
 
-def seconds(command: list[str]) -> float:
-    """How long one run of `command` takes, from start to exit, what is imported being compiled already."""
-    bytecode = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+WITH_BYTECODE = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""The environment in which whatever is imported has been compiled already, once it was imported before."""
+
+
+def seconds(command: list[str], environment: Mapping[str, str]) -> float:
+    """How long one run of `command` takes, from start to exit."""
     start = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=bytecode, cwd=SAMPLES)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment, cwd=SAMPLES)
     return time.perf_counter() - start
 
 
-def measure(candidates: Candidates, rounds: int) -> dict[str, list[float]]:
+@contextmanager
+def without_bytecode() -> Iterator[dict[str, str]]:
+    """The environment in which attncalc is a copy of the package that has no bytecode, and gets none."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(PACKAGE, Path(folder, PACKAGE.name), ignore=shutil.ignore_patterns("__pycache__"))
+        yield os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": folder}
+
+
+def measure(
+    candidates: Candidates, rounds: int, environment: Mapping[str, str] = WITH_BYTECODE
+) -> dict[str, list[float]]:
     """The times of every candidate, round by round; a first round, which only warms the caches, is not counted."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(rounds + 1):
         for name, command in candidates.items():
-            elapsed = seconds(command)
+            elapsed = seconds(command, environment)
             if number > 0:
                 times[name].append(elapsed)
     return times
@@ -88,12 +109,12 @@ def installed_command() -> list[str]:
     return [str(Path(sys.executable).with_name("attncalc"))]
 
 
-def against_floors(rounds: int) -> None:
+def against_floors(rounds: int, environment: Mapping[str, str] = WITH_BYTECODE) -> None:
     """Small calculations with JSON and with a table, each against the imports that they cannot do without."""
     for imports, calls in FLOORS.items():
         candidates = {f"import {imports}": [sys.executable, "-c", f"import {imports}"]}
         candidates |= {f"attncalc {call}": [*installed_command(), *call.split()] for call in calls}
-        report(measure(candidates, rounds))
+        report(measure(candidates, rounds, environment))
         print()
 
 
@@ -115,8 +136,15 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="Measure start-up in paired runs.")
     arguments.add_argument("--rounds", type=int, default=31)
     arguments.add_argument("--typer", action="store_true", help="compare versions of Typer instead")
+    arguments.add_argument("--cold", action="store_true", help="keep attncalc without bytecode")
     chosen = arguments.parse_args()
-    (across_typers if chosen.typer else against_floors)(chosen.rounds)
+    if chosen.typer:
+        across_typers(chosen.rounds)
+    elif chosen.cold:
+        with without_bytecode() as environment:
+            against_floors(chosen.rounds, environment)
+    else:
+        against_floors(chosen.rounds)
 
 
 if __name__ == "__main__":

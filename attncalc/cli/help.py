@@ -1,0 +1,54 @@
+"""The help page: commands and options under their headings, as wide as the terminal allows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from attncalc.calculations import FAMILIES, TABLE
+from attncalc.cli.command import GENERAL
+
+if TYPE_CHECKING:
+    from typer.core import TyperOption
+
+    from attncalc.cli.command import Context
+
+
+def fit(ctx: Context) -> None:
+    """Fit the help to the terminal; lines of more than a hundred characters are hard to read."""
+    ctx.terminal_width = max(min(shutil.get_terminal_size().columns, 100), 40)
+
+
+def write_options(formatter: Any, options: Sequence[TyperOption]) -> None:
+    """The options under the headings of their sections."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for each in options:
+        sections.setdefault(each.rich_help_panel or GENERAL, []).append((spelling(each), each.help or ""))
+    for heading, rows in sections.items():
+        with formatter.section(heading):
+            write_rows(formatter, rows)
+
+
+def write_rows(formatter: Any, rows: Sequence[tuple[str, str]]) -> None:
+    """Words and what they mean, in two columns, of which the first takes a third at most."""
+    formatter.write_dl(rows, col_max=formatter.width // 3)
+
+
+def spelling(option: TyperOption) -> str:
+    """An option as the help writes it: `-d, --digits N`."""
+    names = ", ".join(option.opts) + "".join(f" / {name}" for name in option.secondary_opts)
+    return f"{names} {option.metavar}" if option.metavar else names
+
+
+def family(name: str) -> str:
+    """The heading under which a calculation is listed."""
+    return FAMILIES[TABLE[name][0]]
+
+
+def families() -> dict[str, list[tuple[str, str]]]:
+    """Heading → the (name, one line) of each calculation under it."""
+    found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in FAMILIES.values()}
+    for name, (_, line) in TABLE.items():
+        found[family(name)].append((name, line))
+    return {heading: rows for heading, rows in found.items() if rows}
