@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "render": FLOOR | RECORD | {"render", "surds"},
 }
 
-EXACT = {"exact", "surds"}  # SymPy's own modules: nobody imports them at start-up
+EXACT = {"exact", "extents", "surds", "tidying"}  # SymPy's own modules: nobody imports them at start-up
 HEAVY = {"sympy", "mpmath", "matplotlib", "pydantic", "click"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "lambdify", "genfromtxt"}
 FORBIDDEN_IMPORTS = {"pickle", "marshal", "shelve", "code", "runpy"}

@@ -70,10 +70,14 @@ def table_at(step: Step, at: Sequence[int], rows: Sequence[int], columns: Sequen
     """Some rows and columns of one matrix of a stack, a vector being a row; of a value not kept these alone."""
     rank = len(step.shape)
     places = [*([i] for i in at), rows, columns][-rank:] if rank else []
-    if step.value is not None:
-        return step.value[np.ix_(*places)].reshape(len(rows), len(columns))
-    assert step.entries is not None, "asked of what can be shown"
-    return step.entries(places).reshape(len(rows), len(columns))
+    if step.value is None:
+        assert step.entries is not None, "asked of what can be shown"
+        found = step.entries(places)
+    else:
+        found = np.asarray(
+            step.value[np.ix_(*places)], dtype=step.value.dtype
+        )  # an exact number comes without its array
+    return found.reshape(len(rows), len(columns))
 
 
 def _ends(size: int, most: int, view: View) -> list[int]:
