@@ -64,6 +64,10 @@ def shortest(number: Any) -> str:
         return f"{shortest(number.real)}{'' if imaginary.startswith('-') else '+'}{imaginary}i"
     if isinstance(number, (float, np.floating)):
         return str(number + 0.0).removesuffix(".0")  # + 0.0 makes −0 a 0
+    if hasattr(number, "free_symbols"):
+        from attncalc.surds import plain  # SymPy is at work already, where an exact number is at hand
+
+        number = plain(number)
     return {"oo": "inf", "-oo": "-inf"}.get(text := str(number), text)  # SymPy's ∞
 
 

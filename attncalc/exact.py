@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
 from attncalc.evaluate import MOST_EXACT, exactly, refuse_many
-from attncalc.ops.kernels import MOST_DIGITS, WITHOUT, digits
+from attncalc.extents import Extents
+from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
 from attncalc.text import visible
+from attncalc.tidying import Tidier
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -125,32 +128,33 @@ def letters(name: str, shape: Sequence[int]) -> Given:
     return Given(value, "letters")
 
 
-def tidy(value: Array) -> Array:
+def tidying() -> Callable[[Array], Array]:
+    """What tidies the values of one evaluation, step by step: what it has read and measured once it knows again."""
+    return partial(tidy, tidier=Tidier(), extents=Extents())
+
+
+def tidy(value: Array, tidier: Tidier, extents: Extents) -> Array:
     """The entries over one denominator, common factors taken out; refuses what has grown too large to read."""
     if value.dtype != object:
         return value
-    longest = max((digits(number) for entry in value.flat for number in entry.atoms(sympy.Rational)), default=0)
+    known = [extents.of(entry) for entry in value.flat]
+    longest = max((extent.digits for extent in known), default=0)
     if longest > MOST_DIGITS:
         raise NotExact(
             f"the exact entries have grown to {longest:,.0f} digits, and the limit is {MOST_DIGITS:,}", hint=WITHOUT
         )
-    sizes = [_most_operations(entry) for entry in value.flat]
+    sizes = [3 * extent.parts for extent in known]  # a part is an operation at most, or a fraction with a sign
     if sum(sizes) > LARGEST:
-        sizes = [sympy.count_ops(entry) for entry in value.flat]
+        sizes = [extents.operations(entry) for entry in value.flat]
     if sum(sizes) > LARGEST:
         raise NotExact(
             f"the exact entries have grown to {sum(sizes):,} operations, and the limit is {LARGEST:,}",
             hint="fewer rows, or rounder numbers, stay readable; without --exact any size will do",
         )
     tidied = [
-        sympy.together(entry) if size <= TIDIED or sympy.count_ops(entry) <= TIDIED else entry
+        tidier.tidy(entry) if size <= TIDIED or extents.operations(entry) <= TIDIED else entry
         for entry, size in zip(value.flat, sizes, strict=True)
     ]
     result = np.empty(len(tidied), dtype=object)
     result[:] = tidied
     return result.reshape(value.shape)
-
-
-def _most_operations(entry: Any) -> int:
-    """No fewer than its operations, which take long to count: a part of it is one, or a fraction with a sign."""
-    return 3 * sum(1 for _ in sympy.preorder_traversal(entry))

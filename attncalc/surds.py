@@ -9,11 +9,33 @@ from functools import cache
 from typing import Any
 
 import sympy
+from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 
-class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
+class _Once:
+    """A printer that writes a sum once, however many entries share it: its terms are put in order by their digits."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(settings)  # type: ignore[call-arg]  # SymPy's printer stands behind it
+        self._sums: dict[Any, str] = {}
+
+    def _print_Add(self, sum_: Any, order: Any = None) -> str:  # noqa: N802  (SymPy's name for it)
+        if sum_ not in self._sums:
+            self._sums[sum_] = str(super()._print_Add(sum_, order))  # type: ignore[misc]  # SymPy's, as above
+        return self._sums[sum_]
+
+
+class _Plain(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
+    """SymPy's own text."""
+
+
+class _Latex(_Once, LatexPrinter):  # type: ignore[misc]  # SymPy has no types
+    """SymPy's own LaTeX."""
+
+
+class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
     """SymPy's own text, with the signs that are written on paper."""
 
     def _in_brackets(self, part: Any) -> str:
@@ -51,7 +73,7 @@ class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
         return f"ln({self._print(logarithm.args[0])})"
 
 
-_PRINTER = _Printer()
+_PRINTER, _PLAIN = _Printer(), _Plain()
 
 
 @cache
@@ -61,9 +83,20 @@ def text(number: Any) -> str:
 
 
 @cache
-def latex(number: Any) -> str:
-    """The same in LaTeX."""
-    return str(sympy.latex(number, ln_notation=True))
+def latex(number: Any, letters: tuple[tuple[Any, str], ...] = ()) -> str:
+    """The same in LaTeX, letters by the names that are given for them."""
+    return str(_latex_printer(letters).doprint(number))
+
+
+@cache
+def _latex_printer(letters: tuple[tuple[Any, str], ...]) -> _Latex:
+    return _Latex(ln_notation=True, symbol_names=dict(letters))
+
+
+@cache
+def plain(number: Any) -> str:
+    """The same in the words of programs: `sqrt(3)/3`, `1/(1 + exp(sqrt(3)/3))`."""
+    return str(_PLAIN.doprint(number))
 
 
 def decimal(number: Any) -> float | None:

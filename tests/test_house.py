@@ -36,7 +36,7 @@ RECORD = {"card", "digits", "numbers", "pictures", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
 MAY_IMPORT = {
-    "digits": set[str](),
+    "digits": {"surds"},
     "errors": set[str](),
     "progress": set[str](),
     "text": set[str](),
@@ -56,7 +56,7 @@ MAY_IMPORT = {
 
 ON_SEVERAL_FLOORS = {"large", "loops", "pictures"}  # what they hold is not all of one floor
 
-EXACT = {"exact", "surds"}  # SymPy's own modules: nobody imports them at start-up
+EXACT = {"exact", "extents", "surds", "tidying"}  # SymPy's own modules: nobody imports them at start-up
 HEAVY = {"sympy", "mpmath", "matplotlib", "pydantic", "click"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "lambdify", "genfromtxt"}
 FORBIDDEN_IMPORTS = {"pickle", "marshal", "shelve", "code", "runpy"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +15,21 @@ LARGEST = 30
 """Polynomials of a higher degree take SymPy long, and have coefficients of hundreds of digits."""
 LARGEST_OF_LETTERS = 2
 DIGITS = 30  # to which expressions are compared
+Parts = TypeVar("Parts")
+
+
+def _remembered(function: Callable[[Array], Parts]) -> Callable[[Array], Parts]:
+    """The function of a matrix, found once where its parts are asked for one after the other."""
+
+    @lru_cache(maxsize=16)
+    def found(shape: tuple[int, ...], *entries: Any) -> Parts:
+        return function(_objects(list(entries)).reshape(shape))
+
+    @wraps(function)
+    def asked(matrix: Array) -> Parts:
+        return found(matrix.shape, *matrix.flat)
+
+    return asked
 
 
 def characteristic_polynomial(matrix: Array) -> Array:
@@ -27,6 +44,7 @@ def characteristic_polynomial(matrix: Array) -> Array:
     return _objects(sympy.Matrix(matrix).charpoly().all_coeffs())
 
 
+@_remembered
 def eigen(matrix: Array) -> tuple[Array, Array]:
     """Eigenvalues, largest first, and their eigenvectors of unit length as columns."""
     import sympy
@@ -65,6 +83,7 @@ def _roots(polynomial: Any) -> dict[Any, int]:
     return result
 
 
+@_remembered
 def svd(matrix: Array) -> tuple[Array, Array, Array]:
     """Left singular vectors as columns, singular values, right singular vectors as rows."""
     import sympy

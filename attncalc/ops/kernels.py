@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[Any]"
 MOST_DIGITS = 1000
 """Exact powers and exponentials of more digits are refused: beyond that they take long, and nobody reads them."""
+LARGEST_EXPONENT = math.log(10) * MOST_DIGITS
 WITHOUT = "without --exact any size will do"
 
 
@@ -49,10 +50,12 @@ def _exact_exp(x: Any) -> Any:
     import sympy  # only where exact numbers are at work
 
     x = sympy.Integer(0) + x  # a fraction of Python's becomes one of SymPy's
+    if x.is_Rational and abs(x.p) // x.q < int(LARGEST_EXPONENT):
+        return sympy.exp(x)
     bends = (sympy.exp, sympy.tanh, sympy.erf)  # of a third one around two others SymPy takes minutes to add a pair
     if x.is_number and any(part.args[0].has(*bends) for part in x.atoms(*bends)):
         raise NotExact("exponentials stand three deep in one another, and their exact form fills pages", hint=WITHOUT)
-    if x.is_number and not x.is_infinite and abs(x.evalf(5)) > math.log(10) * MOST_DIGITS:
+    if x.is_number and x.args and abs(x.evalf(5)) > LARGEST_EXPONENT:
         raise NotExact(f"e to the {x.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return sympy.exp(x)
 
@@ -77,6 +80,29 @@ log = either(np.log, "log")
 log2 = either(np.log2, "log", 2)
 log10 = either(np.log10, "log", 10)
 sqrt = either(np.sqrt, "sqrt")
+
+
+def product(a: Array, b: Array) -> Array:
+    """A matrix product; what an exact entry is the sum of is added at once, which takes SymPy one look at each."""
+    if not is_exact(a, b) or all(getattr(x, "is_Rational", True) for value in (a, b) for x in value.flat):
+        return np.asarray(np.matmul(a, b))
+    import sympy  # only where exact numbers are at work
+
+    rows, columns = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
+    shape = np.broadcast_shapes(rows.shape, columns.shape)
+    rows, columns = np.broadcast_to(rows, shape), np.broadcast_to(columns, shape)
+    value = np.empty(shape[:-1], dtype=object)
+    for at in np.ndindex(value.shape):
+        value[at] = sympy.Add(*(_times(x, y) for x, y in zip(rows[at], columns[at], strict=True)))
+    return value
+
+
+def _times(x: Any, y: Any) -> Any:
+    """The product of two exact entries; what stands beside a 0 SymPy would ask whether it is finite."""
+    for entry, other in ((x, y), (y, x)):
+        if entry == 0 and getattr(other, "args", ()):
+            return entry
+    return x * y
 
 
 def is_exact(*values: Array) -> bool:

@@ -11,6 +11,7 @@ from attncalc.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.cells import At, Form, Literal, Look, along, pick
 from attncalc.errors import DomainError, ShapeError
 from attncalc.graph import OPS, Node, Op
+from attncalc.ops import kernels
 from attncalc.ops.functions import outer, solve
 from attncalc.ops.kernels import Array, is_exact
 
@@ -64,7 +65,7 @@ def _matmul(node: Node, a: Array, b: Array) -> Array:
         a = a[..., None, :]
     if not product.columns:
         b = b[..., None]
-    value = np.matmul(a, b)
+    value = kernels.product(a, b)
     if not product.columns:
         value = value[..., 0]
     if not product.rows:

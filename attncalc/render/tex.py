@@ -158,10 +158,10 @@ def exact(entry: Any) -> str:
     """A fraction, a surd or a formula of letters."""
     if not hasattr(entry, "free_symbols"):  # a Python number
         return str(entry)
-    import sympy  # only where exact numbers are shown
+    from attncalc.surds import latex  # SymPy is at work already, where an exact number is at hand
 
-    letters = {letter: _letter(letter.name) for letter in entry.free_symbols}
-    return str(sympy.latex(entry, symbol_names=letters, ln_notation=True))
+    letters = sorted(entry.free_symbols, key=str)
+    return latex(entry, tuple((letter, _letter(letter.name)) for letter in letters))
 
 
 def _letter(name: str) -> str:
