@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.numbers import exact_text, round_half_up, shortest, widened
+from attncalc.numbers import round_half_up, shortest, widened
 from attncalc.render.view import View, asked_for, shown, value_of
 from attncalc.render.window import table_at
 from attncalc.trace import Given, Step, Trace
@@ -110,6 +110,7 @@ def _decimal(number: Any) -> float | complex | None:
 
 def _exactly(value: Array) -> dict[str, Any]:
     """Exact numbers as they are written on paper, in text and in LaTeX."""
+    from attncalc.numbers import exact_text
     from attncalc.surds import latex  # SymPy is at work already
 
     return {"exact": _map(exact_text, value), "exact_latex": _map(latex, value)}
