@@ -32,6 +32,11 @@ TRUE_DECIMALS = 6  # so many decimals of a number below HUGE are told by the dig
 NUMERAL = r"(-?\d+)((?:\.\d+)?(?:e[+-]\d+)?)"
 FRACTION = r"-?\d+/\d+"
 COMPLEX = r"(.+)( [+-] )(.+i)"
+RAISED = r"\^(\d+)(?![\d.])"
+LOWERED = r"_(\d+)(?!\d|,\d)"  # a letter of two such indices keeps them as they are: q_10,2
+
+ABOVE = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 # Numbers for reading
@@ -196,9 +201,10 @@ def _is_fraction(text: str, decimal: str) -> bool:
 
 
 def exact_text(entry: Any) -> str:
-    """A fraction, a surd or a formula of letters as one writes it: `1/(1 + e^(√3/3))`."""
+    """A fraction, a surd or a formula of letters as one writes it: `1/(1 + e^(√3/3))`, `a₀² + a₁²`."""
     if not hasattr(entry, "free_symbols"):  # a Python number
         return str(entry)
     from attncalc.surds import text  # SymPy is at work already, where an exact number is at hand
 
-    return text(entry)
+    raised = re.sub(RAISED, lambda found: found[1].translate(ABOVE), text(entry))
+    return re.sub(LOWERED, lambda found: found[1].translate(BELOW), raised)

@@ -174,7 +174,8 @@ def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
 
     A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may).
     """
-    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and _wrong(v)]
+    wrong = _no_number if infinite else _wrong
+    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
     for output in trace.outputs:
         value = _floats(output.value)
         if value is None or np.isfinite(value).all():
@@ -188,6 +189,12 @@ def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
 
 
 def _floats(value: Array | None) -> Array | None:
+    """The value where it is of floats; of exact numbers, what is infinite or undefined among zeros."""
+    if value is not None and value.dtype.kind == "O":
+        import sympy  # exact numbers are at hand
+
+        limits = {sympy.oo: np.inf, -sympy.oo: -np.inf, sympy.zoo: np.nan, sympy.nan: np.nan}
+        return np.array([limits.get(entry, 0.0) for entry in value.flat]).reshape(value.shape)
     return value if value is not None and value.dtype.kind == "f" else None
 
 
@@ -196,21 +203,29 @@ def _masked(trace: Trace) -> bool:
     return any(_floats(given.value) is not None and np.isneginf(given.value).any() for given in trace.inputs.values())
 
 
+def _no_number(value: Array) -> bool:
+    return bool(np.isnan(value).any())
+
+
 def _wrong(value: Array) -> bool:
     return not (value < np.inf).all()  # NaN is below nothing
 
 
 def _overflow(step: Step) -> str:
+    value = _floats(step.value)
+    assert value is not None
     assert step.value is not None
-    bad = np.argwhere(~np.isfinite(step.value) & ~np.isneginf(step.value))
+    bad = np.argwhere(~np.isfinite(value) & ~np.isneginf(value))
     if not len(bad):
-        bad = np.argwhere(~np.isfinite(step.value))
-    place = f"[{','.join(map(str, bad[0]))}]" if step.value.ndim else ""
-    entry = step.value[tuple(bad[0])]
-    if np.isnan(entry):
-        return f"{step.key}{place} = {step.formula} has no value there (0/0, ∞ − ∞ or the like)"
-    largest = np.finfo(step.value.dtype).max
-    return f"{step.key}{place} = {step.formula} overflows: it is beyond {largest:.2g}, the largest {step.value.dtype}"
+        bad = np.argwhere(~np.isfinite(value))
+    place = f"[{','.join(map(str, bad[0]))}]" if value.ndim else ""
+    entry = f"{step.key}{place} = {step.formula}"
+    if np.isnan(value[tuple(bad[0])]):
+        return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
+    if step.value.dtype == object:
+        return f"{entry} is infinite there"
+    largest = np.finfo(value.dtype).max
+    return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
 
 
 def farthest(rounded: Array, full: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -280,6 +281,29 @@ def test_a_problem_that_cannot_be_solved_says_why_in_one_line(
     assert said in str(raised.value)
     assert raised.value.hint.startswith(hint)
     assert "\n" not in str(raised.value) + raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "said"),
+    [
+        ("norm", {"a": [0.0, 0.0]}, "grad_sum = ∂L/∂norm / (2·norm) has no value there (a division by 0, ∞ − ∞ or"),
+        ("entropy", {"p": [1.0, 0.0]}, "grad_p[1] = ∂L/∂terms ⊙ logs + ∂L/∂logs / p is infinite there"),
+        ("kl", {"p": [0.5, 0.5], "q": [1.0, 0.0]}, "grad_q[1] = −∂L/∂ratios ⊙ ratios / q has no value there"),
+    ],
+    ids=["0/0", "the logarithm of 0", "0 times infinity"],
+)
+def test_what_has_no_exact_value_is_refused_as_it_is_among_floats(name: str, inputs: dict[str, Any], said: str) -> None:
+    asked = problem(name, backward=Backward(), **inputs)
+    with pytest.raises(DomainError, match=re.escape(said)):
+        solve(asked, exact=True)
+    with pytest.raises(DomainError):
+        solve(asked)
+
+
+def test_the_logarithm_of_0_is_as_infinite_among_exact_numbers() -> None:
+    asked = problem("cross-entropy", backward=Backward(), probabilities=[[0.0, 1.0]], target=[0])
+    assert str(solve(asked, exact=True).result.tolist()) == "[[-oo, 0]]"
+    assert solve(asked).result.tolist() == [[-np.inf, 0]]
 
 
 def test_an_infinite_entry_is_no_result_of_finite_ones() -> None:

@@ -19,11 +19,16 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 PROBLEMS = sorted(path.stem for path in SAMPLES.glob("*.json") if "calculation" in json.loads(path.read_text("utf-8")))
 
 
-def work_out(name: str) -> Trace:
+def posed(name: str) -> Problem:
+    """The problem of a sample, which may be a backward pass."""
     document = load_document(str(SAMPLES / f"{name}.json"), Reading())
     calculation = document.calculation.removeprefix("grad ")
     backward = None if calculation == document.calculation else Backward()
-    return solve(Problem(load(calculation), document.inputs, document.options, backward))
+    return Problem(load(calculation), document.inputs, document.options, backward)
+
+
+def work_out(name: str) -> Trace:
+    return solve(posed(name))
 
 
 @pytest.mark.parametrize("name", TABLE)

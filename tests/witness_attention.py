@@ -199,29 +199,18 @@ def multihead(
     )
 
 
-def taken(
-    q: Any = None, k: Any = None, v: Any = None, x: Any = None, wq: Any = None, wk: Any = None, wv: Any = None
-) -> tuple[Matrix, Matrix, Matrix, Values]:
-    """Queries, keys and values, and what is told of them where they were made from tokens."""
-    if x is None:
-        return q, q if k is None else k, q if v is None else v, {}
-    made = {"q": times(x, wq), "k": times(x, wk), "v": times(x, wv)}
-    return made["q"], made["k"], made["v"], made
+def taken(given: dict[str, Any]) -> tuple[Matrix, Matrix, Matrix, Values]:
+    """Queries, keys and values out of what is given, and what is told of them where they were made from tokens."""
+    if "x" in given:
+        x = given.pop("x")
+        made = {name: times(x, given.pop(f"w{name}")) for name in ("q", "k", "v")}
+        return made["q"], made["k"], made["v"], made
+    q = given.pop("q")
+    return q, given.pop("k", q), given.pop("v", q), {}
 
 
-def kv_cache(
-    q: Any = None,
-    k: Any = None,
-    v: Any = None,
-    *,
-    x: Any = None,
-    wq: Any = None,
-    wk: Any = None,
-    wv: Any = None,
-    bytes: int = 2,
-    **rules: Any,
-) -> Values:
-    q, k, v, found = taken(q, k, v, x, wq, wk, wv)
+def kv_cache(*, bytes: int = 2, **rules: Any) -> Values:
+    q, k, v, found = taken(rules)
     for t in range(len(q)):
         row = attention([q[t]], k[: t + 1], v[: t + 1], **rules)
         found |= {f"token {t + 1}/{name}": row[name] for name in ("scores", "weights", "output")}
@@ -229,20 +218,9 @@ def kv_cache(
     return found | {"output": attention(q, k, v, causal=True, **rules)["output"], "largest_difference": 0.0}
 
 
-def flash(
-    q: Any = None,
-    k: Any = None,
-    v: Any = None,
-    *,
-    x: Any = None,
-    wq: Any = None,
-    wk: Any = None,
-    wv: Any = None,
-    block: int = 2,
-    **rules: Any,
-) -> Values:
+def flash(*, block: int = 2, **rules: Any) -> Values:
     """The running maximum and sum over the keys up to each block's end, found from the whole row each time."""
-    q, k, v, found = taken(q, k, v, x, wq, wk, wv)
+    q, k, v, found = taken(rules)
     whole = attention(q, k, v, **rules)
     rows = whole.get("masked") or whole.get("scaled") or whole["scores"]
     found |= {"output": whole["output"]}

@@ -64,8 +64,10 @@ def _exact_power(x: Any, p: Any) -> Any:
     import sympy  # only where exact numbers are at work
 
     x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
-    if x.is_number and p.is_number and x not in (-1, 0, 1) and digits(x) * abs(p.evalf(5)) > MOST_DIGITS:
-        raise NotExact(f"a power with the exponent {p.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
+    bounded = x.is_number and p.is_number and not p.is_infinite
+    if bounded and x not in (-1, 0, 1) and digits(x) * abs(p.evalf(5)) > MOST_DIGITS:
+        exponent = p if p.is_Integer else p.evalf(5)
+        raise NotExact(f"a power with the exponent {exponent} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return x**p
 
 
@@ -76,9 +78,23 @@ def digits(number: Any) -> float:
     return max(1.0, math.log10(2) * max(int(number.p).bit_length(), int(number.q).bit_length()))
 
 
-log = either(np.log, "log")
-log2 = either(np.log2, "log", 2)
-log10 = either(np.log10, "log", 10)
+def _logarithm(numeric: Callable[..., Any], *base: int) -> Callable[[Array], Array]:
+    """A logarithm's kernel: at 0 it is −∞ among exact numbers too, where SymPy's infinity has no sign."""
+
+    def exact(x: Any) -> Any:
+        import sympy  # only where exact numbers are at work
+
+        return -sympy.oo if x == 0 else sympy.log(x, *base)
+
+    def kernel(x: Array) -> Array:
+        return np.asarray(np.frompyfunc(exact, 1, 1)(x) if is_exact(x) else numeric(x))
+
+    return kernel
+
+
+log = _logarithm(np.log)
+log2 = _logarithm(np.log2, 2)
+log10 = _logarithm(np.log10, 10)
 sqrt = either(np.sqrt, "sqrt")
 
 

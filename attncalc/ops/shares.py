@@ -21,7 +21,7 @@ def _ratio(a: Array, b: Array) -> Array:
         import sympy  # only where exact numbers are at work
 
         endless = (b == 0) & ~nothing
-        return np.asarray(np.where(endless, sympy.oo, a / np.where(nothing | endless, 1, b)))
+        return np.asarray(np.where(endless, a * sympy.oo, a / np.where(nothing | endless, 1, b)))
     return np.asarray(np.where(nothing, a, np.divide(a, np.where(nothing, 1, b))))
 
 

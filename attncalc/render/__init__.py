@@ -35,7 +35,7 @@ def render(trace: Trace, format: str, view: View | None = None) -> str | bytes:
     if view.cells and format in ("table", "plain"):
         from attncalc.render import cells
 
-        return cells.page(trace, view)
+        return cells.page(trace, view if format == "table" else view._replace(width=None))
     if view.plot and format == "table":
         return _with_pictures(trace, view)
     module, _, name = (FORMATS | PICTURES)[format].partition(":")

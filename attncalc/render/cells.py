@@ -59,7 +59,19 @@ def page(trace: Trace, view: View) -> str:
             text += [f"{line.step.key} = {line.step.formula}", f"{line.step.why}{counted}".strip()]
             last, told = line.step, told or bool(counted)
         text.append(line.text)
-    return "".join(f"{view.spell(row)}\n" for row in text)
+    return "".join(f"{row}\n" for line in text for row in _laid_out(view.spell(line), view))
+
+
+def _laid_out(line: str, view: View) -> Iterator[str]:
+    """The line, or where the page is narrower several, broken before signs and between words as in the steps."""
+    if view.columns is None or len(line) <= view.columns:
+        yield line
+        return
+    from rich.text import Text  # a page that is wide enough, or has no width, does without
+
+    from attncalc.render.flow import flow
+
+    yield from (row.plain for row in flow(Text(line), view.columns, hang=4))
 
 
 def entries(trace: Trace, view: View) -> list[dict[str, Any]]:

@@ -93,21 +93,28 @@ def _is_exact(value: Array | None) -> bool:
 
 
 def _decimals(value: Array, digits: int | None) -> Any:
-    """Exact numbers as decimals; what holds letters has none, and is text."""
-    from attncalc.surds import decimal, text  # SymPy is at work already
+    """Exact numbers as decimals; what holds letters has none, and is text that programs read: `a_0**2`."""
+    numbers = np.asarray(_map(_decimal, value), dtype=object)
+    if any(x is None for x in numbers.flat):
+        return encode(value)
+    return encode(numbers.astype(np.result_type(np.float64, *map(type, numbers.flat))), digits)
 
-    found = _map(decimal, value)
-    floats = np.asarray(found, dtype=object)
-    if any(x is None for x in floats.flat):
-        return _map(text, value)
-    return encode(floats.astype(np.float64), digits)
+
+def _decimal(number: Any) -> float | complex | None:
+    from attncalc.surds import decimal  # SymPy is at work already
+
+    try:
+        return decimal(number)
+    except TypeError:  # it has an imaginary part
+        return complex(number)
 
 
 def _exactly(value: Array) -> dict[str, Any]:
-    """Exact numbers as text and as LaTeX."""
-    from attncalc.surds import latex, text
+    """Exact numbers as they are written on paper, in text and in LaTeX."""
+    from attncalc.numbers import exact_text
+    from attncalc.surds import latex  # SymPy is at work already
 
-    return {"exact": _map(text, value), "exact_latex": _map(latex, value)}
+    return {"exact": _map(exact_text, value), "exact_latex": _map(latex, value)}
 
 
 def encode(value: Any, digits: int | None = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.digits import shortest, widened
+from attncalc.digits import numeric, shortest, widened
 from attncalc.numbers import texts
 from attncalc.render.glyphs import to_words
 from attncalc.render.parts import findings, lessons, options, summary
@@ -49,7 +49,13 @@ def rows(value: Array, digits: int | None = None) -> Iterator[str]:
 
 
 def entries(value: Array, digits: int | None) -> Array:
-    """Numbers in the letters that every reader of numbers takes, infinities too, and none with a blank inside."""
+    """Numbers in the letters that every reader of numbers takes, infinities too, and none with a blank inside.
+
+    To so many digits, exact numbers are decimals; what holds letters has none.
+    """
+    if digits is not None and value.dtype == object:
+        decimals = numeric(value)
+        value, digits = (value, None) if decimals is None else (decimals, digits)
     if digits is None:
         written = [shortest(x) for x in widened(value).ravel().tolist()]
     else:

@@ -71,7 +71,7 @@ def table_at(step: Step, at: Sequence[int], rows: Sequence[int], columns: Sequen
     rank = len(step.shape)
     places = [*([i] for i in at), rows, columns][-rank:] if rank else []
     if step.value is not None:
-        chosen = step.value[np.ix_(*places)] if rank else step.value  # an index would take a number out of its array
+        chosen = step.value[np.ix_(*places)] if rank else step.value  # an exact number by itself is no array
         return chosen.reshape(len(rows), len(columns))
     assert step.entries is not None, "asked of what can be shown"
     return step.entries(places).reshape(len(rows), len(columns))

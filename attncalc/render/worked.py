@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -9,18 +10,35 @@ from attncalc.numbers import exact_text, format_number
 from attncalc.render.window import parted
 from attncalc.trace import Arithmetic, Entry, Step
 
+WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
 
 def written(arithmetic: Arithmetic, digits: int | None = None) -> str:
     """An arithmetic line as text."""
-    return "".join(piece if isinstance(piece, str) else _number(piece, digits) for piece in arithmetic)
+    signs = ["", *(piece if isinstance(piece, str) else "" for piece in arithmetic), ""]
+    return "".join(
+        piece if isinstance(piece, str) else _number(piece, signs[place], signs[place + 2], digits)
+        for place, piece in enumerate(arithmetic)
+    )
 
 
-def _number(entry: Entry, digits: int | None) -> str:
+def _number(entry: Entry, before: str, behind: str, digits: int | None) -> str:
+    """A number, in brackets where it is none of one word and the signs beside it would tear it apart."""
     text = _text(entry.value, digits)
     loose = text.startswith(("-", "−")) or any(sign in text for sign in " /·")
-    return f"({text})" if entry.brackets and loose else text
+    if entry.brackets and loose:
+        return f"({text})"
+    if before.endswith(("√", "^")) or behind.startswith(("²", "^", "!")):
+        return text if re.fullmatch(WORD, text) else f"({text})"
+    return f"({text})" if behind.startswith(("×", " / ")) and _is_sum(text) else text
+
+
+def _is_sum(text: str) -> bool:
+    """Whether terms are added or taken away outside all brackets."""
+    while (inner := re.sub(r"\([^()]*\)", "", text)) != text:
+        text = inner
+    return " + " in text or " - " in text
 
 
 @lru_cache(maxsize=4096)  # a number comes back in line after line

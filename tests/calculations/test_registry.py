@@ -197,13 +197,17 @@ def agree(found: Array, wanted: Array, what: str, *, rtol: float, atol: float) -
 
 
 def comes_out(trace: Trace) -> None:
-    """Each step's arithmetic, worked by the rules of school, is its entry; three entries a step are looked at."""
-    for step in trace.steps:
+    """The arithmetic of each step and output, worked by the rules of school, is its entry; a few entries of each are.
+
+    The first and the last are looked at, since edges differ, and two that are drawn.
+    """
+    rng = np.random.default_rng(len(trace.steps))
+    for step in {step.key: step for step in (*trace.steps, *trace.outputs)}.values():
         assert step.value is not None
-        assert step.arithmetic is not None
-        if step.value.dtype.kind == "U":
-            continue  # a verdict, which its arithmetic leads to
-        for flat in sorted({0, step.value.size // 2, step.value.size - 1}):
+        if step.value.dtype.kind == "U" or step.arithmetic is None:
+            assert step.value.dtype.kind == "U" or step not in trace.steps
+            continue  # a verdict, which its arithmetic leads to; or a table of a loop's turns
+        for flat in sorted({0, step.value.size - 1, *rng.integers(step.value.size, size=2).tolist()}):
             at = tuple(int(i) for i in np.unravel_index(flat, step.shape))
             pieces = step.arithmetic(at)
             if not any(isinstance(piece, Entry) for piece in pieces):

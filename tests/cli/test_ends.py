@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -123,25 +125,22 @@ def in_shell(
 def test_a_signal_ends_it_without_a_word(attncalc_command: list[str], tmp_path: Path, number: int, status: int) -> None:
     call = [*attncalc_command, "cosine", "-", "1,2", "-o", str(tmp_path / "x.json")]  # waits for standard input
     with subprocess.Popen(call, stdin=-1, stdout=-1, stderr=-1) as process:
-        wait_until_reading(process.pid)
+        assert process.stdin
+        wait_until_reading(process.stdin)
         process.send_signal(number)
         assert (process.communicate(), process.returncode) == ((b"", b""), status)
     assert not list(tmp_path.iterdir())
 
 
-def wait_until_reading(pid: int) -> None:
-    """Until the process sleeps with NumPy loaded, that is, waits for its input."""
-    for _ in range(600):
-        maps = Path(f"/proc/{pid}/maps")
-        if not maps.exists():
-            time.sleep(3)  # no /proc: long enough for any start
-            return
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        if state == "S" and "numpy" in maps.read_text():
-            time.sleep(0.5)  # from the last import to the read
-            return
-        time.sleep(0.05)
-    pytest.fail("the program never waited for its input")
+def wait_until_reading(standard_input: IO[bytes]) -> None:
+    """Until the program has begun to empty its pipe, which is filled to the brim with blanks before that."""
+    pipe = standard_input.fileno()
+    os.set_blocking(pipe, False)
+    with suppress(BlockingIOError):
+        while os.write(pipe, b" " * 4096):
+            pass
+    _, begun, _ = select.select([], [pipe], [], 60)
+    assert begun, "the program never waited for its input"
 
 
 class TestNotes:

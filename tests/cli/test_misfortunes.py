@@ -248,15 +248,27 @@ def test_a_folder_in_the_place_of_a_file_is_a_fault(
 
 
 def workers(of: int) -> list[int]:
-    """The processes that share the work of one."""
+    """The processes that share the work of one, those that have got as far as loading NumPy."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == of:
-                found += [int(entry.name)] if b"spawn_main" in (entry / "cmdline").read_bytes() else []
+                begun = b"spawn_main" in (entry / "cmdline").read_bytes() and "numpy" in (entry / "maps").read_text()
+                found += [int(entry.name)] if begun else []
         except OSError:  # it has ended meanwhile
             continue
     return found
+
+
+def wait_for_workers(process: subprocess.Popen[str], count: int) -> list[int]:
+    """The workers, once so many of them have begun."""
+    for _ in range(2400):
+        found = workers(process.pid)
+        if len(found) == count:
+            return found
+        assert process.poll() is None, "the work was done before the workers were seen"
+        time.sleep(0.025)
+    raise AssertionError("the workers have not begun")
 
 
 @linux
@@ -280,13 +292,7 @@ def test_a_grading_ends_with_its_workers_and_without_a_report(
     with subprocess.Popen(
         [*attncalc_command, *words], cwd=tmp_path, stdout=-1, stderr=-1, text=True, start_new_session=True
     ) as process:
-        for _ in range(1200):
-            if len(workers(process.pid)) == 2 or process.poll() is not None:
-                break
-            time.sleep(0.05)
-        time.sleep(0.3)
-        found = workers(process.pid)
-        assert found, "the workers have not begun"
+        found = wait_for_workers(process, 2)
         if what == "interrupt all":  # as a terminal does
             os.killpg(process.pid, signal.SIGINT)
         elif what == "kill a worker":

@@ -126,6 +126,15 @@ def rounded_on_the_way(key: Key, after_step: Callable[[Array], Array]) -> Array:
     return evaluate([spelled.root], key.ways.operands, after_step=after_step)[spelled.root]
 
 
+def not_accused(marker: Marker, value: Array, decimals: int) -> list[str]:
+    """The verdict on a result as it is written, which is no accusation; none where rounding has left no number."""
+    if np.isnan(value).any():
+        return []
+    verdict = finding(marker, marker.key.result, written(value, decimals)).verdict
+    assert verdict not in ACCUSED
+    return [verdict]
+
+
 @every_kind
 def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
     """In one manner throughout: half up, half to even or cut off, to as many decimals as the answer or one more."""
@@ -135,10 +144,7 @@ def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
             for manner in (0, 1, 2):
                 for more in (0, 1):
                     value = rounded_on_the_way(marker.key, partial(cut, decimals=decimals + more, manner=manner))
-                    if not np.isnan(value).any():
-                        verdict = finding(marker, marker.key.result, written(value, decimals)).verdict
-                        found[verdict] += 1
-                        assert verdict not in ACCUSED
+                    found.update(not_accused(marker, value, decimals))
     assert found["unexplained"] <= 0.02 * found.total()
 
 
@@ -148,10 +154,7 @@ def test_who_rounds_now_so_and_now_otherwise_is_not_accused(draw: Draw) -> None:
     for marker, random in markers(draw):
         for decimals in (3, 3, 4, 4):
             value = rounded_on_the_way(marker.key, partial(by_chance, decimals=decimals, random=random))
-            if not np.isnan(value).any():
-                verdict = finding(marker, marker.key.result, written(value, decimals)).verdict
-                found[verdict] += 1
-                assert verdict not in ACCUSED
+            found.update(not_accused(marker, value, decimals))
     assert found["unexplained"] <= 0.15 * found.total()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attncalc.render import View, cells
+from attncalc.render import View, cells, render
 from attncalc.trace import Trace
 
 
@@ -14,3 +14,18 @@ def test_indices_say_once_whence_they_count(dot: Trace) -> None:
 
 def test_a_single_number_has_none(dot: Trace) -> None:
     assert "indices" not in cells.page(dot, View(cells=("dot",)))
+
+
+def test_a_narrow_page_breaks_lines_before_a_sign_and_keeps_numbers_whole(dot: Trace) -> None:
+    page = render(dot, "table", View(cells=("dot",), width=40, digits=6))
+    assert isinstance(page, str)
+    assert page.splitlines()[2:] == [
+        "dot = 0.800000×0.700000",
+        "    + 0.200000×0.300000",
+        "    + (-0.100000)×(-0.200000) = 0.640000",
+    ]
+    whole = render(dot, "plain", View(cells=("dot",), width=40, digits=6))
+    assert isinstance(whole, str)
+    assert whole.splitlines()[2:] == [
+        "dot = 0.800000×0.700000 + 0.200000×0.300000 + (-0.100000)×(-0.200000) = 0.640000"
+    ]

@@ -144,3 +144,19 @@ def test_no_character_acts_and_all_come_back(make: Any, unicode: bool) -> None:
 
 def test_the_document_as_python_objects_is_the_document(attention: Trace) -> None:
     assert document(attention) == saved(attention)
+
+
+def test_exact_numbers_are_decimals_with_their_forms_beside_them(make: Any) -> None:
+    i = sympy.I
+    trace = make.trace(make.step("roots", np.array([i / 2, sympy.sqrt(2)], dtype=object), "k"))
+    found = document(trace)
+    assert found["result"] == [{"re": 0.0, "im": 0.5}, {"re": 2**0.5, "im": 0.0}]
+    assert found["exact"] == {"roots": ["i/2", "√2"]}
+
+
+def test_letters_are_text_that_programs_read(make: Any) -> None:
+    a, b = sympy.symbols("a_0 a_1")
+    trace = make.trace(make.step("sum", np.array(sympy.sqrt(a**2 + b), dtype=object)))
+    found = document(trace)
+    assert found["result"] == found["steps"][0]["value"] == "sqrt(a_0**2 + a_1)"
+    assert found["exact"] == {"sum": "√(a₀² + a₁)"}

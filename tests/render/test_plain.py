@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -92,3 +93,16 @@ def test_user_text_stays_on_its_line(make: Any) -> None:
 def test_the_same_numbers_come_back(value: np.ndarray) -> None:
     read = [float(word) for line in rows(value) for word in line.split()]
     np.testing.assert_array_equal(np.reshape(read, value.shape), value)
+
+
+ROOT = sympy.sqrt(19) / 3
+
+
+@pytest.mark.parametrize(
+    ("entry", "digits", "row"),
+    [(ROOT, None, "sqrt(19)/3"), (ROOT, 2, "1.45"), (sympy.Symbol("a_0") ** 2, None, "a_0**2"),
+     (sympy.Symbol("a_0") ** 2, 2, "a_0**2"), (sympy.oo, 2, "inf")],
+    ids=["exact", "to digits", "a letter", "a letter to digits", "infinite"],
+)  # fmt: skip
+def test_exact_numbers_are_what_programs_read(entry: Any, digits: int | None, row: str) -> None:
+    assert list(rows(np.array(entry, dtype=object), digits)) == [row]
