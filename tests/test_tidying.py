@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import E, I, Rational, exp, log, sqrt
 
-from attncalc.extents import Extents
-from attncalc.tidying import Tidier
+from attncalc.exact.extents import Extents
+from attncalc.exact.tidying import Tidier
 
 x, y, z = sympy.symbols("x y z", real=True)
 HALF, THIRD = Rational(1, 2), Rational(1, 3)

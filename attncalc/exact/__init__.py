@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
 from attncalc.evaluate import MOST_EXACT, exactly, refuse_many
-from attncalc.extents import Extents
+from attncalc.exact.extents import Extents
+from attncalc.exact.tidying import Tidier
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
 from attncalc.text import visible
-from attncalc.tidying import Tidier
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
