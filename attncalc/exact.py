@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
 from attncalc.evaluate import exactly, refuse_many
-from attncalc.extents import Extents
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
-from attncalc.tidying import Tidier
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation
+    from attncalc.extents import Extents
+    from attncalc.tidying import Tidier
 
 Array = NDArray[Any]
 
@@ -121,6 +121,9 @@ def letters(name: str, shape: Sequence[int]) -> Given:
 
 def tidying() -> Callable[[Array], Array]:
     """What tidies the values of one evaluation, step by step: what it has read and measured once it knows again."""
+    from attncalc.extents import Extents  # letters, and operands that are read, need neither
+    from attncalc.tidying import Tidier
+
     return partial(tidy, tidier=Tidier(), extents=Extents())
 
 

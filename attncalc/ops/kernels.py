@@ -62,7 +62,8 @@ def _exact_power(x: Any, p: Any) -> Any:
     import sympy  # only where exact numbers are at work
 
     x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
-    if x.is_number and p.is_number and x not in (-1, 0, 1) and digits(x) * abs(p.evalf(5)) > MOST_DIGITS:
+    size = abs(p.p) if p.is_Integer and p.p.bit_length() < 64 else abs(p.evalf(5)) if p.is_number else 0
+    if x.is_number and x not in (-1, 0, 1) and digits(x) * size > MOST_DIGITS:
         raise NotExact(f"a power with the exponent {p.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return x**p
 
