@@ -65,7 +65,7 @@ def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
         return rounding
     from attncalc import exact  # SymPy comes in here
 
-    return exact.tidying()
+    return exact.step_tidier()
 
 
 def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None = None) -> Written:

@@ -45,10 +45,11 @@ def command() -> Command:
 
 
 def _grade(words: Sequence[str], **given: Any) -> int:
-    from attncalc.homework.grading import Settings, cores, grade, stood
+    from attncalc.homework.grading import Settings, grade, stood
     from attncalc.homework.reports import lines, report
     from attncalc.homework.submissions import submissions
     from attncalc.inputs import load_document
+    from attncalc.large.cores import count
 
     if len(words) < 2:
         raise OptionError("grade takes a key and the sheets to mark", hint="attncalc grade key.json sheets/")
@@ -73,7 +74,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
         refuse_unwritable(path, read)
     marking = Settings(tolerance(given), points(given), bool(given["reveal"]))
     with bar():
-        graded = grade(problem, found, reading, marking, jobs=cores() if jobs == 0 else jobs or 1)
+        graded = grade(problem, found, reading, marking, jobs=count() if jobs == 0 else jobs or 1)
     for one in graded:
         for note in one.marked.notes if one.marked is not None else ():
             output.say("note", note)

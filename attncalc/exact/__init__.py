@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from attncalc.errors import NotExact
 from attncalc.evaluate import MOST_EXACT, exactly, refuse_many
-from attncalc.exact.extents import Extents
-from attncalc.exact.tidying import Tidier
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
 from attncalc.text import visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation
+    from attncalc.exact.extents import Extents
+    from attncalc.exact.tidying import Tidier
 
 Array = NDArray[Any]
 
@@ -128,8 +128,11 @@ def letters(name: str, shape: Sequence[int]) -> Given:
     return Given(value, "letters")
 
 
-def tidying() -> Callable[[Array], Array]:
+def step_tidier() -> Callable[[Array], Array]:
     """What tidies the values of one evaluation, step by step: what it has read and measured once it knows again."""
+    from attncalc.exact.extents import Extents  # letters, and operands that are read, need neither
+    from attncalc.exact.tidying import Tidier
+
     return partial(tidy, tidier=Tidier(), extents=Extents())
 
 

@@ -145,7 +145,8 @@ class Tidier:
     def _common(self, terms: Sequence[Product]) -> Product:
         """The largest fraction in all of them, their root if it is one, and of every factor the lowest power.
 
-        The lowest power of e is taken out of a sum too, so that what is left begins with a 1.
+        So is the lowest power of e, below 0 always and else where the exponents that are left are shorter: what is left
+        then begins with a 1.
         """
         above = math.gcd(*(term.number.p for term in terms))
         below = math.lcm(*(term.number.q for term in terms))
@@ -155,9 +156,7 @@ class Tidier:
         root = terms[0].root
         if any(term.root is not root and term.root != root for term in terms):
             root = ONE
-        exponent = terms[0].exponent
-        if any(term.exponent is not exponent for term in terms):
-            exponent = min((term.exponent for term in terms), key=lambda own: self._value(own) or 0.0)
+        exponent = self._lowest_exponent([term.exponent for term in terms])
         lowest: dict[Any, Any] = {}
         for factor in {factor: 0 for term in terms for factor in term.powers}:
             power = min(term.powers.get(factor, 0) for term in terms)
@@ -166,6 +165,13 @@ class Tidier:
         if number is ONE and root is ONE and exponent is ZERO and not lowest:
             return NOTHING
         return Product(number, root, exponent, lowest)
+
+    def _lowest_exponent(self, exponents: Sequence[Any]) -> Any:
+        lowest = min(exponents, key=lambda own: self._value(own) or 0.0) if len(set(exponents)) > 1 else exponents[0]
+        if (self._value(lowest) or 0.0) <= 0:
+            return lowest
+        left = sum(_width(own - lowest) for own in exponents)
+        return lowest if left < sum(map(_width, exponents)) else ZERO
 
     def _spread(self, terms: Sequence[Product]) -> Sequence[Product] | None:
         """The terms with the sums in them multiplied out and like ones added up; None where nothing gets shorter."""
@@ -205,11 +211,13 @@ class Tidier:
         return out if sum(map(self._length, out)) < sum(map(self._length, terms)) else None
 
     def _length(self, term: Product) -> int:
-        """How many things a reader meets in a term."""
-        length = 1 + (term.root is not ONE) + (term.exponent is not ZERO)
+        """How long a term is on paper, about."""
+        length = sum(_width(part) for part in term[:3] if part is not ONE and part is not ZERO)
         for factor, power in term.powers.items():
-            length += sum(map(self._length, self._terms.get(factor, ()))) + 1 + (power != 1)
-        return length
+            within = self._terms.get(factor)
+            length += sum(map(self._length, within)) if within else _width(factor)
+            length += power != 1
+        return length + 1
 
     def _value(self, exponent: Any) -> float | None:
         """What an exponent is among others; None where it is more than fractions and roots of them."""
@@ -254,6 +262,15 @@ def _added(terms: Iterable[Product]) -> list[Product]:
         firsts.setdefault(key, term)
         numbers[key] = numbers.get(key, ZERO) + term.number
     return [firsts[key]._replace(number=number) for key, number in numbers.items() if number]
+
+
+def _width(expression: Any) -> int:
+    """How many signs an expression takes on paper, about; none where it is 0."""
+    if expression.is_Rational:
+        return (
+            len(str(abs(expression.p))) + (len(str(expression.q)) + 1 if expression.q != 1 else 0) if expression else 0
+        )
+    return 1 + sum(map(_width, expression.args))
 
 
 def _value_of_roots(expression: Any) -> float | None:

@@ -6,7 +6,6 @@ error in one is told in its own row.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -85,11 +84,6 @@ def stood(graded: Sequence[Graded]) -> int:
     if any(one.marked is None for one in graded):
         return 2
     return int(any(one.marked.verdict not in SOUND for one in graded if one.marked is not None))
-
-
-def cores() -> int:
-    """How many processes may run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 # One sheet

@@ -64,8 +64,9 @@ def _exact_power(x: Any, p: Any) -> Any:
     import sympy  # only where exact numbers are at work
 
     x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
-    bounded = x.is_number and p.is_number and not p.is_infinite
-    if bounded and x not in (-1, 0, 1) and digits(x) * abs(p.evalf(5)) > MOST_DIGITS:
+    bounded = p.is_number and not p.is_infinite
+    size = abs(p.p) if p.is_Integer and p.p.bit_length() < 64 else abs(p.evalf(5)) if bounded else 0
+    if x.is_number and x not in (-1, 0, 1) and digits(x) * size > MOST_DIGITS:
         exponent = p if p.is_Integer else p.evalf(5)
         raise NotExact(f"a power with the exponent {exponent} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return x**p
