@@ -97,7 +97,8 @@ def _decimals(value: Array, digits: int | None) -> Any:
     numbers = np.asarray(_map(_decimal, value), dtype=object)
     if any(x is None for x in numbers.flat):
         return encode(value)
-    return encode(numbers.astype(np.result_type(np.float64, *map(type, numbers.flat))), digits)
+    is_complex = any(isinstance(x, complex) for x in numbers.flat)
+    return encode(numbers.astype(np.complex128 if is_complex else np.float64), digits)
 
 
 def _decimal(number: Any) -> float | complex | None:
