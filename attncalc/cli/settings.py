@@ -144,6 +144,8 @@ def chosen(words: Words) -> Settings:
     if rounding is not None and (exact or symbolic):
         raise OptionError(f"--round rounds every step, and --{'exact' if exact else 'symbolic'} rounds none")
     dtype = choice("dtype", words["dtype"], DTYPES)
+    if dtype == "float32" and (exact or symbolic):
+        raise OptionError(f"--dtype float32 rounds every step, and --{'exact' if exact else 'symbolic'} rounds none")
     return Settings(
         where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]), bool(words["explain"])
     )
