@@ -1,4 +1,4 @@
-"""The known mistakes in distances."""
+"""The mistakes of distances."""
 
 from __future__ import annotations
 

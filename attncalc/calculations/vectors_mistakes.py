@@ -1,4 +1,4 @@
-"""The mistakes of products, lengths, angles and distances."""
+"""The mistakes of products and of angles."""
 
 from __future__ import annotations
 
