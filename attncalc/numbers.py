@@ -180,7 +180,7 @@ def _exact_entry(entry: Any, digits: int | None) -> str:
     if getattr(entry, "free_symbols", None):  # SymPy would work all of it out before it said that letters have no value
         return text
     try:
-        value = complex(entry)
+        value = _value(entry)
     except (TypeError, ValueError):  # no number either, as zoo is
         return text
     decimal = format_number(value if value.imag else value.real, digits)
@@ -189,6 +189,14 @@ def _exact_entry(entry: Any, digits: int | None) -> str:
     if digits is not None and digits > TRUE_DECIMALS and hasattr(entry, "evalf") and not value.imag:
         decimal = f"{half_up(str(entry.evalf(digits + 20)), digits):.{digits}f}"
     return f"{text} = {decimal}" if _is_fraction(text, decimal) else f"{text} ≈ {decimal}"
+
+
+def _value(entry: Any) -> complex:
+    if not hasattr(entry, "free_symbols"):
+        return complex(entry)
+    from attncalc.surds import value  # SymPy is at work already, where an exact number is at hand
+
+    return value(entry)
 
 
 def _is_fraction(text: str, decimal: str) -> bool:

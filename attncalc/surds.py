@@ -99,6 +99,12 @@ def plain(number: Any) -> str:
     return str(_PLAIN.doprint(number))
 
 
+@cache
+def value(number: Any) -> complex:
+    """The number as a float or a pair of them, worked out once however often it is shown."""
+    return complex(number)
+
+
 def decimal(number: Any) -> float | None:
     """The number as a float, None where it holds letters."""
     if getattr(number, "free_symbols", None):
