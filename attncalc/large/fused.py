@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import chain, pairwise, product, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -143,14 +143,26 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
     result = np.empty(tuple(axis.size for axis in node.axes), values[pattern.Q].dtype)
     shift = not pattern.scale * _longest(Q, -1) * _longest(K, -2) <= SAFE[result.dtype.name]
 
-    def block(place: tuple[tuple[int, ...], int]) -> None:
-        at, start = place
+    def block(place: tuple[tuple[int, ...], slice]) -> None:
+        at, rows = place
         with np.errstate(all="ignore"):  # what overflows is found, and told, by whoever reads the result
-            _block(Q[at], K[at], V[at], result[at][start : start + ROWS], start, pattern, shift=shift)
+            _block(Q[at], K[at], V[at], result[at][rows], rows.start, pattern, shift=shift)
 
-    starts = reversed(range(0, result.shape[-2], ROWS))  # the longest ones first, under a causal mask
-    on_all(block, [(at, start) for start in starts for at in product(*map(range, shape))])
+    blocks = _blocks(result.shape[-2])
+    on_all(block, [(at, rows) for rows in blocks for at in product(*map(range, shape))])
     return result
+
+
+def _blocks(count: int) -> list[slice]:
+    """The queries in blocks, from the last ones, which see most under a causal mask; then small ones.
+
+    So no core is left alone with a large block at the end. How many cores there are does not matter.
+    """
+    sizes = chain([ROWS // 4] * 4, [ROWS // 2] * 2, repeat(ROWS))
+    bounds = [0]
+    while bounds[-1] < count:
+        bounds.append(min(count, bounds[-1] + next(sizes)))
+    return [slice(*pair) for pair in pairwise(bounds)][::-1]
 
 
 def _longest(rows: Array, axis: int) -> float:
