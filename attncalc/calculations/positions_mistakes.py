@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attncalc.axes import Axis
 from attncalc.graph import Node, as_node, named_size
 from attncalc.mistake import Mistake, Scope, chosen, parts, wrong
 from attncalc.ops import cos, index, outer, part_of, put_together, sin
@@ -16,9 +17,8 @@ EXPONENT = "Is i the number of the column, or of the pair?"
 LAST = "How long is the wave of the last pair?"
 
 
-def _pair(s: Scope) -> tuple[Node, Node]:
+def _pair(s: Scope, pairs: Axis) -> tuple[Node, Node]:
     """The number of the pair, and the width."""
-    pairs = s.frequencies.axes[-1]
     return index(pairs.name, (pairs,), "i"), named_size("d", s.options["d"])
 
 
@@ -30,7 +30,7 @@ def _frequencies(exponent: Callable[[Node, Node], Node]) -> Callable[[Scope], No
     """Frequencies with another exponent, a function of the pair and the width."""
 
     def rule(s: Scope) -> Node:
-        return _base(s) ** -exponent(*_pair(s))
+        return _base(s) ** -exponent(*_pair(s, s.this.axes[-1]))
 
     return rule
 
@@ -40,7 +40,8 @@ def _columns(even: Callable[[Node, Node], Node], odd: Callable[[Node, Node], Nod
 
     def rule(s: Scope) -> Node:
         place, _ = parts(s.angles, "outer")
-        angles = [outer(place, _base(s) ** -exponent(*_pair(s))) for exponent in (even, odd)]
+        pair = _pair(s, s.frequencies.axes[-1])
+        angles = [outer(place, _base(s) ** -exponent(*pair)) for exponent in (even, odd)]
         return _woven(s, sin(angles[0]), cos(angles[1]))
 
     return rule

@@ -55,7 +55,7 @@ def _exact_exp(x: Any) -> Any:
     bends = (sympy.exp, sympy.tanh, sympy.erf)  # of a third one around two others SymPy takes minutes to add a pair
     if x.is_number and any(part.args[0].has(*bends) for part in x.atoms(*bends)):
         raise NotExact("exponentials stand three deep in one another, and their exact form fills pages", hint=WITHOUT)
-    if x.is_number and x.args and abs(x.evalf(5)) > LARGEST_EXPONENT:
+    if x.is_number and (x.args or x.is_Rational) and abs(x.evalf(5)) > LARGEST_EXPONENT:
         raise NotExact(f"e to the {x.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return sympy.exp(x)
 

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from attncalc.render import cells, tex
-from attncalc.render.matrices import LINE, Link, value
+from attncalc.render.links import CONTINUED, LINE, Link, fits, spelled_out
+from attncalc.render.matrices import value
 from attncalc.render.parts import Item, divided, findings, lessons, operand_steps, options
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.worked import ending, in_the_step
 from attncalc.trace import Step, Trace
-
-CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line
-SIZES = {"": 6, "small": 15, "footnotesize": 26}  # how many more characters a line holds
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=2.5cm]{geometry}
@@ -86,7 +84,7 @@ def _cells(trace: Trace, view: View) -> Iterator[str]:
         yield f"\n\\paragraph{{{tex.text(step.key)}}} {tex.sentence(step.why)}{_shape(step)}"
         links = [Link(step.latex, LINE)]
         for line in entries:
-            links += _entry(step, line.at, " = ".join(filter(None, (line.arithmetic, line.value))))
+            links += spelled_out(step, line.at, " = ".join(filter(None, (line.arithmetic, line.value))))
         yield _chain(step, links)
 
 
@@ -138,7 +136,8 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
             links.clear()
     links += _worked(step, view)
     shown = value(step, view)
-    links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed else link for link in shown.links]
+    whole = all(link.relation != CONTINUED for link in shown.links)
+    links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]
     if links:
         yield _chain(step, links)
     yield from (remark for remark in (shown.left_out, *map(tex.sentence, findings(step))) if remark)
@@ -153,57 +152,9 @@ def _breakable(latex: str) -> str:
 
 def _worked(step: Step, view: View) -> Iterator[Link]:
     for index, (arithmetic, result) in enumerate(in_the_step(step, view.digits)):
-        if step.shape:
-            yield from _entry(step, (index,), ending(arithmetic, result))
-        elif arithmetic:
-            yield from _entry(step, (), arithmetic)
-
-
-def _entry(step: Step, at: tuple[int, ...], line: str) -> Iterator[Link]:
-    """An entry's arithmetic and its value, in as many lines as they take."""
-    room = LINE - len(step.symbol)
-    first, *further = _lines(line, room)
-    yield Link(_set(first, room), _width(first), below=",".join(map(str, at)))
-    yield from (Link(f"{{}}{_set(rest, room)}", LINE, CONTINUED) for rest in further)
-
-
-def _width(line: str) -> int:
-    return len(line) + line.count("×")
-
-
-def _lines(arithmetic: str, room: int) -> list[str]:
-    """The arithmetic, broken between its terms where it is wider than the room: inside brackets if it must be."""
-    lines = [arithmetic]
-    for deepest in range(4):
-        if all(_width(line) <= room for line in lines):
-            break
-        lines = [""]
-        for term in _terms(arithmetic, deepest):
-            if lines[-1] and _width(lines[-1] + term) > room:
-                lines.append("")
-            lines[-1] += term
-    return lines
-
-
-def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
-    """The pieces from each + or − to the next; those in more brackets than that, and under roots, stay together."""
-    depths, start = [0], 0
-    for i, character in enumerate(arithmetic):
-        if character == "(":
-            depths.append(depths[-1] + (1 if i == 0 or arithmetic[i - 1] not in "√^" else 100))
-        elif character == ")" and len(depths) > 1:
-            depths.pop()
-        elif depths[-1] <= deepest and arithmetic[i : i + 3] in (" + ", " − ", " - "):
-            yield arithmetic[start:i]
-            start = i
-    yield arithmetic[start:]
-
-
-def _set(line: str, room: int) -> str:
-    """A line of arithmetic, smaller where it is wider than the room as it is."""
-    latex = tex.arithmetic(line)
-    size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
-    return f"\\text{{\\{size}${latex}$}}" if size else latex
+        line = ending(arithmetic, result) if step.shape else arithmetic
+        if line and fits(step, line):
+            yield from spelled_out(step, (index,) if step.shape else (), line)
 
 
 def _chain(step: Step, links: Sequence[Link]) -> str:

@@ -6,23 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from attncalc.render import tex
+from attncalc.render.links import LINE, Link, spelled_out
 from attncalc.render.parts import summary
 from attncalc.render.view import View
 from attncalc.render.window import GAP, Limits, Table, heading, is_words, label, parted, window
 from attncalc.trace import Step
 
-LINE = 72  # characters of mathematics that stand side by side on a page
 LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have
 FEWEST_COLUMNS = 4
-
-
-class Link(NamedTuple):
-    """What stands behind an equals sign, and about how many characters wide it is."""
-
-    latex: str
-    width: int
-    relation: str = "="
-    below: str = ""  # the place along a stack or a list: it is but a part of the value
 
 
 class Value(NamedTuple):
@@ -147,10 +138,13 @@ def _listed(step: Step, tables: Iterable[Table]) -> Iterator[Link]:
     """Every entry by itself."""
     for table in tables:
         for i, line in zip(table.rows, table.entries, strict=True):
-            for j, entry in zip(table.columns, line, strict=True):
+            for j, text in zip(table.columns, line, strict=True):
                 if i is not None and j is not None:
-                    exact, sign, decimals = parted(entry)
-                    at = (*table.at, i, j)[-len(step.shape) :]
+                    exact, sign, decimals = parted(text)
+                    at = (*table.at, i, j)[-len(step.shape) :] if step.shape else ()
+                    if len(text) > LINE and step.value is not None and step.value.dtype == object:
+                        yield from spelled_out(step, at, text)
+                        continue
                     spelled = _cell(step, table, i, j, exact, decimal=False)
                     told = f"{spelled} {tex.arithmetic(sign + decimals)}" if sign else spelled
-                    yield Link(told, len(entry), below=",".join(map(str, at)))
+                    yield Link(told, len(text), below=",".join(map(str, at)))

@@ -15,8 +15,9 @@ from reader import latex_fault
 from solved import ALL, ONE_OF_EACH, Tried, solved
 
 from attncalc.numbers import texts
-from attncalc.render import latex, tex
-from attncalc.render.matrices import LINE, value
+from attncalc.render import latex, links, tex
+from attncalc.render.links import CONTINUED, LINE
+from attncalc.render.matrices import value
 from attncalc.render.parts import divided, operand_steps
 from attncalc.render.view import View
 from attncalc.text import visible
@@ -203,7 +204,9 @@ class TestMatrices:
 
         long = sum(sympy.Symbol(f"q_{i}") for i in range(20))
         links = value(make.step("x", np.array([[long, long]], dtype=object), "n m"), View()).links
-        assert [link.below for link in links] == ["0,0", "0,1"]
+        assert [(link.below, link.relation) for link in links] == [
+            ("0,0", "="), ("", CONTINUED), ("0,1", "="), ("", CONTINUED)
+        ]  # fmt: skip
 
 
 def test_quiet_and_get_give_the_matrix_alone(attention: Trace) -> None:
@@ -250,4 +253,4 @@ def test_cells_are_equations(dot: Trace) -> None:
     ],
 )
 def test_long_arithmetic_is_broken_between_terms(line: str, room: int, lines: list[str]) -> None:
-    assert latex._lines(line, room) == lines
+    assert links._lines(line, room) == lines
