@@ -42,7 +42,7 @@ def matching(operand: str, names: Iterable[str], source: str) -> str | None:
         if len(found) > 1:
             raise InputError(
                 f"{source} holds {both(map(quoted, found))}, and each of them may be {operand}",
-                hint=f"name one: {source}#{found[0]}",
+                hint=f"name one: {source}#{visible(found[0], 40)}",
             )
         if found:
             return found[0]

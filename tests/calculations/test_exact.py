@@ -83,6 +83,7 @@ NOT_IN_LETTERS = TURNED | {
     "ffn: x w1 b1 w2 b2": LARGER,
     "grad ffn: x w1 b1 w2 b2": LARGER,
     "grad attention: q k v mask mask_before_scale=True": GROWN,
+    "grad attention: q k v mask mask_kind=additive": GROWN,
     "grad multihead: x wq wk wv wo heads=4 kv_heads=2": GROWN,
 }
 """What has no exact form, or none that anyone would read, and what is said of it."""
