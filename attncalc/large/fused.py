@@ -178,7 +178,7 @@ def _block(Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Patter
     count, band = len(out), pattern.band
     queries = Q[start : start + count] * Q.dtype.type(pattern.scale)
     mixed, top = np.zeros((count, V.shape[-1]), out.dtype), np.full((count, 1), -np.inf, out.dtype)
-    room, more = np.empty(count * KEYS, out.dtype), np.empty_like(mixed)
+    room = np.empty(count * KEYS, out.dtype)
     for rows, keys in _tiles(band, start, start + count, K.shape[-1]):
         tall, wide = rows.stop - rows.start, keys.stop - keys.start
         weights = room[: tall * wide].reshape(tall, wide)
@@ -193,7 +193,7 @@ def _block(Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Patter
         np.exp(weights, out=weights)
         if not shift:
             _hide(weights, band, start + rows.start, keys.start, 0)
-        mixed[rows] += np.matmul(weights, V[keys], out=more[:tall])
+        mixed[rows] += weights @ V[keys]
     sums = mixed[:, -1:]
     np.divide(mixed[:, :-1], np.where(sums == 0, 1, sums), out=out)
 
