@@ -254,3 +254,10 @@ def test_cells_are_equations(dot: Trace) -> None:
 )
 def test_long_arithmetic_is_broken_between_terms(line: str, room: int, lines: list[str]) -> None:
     assert links._lines(line, room) == lines
+
+
+def test_arithmetic_that_no_line_holds_is_left_out(make: Any) -> None:
+    step = make.step("x", np.array(1.0), "")
+    terms = " + ".join(f"{i}²" for i in range(100, 140))
+    assert links.fits(step, terms)
+    assert not links.fits(step, f"√({terms})")
