@@ -38,6 +38,8 @@ def sort_words(
             continue
         while _bundles(word, known):  # -qd3 is -q -d3
             found.append(word[:2])
+            if known[word[:2]].is_eager:
+                return found, []
             word = "-" + word[2:]
         name, equals, value = _split(word, known)
         option = known.get(name)

@@ -36,6 +36,8 @@ from attncalc.large.cores import count
 
 Array = NDArray[np.floating]
 Candidate = Callable[[], Array]
+PAUSE = 0.2
+"""Seconds before each run: threads of a library that has just worked keep a core busy while they wait for more."""
 CASES = [("float32", False), ("float64", False), ("float32", True), ("float64", True)]
 
 
@@ -118,6 +120,7 @@ def measure(calls: dict[str, Candidate], rounds: int) -> dict[str, list[tuple[fl
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
+            time.sleep(PAUSE)
             start, worked = time.perf_counter(), processor_time()
             call()
             times[name].append((time.perf_counter() - start, processor_time() - worked))
