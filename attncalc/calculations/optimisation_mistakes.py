@@ -44,11 +44,6 @@ def _adam(s: Scope) -> tuple[Node, Node, float]:
     return s.first_corrected, s.second_corrected, s.options["eps"]
 
 
-def _uncorrected(s: Scope) -> Node:
-    m, _, eps = _adam(s)
-    return _moved(s, m / (sqrt(s.second_moment) + eps))
-
-
 def _absolute(s: Scope) -> Node:
     past, new = parts(s.this, "add")
     share, squares = parts(new, "mul")
