@@ -23,7 +23,9 @@ def _peak(node: Node, x: Array) -> Array:
     import sympy  # only where exact numbers are at work
 
     if kernels.has_letters(x):
-        return np.asarray(np.apply_along_axis(lambda entries: sympy.Max(*entries), axis, x))
+        # Of letters none is known to be larger, which SymPy would find out of every pair of them.
+        told_apart = not all(getattr(entry, "is_Symbol", False) for entry in x.flat)
+        return np.asarray(np.apply_along_axis(lambda entries: sympy.Max(*entries, evaluate=told_apart), axis, x))
     return np.asarray(np.apply_along_axis(lambda entries: max(entries, key=lambda e: sympy.N(e, 30)), axis, x))
 
 

@@ -52,6 +52,7 @@ REFUSED: dict[str, tuple[Sequence[str], str]] = {
     "steps downhill": (["descend", "x", "--start", "1", "--steps", "1000000000000"], "iterations are asked for, and"),
     "tokens": (["transformer", "model.json", "--generate", "1000000000000"], "--generate must be from 1 to 256"),
     "a factorial": (["likelihood", "1,1000000000", *POISSON, "--exact"], "1.0000E+9! has more than 1,000 digits"),
+    "the largest of many letters": (["softmax", "40x40", "--symbolic"], "operations, and the limit is 20,000"),
     "an exact exponential": (["softmax", "1e300,1", "--exact"], "has more than 1,000 digits"),
     "an exact power": (["norm", "3,4", "--p", "1000000", "--exact"], "has more than 1,000 digits"),
     "an exact entry": (["softmax", "0." + "9" * 5_000, "--exact"], "written with 5,002 characters, and the limit is"),
