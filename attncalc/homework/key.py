@@ -218,6 +218,25 @@ class Key:
         A row or a column is a vector, and a vector the only row of a matrix; a table holds a stack of matrices one
         below the other, and a single number.
         """
+        if answer.shape not in self._shapes(answer, key, value) or answer.value.size != value.size:
+            return None
+        return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+
+    def unpadded(self, answer: Answer, key: StepKey) -> Answer:
+        """A table without the blank columns and rows with which spreadsheets fill it up to the width of others."""
+        value = self.value(key)
+        if value is None or not answer.table or answer.value.ndim != 2 or not answer.answered.any():
+            return answer
+        shapes = self._shapes(answer, key, value)
+        if answer.shape in shapes:
+            return answer
+        rows, columns = (int(np.flatnonzero(answer.answered.any(axis=axis))[-1]) + 1 for axis in (1, 0))
+        holding = [shape for shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] >= columns]
+        rows, columns = min(holding, default=(rows, columns))
+        return answer.laid(lambda part: part[:rows, :columns])
+
+    def _shapes(self, answer: Answer, key: StepKey, value: Array) -> set[tuple[int, ...]]:
+        """The shapes in which people write a step's value."""
         axes = self.nodes[key].axes
         shapes = {value.shape}
         if value.ndim == len(axes):
@@ -231,9 +250,7 @@ class Key:
                 shapes.add((1, 1))
             if answer.table and len(shape) > 2:
                 shapes.add((math.prod(shape[:-1]), shape[-1]))
-        if answer.shape not in shapes or answer.value.size != value.size:
-            return None
-        return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+        return shapes
 
 
 def _nearer(given: Array, value: Array | None, other: Array | None) -> bool:

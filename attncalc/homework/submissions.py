@@ -39,7 +39,7 @@ def submissions(words: Sequence[str], key_file: str, reading: Reading) -> list[S
         rows = class_list(paths[0], reading)
         if rows is not None:
             return [Submission(row.student, row.source, sheet=row.sheet, error=row.error) for row in rows]
-    stems = Counter(path.stem for path in paths)
+    stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
     key = _identity(Path(key_file))
     return [
         Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
