@@ -27,6 +27,8 @@ from attncalc.writing import write
 
 Array = NDArray[Any]
 MOST_LISTED = 12
+MUCH_NEARER = 0.1
+"""What is wrong both ways may by chance lie nearer to the one than to the other, but hardly by so much."""
 
 
 def spelled(key: StepKey) -> str:
@@ -121,6 +123,7 @@ class Key:
         """The routes that somebody may have gone, of which one may go on from their own steps; () is the usual one.
 
         Where routes have other numbers, theirs are the ones of this route; nobody goes on in one from those of another.
+        Numbers that are wrong on every route tell of none.
         """
         if not own or len(self.routes) == 1:
             return [way.mistakes for way in self.routes]
@@ -128,7 +131,7 @@ class Key:
             way.mistakes
             for way in self.routes
             if not any(
-                _nearer(given, self.value(key, other), self.value(key, way))
+                _much_nearer(given, self.value(key, other), self.value(key, way))
                 for other in self.routes
                 if other is not way
                 for key, given in own.items()
@@ -253,13 +256,13 @@ class Key:
         return shapes
 
 
-def _nearer(given: Array, value: Array | None, other: Array | None) -> bool:
-    """Whether what is given is nearer to a value than to another one."""
+def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool:
+    """Whether what is given is a value, but for rounding on the way, and not another one."""
     if value is None or other is None or not value.shape == other.shape == given.shape:
         return False
     with np.errstate(invalid="ignore"):
         off, far = (float(np.max(np.nan_to_num(np.abs(given - x), nan=0.0), initial=0.0)) for x in (value, other))
-    return off < far * (1 - ROUND_OFF) - LEFT_OVER
+    return off < MUCH_NEARER * far - LEFT_OVER
 
 
 def _some(names: Iterable[str]) -> str:
