@@ -32,11 +32,6 @@ class AttncalcError(ValueError):
         return type(self)(f"{place}: {self.message}", hint=self.hint)
 
 
-def hinted(error: AttncalcError) -> str:
-    """An error in one line with its mend: `"wieghts" is no step (did you mean weights?)`."""
-    return f"{error.message} ({error.hint})" if error.hint else error.message
-
-
 class InputError(AttncalcError):
     """A file, a literal or a name that could not be read as an operand."""
 

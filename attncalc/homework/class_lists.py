@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.errors import InputError, hinted
+from attncalc.errors import InputError
 from attncalc.homework import answers
 from attncalc.homework.cells import has_commas
 from attncalc.homework.sheets import LONGEST_NAME, Sheet
@@ -36,6 +36,7 @@ class Row(NamedTuple):
     source: str
     sheet: Sheet | None = None
     error: str = ""
+    hint: str = ""
 
 
 def class_list(path: Path, reading: Reading) -> list[Row] | None:
@@ -70,7 +71,7 @@ def class_list(path: Path, reading: Reading) -> list[Row] | None:
             cells = with_points(row, source).cells if own or reading.decimal == "," else row.cells
             found.append(Row(name, where, _sheet(steps, cells, name, where)))
         except InputError as error:
-            found.append(Row(name, where, error=hinted(error)))
+            found.append(Row(name, where, error=error.message, hint=error.hint))
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from attncalc import progress
-from attncalc.errors import AttncalcError, hinted
+from attncalc.errors import AttncalcError
 from attncalc.homework.comparing import Tolerance
 from attncalc.homework.key import Key
 from attncalc.homework.limits import MOST_BYTES, limited
@@ -35,6 +35,12 @@ class Graded:
     source: str
     marked: Marked | None = None
     error: str = ""
+    hint: str = ""
+
+    @property
+    def fault(self) -> str:
+        """Why it could not be read, with the mend: `softmax has no step "sofmax" (did you mean softmax?)`."""
+        return f"{self.error} ({self.hint})" if self.hint else self.error
 
 
 @dataclass(frozen=True)
@@ -107,12 +113,12 @@ def _marker(problem: Problem, settings: Settings) -> Marker:
 
 def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:
     if submission.error:
-        return Graded(submission.name, submission.source, error=submission.error)
+        return Graded(submission.name, submission.source, error=submission.error, hint=submission.hint)
     try:
         with limited():
             marked = marker.mark(submission.sheet or _sheet(submission, reading))
     except AttncalcError as error:
-        return Graded(submission.name, submission.source, error=hinted(error))
+        return Graded(submission.name, submission.source, error=error.message, hint=error.hint)
     return Graded(marked.student or submission.name, submission.source, replace(marked, source=submission.source))
 
 

@@ -22,7 +22,7 @@ POINT = "write a decimal point: 1.5; a table with decimal commas is read with --
 def graded(path: Path) -> list[tuple[str, str]]:
     """Each student with the verdict, or with why there is none."""
     found = grade(TRACE.problem, submissions([str(path)], "key.json", Reading()), Reading(), Settings())
-    return [(one.student, one.marked.verdict if one.marked is not None else one.error) for one in found]
+    return [(one.student, one.marked.verdict if one.marked is not None else one.fault) for one in found]
 
 
 @pytest.mark.parametrize(
