@@ -105,7 +105,14 @@ def _json(graded: Sequence[Graded]) -> str:
 def _student(one: Graded) -> dict[str, Any]:
     told = {"student": one.student, "source": one.source}
     if one.marked is None:
-        return {**told, "verdict": UNREADABLE, "score": None, "out_of": None, "error": one.error, "hint": one.hint}
+        return {
+            **told,
+            "verdict": UNREADABLE,
+            "score": None,
+            "out_of": None,
+            "error": one.error,
+            "hint": one.hint or None,
+        }
     return {**told, **one.marked.to_dict()}
 
 
