@@ -157,6 +157,13 @@ PERPLEXITY = (
         hint="Per token, or for the whole text?",
     ),
     wrong(
+        "ppl-exp-sum",
+        "mean_negative_log",
+        lambda s: -total(_logs(s)),
+        says="the sum in place of the mean: not per token",
+        hint="Per token, or for the whole text?",
+    ),
+    wrong(
         "ppl-mean-of-exp",
         "perplexity",
         lambda s: mean(exp(-_logs(s))),

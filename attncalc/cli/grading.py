@@ -45,7 +45,7 @@ def command() -> Command:
 
 
 def _grade(words: Sequence[str], **given: Any) -> int:
-    from attncalc.homework.grading import Settings, grade, stood
+    from attncalc.homework.grading import Settings, grade, stood, twice
     from attncalc.homework.reports import lines, report
     from attncalc.homework.submissions import submissions
     from attncalc.inputs import load_document
@@ -78,6 +78,8 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     for one in graded:
         for note in one.marked.notes if one.marked is not None else ():
             output.say("note", note)
+    for note in twice(graded):
+        output.say("note", note)
     if path is not None and in_folder:
         _write_each(graded, path, read)
     elif form is not None:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from attncalc.errors import InputError
 from attncalc.homework import answers
+from attncalc.homework.cells import has_commas
 from attncalc.homework.sheets import LONGEST_NAME, Sheet
 from attncalc.inputs import files
-from attncalc.inputs.csv_files import table_rows
+from attncalc.inputs.csv_files import check_length, has_point, parted, with_points
 from attncalc.inputs.paths import shown
 from attncalc.inputs.reading import Reading
 from attncalc.text import quoted, visible
@@ -35,6 +36,7 @@ class Row(NamedTuple):
     source: str
     sheet: Sheet | None = None
     error: str = ""
+    hint: str = ""
 
 
 def class_list(path: Path, reading: Reading) -> list[Row] | None:
@@ -49,21 +51,27 @@ def class_list(path: Path, reading: Reading) -> list[Row] | None:
     if rest.startswith("@") or STUDENT not in head.casefold():
         return None
     head = _PLACES.sub(lambda found: found[0].replace(",", " "), head)  # commas in brackets part no cells
-    rows, _ = table_rows(text.removesuffix(rest) + head + mark + body, source, reading)
+    rows, delimiter = parted(text.removesuffix(rest) + head + mark + body, source, reading)
     header = [cell.strip() for cell in rows[0].cells]
     column = next((i for i, cell in enumerate(header) if cell.casefold() == STUDENT), None)
     if column is None:
         return None
     columns = {i: f"{source}:{rows[0].line}:{i + 1}" for i in range(len(header)) if i != column}
     steps = _steps({i: _place(header[i], where) for i, where in columns.items()}, f"{source}:{rows[0].line}")
+    commas = has_commas(rows, delimiter)
     found = []
     for row in rows[1:]:
+        if not any(row.cells):
+            continue  # spreadsheets fill up with such rows
         where = f"{source}:{row.line}"
-        name = visible(row.cells[column], LONGEST_NAME) or where
+        name = visible("".join(row.cells[column : column + 1]), LONGEST_NAME) or where
         try:
-            found.append(Row(name, where, _sheet(steps, row.cells, name, where)))
+            check_length(row, rows[0], source)
+            own = commas and not any(map(has_point, row.cells))  # each student writes in their own way
+            cells = with_points(row, source).cells if own or reading.decimal == "," else row.cells
+            found.append(Row(name, where, _sheet(steps, cells, name, where)))
         except InputError as error:
-            found.append(Row(name, where, error=error.message))
+            found.append(Row(name, where, error=error.message, hint=error.hint))
     return found
 
 

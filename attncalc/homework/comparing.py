@@ -27,8 +27,9 @@ OFTEN = 0.05
 """Where one answer in so many could be had by rounding in some manner or other, rounding explains nothing."""
 OUTLYING = 5
 """So many times the largest entry of what is right lies beyond the usual range."""
-COPIED, PAIRED = 0.1, 10.0
-"""What stands on the page already is so much likelier to be written down, two mistakes at once so much less likely."""
+COPIED, AGAIN, PAIRED = 0.1, 0.02, 10.0
+"""What stands on the page already is so much likelier to be written down, and what was done wrong to be done again;
+two mistakes at once are so much less likely."""
 
 
 @dataclass(frozen=True)

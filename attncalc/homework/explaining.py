@@ -6,7 +6,7 @@ on the writer's own earlier steps, then on the true operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attncalc.graph import Node
 from attncalc.homework.answers import BY_HAND, Answer
-from attncalc.homework.comparing import COPIED, PAIRED, Close, fits, fitting, nearly, odds
+from attncalc.homework.comparing import AGAIN, COPIED, PAIRED, Close, fits, fitting, nearly, odds
 from attncalc.homework.excerpts import at_rows, in_blocks, rows, sample
 from attncalc.homework.key import Key
 from attncalc.homework.rounding import MOST_DECIMALS
@@ -99,6 +99,32 @@ def together(key: Key, questions: Sequence[Question]) -> list[Match]:
     return found
 
 
+def again(key: Key, question: Question, made: Collection[Mistake]) -> list[Match]:
+    """Those of the mistakes made elsewhere on the sheet that give a step which says too little by itself."""
+    ways = [((m,), way) for m, way in key.mistakes if m in made and question.key in way.steps]
+    for close in (fits, nearly):
+        for base in question.bases:
+            if found := _matching(key, question, ways, base, close, prior=AGAIN):
+                return found
+    return []
+
+
+def beside(key: Key, question: Question, made: Sequence[Mistake]) -> list[Match]:
+    """The mistakes that give a step together with those made before it, gone on from with more digits than written."""
+    gap = _gap(key, question)
+    later = [m for m, way in key.mistakes if way.mistakes == (m,) and any(is_meant(step, m.at) for step in gap)]
+    pairs = [((m,), way) for m in later if m not in made and (way := key.ways.way(*made, m)) is not None]
+    ways = [(found, way) for found, way in pairs if question.key in way.steps]
+    return next((found for close in (fits, nearly) if (found := _matching(key, question, ways, None, close))), [])
+
+
+def possible(key: Key, question: Question) -> bool:
+    """Whether some mistake gives what was written, though it may be chance."""
+    nodes = [way.steps[question.key] for _, way in key.mistakes if question.key in way.steps]
+    values = [value for base in question.bases for value in key.values(nodes, base)]
+    return any(value.shape == question.answer.shape and fits(question.answer, value).all() for value in values)
+
+
 def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
     """What mistakes are called."""
     return tuple(dict.fromkeys(mistake.id for mistake in mistakes))
@@ -138,7 +164,7 @@ def _gap(key: Key, question: Question) -> list[StepKey]:
 
 
 def _matching(
-    key: Key, question: Question, ways: Ways, own: Own | None, close: Close, *, tried: int = 0
+    key: Key, question: Question, ways: Ways, own: Own | None, close: Close, *, tried: int = 0, prior: float = 1.0
 ) -> list[Match]:
     """The ways that give what was written, too well for chance."""
     answer, taken = question.answer, key.taken(own)
@@ -153,8 +179,9 @@ def _matching(
         return []
     found = []
     for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
-        prior = PAIRED if len(ways[i][0]) > 1 else COPIED if _stands_there(key, question, values[i]) else 1.0
-        if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior).convince:
+        likely = PAIRED if len(ways[i][0]) > 1 else COPIED if _stands_there(key, question, values[i]) else 1.0
+        by_chance = odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior * likely)
+        if by_chance.convince:
             found.append(ways[i])
     return _likelier(found)
 

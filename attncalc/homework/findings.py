@@ -23,10 +23,16 @@ ABOUT_RIGHT = Finding(EARLY, hint="as near as rounding on the way explains: keep
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 
 
-def unexplained(answer: Answer, expected: Array) -> Finding:
-    """Nothing explains an answer: what stands in the way, as far as one sees."""
+def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> Finding:
+    """Nothing explains an answer: what stands in the way, as far as one sees.
+
+    It is `possible` that some mistake does, of which its digits do not tell that it is no chance.
+    """
     if not np.isfinite(answer.value).all() and np.isfinite(expected).all():
         return Finding(UNEXPLAINED, hint="an entry is not a finite number")
+    if possible and not answer.exact.all():
+        least = max(LEAST_FIGURES, answer.used + 1)
+        return Finding(UNEXPLAINED, hint=f"too few digits to tell why: write at least {least} decimals")
     if comes_out(expected, 10.0**-answer.used):
         return Finding(UNEXPLAINED, hint="no known mistake gives this")
     if not answer.enough.all() and answer.used < LEAST_FIGURES:

@@ -7,7 +7,7 @@ error in one is told in its own row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,12 +17,13 @@ from attncalc.homework.comparing import Tolerance
 from attncalc.homework.key import Key
 from attncalc.homework.limits import MOST_BYTES, limited
 from attncalc.homework.marking import Marker
-from attncalc.homework.sheets import Sheet, from_file
+from attncalc.homework.sheets import MOST_TOLD, Sheet, from_file
 from attncalc.homework.submissions import Submission
 from attncalc.homework.verdicts import SOUND, Marked
 from attncalc.homework.workers import shared_out
 from attncalc.inputs.reading import Reading
 from attncalc.problem import Backward, Problem
+from attncalc.text import both, quoted
 from attncalc.trace import Given
 
 
@@ -34,6 +35,12 @@ class Graded:
     source: str
     marked: Marked | None = None
     error: str = ""
+    hint: str = ""
+
+    @property
+    def fault(self) -> str:
+        """Why it could not be read, with the mend: `softmax has no step "sofmax" (did you mean softmax?)`."""
+        return f"{self.error} ({self.hint})" if self.hint else self.error
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,17 @@ def hardest(graded: Sequence[Graded]) -> dict[str, int]:
     return {str(name): count for name, count in first.most_common()}
 
 
+def twice(graded: Sequence[Graded]) -> Iterator[str]:
+    """A note on each student of whom there is more than one sheet, all of which are marked."""
+    sources: dict[str, list[str]] = {}
+    for one in graded:
+        sources.setdefault(one.student, []).append(one.source)
+    for student, found in sources.items():
+        if len(found) > 1:
+            some = both(found) if len(found) <= MOST_TOLD else f"{', '.join(found[:MOST_TOLD])}, …"
+            yield f"{len(found)} sheets are from {quoted(student)}: {some}"
+
+
 def stood(graded: Sequence[Graded]) -> int:
     """The exit status of a grading: 2 where a sheet could not be read, else 1 where one is wrong, else 0."""
     if any(one.marked is None for one in graded):
@@ -95,12 +113,12 @@ def _marker(problem: Problem, settings: Settings) -> Marker:
 
 def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:
     if submission.error:
-        return Graded(submission.name, submission.source, error=submission.error)
+        return Graded(submission.name, submission.source, error=submission.error, hint=submission.hint)
     try:
         with limited():
             marked = marker.mark(submission.sheet or _sheet(submission, reading))
     except AttncalcError as error:
-        return Graded(submission.name, submission.source, error=error.message)
+        return Graded(submission.name, submission.source, error=error.message, hint=error.hint)
     return Graded(marked.student or submission.name, submission.source, replace(marked, source=submission.source))
 
 

@@ -18,7 +18,7 @@ from attncalc.errors import InputError
 from attncalc.homework.answers import BY_HAND, Answer
 from attncalc.homework.carrying import carried
 from attncalc.homework.comparing import LEFT_OVER, Tolerance, fits, nearly
-from attncalc.homework.explaining import Match, Question, explanations, ids, together
+from attncalc.homework.explaining import Match, Question, again, beside, explanations, ids, possible, together
 from attncalc.homework.findings import incomplete, places, slipped, unexplained
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.separating import separating
@@ -113,7 +113,14 @@ class _Work:
         wrong = [
             question for key, question in self.questions.items() if self.found[key].verdict in (UNEXPLAINED, FOLLOWS)
         ]
-        open_ = [question for question in wrong if self.found[question.key].verdict == UNEXPLAINED]
+        made = {mistake for matches in self.matches.values() for match in matches for mistake in match.mistakes}
+        for question in wrong:
+            if self.found[question.key].verdict == UNEXPLAINED:
+                before = () if question.sound else self.made
+                matches = again(self.key, question, made) or (before and beside(self.key, question, before))
+                if matches:
+                    self.matches[question.key] = matches
+        open_ = [q for q in wrong if self.found[q.key].verdict == UNEXPLAINED and q.key not in self.matches]
         if len(wrong) > 1 and open_:
             matches = together(self.key, wrong)
             self.matches |= {question.key: matches for question in open_ if matches}
@@ -145,8 +152,11 @@ class _Work:
             or self._mistaken(question)
             or within_rounding(self.key, question)
             or self._slipped(question)
-            or unexplained(question.answer, question.expected)
+            or self._unexplained(question)
         )
+
+    def _unexplained(self, question: Question) -> Finding:
+        return unexplained(question.answer, question.expected, possible=possible(self.key, question))
 
     def _mistaken(self, question: Question) -> Finding | None:
         for matches in explanations(self.key, question):

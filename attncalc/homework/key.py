@@ -27,6 +27,8 @@ from attncalc.writing import write
 
 Array = NDArray[Any]
 MOST_LISTED = 12
+MUCH_NEARER = 0.1
+"""What is wrong both ways may by chance lie nearer to the one than to the other, but hardly by so much."""
 
 
 def spelled(key: StepKey) -> str:
@@ -121,6 +123,7 @@ class Key:
         """The routes that somebody may have gone, of which one may go on from their own steps; () is the usual one.
 
         Where routes have other numbers, theirs are the ones of this route; nobody goes on in one from those of another.
+        Numbers that are wrong on every route tell of none.
         """
         if not own or len(self.routes) == 1:
             return [way.mistakes for way in self.routes]
@@ -128,7 +131,7 @@ class Key:
             way.mistakes
             for way in self.routes
             if not any(
-                _nearer(given, self.value(key, other), self.value(key, way))
+                _much_nearer(given, self.value(key, other), self.value(key, way))
                 for other in self.routes
                 if other is not way
                 for key, given in own.items()
@@ -218,6 +221,25 @@ class Key:
         A row or a column is a vector, and a vector the only row of a matrix; a table holds a stack of matrices one
         below the other, and a single number.
         """
+        if answer.shape not in self._shapes(answer, key, value) or answer.value.size != value.size:
+            return None
+        return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+
+    def unpadded(self, answer: Answer, key: StepKey) -> Answer:
+        """A table without the blank columns and rows with which spreadsheets fill it up to the width of others."""
+        value = self.value(key)
+        if value is None or not answer.table or answer.value.ndim != 2 or not answer.answered.any():
+            return answer
+        shapes = self._shapes(answer, key, value)
+        if answer.shape in shapes:
+            return answer
+        rows, columns = (int(np.flatnonzero(answer.answered.any(axis=axis))[-1]) + 1 for axis in (1, 0))
+        holding = [shape for shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] >= columns]
+        rows, columns = min(holding, default=(rows, columns))
+        return answer.laid(lambda part: part[:rows, :columns])
+
+    def _shapes(self, answer: Answer, key: StepKey, value: Array) -> set[tuple[int, ...]]:
+        """The shapes in which people write a step's value."""
         axes = self.nodes[key].axes
         shapes = {value.shape}
         if value.ndim == len(axes):
@@ -231,18 +253,16 @@ class Key:
                 shapes.add((1, 1))
             if answer.table and len(shape) > 2:
                 shapes.add((math.prod(shape[:-1]), shape[-1]))
-        if answer.shape not in shapes or answer.value.size != value.size:
-            return None
-        return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+        return shapes
 
 
-def _nearer(given: Array, value: Array | None, other: Array | None) -> bool:
-    """Whether what is given is nearer to a value than to another one."""
+def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool:
+    """Whether what is given is a value, but for rounding on the way, and not another one."""
     if value is None or other is None or not value.shape == other.shape == given.shape:
         return False
     with np.errstate(invalid="ignore"):
         off, far = (float(np.max(np.nan_to_num(np.abs(given - x), nan=0.0), initial=0.0)) for x in (value, other))
-    return off < far * (1 - ROUND_OFF) - LEFT_OVER
+    return off < MUCH_NEARER * far - LEFT_OVER
 
 
 def _some(names: Iterable[str]) -> str:

@@ -42,7 +42,7 @@ class Marker:
             key = self.key.find(name)
             if key in answers:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
-            answers[key] = answer
+            answers[key] = self.key.unpadded(answer, key)
         found = judged(self.key, answers, self.tolerance, sheet.decimals)
         steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)

@@ -50,7 +50,7 @@ def score(one: Graded) -> str:
 def why(one: Graded) -> str:
     """What is wrong with a sheet, in a line: its first wrong step and the mistakes, or why it could not be read."""
     if one.marked is None:
-        return one.error
+        return one.fault
     if one.marked.first_wrong is None:
         return ""
     named = dict.fromkeys("+".join(step.finding.mistakes) for step in one.marked.steps if step.finding.mistakes)
@@ -105,7 +105,14 @@ def _json(graded: Sequence[Graded]) -> str:
 def _student(one: Graded) -> dict[str, Any]:
     told = {"student": one.student, "source": one.source}
     if one.marked is None:
-        return {**told, "verdict": UNREADABLE, "score": None, "out_of": None, "error": one.error}
+        return {
+            **told,
+            "verdict": UNREADABLE,
+            "score": None,
+            "out_of": None,
+            "error": one.error,
+            "hint": one.hint or None,
+        }
     return {**told, **one.marked.to_dict()}
 
 
@@ -122,7 +129,7 @@ def _csv(graded: Sequence[Graded]) -> str:
         found = {s.name: s.finding.verdict for s in marked.steps} if marked is not None else {}
         row = [one.student, one.source, verdict(one)]
         if marked is None:
-            row += ["", "", "", "", one.error]
+            row += ["", "", "", "", one.fault]
         else:
             named = dict.fromkeys("+".join(s.finding.mistakes) for s in marked.steps if s.finding.mistakes)
             row += [shortest(marked.score), shortest(marked.out_of), marked.first_wrong or "", " ".join(named), ""]
@@ -146,7 +153,7 @@ def _junit(graded: Sequence[Graded]) -> str:
     for one in graded:
         name = _attribute(one.student)
         if one.marked is None:
-            cases = [f'<testcase name="sheet" classname={name}><error message={_attribute(one.error)}/></testcase>']
+            cases = [f'<testcase name="sheet" classname={name}><error message={_attribute(one.fault)}/></testcase>']
         else:
             cases = [_case(step, name) for step in one.marked.steps]
         body = "".join(f"\n    {case}" for case in cases)
@@ -182,7 +189,7 @@ def _tap(graded: Sequence[Graded]) -> str:
     for one in graded:
         if one.marked is None:
             number += 1
-            points += [f"not ok {number} - {_tap_text(one.student)}: sheet", *_yaml({"message": one.error})]
+            points += [f"not ok {number} - {_tap_text(one.student)}: sheet", *_yaml({"message": one.fault})]
         for step in one.marked.steps if one.marked is not None else ():
             number += 1
             good = step.verdict in SOUND
@@ -208,7 +215,7 @@ def gradescope(one: Graded) -> str:
     """The results.json of one sheet, as Gradescope reads it; whatever stands in it is text."""
     whole: dict[str, Any] = {"output_format": "text", "test_output_format": "text", "test_name_format": "text"}
     if one.marked is None:
-        whole |= {"score": 0, "output": f"The sheet could not be read: {one.error}", "tests": []}
+        whole |= {"score": 0, "output": f"The sheet could not be read: {one.fault}", "tests": []}
     else:
         tests = [
             {

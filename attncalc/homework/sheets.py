@@ -16,9 +16,10 @@ from attncalc.calculation import Operand
 from attncalc.errors import InputError
 from attncalc.homework import answers
 from attncalc.homework.answers import Answer
+from attncalc.homework.cells import entry_rows
 from attncalc.inputs.arrays import brackets
 from attncalc.inputs.contents import TextFile
-from attncalc.inputs.csv_files import blocks, table_rows
+from attncalc.inputs.csv_files import Row, blocks, table_rows
 from attncalc.inputs.held import read_found
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import find, read_word
@@ -210,8 +211,9 @@ def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
     tables = blocks(rest)
     _refuse_many(len(tables), source)
     if not tables:
-        return replace(told, steps={"": _table(rest, source, reading)})
-    return replace(told, steps={name: _table(table, source, reading) for name, table in tables.items()})
+        return replace(told, steps={"": _table(table_rows(rest, source, reading)[0], source)})
+    rows = {name: entry_rows(table, source, reading) for name, table in tables.items()}
+    return replace(told, steps={name: _table(block, source) for name, block in rows.items()})
 
 
 def _told(text: str, source: str) -> tuple[Sheet, str]:
@@ -245,8 +247,7 @@ def _mark(line: str) -> str:
     return next((mark for mark in "\t;" if mark in line), ",")
 
 
-def _table(text: str, source: str, reading: Reading) -> Answer:
-    rows, _ = table_rows(text, source, reading)
+def _table(rows: Sequence[Row], source: str) -> Answer:
     if not rows:
         return answers.nothing((0, 0))
 

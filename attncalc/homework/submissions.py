@@ -28,6 +28,7 @@ class Submission(NamedTuple):
     path: Path | None = None
     sheet: Sheet | None = None
     error: str = ""  # why what was read of it is no sheet
+    hint: str = ""
 
 
 def submissions(words: Sequence[str], key_file: str, reading: Reading) -> list[Submission]:
@@ -38,8 +39,10 @@ def submissions(words: Sequence[str], key_file: str, reading: Reading) -> list[S
     if len(paths) == 1 and paths[0].suffix.lower() in (".csv", ".tsv") and paths[0].is_file():
         rows = class_list(paths[0], reading)
         if rows is not None:
-            return [Submission(row.student, row.source, sheet=row.sheet, error=row.error) for row in rows]
-    stems = Counter(path.stem for path in paths)
+            return [
+                Submission(row.student, row.source, sheet=row.sheet, error=row.error, hint=row.hint) for row in rows
+            ]
+    stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
     key = _identity(Path(key_file))
     return [
         Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)

@@ -95,7 +95,7 @@ FORMULAS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "descend": {
         "easy": ("x**2", "(x - 1)**2"),
-        "medium": ("x**2 - 2*x", "2*x**2 + x", "(x + 1)**2"),
+        "medium": ("x**2 - 2*x", "x**2 + x", "(x + 1)**2"),
         "hard": ("x**2 + sin(x)", "x**4/10 - x**2", "x**2 + exp(-x)"),
     },
 }

@@ -59,6 +59,7 @@ class Ways:
         self.operands: dict[str, Array] = dict(written.values)
         self._forward: dict[tuple[Mistake, ...], _Forward] = {(): self._taken_in(problem, written)}
         self._values: dict[Node, Array] = {}
+        self._behind: dict[Node, set[tuple[StepKey, tuple[int, ...]]]] = {}  # the steps of each, with their shapes
         found = self._made(())
         assert found is not None, "the right way can be formed"
         self.right = found
@@ -78,15 +79,31 @@ class Ways:
     def values(self, nodes: Sequence[Node], own: Own | None = None) -> dict[Node, Array]:
         """The nodes' values, from the true operands, or from a student's own values of steps."""
         if own:
-            return evaluate(nodes, self.operands, given=_fitting(own, nodes), keep=_nothing)
+            found: dict[Node, Array] = {}
+            for odd, alike in self._by_odd_shapes(nodes, own).items():
+                given = {key: value for key, value in own.items() if key not in odd}
+                found |= evaluate(alike, self.operands, given=given, keep=_nothing)
+            return found
         new = [node for node in nodes if node not in self._values]
         if new:
             self._values |= evaluate(new, self.operands, keep=_nothing)
         return {node: self._values[node] for node in nodes}
 
     def fitting(self, own: Own, node: Node) -> Own:
-        """The own values that can be those of the steps behind a node."""
-        return _fitting(own, [node])
+        """The own values that can be those of the steps behind a node: a mistake may have made them of other shapes."""
+        [odd] = self._by_odd_shapes([node], own)
+        return {key: value for key, value in own.items() if key not in odd} if odd else own
+
+    def _by_odd_shapes(self, nodes: Sequence[Node], own: Own) -> dict[frozenset[StepKey], list[Node]]:
+        """The nodes, by the own values that cannot be those of the steps behind them."""
+        found: dict[frozenset[StepKey], list[Node]] = {}
+        for node in nodes:
+            if node not in self._behind:
+                behind = (step for step in walk(node) if step.op == "step")
+                self._behind[node] = {(step.key, tuple(axis.size for axis in step.axes)) for step in behind}
+            odd = frozenset(k for k, shape in self._behind[node] if k in own and own[k].shape != shape)
+            found.setdefault(odd, []).append(node)
+        return found
 
     def _made(self, mistakes: Sequence[Mistake]) -> Way | None:
         optional = tuple(mistake for mistake in mistakes if mistake.options)
@@ -214,16 +231,6 @@ def is_meant(key: StepKey, at: Sequence[str]) -> bool:
 
 def _same(a: Array, b: Array) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
-
-
-def _fitting(own: Own, nodes: Sequence[Node]) -> Own:
-    """The own values that have the shapes of the steps behind these nodes: a mistake may have made them others."""
-    odd = {
-        node.key
-        for node in walk(*nodes)
-        if node.op == "step" and node.key in own and own[node.key].shape != tuple(axis.size for axis in node.axes)
-    }
-    return {key: value for key, value in own.items() if key not in odd} if odd else own
 
 
 def _nothing(node: Node) -> bool:

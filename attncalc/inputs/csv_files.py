@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BLANKS = " "
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
 _DELIMITERS = "\t;,"  # in this order where several would do
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -88,13 +88,19 @@ def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
 
 def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], bool]:
     """The rows of a table, all of one length, and whether they had decimal commas, which are points here."""
-    delimiter = reading.delimiter or _delimiter(text, reading.decimal)
-    rows = list(_rows(text, delimiter, source))
+    rows, delimiter = parted(text, source, reading)
     if not rows:
         return [], False
-    _check_lengths(rows, source)
+    for row in rows:
+        check_length(row, rows[0], source)
     commas = reading.decimal == "," or _decimal_commas(rows, delimiter, explicit=bool(reading.delimiter), source=source)
-    return (_with_points(rows, source) if commas else rows), commas
+    return ([with_points(row, source) for row in rows] if commas else rows), commas
+
+
+def parted(text: str, source: str, reading: Reading) -> tuple[list[Row], str]:
+    """The rows of a table as they stand there, and what stands between their cells."""
+    delimiter = reading.delimiter or _delimiter(text, reading.decimal)
+    return list(_rows(text, delimiter, source)), delimiter
 
 
 def _delimiter(text: str, decimal: str) -> str:
@@ -127,18 +133,18 @@ def _rows(text: str, delimiter: str, source: str) -> Iterator[Row]:
         raise InputError(f"{source}:{begun}: {what}") from None
 
 
-def _check_lengths(rows: Sequence[Row], source: str) -> None:
-    first = rows[0]
-    for row in rows:
-        if len(row.cells) != len(first.cells):
-            comment = next((r.line for r in (first, row) if r.cells[0].startswith(("#", "%", "//"))), None)
-            hint = f"comments are not read: take out line {comment}" if comment else ""
-            if not hint and len(row.cells) == len(first.cells) + 1 and not row.cells[-1]:
-                hint = "take out the delimiter at the end of the line"
-            raise InputError(
-                f"{source}:{row.line}: has {_cells(len(row.cells))} where line {first.line} has {len(first.cells)}",
-                hint=hint,
-            )
+def check_length(row: Row, first: Row, source: str) -> None:
+    """Refuse a row that has more or fewer cells than the first one."""
+    if len(row.cells) == len(first.cells):
+        return
+    comment = next((r.line for r in (first, row) if r.cells[0].startswith(("#", "%", "//"))), None)
+    hint = f"comments are not read: take out line {comment}" if comment else ""
+    if not hint and len(row.cells) == len(first.cells) + 1 and not row.cells[-1]:
+        hint = "take out the delimiter at the end of the line"
+    raise InputError(
+        f"{source}:{row.line}: has {_cells(len(row.cells))} where line {first.line} has {len(first.cells)}",
+        hint=hint,
+    )
 
 
 def _decimal_commas(rows: Sequence[Row], delimiter: str, *, explicit: bool, source: str) -> bool:
@@ -146,8 +152,8 @@ def _decimal_commas(rows: Sequence[Row], delimiter: str, *, explicit: bool, sour
     if delimiter == "," or len(rows[0].cells) == 1:
         return False
     cells = [cell for row in rows for cell in row.cells]
-    with_comma = [cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)]
-    if not with_comma or any("." in cell and is_number(cell) for cell in cells):
+    with_comma = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
+    if not with_comma or any(has_point(cell) for cell in cells):
         return False
     as_rows = all(is_number(part) for cell in cells for part in cell.split(","))
     if delimiter == ";" and not explicit and with_comma == cells and as_rows:
@@ -160,20 +166,24 @@ def _decimal_commas(rows: Sequence[Row], delimiter: str, *, explicit: bool, sour
     return True
 
 
-def _with_points(rows: Sequence[Row], source: str) -> list[Row]:
-    """The rows with decimal points for decimal commas; a number that has a point already is refused."""
-    for row in rows:
-        for i, cell in enumerate(row.cells, start=1):
-            if "." in cell and is_number(cell):
-                raise InputError(
-                    f"{source}:{row.line}:{i}: {quoted(cell)} has a point among decimal commas",
-                    hint="write numbers without separators between thousands",
-                )
-    return [row._replace(cells=[_with_point(cell) for cell in row.cells]) for row in rows]
+def with_points(row: Row, source: str) -> Row:
+    """The row with decimal points for decimal commas; a number that has a point already is refused."""
+    for i, cell in enumerate(row.cells, start=1):
+        if has_point(cell):
+            raise InputError(
+                f"{source}:{row.line}:{i}: {quoted(cell)} has a point among decimal commas",
+                hint="write numbers without separators between thousands",
+            )
+    return row._replace(cells=[_with_point(cell) for cell in row.cells])
+
+
+def has_point(cell: str) -> bool:
+    """Whether a cell is a number with a decimal point."""
+    return "." in cell and is_number(cell)
 
 
 def _with_point(cell: str) -> str:
-    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
+    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> tuple[bool, bool]:

@@ -16,12 +16,13 @@ from attncalc.inputs import Reading
 
 TRACE = ac.softmax([1, 2])
 HEAD = "student,softmax[0],softmax[1]"
+POINT = "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"
 
 
 def graded(path: Path) -> list[tuple[str, str]]:
     """Each student with the verdict, or with why there is none."""
     found = grade(TRACE.problem, submissions([str(path)], "key.json", Reading()), Reading(), Settings())
-    return [(one.student, one.marked.verdict if one.marked is not None else one.error) for one in found]
+    return [(one.student, one.marked.verdict if one.marked is not None else one.fault) for one in found]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,43 @@ def graded(path: Path) -> list[tuple[str, str]]:
             id="a cell that is no number",
         ),
         pytest.param(f"{HEAD}\n,0.269,0.731\n", ["class.csv:2 right"], id="a row without a name"),
-        pytest.param(f"{HEAD},mail\nAnn,1,2,3\n", ['Ann softmax has no step "mail"'], id="a column that is no step"),
+        pytest.param(
+            f"{HEAD},mail\nAnn,1,2,3\n",
+            ['Ann softmax has no step "mail" (it has shifted, exponentials, sum, softmax)'],
+            id="a column that is no step",
+        ),
+        pytest.param(
+            f"{HEAD}\nAnn,0.269\nBob,0.269,0.731\nLee, Cy,0.269,0.731\nDi,0.269,0.731,\n",
+            [
+                "Ann class.csv:2: has 2 cells where line 1 has 3",
+                "Bob right",
+                "Lee class.csv:4: has 4 cells where line 1 has 3",
+                "Di class.csv:5: has 4 cells where line 1 has 3 (take out the delimiter at the end of the line)",
+            ],
+            id="rows that are too short or too long",
+        ),
+        pytest.param(
+            "softmax[0],softmax[1],student\n0.269,0.731\n0.269,0.731,Bob\n",
+            ["class.csv:2 class.csv:2: has 2 cells where line 1 has 3", "Bob right"],
+            id="a row too short for a name",
+        ),
+        pytest.param(
+            "student;softmax[0];softmax[1]\nAnn;0,269;0,731\nBob;0.269;0.731\nCy;0,269;0.731\n",
+            [
+                "Ann right",
+                "Bob right",
+                f'Cy class.csv:4:2: "0,269" is not a number ({POINT})',
+            ],
+            id="each with a decimal mark of their own",
+        ),
+        pytest.param(f'{HEAD}\nAnn,"0,269","0,731"\n', ["Ann right"], id="decimal commas in quotes"),
+        pytest.param(
+            'student,sum\nAnn,"1,368"\n',
+            [f'Ann class.csv:2:2: "1,368" is not a number ({POINT})'],
+            id="a comma in quotes that may part thousands",
+        ),
+        pytest.param(f"{HEAD}\nAnn,0.269,0.731\n,,\n,,\n", ["Ann right"], id="rows that only fill the page"),
+        pytest.param(f"{HEAD}\nAnn,n/a,N/A\n", ["Ann wrong"], id="not available"),
     ],
 )
 def test_each_row_is_marked(tmp_path: Path, text: str, rows: list[str]) -> None:
@@ -115,3 +152,11 @@ def test_what_cannot_be_read_has_a_row_that_says_so(run: Run, tmp_path: Path) ->
     done = run("grade", "key.json", "ann.csv")
     assert done.returncode == 2
     assert done.stdout.splitlines()[1].split()[:3] == ["ann", "unreadable", "ann.csv:1:3:"]
+
+
+def test_whoever_hands_in_twice_is_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text(f"{HEAD}\nAnn,0.269,0.731\nBob,0.269,0.731\nAnn,0.5,0.5\n")
+    run("softmax", "1,2", "-o", "key.json")
+    done = run("grade", "key.json", "class.csv")
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:4]] == ["Ann", "Bob", "Ann"]
+    assert done.stderr == 'note: 2 sheets are from "Ann": class.csv:2 and class.csv:4\n'

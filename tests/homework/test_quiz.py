@@ -187,3 +187,10 @@ def test_a_blank_sheet_takes_answers_where_they_belong() -> None:
     sheet["steps"] = {step[1]: np.asarray(key.value(step)).tolist() for step in key.steps}
     marked = Marker(key).mark(from_tree(sheet, "sheet.json"))
     assert (marked.student, marked.verdict) == ("Ann", "right")
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_a_descent_goes_on_to_its_last_update(seed: int) -> None:
+    problem = made("descend", seed=seed).problem
+    turns = {group for group, _ in Key(problem).nodes if group}
+    assert len(turns) >= problem.options["steps"]

@@ -107,6 +107,13 @@ class TestJson:
     def test_gives_no_answer_away(self) -> None:
         assert '"expected"' not in report(CLASS, "json")
 
+    def test_has_the_mend_beside_the_error(self) -> None:
+        found = Graded("Ed", "ed.json", error='softmax has no step "sofmax"', hint="did you mean softmax?")
+        students = json.loads(report([found, CLASS[4]], "json"))["students"]
+        assert (students[0]["error"], students[0]["hint"]) == (found.error, found.hint)
+        assert students[1]["hint"] is None
+        assert found.fault == 'softmax has no step "sofmax" (did you mean softmax?)'
+
 
 class TestCsv:
     @staticmethod

@@ -13,7 +13,7 @@ from attncalc.inputs import Reading
 FILES = (
     "key.json", "hand-in/ann.json", "hand-in/bob.csv", "hand-in/notes.txt", "hand-in/late/cleo.npy",
     "moodle/Ann_1/answer.json", "moodle/Bob_2/answer.json", "moodle/Cleo_3/mine.json",
-    "twice/a/work.json", "twice/b/work.json", "empty/readme.txt",
+    "twice/a/work.json", "twice/b/work.json", "both/dan.csv", "both/dan.json", "empty/readme.txt",
 )  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param("hand-in/*.json", ["ann"], id="a pattern"),
         pytest.param("moodle/*/*", ["Ann_1", "Bob_2", "mine"], id="folders name what is called answer"),
         pytest.param("twice", ["a", "b"], id="folders name what is called alike"),
+        pytest.param("both", ["dan", "dan"], id="a file of each format"),
         pytest.param("key.json hand-in/ann.json", ["ann"], id="the key is no sheet"),
         pytest.param("nowhere.json", ["nowhere"], id="what is not there has a row of its own"),
     ],

@@ -1,0 +1,78 @@
+"""Sheets as spreadsheets save them: filled up to one width, with decimal commas, with cells in quotes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import attncalc as ac
+from attncalc.errors import InputError
+from attncalc.homework.key import Key
+from attncalc.homework.marking import Marker
+from attncalc.homework.sheets import from_contents
+from attncalc.homework.verdicts import Marked
+from attncalc.inputs import Reading
+from attncalc.inputs.contents import TextFile
+
+TINY = ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]])
+PLAIN = "@scores\n1,2\n1,1\n@weights\n0.3595,0.6405\n0.5,0.5\n@output\n1.3595,0.6405,0.3595\n1.5,0.5,0.5\n"
+FILLED = (
+    "@scores,,\n1,2,\n1,1,\n,,\n@weights,,\n0.3595,0.6405,\n0.5,0.5,\n,,\n"
+    "@output,,\n1.3595,0.6405,0.3595\n1.5,0.5,0.5\n"
+)
+
+
+def marked(text: str) -> Marked:
+    return Marker(Key(TINY.problem)).mark(from_contents(TextFile("s.csv", text), Reading()))
+
+
+def with_commas(text: str) -> str:
+    return text.replace(",", ";").replace(".", ",")
+
+
+def in_quotes(text: str) -> str:
+    return re.sub(r"(\d)\.(\d+)", r'"\1,\2"', text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(PLAIN, id="as it was handed out"),
+        pytest.param(FILLED, id="filled up"),
+        pytest.param(FILLED + ",,\n,,\n", id="filled up below"),
+        pytest.param(with_commas(PLAIN), id="decimal commas"),
+        pytest.param(with_commas(FILLED), id="decimal commas, filled up"),
+        pytest.param(in_quotes(PLAIN), id="decimal commas in quotes"),
+        pytest.param(in_quotes(FILLED), id="decimal commas in quotes, filled up"),
+    ],
+)
+def test_right_answers_are_right(text: str) -> None:
+    assert {step.name: step.verdict for step in marked(text).steps} == dict.fromkeys(
+        ("scores", "weights", "output"), "right"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        pytest.param("@weights,,\n0.3595,,\n0.5,,\n", "not answered", id="a column left blank"),
+        pytest.param("@weights,,\n0.3595,0.6405,\n,,\n", "not answered", id="a row left blank"),
+        pytest.param("@weights,,,\n1,2,3,\n", "the answer is 1 × 3, and 2 × 2 is asked for", id="what no shape holds"),
+        pytest.param("@weights,,\n,,\n,,\n", "not answered", id="all left blank"),
+    ],
+)
+def test_what_is_left_blank_stays_so(text: str, hint: str) -> None:
+    [step] = marked(text).steps
+    assert hint in step.finding.hint
+
+
+def test_a_number_that_fills_up_is_one_entry() -> None:
+    cosine = Marker(Key(ac.cosine([1, -2, 2], [3, 1, -1.5]).problem))
+    sheet = from_contents(TextFile("s.csv", "@student;Ann\n@dot;\n-2;\n@norm_b;\n3,5;\n"), Reading())
+    assert [step.verdict for step in cosine.mark(sheet).steps] == ["right", "right"]
+
+
+def test_a_result_by_itself_is_read_as_operands_are() -> None:
+    with pytest.raises(InputError, match="can be read in two ways"):
+        marked("0,3595;0,6405\n0,5;0,5\n")

@@ -1,0 +1,137 @@
+"""Whole sheets, worked out in NumPy with more than one thing wrong: each is named where it was done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from homework.problems import GRADIENTS, ROWS, K, Q, V
+from numpy.typing import NDArray
+
+import attncalc as ac
+
+Array = NDArray[Any]
+
+
+def text(value: Any, decimals: int) -> Any:
+    if np.ndim(value):
+        return [text(part, decimals) for part in value]
+    return f"{value:.{decimals}f}"
+
+
+def found(trace: ac.Trace, steps: Mapping[str, Any], decimals: int) -> dict[str, str]:
+    """What is told of each step, the mistake or the verdict, of a sheet with so many decimals."""
+    marked = trace.check({name: text(value, decimals) for name, value in steps.items()})
+    return {step.name: step.mistake or step.verdict for step in marked.steps}
+
+
+def softmax(x: Array, axis: int = -1) -> Array:
+    powers = np.exp(x - x.max(axis, keepdims=True))
+    return np.asarray(powers / powers.sum(axis, keepdims=True))
+
+
+def attention(*, queries_twice: bool = False, scale: float = 2, transposed: bool = False) -> dict[str, Array]:
+    q, k, v = (np.array(x, float) for x in (Q, K, V))
+    scores = q @ (q if queries_twice else k).T
+    weights = softmax(scores / scale)
+    output = (weights.T if transposed else weights) @ v
+    return {"scores": scores, "scaled": scores / scale, "weights": weights, "output": output}
+
+
+def norm(*, ddof: int = 0, outside: bool = False) -> dict[str, Array]:
+    x, gamma, beta = (np.array(ROWS[name], float) for name in ("x", "gamma", "beta"))
+    variance = x.var(1, ddof=ddof)
+    root = np.sqrt(variance) + 0.1 if outside else np.sqrt(variance + 0.1)
+    normalized = (x - x.mean(1, keepdims=True)) / root[:, None]
+    return {"variance": variance, "standard_deviation": root, "output": normalized * gamma + beta}
+
+
+def regression(*, sign: int) -> dict[str, Array]:
+    x, y, w = np.array([[1, 2], [3, 1], [0, 1]]), np.array([[1], [2], [0]]), np.ones((2, 1))
+    errors = x @ w - y
+    grad_w, grad_b = 2 / 3 * x.T @ errors, 2 / 3 * errors.sum(0)
+    return {"grad_w": grad_w, "grad_b": grad_b, "new_w": w - sign * 0.1 * grad_w, "new_b": -sign * 0.1 * grad_b}
+
+
+ATTENTION = ac.attention(Q, K, V)
+LAYER = ac.layernorm(ROWS["x"], ROWS["gamma"], ROWS["beta"], eps=0.1)
+REGRESSION = ac.linear_regression([[1, 2], [3, 1], [0, 1]], [[1], [2], [0]], [[1], [1]], [0], lr=0.1)
+PROBABILITIES = np.array([0.2, 0.5, 0.1, 0.4, 0.7])
+
+
+@pytest.mark.parametrize("decimals", [3, 4])
+@pytest.mark.parametrize(
+    ("trace", "steps", "told"),
+    [
+        pytest.param(
+            ATTENTION,
+            attention(queries_twice=True, scale=1),
+            ["att-q-for-k", "att-no-scale", "follows", "follows"],
+            id="the second behind wrong scores",
+        ),
+        pytest.param(
+            ATTENTION,
+            attention(scale=1, transposed=True),
+            ["right", "att-no-scale", "follows", "att-p-transposed"],
+            id="the second from more digits than were written",
+        ),
+        pytest.param(
+            LAYER,
+            norm(ddof=1, outside=True),
+            ["ln-ddof1", "ln-eps-outside", "follows"],
+            id="the second behind a step of which another mistake makes another shape",
+        ),
+        pytest.param(LAYER, norm(outside=True), ["right", "ln-eps-outside", "follows"], id="one alone"),
+    ],
+)
+def test_each_mistake_is_named_where_it_was_made(
+    trace: ac.Trace, steps: dict[str, Array], told: list[str], decimals: int
+) -> None:
+    assert [*found(trace, steps, decimals).values()] == told
+
+
+def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> None:
+    assert found(REGRESSION, regression(sign=-1), 2) == {
+        "grad_w": "right",
+        "grad_b": "right",
+        "new_w": "gd-sign",
+        "new_b": "gd-sign",
+    }
+    assert found(REGRESSION, {"new_b": regression(sign=-1)["new_b"]}, 2) == {"new_b": "unexplained"}
+
+
+def test_moments_without_correction_are_named_at_every_update() -> None:
+    how = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
+    point, first, second = 1.0, 0.0, 0.0
+    steps: dict[str, list[float]] = {}
+    for t, gradient in enumerate(np.ravel(GRADIENTS["gradients"]), start=1):
+        first = round(0.8 * first + 0.2 * gradient, 3)
+        second = round(0.95 * second + 0.05 * gradient**2, 3)
+        update = round(-0.5 * first / (np.sqrt(second) + 0.2), 3)
+        point = round(point + update, 3)
+        moments = {"first_moment": first, "second_moment": second}
+        steps |= {f"step {t}/{name}": [x] for name, x in {**moments, "update": update, "point": point}.items()}
+    told = found(ac.optimizer(**GRADIENTS, kind="adam", **how), steps, 3)
+    assert {told[f"step {t}/update"] for t in (1, 2, 3, 4)} == {"adam-no-bias"}
+    assert {told[f"step {t}/point"] for t in (1, 2, 3, 4)} == {"follows"}
+
+
+@pytest.mark.parametrize("decimals", [3, 4])
+def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) -> None:
+    logs = np.log(PROBABILITIES)
+    steps = {"log_probabilities": logs, "mean_negative_log": -logs.sum(), "perplexity": np.exp(-logs.sum())}
+    told = found(ac.perplexity(PROBABILITIES), steps, decimals)
+    assert (told["log_probabilities"], told["mean_negative_log"]) == ("right", "ppl-exp-sum")
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        pytest.param("0.19", "too few digits to tell why: write at least 3 decimals", id="a mistake may give it"),
+        pytest.param("0.77", "no known mistake: 3 decimals or more would tell more", id="none gives it"),
+    ],
+)
+def test_few_digits(answer: str, hint: str) -> None:
+    assert ac.cosine([1, -2, 2], [3, 1, -1.5]).check({"cosine": answer}).steps[0].hint == hint
