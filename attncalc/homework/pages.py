@@ -126,9 +126,9 @@ def places(wrong: Wrong, shape: Sequence[int]) -> str:
     """`[0,1] [1,1]`; where they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`."""
     if wrong.all_named:
         return " ".join(f"[{','.join(map(str, cell))}]" for cell in wrong.cells)
-    how = "all of" if wrong.count == prod(map(len, wrong.within)) else "within"
+    how = "all of" if wrong.number == prod(map(len, wrong.within)) else "within"
     spans = (str(along[0]) if len(along) == 1 else f"{along[0]}…{along[-1]}" for along in wrong.within)
-    return f"{wrong.count} of {prod(shape)}, {how} [{','.join(spans)}]"
+    return f"{wrong.number} of {prod(shape)}, {how} [{','.join(spans)}]"
 
 
 def _error(step: MarkedStep, marked: Marked) -> str:

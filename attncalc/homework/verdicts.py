@@ -20,13 +20,13 @@ class Wrong(NamedTuple):
     """Which entries of an answer are wrong: the first of them, how many there are, and from where to where they lie."""
 
     cells: tuple[tuple[int, ...], ...] = ()
-    count: int = 0
+    number: int = 0
     within: tuple[range, ...] = ()  # of each axis the places between the first and the last
 
     @property
     def all_named(self) -> bool:
         """Whether the cells are all of them."""
-        return len(self.cells) == self.count
+        return len(self.cells) == self.number
 
 
 NOTHING_WRONG = Wrong()
@@ -79,7 +79,7 @@ class MarkedStep:
         found = self.finding
         told = {"expected": self.expected, "max_error": self.max_error} if reveal else {}
         wrong = found.wrong
-        more = {"wrong": {"count": wrong.count, "within": [[along[0], along[-1]] for along in wrong.within]}}
+        more = {"wrong": {"count": wrong.number, "within": [[along[0], along[-1]] for along in wrong.within]}}
         return {
             "name": self.name,
             "verdict": self.verdict,

@@ -10,16 +10,21 @@ from rich.text import Text
 
 from attncalc.render.view import View
 
-WORD = r"(?:[-+−=/→] )?\S+\s*|\s+"  # a line of arithmetic is broken before its sign
+WORD = r"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?\S+\s*|\s+"  # a formula is broken before its sign, and a Σ keeps what it sums
+QUOTIENT = r"(?<=\))(?=/\()"  # the one sign without blanks before which a formula is broken
 PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 
 
-def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0) -> Iterator[Text]:
-    """The text from `indent` on, broken between words where it is wider than the page; further lines hang in more."""
+def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formula: bool = False) -> Iterator[Text]:
+    """The text from `indent` on, broken between words where it is wider than the page; further lines hang in more.
+
+    A formula is broken outside its brackets rather than within them, where that fills half the line or more.
+    """
     if width is None or indent + text.cell_len <= width:
         yield Text(" " * indent).append_text(text)
         return
-    for number, line in enumerate(text.divide(_breaks(text.plain, width - indent, width - indent - hang))):
+    breaks = _formula_breaks if formula else _breaks
+    for number, line in enumerate(text.divide(breaks(text.plain, width - indent, width - indent - hang))):
         line.rstrip()
         yield Text(" " * (indent + hang * (number > 0))).append_text(line)
 
@@ -34,6 +39,27 @@ def _breaks(text: str, first: int, further: int) -> list[int]:
             room = further
         room -= cell_len(piece)
         offset += len(piece)
+    return found
+
+
+def _formula_breaks(text: str, first: int, further: int) -> list[int]:
+    """The same for a formula: a line ends at the last sign that the fewest brackets enclose."""
+    found: list[int] = []
+    places: list[tuple[int, int]] = []  # where the line may end, and how many brackets are open there
+    start = offset = depth = 0
+    for word in _pieces(text, further):
+        for piece in re.split(QUOTIENT, word):
+            if offset:
+                places.append((offset, depth))
+            while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
+                least = further // 2 if found else first - further // 2
+                late = [place for place in places if cell_len(text[start : place[0]]) >= least] or places[-1:]
+                fewest = min(open_ for _, open_ in late)
+                start = max(place for place, open_ in late if open_ == fewest)
+                found.append(start)
+                places = [place for place in places if place[0] > start]
+            offset += len(piece)
+            depth += piece.count("(") - piece.count(")")
     return found
 
 
@@ -54,14 +80,19 @@ def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int 
         yield from flow(whole, width, indent=indent, hang=2)
         return
     below = indent + start.cell_len + 1
-    if below <= width // 2:
-        yield from flow(Text(" ").join([start, links[0]]), width, indent=indent, hang=below - indent + 2)
+    if below <= width // 2 and not any(_torn(link.plain, width - below - 2) for link in links):
+        yield from flow(Text(" ").join([start, links[0]]), width, indent=indent, hang=below - indent + 2, formula=True)
         links = links[1:]
     else:  # after a long name the formula gets lines of its own
         yield from flow(start, width, indent=indent, hang=2)
         below = indent + 4
     for link in links:
-        yield from flow(link, width, indent=below, hang=2)
+        yield from flow(link, width, indent=below, hang=2, formula=True)
+
+
+def _torn(text: str, room: int) -> bool:
+    """Whether a name in the text is too long for a line of that room."""
+    return any(cell_len(piece) > room for word in text.split() for piece in re.findall(PIECE, word))
 
 
 def assembled(lines: Iterable[Text], view: View) -> str:
