@@ -76,5 +76,5 @@ def ending(arithmetic: str, value: str) -> str:
 
 def _is_short(line: Arithmetic) -> bool:
     """Whether there are numbers to work with, and no more of them than one writes on paper."""
-    words = [piece for piece in line if isinstance(piece, str)]
-    return len(words) < len(line) and sum(word.count(" + ") for word in words) < MOST and "…" not in "".join(words)
+    words = "".join(piece if isinstance(piece, str) else "#" for piece in line)
+    return "#" in words and "…" not in words and words.count(" + ") + _outside(words).count(" − ") < MOST

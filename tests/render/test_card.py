@@ -52,7 +52,8 @@ def test_keeps_to_the_width(name: str, width: int) -> None:
 def test_leaves_words_whole_on_the_narrowest_page(name: str) -> None:
     known = of(name)
     written = set(page(known, "table", View(width=NARROWEST)).split())
-    wanted = {word for line in (*known.operands, *known.options) for word in line.help.split()}
+    told = [*(line.help for line in known.operands), *(line.help for line in known.options)]
+    wanted = {word for words in told for word in words.split()}
     assert not {word for word in wanted if len(word) < 16} - written
 
 
