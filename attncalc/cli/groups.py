@@ -123,6 +123,15 @@ class Root(Calculations):
         """The calculations and the verbs."""
         return super().lines() | {name: line for name, (_, line) in VERBS.items()}
 
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """As for any group; completion may be asked for with the name of a shell."""
+        if args and args[0].endswith("-completion") and not ctx.resilient_parsing:
+            from attncalc.cli.completion import OPTIONS, complete  # once in a user's life
+
+            if args[0] in OPTIONS:
+                complete(ctx, args[0], args[1:])
+        return super().parse_args(ctx, args)
+
     def build(self, name: str) -> Command:
         """The verb or the calculation of that name."""
         if name in VERBS:

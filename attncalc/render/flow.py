@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
 from attncalc.render.view import View
-
-WORD = r"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?\S+\s*|\s+"  # a formula is broken before its sign, and a Σ keeps what it sums
-QUOTIENT = r"(?<=\))(?=/\()"  # the one sign without blanks before which a formula is broken
-PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 
 
 def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formula: bool = False) -> Iterator[Text]:
@@ -23,54 +17,12 @@ def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formu
     if width is None or indent + text.cell_len <= width:
         yield Text(" " * indent).append_text(text)
         return
-    breaks = _formula_breaks if formula else _breaks
+    from attncalc.render.breaks import in_a_formula, in_prose  # most lines of most pages fit
+
+    breaks = in_a_formula if formula else in_prose
     for number, line in enumerate(text.divide(breaks(text.plain, width - indent, width - indent - hang))):
         line.rstrip()
         yield Text(" " * (indent + hang * (number > 0))).append_text(line)
-
-
-def _breaks(text: str, first: int, further: int) -> list[int]:
-    """The offsets at which lines begin: a first line of so many cells, then lines of so many."""
-    found: list[int] = []
-    offset, room = 0, first
-    for piece in _pieces(text, further):
-        if cell_len(piece.rstrip()) > room and offset:
-            found.append(offset)
-            room = further
-        room -= cell_len(piece)
-        offset += len(piece)
-    return found
-
-
-def _formula_breaks(text: str, first: int, further: int) -> list[int]:
-    """The same for a formula: a line ends at the last sign that the fewest brackets enclose."""
-    found: list[int] = []
-    places: list[tuple[int, int]] = []  # where the line may end, and how many brackets are open there
-    start = offset = depth = 0
-    for word in _pieces(text, further):
-        for piece in re.split(QUOTIENT, word):
-            if offset:
-                places.append((offset, depth))
-            while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
-                least = further // 2 if found else first - further // 2
-                late = [place for place in places if cell_len(text[start : place[0]]) >= least] or places[-1:]
-                fewest = min(open_ for _, open_ in late)
-                start = max(place for place, open_ in late if open_ == fewest)
-                found.append(start)
-                places = [place for place in places if place[0] > start]
-            offset += len(piece)
-            depth += piece.count("(") - piece.count(")")
-    return found
-
-
-def _pieces(text: str, room: int) -> Iterator[str]:
-    """What stays together: words; the factors of a long product; the bits of a name that is too long for a line."""
-    for word in re.findall(WORD, text):
-        if cell_len(word.rstrip()) <= room:
-            yield word
-            continue
-        for piece in re.findall(PIECE, word):
-            yield from chop_cells(piece, room) if cell_len(piece.rstrip()) > room else [piece]
 
 
 def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int = 0) -> Iterator[Text]:
@@ -79,8 +31,10 @@ def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int 
     if width is None or not links or indent + whole.cell_len <= width:
         yield from flow(whole, width, indent=indent, hang=2)
         return
+    from attncalc.render.breaks import torn  # as above
+
     below = indent + start.cell_len + 1
-    if below <= width // 2 and not any(_torn(link.plain, width - below - 2) for link in links):
+    if below <= width // 2 and not any(torn(link.plain, width - below - 2) for link in links):
         yield from flow(Text(" ").join([start, links[0]]), width, indent=indent, hang=below - indent + 2, formula=True)
         links = links[1:]
     else:  # after a long name the formula gets lines of its own
@@ -88,11 +42,6 @@ def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int 
         below = indent + 4
     for link in links:
         yield from flow(link, width, indent=below, hang=2, formula=True)
-
-
-def _torn(text: str, room: int) -> bool:
-    """Whether a name in the text is too long for a line of that room."""
-    return any(cell_len(piece) > room for word in text.split() for piece in re.findall(PIECE, word))
 
 
 def assembled(lines: Iterable[Text], view: View) -> str:
