@@ -75,7 +75,10 @@ def _form(form: Form, parts: list[tuple[list[str | Entry], float]]) -> tuple[lis
             return parts[0]
         pieces = _bracketed(parts[0], first, first=True)
         for part in parts[1:]:
-            pieces += [mark, *_bracketed(part, others)]
+            if sign == "+" and part[1] == NEGATED:  # a − b, and not a + (−b)
+                pieces += [" − ", *part[0][1:]]
+            else:
+                pieces += [mark, *_bracketed(part, others)]
         return pieces, level
     if sign in _COMPARE:
         left, right = parts

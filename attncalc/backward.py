@@ -92,7 +92,8 @@ def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -
     """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
     shape = tuple(axis.size for axis in result.axes)
     if upstream is None:
-        return Given(np.ones(shape), "ones: the loss is the sum of the result", axes=result.names)
+        told = "ones (the loss is the sum of the result)" if shape else "one (the loss is the result itself)"
+        return Given(np.ones(shape), told, axes=result.names)
     value = upstream.value
     if value.shape != shape:
         if value.shape != tuple(axis.size for axis in result.axes if axis.name not in dropped):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from attncalc.axes import Axes
 from attncalc.errors import NoGradient
@@ -10,6 +11,13 @@ from attncalc.graph import Node, as_node, gradient_step, walk
 from attncalc.notation import symbol
 from attncalc.ops import spread, total
 from attncalc.shorten import shortened
+
+
+class Reason(NamedTuple):
+    """Why a node gets the gradient that it gets."""
+
+    text: str
+    lasting: bool = True  # whether it still tells something where another follows
 
 
 def gradients(
@@ -30,7 +38,7 @@ def gradients(
         if any(source in needed for source in node.sources):
             needed.add(node)
     contributions: dict[Node, list[Node]] = {output: [upstream]}
-    reasons = {output: ["where the loss meets the result"]}
+    reasons = {output: [Reason("where the loss meets the result")]}
     named = {node.sources[0]: node for node in forward if node.op == "step"}
     found: dict[Node, Node] = {}
     for node in reversed(forward):
@@ -39,7 +47,7 @@ def gradients(
         parts = contributions.pop(node)
         gradient = _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
-            why = "; ".join(dict.fromkeys(reasons[node]))
+            why = "; ".join(dict.fromkeys(reason.text for reason in reasons[node]))
             gradient = gradient_step(node, spread(gradient, front + node.axes), why, of, word)
             if node in wrt:
                 found[node] = gradient
@@ -53,7 +61,7 @@ def gradients(
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
             if part is not None and source in needed:
                 contributions.setdefault(source, []).append(_fit(part, source, node, own))
-                reasons.setdefault(source, []).extend(_because(node, i) or reasons[node])
+                reasons.setdefault(source, []).extend(_because(node, i, reasons[node], inside=node not in named))
     return found
 
 
@@ -100,12 +108,25 @@ def _added(parts: Sequence[Node], axes: Axes) -> Node:
     return Node("add", *parts)
 
 
-def _because(node: Node, source: int) -> list[str]:
-    """Why the source gets the gradient that it gets; what only moves entries keeps the reason of what moved them."""
-    if node.op in ("rename", "transpose", "step"):
-        return []
+_HANDS_ON = ("add", "safely")
+"""Primitives that change nothing in a gradient: what came before them says why it is as it is."""
+
+
+def _because(node: Node, source: int, before: list[Reason], *, inside: bool) -> list[Reason]:
+    """Why the source gets the gradient that it gets, `before` being why the node got its own.
+
+    Inside a step that was said nowhere, and is said first. What only moves entries adds nothing to it.
+    """
+    if node.op == "step":
+        return [Reason("handed on as it is", lasting=False)]
+    if node.op in ("rename", "transpose"):
+        return before
+    carried = [reason for reason in before if reason.lasting] if inside else []
+    hands_on = node.op in _HANDS_ON
+    if carried and hands_on:
+        return carried
     because = node.row.because
-    return [because(node, source) if callable(because) else because]
+    return [*carried, Reason(because(node, source) if callable(because) else because, lasting=not hands_on)]
 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:

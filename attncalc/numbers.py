@@ -141,11 +141,15 @@ def _exponent(text: str) -> str:
 
 # Alignment
 
+SIGNS = (" ≈ ", " = ")  # between an exact number and its decimals
+
 
 def align(column: Sequence[str]) -> list[str]:
-    """The texts of a column padded to one width: numbers on their points, everything else to the right."""
+    """The texts of a column padded to one width: numbers on their points, what is exact on its end."""
     parts = [_parts(text) for text in column]
-    left = _on_the_point([part[0] for part in parts])
+    first = [part[0] for part in parts]
+    is_exact = any(part[1] in SIGNS for part in parts)
+    left = [text.rjust(max(map(len, first))) for text in first] if is_exact else _on_the_point(first)
     right = _on_the_point([part[2] for part in parts])
     middle = max((len(part[1]) for part in parts), default=0)
     return [f"{a}{part[1]:{middle}}{b}" for a, part, b in zip(left, parts, right, strict=True)]
@@ -153,7 +157,7 @@ def align(column: Sequence[str]) -> list[str]:
 
 def _parts(text: str) -> tuple[str, str, str]:
     """What is aligned by itself: `√3/3`, ` ≈ `, `0.5774`; `1.5`, ` + `, `2i`."""
-    for sign in (" ≈ ", " = "):
+    for sign in SIGNS:
         if sign in text:
             return text.partition(sign)
     found = re.fullmatch(COMPLEX, text) if text.endswith("i") else None

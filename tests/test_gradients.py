@@ -15,7 +15,7 @@ from attncalc.evaluate import evaluate
 from attncalc.gradients import gradients
 from attncalc.graph import Node, building, given, group, identity, step, steps
 from attncalc.notation import formula
-from attncalc.ops import held, keep_where, outer, peak, ranking, softmax, sqrt, total
+from attncalc.ops import held, keep_where, mean, outer, peak, ranking, softmax, sqrt, total
 
 N, M, D = Axis("n", 3), Axis("m", 4), Axis("d", 2)
 X, Y = given("x", (N, D)), given("y", (M, D))
@@ -91,6 +91,30 @@ def test_the_backward_pass_of_attention_reads_as_in_a_textbook(of: str, written:
     node = next(node for node in steps(*found.values()) if node.args["of"] == of)
     assert formula(node) == written
     assert because in node.args["why"]
+
+
+ROOT, SQUARE, MEAN, SUM, FACTOR = (
+    "the slope of √x is 1/(2√x)",
+    "the slope of a square is twice what was squared",
+    "every entry of a mean gets its equal share of the gradient",
+    "a sum hands its gradient to each of its terms",
+    "each factor gets the gradient times the other factor",
+)
+CHAINS = {
+    "a sum inside a root": (sqrt(X + 1), ROOT),
+    "a sum by itself": (X + 1, SUM),
+    "a factor inside a sum": (2 * X + 1, FACTOR),
+    "a mean of squares": (mean(X**2), f"{MEAN}; {SQUARE}"),
+    "nothing": (X, "handed on as it is"),
+    "nothing but another order": (X.T, "handed on as it is"),
+}
+
+
+@pytest.mark.parametrize(("node", "because"), CHAINS.values(), ids=CHAINS)
+def test_a_reason_tells_all_that_happens_inside_a_step(node: Node, because: str) -> None:
+    root = step("result", node, "why")
+    found = gradients(root, given("g", root.axes), [X])
+    assert found[X].args["why"] == because
 
 
 def test_a_gradient_step_stands_in_the_group_of_its_step() -> None:

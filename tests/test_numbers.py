@@ -146,6 +146,15 @@ def test_exact_entries_stand_beside_their_decimals() -> None:
     assert format_column(np.array(column, dtype=object)) == ["   1         ", "√3/3 ≈ 0.5774", "  −∞         "]
 
 
+def test_what_is_exact_ends_at_the_sign_behind_it_whatever_it_begins_with() -> None:
+    column = [1 / (1 + sympy.exp(2)), sympy.Rational(1, 2), sympy.Integer(10)]
+    assert format_column(np.array(column, dtype=object)) == [
+        "1/(1 + e²) ≈ 0.1192",
+        "       1/2 = 0.5   ",
+        "        10         ",
+    ]
+
+
 @given(st.lists(ordinary, min_size=1, max_size=8), st.integers(0, 8))
 def test_a_column_is_aligned_and_right_to_half_a_unit(values: list[float], digits: int) -> None:
     column = format_column(values, digits)

@@ -94,10 +94,10 @@ class Command(TyperCommand):
 
     def get_help(self, ctx: Context) -> str:
         """The help, as wide as the terminal allows."""
-        from attncalc.cli.help import fit  # few calls ask for it
+        from attncalc.cli.help import fit, trimmed  # few calls ask for it
 
         fit(ctx)
-        return super().get_help(ctx)
+        return trimmed(super().get_help(ctx))
 
     def format_options(self, ctx: Context, formatter: Any) -> None:
         """The options, section by section."""

@@ -85,7 +85,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     elif form is not None:
         output.deliver(report(graded, form), path)
     if form is None or path is not None:
-        output.write_page("".join(f"{line}\n" for line in lines(graded)))
+        output.write_page("".join(f"{line}\n" for line in lines(graded, output.width())))
     return stood(graded)
 
 

@@ -94,10 +94,10 @@ class Calculations(TyperGroup):
 
     def get_help(self, ctx: Context) -> str:
         """The help, as wide as the terminal allows."""
-        from attncalc.cli.help import fit  # few calls ask for it
+        from attncalc.cli.help import fit, trimmed  # few calls ask for it
 
         fit(ctx)
-        return super().get_help(ctx)
+        return trimmed(super().get_help(ctx))
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """What follows the group's name in the first line of its help."""
@@ -110,7 +110,7 @@ class Calculations(TyperGroup):
         wide = max(map(len, self.commands))
         for heading, rows in self.sections().items():
             with formatter.section(heading):
-                write_rows(formatter, [(f"{name:<{wide}}", line) for name, line in rows])
+                write_rows(formatter, [(f"{name:<{wide}}", line) for name, line in rows], wide)
         write_options(formatter, self.options)
 
 
@@ -122,6 +122,15 @@ class Root(Calculations):
     def lines(self) -> dict[str, str]:
         """The calculations and the verbs."""
         return super().lines() | {name: line for name, (_, line) in VERBS.items()}
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """As for any group; completion may be asked for with the name of a shell."""
+        if args and args[0].endswith("-completion") and not ctx.resilient_parsing:
+            from attncalc.cli.completion import OPTIONS, complete  # once in a user's life
+
+            if args[0] in OPTIONS:
+                complete(ctx, args[0], args[1:])
+        return super().parse_args(ctx, args)
 
     def build(self, name: str) -> Command:
         """The verb or the calculation of that name."""

@@ -132,11 +132,24 @@ def from_array(value: Array, place: Place) -> Answer:
         raise InputError(f"{place(())} has more than {MOST_STORED:,} entries")
     noise = NOISE.get(value.dtype.name, ROUND_OFF)
     if value.size > BY_HAND:
-        alike = np.broadcast_to(_decimals_of_all(value), value.shape)
+        decimals = _decimals_of_all(value)
+        if decimals == EXACTLY:  # rounded numbers and whole ones fit any type
+            noise = NOISE.get(_narrowest(value), ROUND_OFF)
+        alike = np.broadcast_to(decimals, value.shape)
         text = np.broadcast_to(np.array("", dtype=object), value.shape)
         return Answer(value.astype(np.float64), text, alike, np.full_like(alike, EXACTLY, subok=False), noise=noise)
     texts = [shortest(entry) for entry in value.ravel()]
     return replace(from_text(texts, value.shape, place), noise=noise)
+
+
+def _narrowest(value: Array) -> str:
+    """The type of number that a large array was worked out in, as far as its entries tell: it may have been widened."""
+    if value.dtype.kind == "f":
+        for name in ("float16", "float32"):
+            with np.errstate(over="ignore", under="ignore"):
+                if np.array_equal(value, value.astype(name), equal_nan=True):
+                    return name
+    return value.dtype.name
 
 
 def _decimals_of_all(value: Array) -> int:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.homework.answers import LEAST_FIGURES, Answer
-from attncalc.homework.comparing import comes_out, fits
+from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
+from attncalc.homework.comparing import comes_out, fits, largest_error
 from attncalc.homework.slips import Slip
-from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, SLIP, TO_ROUNDING, UNEXPLAINED, Cells, Finding
+from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, SLIP, TO_ROUNDING, UNEXPLAINED, Finding, Wrong
+from attncalc.numbers import format_number
 
 Array = NDArray[Any]
 
@@ -30,13 +31,18 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
     """
     if not np.isfinite(answer.value).all() and np.isfinite(expected).all():
         return Finding(UNEXPLAINED, hint="an entry is not a finite number")
+    size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
+    if answer.value.size > BY_HAND:  # sizes tell rounding from another rule, and give no entry away
+        most, all_of = format_number(largest_error(answer, expected)), format_number(size)
+        return Finding(
+            UNEXPLAINED, hint=f"no known mistake gives this; off by up to {most}, in entries of up to {all_of}"
+        )
     if possible and not answer.exact.all():
         least = max(LEAST_FIGURES, answer.used + 1)
         return Finding(UNEXPLAINED, hint=f"too few digits to tell why: write at least {least} decimals")
     if comes_out(expected, 10.0**-answer.used):
         return Finding(UNEXPLAINED, hint="no known mistake gives this")
     if not answer.enough.all() and answer.used < LEAST_FIGURES:
-        size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
         least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
         return Finding(UNEXPLAINED, hint=f"too few digits to tell: write at least {least} decimals")
     few = answer.used < LEAST_FIGURES and not answer.exact.all()
@@ -50,7 +56,7 @@ def incomplete(answer: Answer, expected: Array) -> Finding:
     wrong = ~blank & ~fits(answer, expected)
     count = int(blank.sum())
     hint = f"{count} {'entry is' if count == 1 else 'entries are'} not answered"
-    return Finding(UNEXPLAINED if wrong.any() else MISSING, hint=hint, cells=places(blank | wrong))
+    return Finding(UNEXPLAINED if wrong.any() else MISSING, hint=hint, wrong=located(blank | wrong))
 
 
 def slipped(found: Slip) -> Finding:
@@ -58,6 +64,8 @@ def slipped(found: Slip) -> Finding:
     return Finding(SLIP, kind="slip", mistakes=(found.id,), hint=found.hint, says=found.says)
 
 
-def places(wrong: Array) -> Cells:
-    """Where entries are wrong, not too many of them."""
-    return tuple(tuple(int(i) for i in at) for at in np.argwhere(wrong)[:MOST_NAMED])
+def located(wrong: Array) -> Wrong:
+    """Where entries are wrong; not too many of them by name."""
+    at = np.argwhere(wrong)
+    named = tuple(map(tuple, at[:MOST_NAMED].tolist()))
+    return Wrong(named, len(at), tuple(range(min(along), max(along) + 1) for along in at.T.tolist() if along))

@@ -19,12 +19,12 @@ from attncalc.homework.answers import BY_HAND, Answer
 from attncalc.homework.carrying import carried
 from attncalc.homework.comparing import LEFT_OVER, Tolerance, fits, nearly
 from attncalc.homework.explaining import Match, Question, again, beside, explanations, ids, possible, together
-from attncalc.homework.findings import incomplete, places, slipped, unexplained
+from attncalc.homework.findings import incomplete, located, slipped, unexplained
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.separating import separating
 from attncalc.homework.slips import TRANSPOSED, slips
 from attncalc.homework.soundness import right, within_rounding
-from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Cells, Finding
+from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Finding, Wrong
 from attncalc.homework.ways import Own, Way
 from attncalc.mistake import Mistake, StepKey
 from attncalc.text import shape_text
@@ -103,7 +103,7 @@ class _Work:
             self.questions[key] = self._question(key, laid, expected)
             found = self._verdict(self.questions[key])
             if found.verdict not in SOUND:
-                found = replace(found, cells=places(~fits(laid, expected, self.tolerance)))
+                found = replace(found, wrong=located(~fits(laid, expected, self.tolerance)))
             if not np.isnan(laid.value).any():
                 self.own[key], self.answers[key] = laid.value, laid
         self.found[key] = found
@@ -128,7 +128,7 @@ class _Work:
             later = [k for k in self.answers if self.key.nodes[k].serial > self.key.nodes[key].serial]
             agreeing = [sum(self._agrees(match, k) for k in later) for match in matches]
             left = [match for match, count in zip(matches, agreeing, strict=True) if count == max(agreeing)]
-            self.found[key] = self._named(key, left, self.found[key].cells)
+            self.found[key] = self._named(key, left, self.found[key].wrong)
 
     def _agrees(self, match: Match, key: StepKey) -> bool:
         way = self.key.ways.way(*match.mistakes)
@@ -166,7 +166,7 @@ class _Work:
                 return Finding(MISTAKE)
         return None
 
-    def _named(self, key: StepKey, matches: list[Match], cells: Cells) -> Finding:
+    def _named(self, key: StepKey, matches: list[Match], wrong: Wrong) -> Finding:
         """The finding that names the mistakes: the likeliest one, and beside it what would explain as much."""
         best, *others = matches
         named = ids(best.mistakes)
@@ -180,7 +180,7 @@ class _Work:
             hint=best.mistakes[0].hint,
             says="; ".join(mistake.says for mistake in best.mistakes),
             separate=self._separating(key, matches) if ties else None,
-            cells=cells,
+            wrong=wrong,
         )
 
     def _separating(self, key: StepKey, matches: list[Match]) -> dict[str, Any] | None:

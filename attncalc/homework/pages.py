@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from attncalc.digits import shortest
-from attncalc.homework.verdicts import SOUND, Cells, Marked, MarkedStep
+from attncalc.homework.verdicts import SOUND, Marked, MarkedStep, Wrong
 from attncalc.numbers import format_number
 from attncalc.render.view import View
 from attncalc.text import visible
@@ -94,8 +95,8 @@ def _drawn(marked: Marked, view: View) -> Iterator[Text]:
         for text, style in ((blame(step), ""), (found.hint, REASON), (_error(step, marked), FAINT)):
             if text:
                 yield from flow(Text(view.spell(text), style), view.columns, indent=4, hang=2)
-        if found.cells and step.shape:
-            yield from _map(step.shape, found.cells, view)
+        if found.wrong.cells and step.shape:
+            yield from _map(step.shape, found.wrong, view)
         if found.separate:
             told = f"operands that would tell: {json.dumps(found.separate)}"
             yield from flow(Text(view.spell(told), FAINT), view.columns, indent=4, hang=2)
@@ -103,7 +104,7 @@ def _drawn(marked: Marked, view: View) -> Iterator[Text]:
     yield from flow(Text(view.spell(summary(marked)), GOOD if marked else BAD), view.columns, hang=2)
 
 
-def _map(shape: Sequence[int], cells: Cells, view: View) -> Iterator[Text]:
+def _map(shape: Sequence[int], wrong: Wrong, view: View) -> Iterator[Text]:
     """Which entries are wrong: a sign for each, row by row."""
     from rich.text import Text
 
@@ -111,24 +112,31 @@ def _map(shape: Sequence[int], cells: Cells, view: View) -> Iterator[Text]:
     if lead or max(rows, columns) > MOST_MAPPED:
         from attncalc.render.flow import flow
 
-        yield from flow(Text(view.spell(f"wrong entries: {places(cells)}"), FAINT), view.columns, indent=4, hang=2)
+        yield from flow(
+            Text(view.spell(f"wrong entries: {places(wrong, shape)}"), FAINT), view.columns, indent=4, hang=2
+        )
         return
-    wrong = {(0, *cell)[-2:] for cell in cells}
+    cells = {(0, *cell)[-2:] for cell in wrong.cells}
     for i in range(rows):
-        signs = " ".join("×" if (i, j) in wrong else "·" for j in range(columns))
-        yield Text(view.spell(f"    {signs}"), BAD if any(cell[0] == i for cell in wrong) else FAINT)
+        signs = " ".join("×" if (i, j) in cells else "·" for j in range(columns))
+        yield Text(view.spell(f"    {signs}"), BAD if any(cell[0] == i for cell in cells) else FAINT)
 
 
-def places(cells: Cells) -> str:
-    """`[0,1] [1,1]`."""
-    return " ".join(f"[{','.join(map(str, cell))}]" for cell in cells)
+def places(wrong: Wrong, shape: Sequence[int]) -> str:
+    """`[0,1] [1,1]`; where they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`."""
+    if wrong.all_named:
+        return " ".join(f"[{','.join(map(str, cell))}]" for cell in wrong.cells)
+    how = "all of" if wrong.number == prod(map(len, wrong.within)) else "within"
+    spans = (str(along[0]) if len(along) == 1 else f"{along[0]}…{along[-1]}" for along in wrong.within)
+    return f"{wrong.number} of {prod(shape)}, {how} [{','.join(spans)}]"
 
 
 def _error(step: MarkedStep, marked: Marked) -> str:
     if not marked.reveal or step.finding.verdict == SOUND[0]:
         return ""
-    off = "" if step.max_error is None else f"; largest error {format_number(step.max_error)}"
-    return f"expected {json.dumps(_short(step.expected))}{off}"
+    answer = "" if step.expected is None else f"expected {json.dumps(_short(step.expected))}"
+    off = "" if step.max_error is None else f"largest error {format_number(step.max_error)}"
+    return "; ".join(filter(None, (answer, off)))
 
 
 def _short(value: object) -> object:
@@ -147,7 +155,7 @@ def _lines(marked: Marked) -> Iterator[str]:
         told = (
             ("mistake", blame(step)),
             ("hint", found.hint),
-            ("wrong entries", places(found.cells) if step.shape else ""),
+            ("wrong entries", places(found.wrong, step.shape) if step.shape else ""),
             ("would tell apart", json.dumps(found.separate) if found.separate else ""),
             ("revealed", _error(step, marked)),
         )
@@ -168,7 +176,7 @@ def row(step: MarkedStep) -> dict[str, str]:
                 "+".join(found.mistakes),
                 " ".join(found.also),
                 found.hint,
-                places(found.cells) if step.shape else "",
+                places(found.wrong, step.shape) if step.shape else "",
                 shortest(step.score),
                 shortest(step.out_of),
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -21,6 +22,8 @@ REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html")
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
 """Of a student, in the table; reports have names in full."""
+NARROWEST = 40
+"""No page is narrower, whatever the terminal says."""
 
 
 def report(graded: Sequence[Graded], format: str) -> str:
@@ -54,22 +57,36 @@ def why(one: Graded) -> str:
     if one.marked.first_wrong is None:
         return ""
     named = dict.fromkeys("+".join(step.finding.mistakes) for step in one.marked.steps if step.finding.mistakes)
-    return f"first wrong at {one.marked.first_wrong}" + (f": {', '.join(named)}" if named else "")
+    first = one.marked[one.marked.first_wrong].finding
+    said = ", ".join(named) or first.hint
+    return f"first wrong at {one.marked.first_wrong}" + (f": {said}" if said else "")
 
 
-def lines(graded: Sequence[Graded]) -> Iterator[str]:
-    """The class as a table, and what was counted over it."""
+def lines(graded: Sequence[Graded], width: int | None = None) -> Iterator[str]:
+    """The class as a table, and what was counted over it; on a narrow page remarks get lines of their own."""
     rows = [("student", "verdict", "marks", ""), *_rows(graded)]
     shown = [(visible(student, LONGEST_NAME), *map(visible, rest)) for student, *rest in rows]
     widths = [max(len(row[i]) for row in shown) for i in range(3)]
     for row in shown:
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
-        yield "  ".join((*cells, row[3])).rstrip()
+        line = "  ".join((*cells, row[3])).rstrip()
+        if width is None or len(line) <= width:
+            yield line
+        else:
+            yield line[: sum(widths) + 4].rstrip()
+            yield from _filled(row[3], width, "    ", "    ")
     yield ""
-    yield counted(graded)
+    yield from _filled(counted(graded), width)
     for title, counts in (("mistakes", tally(graded)), ("first wrong at", hardest(graded))):
         if counts:
-            yield f"{title}: {', '.join(f'{name} {count}' for name, count in counts.items())}"
+            yield from _filled(f"{title}: {', '.join(f'{name} {count}' for name, count in counts.items())}", width)
+
+
+def _filled(line: str, width: int | None, first: str = "", further: str = "  ") -> Sequence[str]:
+    if width is None:
+        return [line]
+    wide = max(width, NARROWEST)
+    return wrap(line, wide, initial_indent=first, subsequent_indent=further, break_on_hyphens=False)
 
 
 def counted(graded: Sequence[Graded]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 RIGHT, TO_ROUNDING, EARLY = "right", "right-to-rounding", "rounded-early"
 FOLLOWS, MISTAKE, SLIP, UNEXPLAINED, MISSING = "follows", "mistake", "slip", "unexplained", "missing"
@@ -15,7 +15,21 @@ MARKS = {RIGHT: 2, TO_ROUNDING: 2, EARLY: 2, FOLLOWS: 1, SLIP: 1, MISTAKE: 0, UN
 """One mark for the method and one for the number."""
 FULL = 2
 
-Cells = tuple[tuple[int, ...], ...]
+
+class Wrong(NamedTuple):
+    """Which entries of an answer are wrong: the first of them, how many there are, and from where to where they lie."""
+
+    cells: tuple[tuple[int, ...], ...] = ()
+    number: int = 0
+    within: tuple[range, ...] = ()  # of each axis the places between the first and the last
+
+    @property
+    def all_named(self) -> bool:
+        """Whether the cells are all of them."""
+        return len(self.cells) == self.number
+
+
+NOTHING_WRONG = Wrong()
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class Finding:
     hint: str = ""
     says: str = ""  # the wrong rule
     separate: Mapping[str, Any] | None = None  # operands that would tell apart what explains it equally well
-    cells: Cells = ()  # the entries that are wrong
+    wrong: Wrong = NOTHING_WRONG
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,8 @@ class MarkedStep:
         """The step as JSON has it; the answer is in it only if it may be revealed."""
         found = self.finding
         told = {"expected": self.expected, "max_error": self.max_error} if reveal else {}
+        wrong = found.wrong
+        more = {"wrong": {"count": wrong.number, "within": [[along[0], along[-1]] for along in wrong.within]}}
         return {
             "name": self.name,
             "verdict": self.verdict,
@@ -73,7 +89,8 @@ class MarkedStep:
             "also": list(found.also),
             "hint": self.hint,
             "separate": found.separate,
-            "cells": [list(cell) for cell in found.cells],
+            "cells": [list(cell) for cell in wrong.cells],
+            **({} if wrong.all_named else more),
             "given": self.given,
             **told,
             "score": _tidy(self.score),

@@ -47,7 +47,7 @@ def _table(card: Card, view: View) -> str:
             yield from flow(Text(view.spell(paragraph)), width)
         for section in sections(card):
             yield from heading(section.title, section.remark)
-            left = _left(section) if section.columns else 0
+            left = _left(section, width) if section.columns else 0
             for entry in section.entries:
                 yield from said(entry, left)
         yield from heading("Example", _run(card))
@@ -65,7 +65,7 @@ def _table(card: Card, view: View) -> str:
 
     def said(entry: Entry, left: int) -> Iterator[Text]:
         text, words = view.spell(entry.mark + entry.text), view.spell(entry.words)
-        if len(text) <= left and words and width >= 2 * left:
+        if len(text) <= left and words:
             beside = Text.assemble("  ", (f"{text:<{left + 2}}", "bold"), (words, REASON))
             yield from flow(beside, width, hang=left + 4)
             return
@@ -81,9 +81,10 @@ def _table(card: Card, view: View) -> str:
     return assembled(lines(), view) + "".join(f"{margin}{line}\n" if line else "\n" for line in rows)
 
 
-def _left(section: Section) -> int:
-    """How wide the column of names is: as most of them need."""
-    return max((len(entry.text) for entry in section.entries if len(entry.text) <= WIDEST), default=WIDEST)
+def _left(section: Section, width: int) -> int:
+    """How wide the column of names is: as most of them need, and narrower than what is said of them."""
+    most = min(WIDEST, width // 2 - 4)
+    return max((len(entry.text) for entry in section.entries if len(entry.text) <= most), default=4)
 
 
 def _plain(card: Card, view: View) -> str:

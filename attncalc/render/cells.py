@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -50,28 +50,42 @@ def lines(trace: Trace, view: View) -> Iterator[Line]:
 
 def page(trace: Trace, view: View) -> str:
     """A line an entry, with the step's formula in front where the step changes; the first says whence indices count."""
-    text: list[str] = []
+    rows: list[str] = []
     last, told = None, False
     for line in lines(trace, view):
         if line.step is not last:
-            text += [""] if text else []
+            rows += [""] if rows else []
             counted = " (indices from 0)" if line.at and not told else ""
-            text += [f"{line.step.key} = {line.step.formula}", f"{line.step.why}{counted}".strip()]
+            rows += _chained(line.step.key, [f"= {line.step.formula}"], view)
+            rows += _flowing(f"{line.step.why}{counted}".strip(), view)
             last, told = line.step, told or bool(counted)
-        text.append(line.text)
-    return "".join(f"{row}\n" for line in text for row in _laid_out(view.spell(line), view))
+        rows += _chained(line.place, [f"= {part}" for part in (line.arithmetic, line.value) if part], view)
+    return "".join(f"{row}\n" for row in rows)
 
 
-def _laid_out(line: str, view: View) -> Iterator[str]:
-    """The line, or where the page is narrower several, broken before signs and between words as in the steps."""
-    if view.columns is None or len(line) <= view.columns:
-        yield line
-        return
+def _chained(start: str, links: list[str], view: View) -> Iterable[str]:
+    """`scores[0,1] = 1×1 + 0×0 = 1`, or where the page is narrower with each `=` below the first, as in the steps."""
+    start, *links = map(view.spell, (start, *links))
+    whole = " ".join((start, *links))
+    if view.columns is None or len(whole) <= view.columns:
+        return [whole]
     from rich.text import Text  # a page that is wide enough, or has no width, does without
+
+    from attncalc.render.flow import chain
+
+    return (row.plain for row in chain(Text(start), list(map(Text, links)), view.columns))
+
+
+def _flowing(words: str, view: View) -> Iterable[str]:
+    """A sentence, broken between words."""
+    words = view.spell(words)
+    if view.columns is None or len(words) <= view.columns:
+        return [words]
+    from rich.text import Text
 
     from attncalc.render.flow import flow
 
-    yield from (row.plain for row in flow(Text(line), view.columns, hang=4))
+    return (row.plain for row in flow(Text(words), view.columns))
 
 
 def entries(trace: Trace, view: View) -> list[dict[str, Any]]:

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
 from attncalc.render.view import View
 
-WORD = r"(?:[-+−=/→] )?\S+\s*|\s+"  # a line of arithmetic is broken before its sign
-PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 
+def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formula: bool = False) -> Iterator[Text]:
+    """The text from `indent` on, broken between words where it is wider than the page; further lines hang in more.
 
-def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0) -> Iterator[Text]:
-    """The text from `indent` on, broken between words where it is wider than the page; further lines hang in more."""
+    A formula is broken outside its brackets rather than within them, where that fills half the line or more.
+    """
     if width is None or indent + text.cell_len <= width:
         yield Text(" " * indent).append_text(text)
         return
-    for number, line in enumerate(text.divide(_breaks(text.plain, width - indent, width - indent - hang))):
+    from attncalc.render.breaks import in_a_formula, in_prose  # most lines of most pages fit
+
+    breaks = in_a_formula if formula else in_prose
+    for number, line in enumerate(text.divide(breaks(text.plain, width - indent, width - indent - hang))):
         line.rstrip()
         yield Text(" " * (indent + hang * (number > 0))).append_text(line)
-
-
-def _breaks(text: str, first: int, further: int) -> list[int]:
-    """The offsets at which lines begin: a first line of so many cells, then lines of so many."""
-    found: list[int] = []
-    offset, room = 0, first
-    for piece in _pieces(text, further):
-        if cell_len(piece.rstrip()) > room and offset:
-            found.append(offset)
-            room = further
-        room -= cell_len(piece)
-        offset += len(piece)
-    return found
-
-
-def _pieces(text: str, room: int) -> Iterator[str]:
-    """What stays together: words; the factors of a long product; the bits of a name that is too long for a line."""
-    for word in re.findall(WORD, text):
-        if cell_len(word.rstrip()) <= room:
-            yield word
-            continue
-        for piece in re.findall(PIECE, word):
-            yield from chop_cells(piece, room) if cell_len(piece.rstrip()) > room else [piece]
 
 
 def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int = 0) -> Iterator[Text]:
@@ -53,15 +31,17 @@ def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int 
     if width is None or not links or indent + whole.cell_len <= width:
         yield from flow(whole, width, indent=indent, hang=2)
         return
+    from attncalc.render.breaks import torn  # as above
+
     below = indent + start.cell_len + 1
-    if below <= width // 2:
-        yield from flow(Text(" ").join([start, links[0]]), width, indent=indent, hang=below - indent + 2)
+    if below <= width // 2 and not any(torn(link.plain, width - below - 2) for link in links):
+        yield from flow(Text(" ").join([start, links[0]]), width, indent=indent, hang=below - indent + 2, formula=True)
         links = links[1:]
     else:  # after a long name the formula gets lines of its own
         yield from flow(start, width, indent=indent, hang=2)
         below = indent + 4
     for link in links:
-        yield from flow(link, width, indent=below, hang=2)
+        yield from flow(link, width, indent=below, hang=2, formula=True)
 
 
 def assembled(lines: Iterable[Text], view: View) -> str:

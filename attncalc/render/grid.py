@@ -191,4 +191,4 @@ def _list(table: Table, page: _Page) -> Iterator[Text]:
             if i is not None and j is not None:
                 place = f"[{j}]" if is_row else f"[{i},{j}]"
                 text = Text.assemble((f"{place}  ", FAINT), (page.view.spell(entry), page.style))
-                yield from flow(text, page.width, hang=4)
+                yield from flow(text, page.width, hang=4, formula=True)

@@ -11,7 +11,7 @@ from attncalc.render import cells
 from attncalc.render.dress import NOTEBOOK_STYLE, SCRIPT, STYLE
 from attncalc.render.html_values import Layout, axes, single, value
 from attncalc.render.mathml import mathml
-from attncalc.render.parts import Item, divided, findings, lessons, operand_steps, options, sizes
+from attncalc.render.parts import Item, divided, findings, lessons, operand_steps, options, outcome, sizes
 from attncalc.render.pointing import NONE, pointing
 from attncalc.render.shell import element, shell, text
 from attncalc.render.view import View, as_read, asked_for
@@ -141,6 +141,6 @@ def _first(step: Step) -> str:
 def _formula(step: Step) -> str:
     """A step's formula, the same with sizes in place, and the shape that comes out."""
     chain = [f"= {step.sizes}"] if step.sizes else []
-    chain += [f"→ [{'×'.join(map(str, step.shape))}]"] if step.shape else []
+    chain += [f"→ {comes_out}"] if (comes_out := outcome(step)) else []
     formula = mathml(f"{step.symbol_latex} = {step.latex}") if step.latex else text(step.symbol)
     return element("p", formula + element("span", text(" ".join(chain)), "sizes"), "formula")

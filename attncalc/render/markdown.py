@@ -8,7 +8,18 @@ from itertools import groupby
 
 from attncalc.render import cells
 from attncalc.render.glyphs import to_ascii
-from attncalc.render.parts import Item, divided, findings, inline, lessons, operand_steps, options, sizes, summary
+from attncalc.render.parts import (
+    Item,
+    divided,
+    findings,
+    inline,
+    lessons,
+    operand_steps,
+    options,
+    outcome,
+    sizes,
+    summary,
+)
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.window import GAP, Limits, Table, heading, label, window
 from attncalc.render.worked import ending, in_the_step
@@ -147,7 +158,7 @@ def _formula(step: Step) -> str:
     """`$\\text{scores} = Q K^\\top$ = [2×3]·[2×3]ᵀ → [2×2]`, the sizes as code."""
     chain = math(f"{step.symbol_latex} = {step.latex}")
     chain += f" = `{step.sizes}`" if step.sizes else ""
-    return chain + (f" → `[{'×'.join(map(str, step.shape))}]`" if step.shape else "")
+    return chain + (f" → `{comes_out}`" if (comes_out := outcome(step)) else "")
 
 
 # A value

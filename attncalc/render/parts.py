@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,8 +62,18 @@ def lessons(trace: Trace) -> list[tuple[str, list[str]]]:
 
 
 def operand_steps(trace: Trace) -> dict[str, Step]:
-    """The operands by their names, each as something that can be shown."""
-    return {name: _as_step(name, operand) for name, operand in trace.inputs.items()}
+    """The operands by their names, each as something that can be shown; an axis has its labels wherever it stands."""
+    steps = {name: _as_step(name, operand) for name, operand in trace.inputs.items()}
+    known = {axis: words for step in steps.values() for axis, words in step.labels.items()}
+    return {name: step._replace(labels=_fitting(known, step) | dict(step.labels)) for name, step in steps.items()}
+
+
+def _fitting(labels: Mapping[str, tuple[str, ...]], step: Step) -> dict[str, tuple[str, ...]]:
+    return {
+        axis: labels[axis]
+        for axis, size in zip(step.axes, step.shape, strict=True)
+        if size == len(labels.get(axis, ()))
+    }
 
 
 def _as_step(name: str, operand: Given) -> Step:
@@ -77,6 +88,12 @@ def _as_step(name: str, operand: Given) -> Step:
         why="",
         labels={axes[position]: labels for position, labels in operand.labels.items()},
     )
+
+
+def outcome(step: Step) -> str:
+    """`[2×3]`, the shape that comes out; "" for a number, and where the sizes in the formula say no more than that."""
+    text = f"[{'×'.join(map(str, step.shape))}]" if step.shape else ""
+    return "" if step.sizes == text else text
 
 
 def sizes(step: Step) -> str:

@@ -18,6 +18,7 @@ from attncalc.render.parts import (
     lessons,
     operand_steps,
     options,
+    outcome,
     sizes,
 )
 from attncalc.render.view import View, as_read, asked_for
@@ -156,9 +157,8 @@ def _links(step: Step) -> Iterator[str]:
         yield f"= {step.formula}"
     if step.sizes:
         yield f"= {step.sizes}"
-    shape = f"[{'×'.join(map(str, step.shape))}]"
-    if step.shape and step.sizes != shape:
-        yield f"→ {shape}"
+    if comes_out := outcome(step):
+        yield f"→ {comes_out}"
 
 
 def _worked_out(place: str, arithmetic: str, value: str, view: View, *, indent: int, style: str = "") -> Iterator[Text]:

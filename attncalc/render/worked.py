@@ -11,6 +11,7 @@ from attncalc.render.window import parted
 from attncalc.trace import Arithmetic, Entry, Step
 
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
+LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
 
@@ -31,14 +32,14 @@ def _number(entry: Entry, before: str, behind: str, digits: int | None) -> str:
         return f"({text})"
     if before.endswith(("√", "^")) or behind.startswith(("²", "^", "!")):
         return text if re.fullmatch(WORD, text) else f"({text})"
-    return f"({text})" if behind.startswith(("×", " / ")) and _is_sum(text) else text
+    return f"({text})" if behind.startswith(("×", " / ")) and any(sign in _outside(text) for sign in LOOSE) else text
 
 
-def _is_sum(text: str) -> bool:
-    """Whether terms are added or taken away outside all brackets."""
+def _outside(text: str) -> str:
+    """What of an expression stands outside all brackets."""
     while (inner := re.sub(r"\([^()]*\)", "", text)) != text:
         text = inner
-    return " + " in text or " - " in text
+    return text
 
 
 @lru_cache(maxsize=4096)  # a number comes back in line after line
@@ -75,5 +76,5 @@ def ending(arithmetic: str, value: str) -> str:
 
 def _is_short(line: Arithmetic) -> bool:
     """Whether there are numbers to work with, and no more of them than one writes on paper."""
-    words = [piece for piece in line if isinstance(piece, str)]
-    return len(words) < len(line) and sum(word.count(" + ") for word in words) < MOST and "…" not in "".join(words)
+    words = "".join(piece if isinstance(piece, str) else "#" for piece in line)
+    return "#" in words and "…" not in words and words.count(" + ") + _outside(words).count(" − ") < MOST

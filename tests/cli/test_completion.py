@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 from conftest import Run
@@ -44,4 +45,25 @@ def test_every_shell_is_answered(run: Run, shell: str) -> None:
 def test_the_script_for_a_shell_is_written(run: Run, shell: str) -> None:
     done = run("--show-completion", shell)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "_ATTNCALC_COMPLETE" in done.stdout
+    assert f"complete_{shell}" in done.stdout
+
+
+FAULTS = [
+    (["tcsh"], 'there is no completion for "tcsh"'),
+    (["bash", "zsh"], "--show-completion takes the name of one shell, and 2 words were given"),
+]
+
+
+@pytest.mark.parametrize(("words", "fault"), FAULTS, ids=[" ".join(words) for words, _ in FAULTS])
+def test_another_shell_is_refused_in_a_line(run: Run, words: list[str], fault: str) -> None:
+    done = run("--show-completion", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"Error: {fault}\nhint: attncalc --show-completion followed by bash, zsh, fish, powershell or pwsh\n"
+    )
+
+
+def test_a_completion_is_installed_for_the_shell_that_is_named(run: Run, tmp_path: Path) -> None:
+    done = run("--install-completion", "fish", env={"HOME": str(tmp_path)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "complete_fish" in (tmp_path / ".config/fish/completions/attncalc.fish").read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from homework.problems import PROBLEMS, problem
@@ -10,10 +12,14 @@ from numpy.typing import NDArray
 from attncalc.evaluate import evaluate
 from attncalc.homework.answers import Answer, from_python
 from attncalc.homework.excerpts import LARGE, at_rows, in_blocks, rows
+from attncalc.homework.findings import MOST_NAMED
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
+from attncalc.homework.pages import page
 from attncalc.homework.sheets import Sheet
 from attncalc.homework.verdicts import Finding
+from attncalc.numbers import format_number
+from attncalc.render.view import View
 
 LONG = 17_000
 """So many tokens of 64 numbers are more than a million."""
@@ -43,6 +49,12 @@ def judged(key: Key, answer: Answer) -> Finding:
     return Marker(key).mark(Sheet({"": answer})).steps[0].finding
 
 
+def right_of(key: Key) -> NDArray[np.float64]:
+    value = key.value(key.result)
+    assert value is not None, "real numbers"
+    return np.asarray(value)
+
+
 def of(key: Key, mistake: str) -> NDArray[np.float64]:
     """What a mistake makes of the result."""
     way = next(way for known, way in key.mistakes if known.id == mistake)
@@ -61,8 +73,7 @@ def test_a_dump_in_another_convention_is_told_which(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_a_large_right_answer_is_right(dtype: str) -> None:
     key = Key(problem("rope", x=random(LONG, 64)))
-    right = key.value(key.result)
-    assert right is not None, "real numbers"
+    right = right_of(key)
     assert judged(key, from_python(right.astype(dtype), "dump")).verdict == "right"
     right[-1, -1] += 0.5
     assert judged(key, from_python(right.astype(dtype), "dump")).mistakes == ("slip-one-entry",)
@@ -77,8 +88,7 @@ def test_attention_over_many_tokens_is_judged(mistake: str) -> None:
 
 def test_a_large_array_of_rounded_numbers_is_right() -> None:
     key = Key(problem("rope", x=random(500, 64)))
-    right = key.value(key.result)
-    assert right is not None, "real numbers"
+    right = right_of(key)
     assert judged(key, from_python(right.round(4), "dump")).verdict == "right"
     assert judged(key, from_python(right.round(4).astype(np.float32), "dump")).verdict == "right"
 
@@ -86,3 +96,38 @@ def test_a_large_array_of_rounded_numbers_is_right() -> None:
 def test_nonsense_is_unexplained() -> None:
     key = Key(problem("rope", x=random(LONG, 64)))
     assert judged(key, from_python(random(LONG, 64, seed=1), "dump")).verdict == "unexplained"
+
+
+@pytest.mark.parametrize("held", ["float32", "float64"])
+def test_a_widened_dump_is_as_exact_as_it_was(held: str) -> None:
+    key = Key(problem("rope", x=random(500, 64)))
+    right = right_of(key)
+    assert judged(key, from_python(right.astype("float16").astype(held), "dump")).verdict == "right"
+    assert judged(key, from_python((1.02 * right).astype("float16").astype(held), "dump")).verdict == "unexplained"
+
+
+SPOILED = {
+    "a tile": ((slice(128, 192), slice(None)), "4096 of 32000, all of [128…191,0…63]"),
+    "a column": ((slice(None), 5), "500 of 32000, all of [0…499,5]"),
+    "every other row": ((slice(0, 500, 2), slice(None)), "16000 of 32000, within [0…498,0…63]"),
+    "two entries": (([3, 7], [1, 1]), "[3,1] [7,1]"),
+}
+
+
+@pytest.mark.parametrize(("places", "told"), SPOILED.values(), ids=SPOILED)
+def test_where_a_dump_is_wrong_is_told_however_many_entries_are(places: Any, told: str) -> None:
+    key = Key(problem("rope", x=random(500, 64)))
+    right = right_of(key)
+    right[places] = 9
+    marked = Marker(key).mark(Sheet({"": from_python(right, "dump")}))
+    assert f"wrong entries: {told}\n" in page(marked, "table", View())
+    assert f"off by up to {format_number(np.abs(9 - right_of(key)[places]).max())}" in str(marked)
+    [step] = marked.to_dict()["steps"]
+    assert ("wrong" in step) == (len(step["cells"]) == MOST_NAMED)
+
+
+def test_an_answer_too_long_to_show_is_not_revealed_as_nothing() -> None:
+    key = Key(problem("rope", x=random(LONG, 64)))
+    marked = Marker(key).mark(Sheet({"": from_python(1.02 * right_of(key), "dump")})).revealed()
+    assert "expected null" not in str(marked)
+    assert "revealed: largest error" in str(marked)

@@ -91,6 +91,20 @@ def test_no_report_sends_a_control_to_whoever_reads_it(found: list[Graded], form
     assert text.endswith("\n")
 
 
+class TestTable:
+    def test_says_what_is_wrong_where_no_mistake_is_known(self) -> None:
+        guessed = {step: (values * 0 + 0.3) for step, values in RIGHT.items()}
+        said = "\n".join(lines(graded(sheet("Flo", guessed, "output"))))
+        assert re.search(r"^Flo +wrong +0 of 2 +first wrong at output: \w", said, re.MULTILINE)
+
+    @pytest.mark.parametrize("found", [found for found, _ in ALL], ids=[id_ for _, id_ in ALL])
+    def test_fits_a_narrow_page_and_leaves_nothing_out(self, found: list[Graded]) -> None:
+        narrow, wide = list(lines(found, 40)), list(lines(found))
+        heads = max((len(one.student) for one in found), default=0) + len("  unreadable  4 of 8")
+        assert max(map(len, narrow)) <= max(40, heads)
+        assert "".join("".join(narrow).split()) == "".join("".join(wide).split())
+
+
 class TestJson:
     def test_has_each_sheet_and_what_was_counted(self) -> None:
         whole = json.loads(report(CLASS, "json"))

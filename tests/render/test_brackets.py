@@ -27,7 +27,7 @@ FLOAT = Entry(0.25, brackets=False)
         (("√", FLOAT), "√0.25"),
         ((SUM, "×", ROOT), "(1 + √2)×√2"),
         ((SUM, " / ", ROOT), "(1 + √2) / √2"),
-        ((QUOTIENT, "×", ROOT), "(1 + √2)/3×√2"),
+        ((QUOTIENT, "×", ROOT), "((1 + √2)/3)×√2"),
         ((SUM, " − ", ROOT), "1 + √2 − √2"),
         ((ROOT, "²"), "(√2)²"),
         ((LETTER, "²"), "a₀²"),

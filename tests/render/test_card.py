@@ -49,6 +49,15 @@ def test_keeps_to_the_width(name: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("name", TABLE)
+def test_leaves_words_whole_on_the_narrowest_page(name: str) -> None:
+    known = of(name)
+    written = set(page(known, "table", View(width=NARROWEST)).split())
+    told = [*(line.help for line in known.operands), *(line.help for line in known.options)]
+    wanted = {word for words in told for word in words.split()}
+    assert not {word for word in wanted if len(word) < 16} - written
+
+
+@pytest.mark.parametrize("name", TABLE)
 def test_has_a_spelling_for_every_sign_in_ascii(name: str) -> None:
     assert not re.findall(r"\\[xuU][0-9a-f]+", page(of(name), "table", View(unicode=False)))
 
@@ -76,9 +85,17 @@ def test_numbers_its_steps() -> None:
     assert "  4. output = weights·V → [n, d_v]\n" in text
 
 
-def test_lays_options_out_in_two_columns_where_there_is_room() -> None:
-    assert re.search(r"^  --causal +a query sees itself", page(of("attention"), "table", View(width=80)), re.MULTILINE)
-    assert re.search(r"^  --causal$", page(of("attention"), "table", View(width=NARROWEST)), re.MULTILINE)
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (80, "  --causal +a query sees itself"),
+        (80, "  --causal-align start.end +start: query i sees"),
+        (NARROWEST, "  --causal +a query sees itself"),
+        (NARROWEST, "  --causal-align start.end$"),
+    ],
+)
+def test_lays_options_out_in_two_columns_but_for_a_name_that_takes_half_the_page(width: int, line: str) -> None:
+    assert re.search(f"^{line}", page(of("attention"), "table", View(width=width)), re.MULTILINE)
 
 
 def test_counts_with_the_sizes_of_the_example() -> None:

@@ -21,8 +21,9 @@ def test_a_narrow_page_breaks_lines_before_a_sign_and_keeps_numbers_whole(dot: T
     assert isinstance(page, str)
     assert page.splitlines()[2:] == [
         "dot = 0.800000×0.700000",
-        "    + 0.200000×0.300000",
-        "    + (-0.100000)×(-0.200000) = 0.640000",
+        "      + 0.200000×0.300000",
+        "      + (-0.100000)×(-0.200000)",
+        "    = 0.640000",
     ]
     whole = render(dot, "plain", View(cells=("dot",), width=40, digits=6))
     assert isinstance(whole, str)

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 
 from attncalc.errors import AttncalcError
 from attncalc.render import View, render
+from attncalc.render.parts import operand_steps, outcome
 from attncalc.trace import Check, Given, Trace
 
 ANSI = re.compile(r"\x1b\[[\d;]*m")
@@ -301,3 +302,18 @@ def test_what_rounding_has_left_over_is_shown_as_nothing(make: Any) -> None:
     assert "     │ 0.00  0.25\n" in page(trace)
     assert page(trace, quiet=True).endswith(" │ 0.00  0.25\n")
     assert trace.result[0] == 1.1e-16
+
+
+def test_a_shape_that_the_sizes_say_already_is_not_said_again(make: Any) -> None:
+    handed_on = make.step("grad", [1.0, 2.0], "n", "upstream", sizes="[2]")
+    summed = make.step("sums", [1.0, 2.0], "n", "Σ x", sizes="Σ [2×3]")
+    assert [outcome(step) for step in (handed_on, summed, make.step("loss", 1.0))] == ["", "[2]", ""]
+
+
+def test_an_axis_is_labelled_wherever_it_stands(make: Any) -> None:
+    tokens = ("the", "cat")
+    keys = Given(np.eye(2), axes=("m", "d"), labels={0: tokens})
+    values = Given(np.ones((2, 3)), axes=("m", "d_v"))
+    others = Given(np.ones((3, 3)), axes=("m", "d_v"))
+    trace = make.trace(make.step("x", 1.0), inputs={"k": keys, "v": values, "w": others})
+    assert [dict(step.labels) for step in operand_steps(trace).values()] == [{"m": tokens}, {"m": tokens}, {}]

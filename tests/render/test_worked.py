@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
-from attncalc.render.worked import leading
+import attncalc as ac
+from attncalc.render.worked import in_the_step, leading
 
 
 @pytest.mark.parametrize(
@@ -20,3 +24,26 @@ from attncalc.render.worked import leading
 )
 def test_what_is_the_value_itself_is_not_said_twice(arithmetic: str, value: str, shown: str) -> None:
     assert leading(arithmetic, value) == shown
+
+
+@pytest.mark.parametrize(
+    ("entries", "worked"),
+    [
+        (2, "−(1×0.2689 / 1.3679) − (0×0.7311 / 1.3679)"),
+        (6, "−(1×0.0043 / 1.5781)" + "".join(f" − (0×0.{p:04} / 1.5781)" for p in (116, 315, 858, 2331, 6337))),
+        (7, ""),
+    ],
+)
+def test_six_terms_are_worked_out_in_the_step_and_no_more_whatever_their_signs(entries: int, worked: str) -> None:
+    upstream = np.eye(entries)[0]
+    [(arithmetic, _)] = in_the_step(ac.softmax(np.arange(entries)).grad(upstream=upstream).find("grad_sum")) or [
+        ("", "")
+    ]
+    assert arithmetic == worked
+
+
+def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) -> None:
+    one = make.entry(1)
+    line = ("(", one, *(piece for _ in range(5) for piece in (" − ", one, ")² + (", one)), " − ", one, ")²")
+    [(arithmetic, _)] = in_the_step(make.step("x", 0.0, arithmetic=lambda at: line))
+    assert arithmetic == " + ".join(["(1 − 1)²"] * 6)

@@ -1,0 +1,61 @@
+"""Where a line that is wider than the page is broken: prose between words, a formula before its signs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rich.cells import cell_len, chop_cells
+
+WORD = r"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?\S+\s*|\s+"  # a formula is broken before its sign, and a Σ keeps what it sums
+QUOTIENT = r"(?<=\))(?=/\()"  # the one sign without blanks before which a formula is broken
+PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
+
+
+def in_prose(text: str, first: int, further: int) -> list[int]:
+    """The offsets at which lines begin: a first line of so many cells, then lines of so many."""
+    found: list[int] = []
+    offset, room = 0, first
+    for piece in _pieces(text, further):
+        if cell_len(piece.rstrip()) > room and offset:
+            found.append(offset)
+            room = further
+        room -= cell_len(piece)
+        offset += len(piece)
+    return found
+
+
+def in_a_formula(text: str, first: int, further: int) -> list[int]:
+    """The same for a formula: a line ends at the last sign that the fewest brackets enclose."""
+    found: list[int] = []
+    places: list[tuple[int, int]] = []  # where the line may end, and how many brackets are open there
+    start = offset = depth = 0
+    for word in _pieces(text, further):
+        for piece in re.split(QUOTIENT, word):
+            if offset:
+                places.append((offset, depth))
+            while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
+                least = further // 2 if found else first - further // 2
+                late = [place for place in places if cell_len(text[start : place[0]]) >= least] or places[-1:]
+                fewest = min(open_ for _, open_ in late)
+                start = max(place for place, open_ in late if open_ == fewest)
+                found.append(start)
+                places = [place for place in places if place[0] > start]
+            offset += len(piece)
+            depth += piece.count("(") - piece.count(")")
+    return found
+
+
+def _pieces(text: str, room: int) -> Iterator[str]:
+    """What stays together: words; the factors of a long product; the bits of a name that is too long for a line."""
+    for word in re.findall(WORD, text):
+        if cell_len(word.rstrip()) <= room:
+            yield word
+            continue
+        for piece in re.findall(PIECE, word):
+            yield from chop_cells(piece, room) if cell_len(piece.rstrip()) > room else [piece]
+
+
+def torn(text: str, room: int) -> bool:
+    """Whether a name in the text is too long for a line of that room."""
+    return any(cell_len(piece) > room for word in text.split() for piece in re.findall(PIECE, word))

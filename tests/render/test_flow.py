@@ -1,0 +1,41 @@
+"""Formulas and sentences that are wider than the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from rich.text import Text
+
+from attncalc.render.flow import chain, flow
+
+FORMULAS = {
+    "outside brackets rather than within": (
+        "(e^a + 3)·(b + c)/(1 + e^(a/2))",
+        24,
+        ["(e^a + 3)·(b + c)", "/(1 + e^(a/2))"],
+    ),
+    "before the value": ("2·(2 + e^a)/(1 + e^a) ≈ 2.6605", 24, ["2·(2 + e^a)/(1 + e^a)", "≈ 2.6605"]),
+    "within brackets rather than after a word": ("x·(a + bbbbbbbb + cccccc)", 20, ["x·(a + bbbbbbbb", "+ cccccc)"]),
+    "a Σ keeps what it sums": ("probabilities·Σ losses", 20, ["probabilities·", "Σ losses"]),
+    "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
+}
+
+
+@pytest.mark.parametrize(("text", "width", "lines"), FORMULAS.values(), ids=FORMULAS)
+def test_a_formula_is_broken_where_it_is_read_best(text: str, width: int, lines: Sequence[str]) -> None:
+    assert [line.plain for line in flow(Text(text), width, formula=True)] == lines
+
+
+def test_a_name_that_would_be_torn_gets_a_line_of_its_own() -> None:
+    links = [Text("= ∂L/∂standard_deviation / (2·standard_deviation)"), Text("= [1] / (2·[1])")]
+    assert [line.plain for line in chain(Text("grad_variance"), links, 32)] == [
+        "grad_variance",
+        "    = ∂L/∂standard_deviation",
+        "      / (2·standard_deviation)",
+        "    = [1] / (2·[1])",
+    ]
+
+
+def test_a_sentence_is_broken_between_words_alone() -> None:
+    assert [line.plain for line in flow(Text("one (and two) of three"), 14)] == ["one (and two)", "of three"]
