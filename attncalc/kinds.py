@@ -41,8 +41,8 @@ def numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tu
         raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, and {there}")
     named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
     text = " ".join(named)
-    note = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
-    return g._replace(value=ids, note=note), named
+    said = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
+    return g._replace(value=ids, note=said), named
 
 
 def mask(operand: Operand, g: Given, kind: str | None) -> Given:
