@@ -11,7 +11,7 @@ from attncalc import axes as ax
 from attncalc.axes import Axes
 from attncalc.calculation import Calculation, Operand, Shape
 from attncalc.errors import OptionError, ShapeError
-from attncalc.text import either
+from attncalc.text import either, flag
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[st
     said = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
     for name, size in said.items():
         if size < 1:
-            raise OptionError(f"--{calculation.sizes[name].replace('_', '-')} must be at least 1, and not {size}")
+            raise OptionError(f"{flag(calculation.sizes[name])} must be at least 1, and not {size}")
     return said
 
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from attncalc.graph import Node
+from attncalc.text import flag
 from attncalc.trace import NOTHING, Trace
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Option(NamedTuple):
     @property
     def flag(self) -> str:
         """How it is spelled on the command line."""
-        return "--" + self.name.replace("_", "-")
+        return flag(self.name)
 
 
 class Declared(NamedTuple):

@@ -10,7 +10,7 @@ from attncalc.axes import Axis
 from attncalc.calculation import Calculation, Operand
 from attncalc.errors import InputError
 from attncalc.graph import note
-from attncalc.text import either, near, quoted
+from attncalc.text import either, flag, near, quoted
 from attncalc.trace import Given
 
 LONGEST_TEXT = 60
@@ -49,17 +49,17 @@ def mask(operand: Operand, g: Given, kind: str | None) -> Given:
     """A mask as true (may look) and false, or as numbers to add: by its kind, or by what its entries are."""
     value = g.value
     two_valued = value.dtype == bool or bool(np.isin(value, (0, 1)).all())
-    flag = f"--{operand.name}-kind".replace("_", "-")
+    option = flag(f"{operand.name}_kind")
     if kind is None:
         kind = "keep" if two_valued else "additive"
         meaning = "1 or true: may look" if two_valued else "its numbers are added"
-        note(f"{operand.name} read as {kind} ({meaning}); {flag} says otherwise")
+        note(f"{operand.name} read as {kind} ({meaning}); {option} says otherwise")
     if kind == "additive":
         return g._replace(value=value.astype(np.float64)) if value.dtype == bool else g
     if not two_valued:
         raise InputError(
             f"{operand.name} is to {kind} what it marks, and has entries other than 0 and 1",
-            hint=f"{flag} additive adds its numbers to the scores",
+            hint=f"{option} additive adds its numbers to the scores",
         )
     keep = value.astype(bool)
     return g._replace(value=keep if kind == "keep" else ~keep)

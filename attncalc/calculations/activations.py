@@ -19,7 +19,9 @@ from attncalc.trace import Trace
 if TYPE_CHECKING:
     from attncalc.pictures import Picture, Sweep
 
-Kind = Literal["relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"]
+ActivationKind = Literal[
+    "relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"
+]
 ALPHA = {"leaky-relu": 0.01, "elu": 1}
 """The activations that have a parameter, and its default."""
 
@@ -153,7 +155,7 @@ def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 def activation(
     x: Annotated[Node, "any numbers: each is taken by itself"],
     *,
-    kind: Annotated[Kind, "which function"] = "relu",
+    kind: Annotated[ActivationKind, "which function"] = "relu",
     alpha: Alpha = None,
 ) -> tuple[Node, Node]:
     """Bend a number: the step between two matrices without which they would be one matrix.
