@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc import axes as ax
 from attncalc import notation
-from attncalc.calculation import Calculation, Operand
+from attncalc.calculation import UPSTREAM, Calculation
 from attncalc.errors import NoGradient, NotExact, OptionError, ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.gradients import gradients
@@ -19,7 +19,6 @@ from attncalc.ops import spread
 from attncalc.ops.kernels import has_letters
 from attncalc.text import both, near
 from attncalc.trace import Check, Given
-from attncalc.writing import UPSTREAM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +36,7 @@ def backward_pass(
 ) -> tuple[Node, ...]:
     """The gradient of every operand that is asked for and can have one."""
     wrt = _differentiable(backward, calculation, nodes)
-    upstream = given(UPSTREAM, result.axes)
+    upstream = given(UPSTREAM.name, result.axes)
     found = gradients(result, upstream, wrt)
     return tuple(
         found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
@@ -104,20 +103,6 @@ def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -
     return upstream._replace(value=value, axes=result.names)
 
 
-def upstream_operand() -> Operand:
-    """The operand that every backward pass has beside the calculation's own: of the result's shape, whatever it is."""
-    return Operand(
-        name=UPSTREAM,
-        symbol=UPSTREAM,
-        shapes=((),),
-        required=False,
-        positional=False,
-        kind="real",
-        broadcasts=False,
-        help="the gradient of the loss with respect to the result; ones where it is not given",
-    )
-
-
 def gradchecks(written: Written) -> dict[Node, Check]:
     """Central differences beside each operand's gradient."""
     from attncalc.differences import compare  # few backward passes are checked
@@ -130,7 +115,7 @@ def gradchecks(written: Written) -> dict[Node, Check]:
     values = evaluate(written.roots, operands)
     by_symbol = {node.args["symbol"]: node for node in written.outputs}
     return {
-        gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM])
+        gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM.name])
         for name, node in written.operands.items()
         if (gradient := by_symbol.get(gradient_symbol(node))) is not None
     }
@@ -138,7 +123,12 @@ def gradchecks(written: Written) -> dict[Node, Check]:
 
 def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
     """A note where the default upstream meets a result whose rows have a constant sum, so that the gradient is 0."""
-    if problem.backward is None or problem.backward.jacobian or UPSTREAM in problem.inputs or not written.result.axes:
+    if (
+        problem.backward is None
+        or problem.backward.jacobian
+        or UPSTREAM.name in problem.inputs
+        or not written.result.axes
+    ):
         return ()
     result = values[written.result]
     if result.dtype.kind != "f" or result.shape[-1] < 2:

@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc import notation
 from attncalc.binding import Bound, bind
-from attncalc.calculation import Calculation, Operand, layer_of
+from attncalc.calculation import UPSTREAM, Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly, number
 from attncalc.graph import Node, Number, building, given, walk
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from attncalc.problem import Problem
 
     Array = NDArray[Any]
-
-UPSTREAM = "upstream"
 
 
 class Written(NamedTuple):
@@ -90,7 +88,7 @@ def _write(
 ) -> Written:
     calculation = problem.calculation
     with building() as said:
-        bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
+        bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM.name}, options)
         said.known.update(bound.labels)
         arrays, formulas = _told_apart(calculation, bound.inputs)
         said.exact = kind_of(arrays, dtype) == "object"
@@ -125,8 +123,8 @@ def _write(
             if problem.backward.jacobian:
                 outputs = backward.jacobian(problem.backward, calculation, result, nodes, options)
             else:
-                read[UPSTREAM] = backward.upstream_of(inputs.get(UPSTREAM), result, bound.dropped)
-                values[UPSTREAM] = read[UPSTREAM].value
+                upstream = backward.upstream_of(inputs.get(UPSTREAM.name), result, bound.dropped)
+                read[UPSTREAM.name], values[UPSTREAM.name] = upstream, upstream.value
                 outputs = backward.backward_pass(problem.backward, calculation, result, nodes)
     return Written(
         outputs=outputs,
@@ -202,7 +200,7 @@ def _must_be_there(problem: Problem) -> None:
     calculation = problem.calculation
     names = [operand.name for operand in calculation.operands_in(problem.inputs)]
     for name in problem.inputs:
-        if name not in names and not (name == UPSTREAM and problem.backward):
+        if name not in names and not (name == UPSTREAM.name and problem.backward):
             raise OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
     missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
     if missing:
