@@ -13,10 +13,11 @@ from attncalc import notation
 from attncalc.calculation import UPSTREAM, Calculation
 from attncalc.errors import NoGradient, NotExact, OptionError, ShapeError
 from attncalc.evaluate import evaluate
-from attncalc.gradients import gradients
-from attncalc.graph import Node, as_node, given, gradient_step, gradient_symbol, identity, step
+from attncalc.gradients import gradient_step, gradient_symbol, gradients
+from attncalc.graph import Node, as_node, given, identity
 from attncalc.ops import spread
 from attncalc.ops.kernels import has_letters
+from attncalc.steps import step
 from attncalc.text import both, near
 from attncalc.trace import Check, Given
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attncalc.axes import Axes
 from attncalc.errors import NoGradient
-from attncalc.graph import Node, as_node, gradient_step, walk
+from attncalc.graph import Node, as_node, walk
 from attncalc.notation import symbol
 from attncalc.ops import spread, total
 from attncalc.shorten import shortened
@@ -66,6 +66,26 @@ def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
     found = gradients(output, upstream, wrt)
     short = dict(zip(found, shortened([*found.values()], (upstream,)), strict=True))
     return [short[node] if node in short else spread(as_node(0), node.axes) for node in wrt]
+
+
+def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = "grad") -> Node:
+    """The step that holds the gradient of the loss with respect to a step or an operand."""
+    name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
+    return Node(
+        "step",
+        value,
+        name=f"{word}_{name}",
+        group=within,
+        why=why,
+        symbol=gradient_symbol(of, loss),
+        shown=True,
+        of=name,
+    )
+
+
+def gradient_symbol(of: Node, loss: str = "L") -> str:
+    """How formulas speak of the gradient of the loss with respect to a step or an operand."""
+    return f"∂{loss}/∂{of.args['symbol']}"
 
 
 _LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")

@@ -9,7 +9,7 @@ import numpy as np
 from attncalc.axes import Axis
 from attncalc.calculation import Calculation, Operand
 from attncalc.errors import InputError
-from attncalc.graph import note
+from attncalc.steps import note
 from attncalc.text import either, flag, near, quoted
 from attncalc.trace import Given
 

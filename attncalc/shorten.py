@@ -35,7 +35,7 @@ def shortened(roots: Sequence[Node], leaves: Collection[Node] = ()) -> list[Node
         elif node.op in _RULES:
             new[node] = spread(_RULES[node.op](*map(_narrow, sources), **node.args), node.axes)
         else:
-            new[node] = node if sources == [*node.sources] else Node(node.op, *sources, **node.args)
+            new[node] = node.over(sources)
     return [new[root] for root in roots]
 
 

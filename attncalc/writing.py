@@ -12,8 +12,9 @@ from attncalc.binding import Bound, bind
 from attncalc.calculation import UPSTREAM, Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly, number
-from attncalc.graph import Node, Number, building, given, walk
+from attncalc.graph import Node, Number, given, walk
 from attncalc.loops import Growth, Loop
+from attncalc.steps import building
 from attncalc.text import both, near
 from attncalc.trace import Given
 

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "attncalc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOOR = {"errors", "progress", "text"}
-LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
+LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten", "steps"}
 LOOPS = {"loops", "loops.program"}  # what a calculation returns whose turns depend on values
 INTERPRETERS = LOOPS | {
     "arithmetic",

@@ -10,9 +10,10 @@ import numpy as np
 
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant, output, step
+from attncalc.graph import Node, as_node, constant
 from attncalc.laws import same
 from attncalc.ops import cubable, elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
+from attncalc.steps import output, step
 from attncalc.text import either
 from attncalc.trace import Trace
 

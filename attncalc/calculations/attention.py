@@ -21,9 +21,10 @@ from attncalc.calculations.masking import (
 )
 from attncalc.calculations.rotation import DEFAULTS, Rotation, Turning, rotated_queries_and_keys
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import at_most, same, shuffled
 from attncalc.ops import affine, rename, repeat
+from attncalc.steps import note, step
 from attncalc.text import both
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"

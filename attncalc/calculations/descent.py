@@ -14,11 +14,12 @@ from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, Optimiz
 from attncalc.errors import DomainError
 from attncalc.expression import Expression, parse
 from attncalc.gradients import slopes
-from attncalc.graph import Node, as_node, given, letter, rewrite, step
+from attncalc.graph import Node, as_node, given, rewrite
 from attncalc.laws import same
 from attncalc.loops import End, Loop
 from attncalc.loops.program import Values
 from attncalc.ops import take
+from attncalc.steps import letter, step
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:

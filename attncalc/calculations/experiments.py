@@ -8,8 +8,9 @@ from typing import Annotated
 from attncalc.axes import Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1, FROM_0_ON, calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constants, group, label, note, output, step
+from attncalc.graph import Node, as_node, constants
 from attncalc.ops import listed, mean, over_all, peak, random_normal, root_of_sum, softmax, sqrt, total
+from attncalc.steps import group, label, note, output, step
 
 Trials = Annotated[int, "how often each is tried", AT_LEAST_1]
 Seed = Annotated[int, "of the random numbers: equal seeds give equal numbers", FROM_0_ON]

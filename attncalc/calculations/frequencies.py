@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from attncalc.axes import Axis
 from attncalc.errors import OptionError
-from attncalc.graph import Node, Number, as_node, constant, constants, named_size, step
+from attncalc.graph import Node, Number, as_node, constant, constants, named_size
 from attncalc.ops import index, log, maximum, minimum, power, sqrt
+from attncalc.steps import step
 from attncalc.text import either, flag
 
 if TYPE_CHECKING:

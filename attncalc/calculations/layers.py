@@ -9,9 +9,10 @@ from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activ
 from attncalc.calculations.normalisation import layernorm
 from attncalc.calculations.positions import first_places, sinusoidal_encoding
 from attncalc.errors import OptionError
-from attncalc.graph import Node, group, step
+from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.ops import affine, lookup, softmax, sqrt
+from attncalc.steps import group, step
 from attncalc.text import either
 
 FfnActivation = Annotated[Literal[ActivationKind, "swiglu", "geglu"], "the function; swiglu and geglu are gated by w3"]

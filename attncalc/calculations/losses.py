@@ -20,7 +20,7 @@ from attncalc.calculations.domains import (
 )
 from attncalc.calculations.probability import UNITS, Base, log_to
 from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.graph import Node, as_node, note, step
+from attncalc.graph import Node, as_node
 from attncalc.laws import at_most, one_right, same, shares
 from attncalc.ops import (
     compare_equal,
@@ -39,6 +39,7 @@ from attncalc.ops import (
     total,
     weigh,
 )
+from attncalc.steps import note, step
 from attncalc.trace import Trace
 
 

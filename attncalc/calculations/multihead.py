@@ -36,9 +36,10 @@ from attncalc.calculations.masking import (
     weights_of,
 )
 from attncalc.calculations.rotation import DEFAULTS, UNTURNED, Rotation, Turning, rotated_queries_and_keys
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.ops import merge, split
+from attncalc.steps import note, step
 
 ABOUT = {
     "heads": "The heads do the same with numbers of their own, and nothing passes between them here.",

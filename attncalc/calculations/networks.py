@@ -13,12 +13,13 @@ from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activ
 from attncalc.calculations.domains import must_be_places, must_sum_to_one
 from attncalc.calculations.losses import log_probabilities, score
 from attncalc.errors import OptionError, ShapeError
-from attncalc.gradients import slopes
-from attncalc.graph import Node, as_node, gradient_step, step
+from attncalc.gradients import gradient_step, slopes
+from attncalc.graph import Node, as_node
 from attncalc.laws import same, shuffled
 from attncalc.loops import End, Loop
 from attncalc.loops.program import Values
 from attncalc.ops import affine, mean, rename, total
+from attncalc.steps import step
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:

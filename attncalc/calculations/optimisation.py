@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 
 from attncalc.calculation import FROM_0_ON, Range, calculation
-from attncalc.graph import Node, as_node, group, note, output, step
+from attncalc.graph import Node, as_node
 from attncalc.laws import same, shuffled
 from attncalc.ops import sqrt, take
+from attncalc.steps import group, note, output, step
 from attncalc.text import both, flag
 from attncalc.trace import Trace
 

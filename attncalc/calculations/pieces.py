@@ -19,7 +19,7 @@ from attncalc.calculations.attention import (
     shared_heads,
 )
 from attncalc.calculations.masking import Causal, Scale, scaled
-from attncalc.graph import Node, aside, group, output, step
+from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.ops import (
     absolute,
@@ -36,6 +36,7 @@ from attncalc.ops import (
     softmax,
     total,
 )
+from attncalc.steps import aside, group, output, step
 
 ABOUT = {
     "scores": "Earlier queries are not looked at again: they may not see this token, so what they saw has not "

@@ -11,9 +11,10 @@ from attncalc.calculation import AT_LEAST_1, calculation
 from attncalc.calculations.masking import slopes_of
 from attncalc.calculations.positions import needed
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import alike_along_diagonals, at_most
 from attncalc.ops import absolute, bucket, index, keep_where, lookup, outer
+from attncalc.steps import note, step
 
 MOST_BUCKETS = 4096
 

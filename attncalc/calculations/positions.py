@@ -11,7 +11,7 @@ from attncalc.axes import Axes, Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
 from attncalc.calculations.frequencies import powers_of
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, as_node, aside, identity, step
+from attncalc.graph import Node, as_node, identity
 from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import (
     cos,
@@ -23,6 +23,7 @@ from attncalc.ops import (
     rotate,
     sin,
 )
+from attncalc.steps import aside, step
 from attncalc.text import flag
 from attncalc.trace import Step, Trace
 

@@ -15,11 +15,12 @@ from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.multihead import Heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.errors import OptionError
-from attncalc.graph import Node, constants, group, step, words_of
+from attncalc.graph import Node, constants
 from attncalc.laws import same, shuffled
 from attncalc.loops import Growth
 from attncalc.ops import affine, concat, rename, take
 from attncalc.ops import ranking as best
+from attncalc.steps import group, step, words_of
 from attncalc.text import near
 from attncalc.trace import Step, Trace
 
