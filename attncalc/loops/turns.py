@@ -67,7 +67,7 @@ def _steps(turn: Turn, full: Turn | None, loop: Loop, written: Written, known: d
     before = {name: node for name, node in loop.carry.items() if node.op == "step" and turn.number > loop.first}
     for node in turn.values:
         if node not in known:
-            known[node] = record(node, turn.values, turn.inputs, written.labels, None, None)
+            known[node] = record(node, turn.values, turn.inputs, written.labels)
         drift = farthest(turn.values[node], full.values[node]) if full else None
         group = _group(loop, turn.number, node)
         step = again(known[node], node, turn.values, turn.inputs, group, drift)
