@@ -55,7 +55,7 @@ def jacobian(
     """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
     wrt = _differentiable(backward, calculation, nodes)
     for node in wrt:
-        entries = _count(result.axes) * _count(node.axes)
+        entries = math.prod(result.shape) * math.prod(node.shape)
         if entries > LARGEST_JACOBIAN:
             raise ShapeError(
                 f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
@@ -68,10 +68,6 @@ def jacobian(
         return (step("jacobian", closed, "a share moves with its own score, and against every other one"),)
     found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
     return tuple(found[node] for node in wrt if node in found)
-
-
-def _count(axes: ax.Axes) -> int:
-    return math.prod(axis.size for axis in axes)
 
 
 def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
@@ -90,7 +86,7 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
 
 def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
     """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
-    shape = tuple(axis.size for axis in result.axes)
+    shape = result.shape
     if upstream is None:
         return Given(np.ones(shape), "ones: the loss is the sum of the result", axes=result.names)
     value = upstream.value

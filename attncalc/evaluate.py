@@ -64,7 +64,7 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
     if node.op == "constants":
         return np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype)
     if node.op == "identity":
-        shape = tuple(axis.size for axis in node.axes)
+        shape = node.shape
         ones = np.eye(int(np.prod(shape[: len(shape) // 2])))
         return (exactly(ones) if dtype.kind == "O" else ones.astype(dtype)).reshape(shape)
     if node.op == "size":
@@ -72,7 +72,7 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
     if node.op == "index":
         along = node.args["along"]
         positions = align(_positions(along.size, dtype), (along,), node.axes)
-        return np.broadcast_to(positions, tuple(axis.size for axis in node.axes))
+        return np.broadcast_to(positions, node.shape)
     if not node.sources:
         if dtype.kind == "O":
             raise NotExact("numbers that are drawn at random have no closed form")

@@ -88,6 +88,11 @@ class Node:
         return ax.names(self.axes)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes, in order: what the value's shape will be."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
     def key(self) -> tuple[str, str]:
         """A step's (group, name)."""
         return self.args["group"], self.args["name"]

@@ -158,7 +158,7 @@ def _once(
 
 def is_large(written: Written) -> bool:
     """Whether the values of all nodes together are worth a thought of the memory that they take."""
-    entries = (math.prod(axis.size for axis in node.axes) for node in walk(*written.roots) if node.op != "input")
+    entries = (math.prod(node.shape) for node in walk(*written.roots) if node.op != "input")
     return sum(entries) >= LARGE
 
 

@@ -219,9 +219,7 @@ def _same(a: Array, b: Array) -> bool:
 def _fitting(own: Own, nodes: Sequence[Node]) -> Own:
     """The own values that have the shapes of the steps behind these nodes: a mistake may have made them others."""
     odd = {
-        node.key
-        for node in walk(*nodes)
-        if node.op == "step" and node.key in own and own[node.key].shape != tuple(axis.size for axis in node.axes)
+        node.key for node in walk(*nodes) if node.op == "step" and node.key in own and own[node.key].shape != node.shape
     }
     return {key: value for key, value in own.items() if key not in odd} if odd else own
 

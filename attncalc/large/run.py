@@ -79,7 +79,7 @@ def evaluated(written: Written, kind: str, what: str, asked: str | None) -> dict
 
 
 def _bytes(node: Node, kind: str) -> int:
-    return itemsize(kind) * math.prod(axis.size for axis in node.axes)
+    return itemsize(kind) * math.prod(node.shape)
 
 
 def recorded(
@@ -93,7 +93,7 @@ def recorded(
     look = partial(_look, values, operands, kind, {})
     if node in values:
         return record(node, values, operands, labels, look=look)._replace(left_over=None)
-    nothing = np.broadcast_to(np.zeros((), kind), tuple(axis.size for axis in node.axes))
+    nothing = np.broadcast_to(np.zeros((), kind), node.shape)
     step = record(node, {node: nothing}, operands, labels, look=look)
     return step._replace(value=None, entries=partial(_entries, node, values, operands, kind), left_over=None)
 

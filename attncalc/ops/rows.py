@@ -102,7 +102,7 @@ def _collected(args: dict[str, Any], g: Axes, numbers: Axes) -> Axes:
 
 def _collect(node: Node, g: Array, numbers: Array) -> Array:
     axes, counted = (source.axes for source in node.sources)
-    result = zeros((*g.shape[: g.ndim - len(axes)], *(axis.size for axis in node.axes)), g)
+    result = zeros((*g.shape[: g.ndim - len(axes)], *node.shape), g)
     np.add.at(result, _places(numbers, counted, node.args["into"].name, node.axes, axes), g)
     return result
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.text import Text
 
 from attncalc.render.view import View
+from attncalc.render.window import GAP
 
 WORD = r"(?:[-+−=/→] )?\S+\s*|\s+"  # a line of arithmetic is broken before its sign
 PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
@@ -45,6 +46,19 @@ def _pieces(text: str, room: int) -> Iterator[str]:
             continue
         for piece in re.findall(PIECE, word):
             yield from chop_cells(piece, room) if cell_len(piece.rstrip()) > room else [piece]
+
+
+def right(text: str, width: int) -> str:
+    """Text at the right of so many columns, however wide its characters are."""
+    return " " * (width - cell_len(text)) + text
+
+
+def shortened(text: str, width: int, view: View) -> str:
+    """A label within so many columns, with the sign of a gap where it is cut."""
+    text, gap = view.spell(text), view.spell(GAP)
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width) if width <= len(gap) else set_cell_size(text, width - len(gap)) + gap
 
 
 def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int = 0) -> Iterator[Text]:
