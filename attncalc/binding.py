@@ -60,14 +60,10 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             labels.setdefault(found[position].name, words)
     for operand in given:
         if operand.kind == "tokens":
-            from attncalc.kinds import holders, numbered  # few operands are such
+            from attncalc.kinds import numbered, vocabulary  # few operands are such
 
-            place = next((a for known in axes.values() for a in known if a.name == operand.of), None)
-            if place is None:
-                raise OptionError(
-                    f"{calculation.name} has no vocabulary for {operand.name}: {holders(calculation, operand)}"
-                )
-            inputs_[operand.name], words = numbered(inputs_[operand.name], operand, place, labels.get(operand.of, ()))
+            into = vocabulary(calculation, operand, axes)
+            inputs_[operand.name], words = numbered(inputs_[operand.name], operand, into, labels.get(operand.of, ()))
             if words:
                 labels[axes[operand.name][-1].name] = words
     return Bound(inputs_, axes, labels, frozenset(dropped))

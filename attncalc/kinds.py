@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attncalc.axes import Axis
+from attncalc.axes import Axes, Axis
 from attncalc.calculation import Calculation, Operand
-from attncalc.errors import InputError
+from attncalc.errors import InputError, OptionError
 from attncalc.steps import note
 from attncalc.text import either, flag, near, quoted
 from attncalc.trace import Given
@@ -17,9 +17,13 @@ LONGEST_TEXT = 60
 """Characters of a text that is told beside the ids of its words."""
 
 
-def holders(calculation: Calculation, tokens: Operand) -> str:
-    """`embedding or output must be given`: the operands whose rows or columns the tokens count."""
-    return f"{either(o.name for o in calculation.operands if any(tokens.of in s for s in o.shapes))} must be given"
+def vocabulary(calculation: Calculation, tokens: Operand, axes: Mapping[str, Axes]) -> Axis:
+    """The axis that tokens point into, of whichever operand has it."""
+    found = next((axis for own in axes.values() for axis in own if axis.name == tokens.of), None)
+    if found is None:
+        holders = either(o.name for o in calculation.operands if any(tokens.of in shape for shape in o.shapes))
+        raise OptionError(f"{calculation.name} has no vocabulary for {tokens.name}: {holders} must be given")
+    return found
 
 
 def numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:

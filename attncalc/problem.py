@@ -90,12 +90,7 @@ def solve(
         if written.loop is not None:
             from attncalc.loops import turns  # few calculations are loops
 
-            if is_large(written):
-                from attncalc.large import run as large
-
-                large.must_fit_whole(written, kind_of(written.values, dtype), f"a turn of {problem.name}")
-
-            recorded = turns.recorded(written, written.loop, dtype, rounding, keep_all=keep_all)
+            recorded = turns.recorded(problem.name, written, written.loop, dtype, rounding, keep_all=keep_all)
         else:
             recorded = _once(problem, written, dtype, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:

@@ -93,11 +93,7 @@ def _write(
         said.known.update(bound.labels)
         arrays, formulas = _told_apart(calculation, bound.inputs)
         said.exact = kind_of(arrays, dtype) == "object"
-        nodes = {
-            o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
-            for o in calculation.operands_in(arrays)
-            if o.name in arrays
-        }
+        nodes = _nodes(calculation, arrays, bound)
         if calculation.check:
             settled = calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
             options = options | dict(settled or {})
@@ -110,12 +106,7 @@ def _write(
 
             as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
             made, known = grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
-        loop = made if isinstance(made, Loop) else None
-        if loop is not None and problem.backward:
-            if loop.loss is None:
-                raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
-            made, loop = loop.loss, None
-        outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
+        outputs, loop = _returned(made, problem)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
         if problem.backward:
@@ -140,6 +131,29 @@ def _write(
         loop=loop,
         known=known,
     )
+
+
+def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) -> dict[str, Node]:
+    """The operands as the nodes that a graph begins with."""
+    return {
+        o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
+        for o in calculation.operands_in(arrays)
+        if o.name in arrays
+    }
+
+
+def _returned(made: Node | tuple[Node, ...] | Loop, problem: Problem) -> tuple[tuple[Node, ...], Loop | None]:
+    """The outputs that a calculation returns, and its loop if it is one; a backward pass starts from a loop's loss."""
+    if isinstance(made, Node):
+        return (made,), None
+    if not isinstance(made, Loop):
+        return made, None
+    if problem.backward is None:
+        return made.results, made
+    if made.loss is None:
+        name = problem.calculation.name
+        raise NoGradient(f"{name} is a loop whose turns depend on values: it has no gradient")
+    return (made.loss,), None
 
 
 def _told_apart(

@@ -11,6 +11,7 @@ import numpy as np
 from attncalc.evaluate import number
 from attncalc.loops import Loop
 from attncalc.loops.running import Ran, Turn, run
+from attncalc.problem import is_large
 from attncalc.recording import Recorded, again, drop, farthest, record
 from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, after_step, as_kind, kind_of
@@ -24,9 +25,18 @@ if TYPE_CHECKING:
     Rounding = Callable[[Array], Array]
 
 
-def recorded(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
-    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded."""
+def recorded(
+    name: str, written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool
+) -> Recorded:
+    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded.
+
+    `name` is the problem's, for the refusal of a turn that would not fit in memory.
+    """
     kind = kind_of(written.values, dtype)
+    if is_large(written):
+        from attncalc.large import run as large  # few loops are
+
+        large.must_fit_whole(written, kind, f"a turn of {name}")
     start = {
         name: as_kind(value, kind) if isinstance(value, np.ndarray) else number(value, np.dtype(kind))
         for name, value in loop.start.items()
