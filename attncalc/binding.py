@@ -39,7 +39,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             dropped |= row
     ranks = {name: g.value.ndim for name, g in ready.items()}
     given = [o for o in operands if o.name in ready]
-    settled = {o.name: _alternative(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
+    settled = {o.name: _of_rank(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
     lead, sizes = _surroundings([o for o in given if not o.broadcasts and o.name in settled], ready)
     shapes = {o.name: settled.get(o.name) or _fitting(o, ready[o.name].value.shape, lead, sizes) for o in given}
     declared = {name for shape in shapes.values() for name in _flat(shape)}
@@ -83,7 +83,7 @@ def _flat(shape: Shape) -> list[str]:
 
 
 def _surroundings(operands: Sequence[Operand], ready: Mapping[str, Given]) -> tuple[int | None, dict[str, int]]:
-    """How many leading axes these operands have, of which each has one shape, and the sizes of their own axes."""
+    """What operands with a single declared shape tell of the rest: how many axes lead, and how large the others are."""
     sizes: dict[str, int] = {}
     lead = None
     for operand in operands:
@@ -103,10 +103,10 @@ def _fitting(operand: Operand, found: Sequence[int], lead: int | None, sizes: Ma
             names = zip(shape[::-1], found[::-1], strict=False)
             if all(sizes.get(name, size) == size for name, size in names if isinstance(name, str)):
                 return shape
-    return _alternative(operand, len(found))
+    return _of_rank(operand, len(found))
 
 
-def _alternative(operand: Operand, rank: int) -> Shape:
+def _of_rank(operand: Operand, rank: int) -> Shape:
     """The declared shape that a value of this rank has: the same rank, else the largest, with axes in front."""
     exact = [shape for shape in operand.shapes if len(shape) == rank]
     if exact:

@@ -114,7 +114,7 @@ class Option(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """What is declared of an operand; the last three only of one in a family, which has no parameter of its own."""
+    """What the decorator says of an operand; the last three of one in a family, which is no parameter by itself."""
 
     text: str
     kind: Kind = "real"

@@ -32,11 +32,11 @@ def expanded(roots: Sequence[Node]) -> list[Node]:
     found: list[Node] = []
     for step in walk(*roots):
         if step.op == "step":
-            found.extend(_inside(step))
+            found.extend(_substeps(step))
     return found
 
 
-def _inside(step: Node) -> list[Node]:
+def _substeps(step: Node) -> list[Node]:
     """The sub-steps of one step: each primitive of a body, and the body as a whole."""
     made: list[Node] = []
     names: dict[str, int] = {}

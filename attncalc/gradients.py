@@ -129,7 +129,7 @@ def _because(node: Node, source: int) -> list[str]:
 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:
-    """A gradient summed over the axes that its source lacks, but for its own."""
+    """A source's share of a gradient with the source's axes: summed over others, but for a Jacobian's own in front."""
     if node.row.elementwise:  # there, what is the same all along an axis still counts once for each place of it
         lost = tuple(axis for axis in node.axes if axis.name not in {*source.names, *gradient.names})
         gradient = spread(gradient, lost + gradient.axes)

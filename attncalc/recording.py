@@ -94,7 +94,7 @@ def again(
     group: str,
     drift: float | None,
 ) -> Step:
-    """A step that is known already, as it is at another turn of a loop."""
+    """The record of a loop's step at another turn: what is written of it stays, its value and what led to it do not."""
     look = _look(values, operands)
     return step._replace(
         group=group,
