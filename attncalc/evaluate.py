@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     Array = NDArray[Any]
+    Rounding = Callable[[Array], Array]  # what is done to the value of each step before the next one uses it
 
 MOST_EXACT = 20_000
 
@@ -31,7 +32,7 @@ def evaluate(
     *,
     dtype: DTypeLike = np.float64,
     given: Mapping[tuple[str, str], Array] | None = None,
-    after_step: Callable[[Array], Array] | None = None,
+    after_step: Rounding | None = None,
     keep: Callable[[Node], bool] = named,
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.

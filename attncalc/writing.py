@@ -19,13 +19,9 @@ from attncalc.text import both, near
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from attncalc.evaluate import Array, Rounding
     from attncalc.expression import Expression
-    from attncalc.loops.program import Rounding
     from attncalc.problem import Problem
-
-    Array = NDArray[Any]
 
 
 class Written(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +17,8 @@ from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, after_step, as_kind, kind_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from attncalc.evaluate import Array, Rounding
     from attncalc.graph import Node
-
-    Array = NDArray[Any]
-    Rounding = Callable[[Array], Array]
 
 
 def recorded(
