@@ -4,12 +4,13 @@
     python tests/benchmarks/attention.py --n 4096 --rounds 7
     python tests/benchmarks/attention.py --processes      whole processes: from three .npy files to one
 
-Each round runs every candidate once, one after the other, so that a busy machine slows all of them alike; what is
-reported is the median time, and the median over the rounds of the ratio to the same round's PyTorch, or to bare NumPy
-where PyTorch is not installed; and the same of the processor time, all cores added up, which other programs that run
-meanwhile disturb less. Each candidate uses all cores that the process may use, and its result is compared with
-attncalc's before anything is measured. A whole process is started anew each time: it starts its interpreter, imports
-what it needs, reads its operands and writes its result.
+Each round runs every candidate once, one after the other, so that a busy machine slows all of them alike, and begins
+with another one than the round before, so that none always runs behind the same. What is reported is the median time,
+and the median over the rounds of the ratio to the same round's PyTorch, or to bare NumPy where PyTorch is not
+installed; and the same of the processor time, all cores added up, which other programs that run meanwhile disturb less.
+Each candidate uses all cores that the process may use, and its result is compared with attncalc's before anything is
+measured. A whole process is started anew each time: it starts its interpreter, imports what it needs, reads its
+operands and writes its result.
 """
 
 from __future__ import annotations
@@ -118,11 +119,13 @@ def measure(calls: dict[str, Candidate], rounds: int) -> dict[str, list[tuple[fl
         apart = np.max(np.abs(result - results["attncalc"]))
         assert apart < 1e-4 * np.max(np.abs(result)), f"{name} is {apart:.2g} off"
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
+    names = list(calls)
+    for number in range(rounds):
+        first = number % len(names)
+        for name in (*names[first:], *names[:first]):
             time.sleep(PAUSE)
             start, worked = time.perf_counter(), processor_time()
-            call()
+            calls[name]()
             times[name].append((time.perf_counter() - start, processor_time() - worked))
     return times
 
