@@ -6,15 +6,11 @@ operands and numbers, whose values it writes down, with brackets where a reader 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from attncalc.cells import At, Cell, Form, Literal, Pick
+from attncalc.cells import At, Cell, EntryOf, Form, Literal, Pick
 from attncalc.graph import Node
 from attncalc.trace import Arithmetic, Entry
-
-Value = Callable[[Node, At], Any]
-"""(node, place) → the entry's value, for any node."""
 
 NEGATED = 4
 """A sign in front of something: it may stand at the start of a sum, and nowhere else without brackets."""
@@ -28,7 +24,7 @@ _HAND_ON = ("concat", "listed", "stack")
 """Primitives whose entry, where it is just that of a step, says no more than the value does."""
 
 
-def entry(node: Node, at: At, value: Value) -> Arithmetic:
+def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
     """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands."""
     expression = node.sources[0] if node.op == "step" else node
     if _is_leaf(expression):
@@ -42,7 +38,7 @@ def _is_leaf(node: Node) -> bool:
     return node.op in ("step", "input")
 
 
-def _of_node(node: Node, at: At, value: Value) -> tuple[list[str | Entry], float]:
+def _of_node(node: Node, at: At, value: EntryOf) -> tuple[list[str | Entry], float]:
     """The pieces of an entry's arithmetic, and how tightly they hold together, in the numbers of `Op.binds`."""
     if _is_leaf(node):
         return [Entry(value(node, at), brackets=False)], 0
@@ -50,7 +46,7 @@ def _of_node(node: Node, at: At, value: Value) -> tuple[list[str | Entry], float
     return _of_cell(node, cell, value)
 
 
-def _of_cell(node: Node, cell: Cell, value: Value) -> tuple[list[str | Entry], float]:
+def _of_cell(node: Node, cell: Cell, value: EntryOf) -> tuple[list[str | Entry], float]:
     if isinstance(cell, Pick):
         return _of_node(node.sources[cell.source], cell.at, value)
     if isinstance(cell, Literal):

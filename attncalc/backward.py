@@ -10,16 +10,16 @@ import numpy as np
 
 from attncalc import axes as ax
 from attncalc import notation
-from attncalc.calculation import Calculation, Operand
+from attncalc.calculation import UPSTREAM, Calculation
 from attncalc.errors import NoGradient, NotExact, OptionError, ShapeError
 from attncalc.evaluate import evaluate
-from attncalc.gradients import gradients
-from attncalc.graph import Node, as_node, given, gradient_step, gradient_symbol, identity, step
+from attncalc.gradients import gradient_step, gradient_symbol, gradients
+from attncalc.graph import Node, as_node, given, identity
 from attncalc.ops import spread
 from attncalc.ops.kernels import has_letters
+from attncalc.steps import step
 from attncalc.text import both, near
 from attncalc.trace import Check, Given
-from attncalc.writing import UPSTREAM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ def backward_pass(
 ) -> tuple[Node, ...]:
     """The gradient of every operand that is asked for and can have one."""
     wrt = _differentiable(backward, calculation, nodes)
-    upstream = given(UPSTREAM, result.axes)
+    upstream = given(UPSTREAM.name, result.axes)
     found = gradients(result, upstream, wrt)
     return tuple(
         found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
@@ -55,7 +55,7 @@ def jacobian(
     """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
     wrt = _differentiable(backward, calculation, nodes)
     for node in wrt:
-        entries = _count(result.axes) * _count(node.axes)
+        entries = math.prod(result.shape) * math.prod(node.shape)
         if entries > LARGEST_JACOBIAN:
             raise ShapeError(
                 f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
@@ -68,10 +68,6 @@ def jacobian(
         return (step("jacobian", closed, "a share moves with its own score, and against every other one"),)
     found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
     return tuple(found[node] for node in wrt if node in found)
-
-
-def _count(axes: ax.Axes) -> int:
-    return math.prod(axis.size for axis in axes)
 
 
 def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
@@ -90,7 +86,7 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
 
 def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
     """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
-    shape = tuple(axis.size for axis in result.axes)
+    shape = result.shape
     if upstream is None:
         told = "ones (the loss is the sum of the result)" if shape else "one (the loss is the result itself)"
         return Given(np.ones(shape), told, axes=result.names)
@@ -105,20 +101,6 @@ def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -
     return upstream._replace(value=value, axes=result.names)
 
 
-def upstream_operand() -> Operand:
-    """The operand that every backward pass has beside the calculation's own: of the result's shape, whatever it is."""
-    return Operand(
-        name=UPSTREAM,
-        symbol=UPSTREAM,
-        shapes=((),),
-        required=False,
-        positional=False,
-        kind="real",
-        broadcasts=False,
-        help="the gradient of the loss with respect to the result; ones where it is not given",
-    )
-
-
 def gradchecks(written: Written) -> dict[Node, Check]:
     """Central differences beside each operand's gradient."""
     from attncalc.differences import compare  # few backward passes are checked
@@ -131,7 +113,7 @@ def gradchecks(written: Written) -> dict[Node, Check]:
     values = evaluate(written.roots, operands)
     by_symbol = {node.args["symbol"]: node for node in written.outputs}
     return {
-        gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM])
+        gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM.name])
         for name, node in written.operands.items()
         if (gradient := by_symbol.get(gradient_symbol(node))) is not None
     }
@@ -139,7 +121,12 @@ def gradchecks(written: Written) -> dict[Node, Check]:
 
 def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
     """A note where the default upstream meets a result whose rows have a constant sum, so that the gradient is 0."""
-    if problem.backward is None or problem.backward.jacobian or UPSTREAM in problem.inputs or not written.result.axes:
+    if (
+        problem.backward is None
+        or problem.backward.jacobian
+        or UPSTREAM.name in problem.inputs
+        or not written.result.axes
+    ):
         return ()
     result = values[written.result]
     if result.dtype.kind != "f" or result.shape[-1] < 2:

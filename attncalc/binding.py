@@ -11,7 +11,7 @@ from attncalc import axes as ax
 from attncalc.axes import Axes
 from attncalc.calculation import Calculation, Operand, Shape
 from attncalc.errors import OptionError, ShapeError
-from attncalc.text import either
+from attncalc.text import either, flag
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             dropped |= row
     ranks = {name: g.value.ndim for name, g in ready.items()}
     given = [o for o in operands if o.name in ready]
-    settled = {o.name: _alternative(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
+    settled = {o.name: _of_rank(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
     lead, sizes = _surroundings([o for o in given if not o.broadcasts and o.name in settled], ready)
     shapes = {o.name: settled.get(o.name) or _fitting(o, ready[o.name].value.shape, lead, sizes) for o in given}
     declared = {name for shape in shapes.values() for name in _flat(shape)}
@@ -60,14 +60,10 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             labels.setdefault(found[position].name, words)
     for operand in given:
         if operand.kind == "tokens":
-            from attncalc.kinds import holders, numbered  # few operands are such
+            from attncalc.kinds import numbered, vocabulary  # few operands are such
 
-            place = next((a for known in axes.values() for a in known if a.name == operand.of), None)
-            if place is None:
-                raise OptionError(
-                    f"{calculation.name} has no vocabulary for {operand.name}: {holders(calculation, operand)}"
-                )
-            inputs_[operand.name], words = numbered(inputs_[operand.name], operand, place, labels.get(operand.of, ()))
+            into = vocabulary(calculation, operand, axes)
+            inputs_[operand.name], words = numbered(inputs_[operand.name], operand, into, labels.get(operand.of, ()))
             if words:
                 labels[axes[operand.name][-1].name] = words
     return Bound(inputs_, axes, labels, frozenset(dropped))
@@ -78,7 +74,7 @@ def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[st
     said = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
     for name, size in said.items():
         if size < 1:
-            raise OptionError(f"--{calculation.sizes[name].replace('_', '-')} must be at least 1, and not {size}")
+            raise OptionError(f"{flag(calculation.sizes[name])} must be at least 1, and not {size}")
     return said
 
 
@@ -87,7 +83,7 @@ def _flat(shape: Shape) -> list[str]:
 
 
 def _surroundings(operands: Sequence[Operand], ready: Mapping[str, Given]) -> tuple[int | None, dict[str, int]]:
-    """How many leading axes these operands have, of which each has one shape, and the sizes of their own axes."""
+    """What operands with a single declared shape tell of the rest: how many axes lead, and how large the others are."""
     sizes: dict[str, int] = {}
     lead = None
     for operand in operands:
@@ -107,10 +103,10 @@ def _fitting(operand: Operand, found: Sequence[int], lead: int | None, sizes: Ma
             names = zip(shape[::-1], found[::-1], strict=False)
             if all(sizes.get(name, size) == size for name, size in names if isinstance(name, str)):
                 return shape
-    return _alternative(operand, len(found))
+    return _of_rank(operand, len(found))
 
 
-def _alternative(operand: Operand, rank: int) -> Shape:
+def _of_rank(operand: Operand, rank: int) -> Shape:
     """The declared shape that a value of this rank has: the same rank, else the largest, with axes in front."""
     exact = [shape for shape in operand.shapes if len(shape) == rank]
     if exact:

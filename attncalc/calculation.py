@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from attncalc.graph import Node
+from attncalc.text import flag
 from attncalc.trace import NOTHING, Trace
 
 if TYPE_CHECKING:
@@ -48,17 +49,21 @@ class Operand(NamedTuple):
     name: str  # the word on the command line, the JSON key, the library's parameter: "wq"
     symbol: str  # how formulas speak of it: "W_Q"
     shapes: tuple[Shape, ...]  # the declared axes; several when a vector or a matrix will do
-    required: bool
-    positional: bool
-    kind: Kind
-    broadcasts: bool  # read from the right: a mask [m] or [n, m] serves every head, and axes of size 1 are any size
-    help: str
+    required: bool = False
+    positional: bool = False
+    kind: Kind = "real"
+    broadcasts: bool = False  # read from the right: a mask [m] or [n, m] serves every head; axes of size 1 are any size
+    help: str = ""
     words: tuple[str, ...] = ()  # what may be said in its place: `--bias alibi`; an option of its name holds the word
     of: str = ""  # the axis that tokens point into, whose labels are their words
 
     def means(self, value: Any) -> bool:
         """Whether a value is one of the words that may stand for the array."""
         return isinstance(value, str) and value in self.words
+
+
+UPSTREAM = Operand("upstream", "upstream", ((),), help="the gradient of the loss with respect to the result")
+"""What every backward pass takes beside the calculation's own operands: of the result's shape, whatever that is."""
 
 
 class Range(NamedTuple):
@@ -105,11 +110,11 @@ class Option(NamedTuple):
     @property
     def flag(self) -> str:
         """How it is spelled on the command line."""
-        return "--" + self.name.replace("_", "-")
+        return flag(self.name)
 
 
 class Declared(NamedTuple):
-    """What is declared of an operand; the last three only of one in a family, which has no parameter of its own."""
+    """What the decorator says of an operand; the last three of one in a family, which is no parameter by itself."""
 
     text: str
     kind: Kind = "real"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 At = Mapping[str, int]
 Look = Callable[[int, At], Any]
 """(source's number, place) → the value there: what a choice (a mask, a maximum) needs to say which way it went."""
+EntryOf = Callable[["Node", At], Any]
+"""(node, place) → the value there, of any node: what an entry's arithmetic and its origins are found with."""
 
 
 class Pick(NamedTuple):

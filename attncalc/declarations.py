@@ -110,7 +110,6 @@ def _one(kind: Any) -> Any:
 def _option(name: str, annotated: Any, default: Any) -> Option:
     hint, text = _bare(annotated)
     told = getattr(annotated, "__metadata__", ())
-    told = getattr(annotated, "__metadata__", ())
     union = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     many = any(typing.get_origin(part) is tuple for part in union)
     flat = [_one(part) for part in union]

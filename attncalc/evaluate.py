@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     Array = NDArray[Any]
+    Rounding = Callable[[Array], Array]  # what is done to the value of each step before the next one uses it
 
 MOST_EXACT = 20_000
 
@@ -31,7 +32,7 @@ def evaluate(
     *,
     dtype: DTypeLike = np.float64,
     given: Mapping[tuple[str, str], Array] | None = None,
-    after_step: Callable[[Array], Array] | None = None,
+    after_step: Rounding | None = None,
     keep: Callable[[Node], bool] = named,
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.
@@ -64,7 +65,7 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
     if node.op == "constants":
         return np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype)
     if node.op == "identity":
-        shape = tuple(axis.size for axis in node.axes)
+        shape = node.shape
         ones = np.eye(int(np.prod(shape[: len(shape) // 2])))
         return (exactly(ones) if dtype.kind == "O" else ones.astype(dtype)).reshape(shape)
     if node.op == "size":
@@ -72,7 +73,7 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
     if node.op == "index":
         along = node.args["along"]
         positions = align(_positions(along.size, dtype), (along,), node.axes)
-        return np.broadcast_to(positions, tuple(axis.size for axis in node.axes))
+        return np.broadcast_to(positions, node.shape)
     if not node.sources:
         if dtype.kind == "O":
             raise NotExact("numbers that are drawn at random have no closed form")

@@ -32,11 +32,11 @@ def expanded(roots: Sequence[Node]) -> list[Node]:
     found: list[Node] = []
     for step in walk(*roots):
         if step.op == "step":
-            found.extend(_inside(step))
+            found.extend(_substeps(step))
     return found
 
 
-def _inside(step: Node) -> list[Node]:
+def _substeps(step: Node) -> list[Node]:
     """The sub-steps of one step: each primitive of a body, and the body as a whole."""
     made: list[Node] = []
     names: dict[str, int] = {}
@@ -47,7 +47,7 @@ def _inside(step: Node) -> list[Node]:
         new: dict[Node, Node] = {source: source for source in walk(*node.sources)}
         for part in walk(body):
             if part not in new:
-                copy = Node(part.op, *(new[source] for source in part.sources), **part.args) if part.sources else part
+                copy = part.over([new[source] for source in part.sources])
                 new[part] = copy if part.op in _SILENT else _named(copy, step.path, node, names)
                 made += [copy] if new[part] is copy else [copy, new[part]]
     for i, part in enumerate(made):  # shown before the step that they define, in the order in which they are worked out

@@ -13,12 +13,12 @@ from itertools import chain, islice, zip_longest
 from attncalc import cost, notation, samples
 from attncalc.calculation import Calculation, Option
 from attncalc.calculations import load
-from attncalc.card import Card, OperandLine, OptionLine, StepLine
+from attncalc.card import Card, Lesson, OperandLine, OptionLine, Pitfall, StepLine
 from attncalc.errors import NoGradient
 from attncalc.graph import given, rewrite, steps
 from attncalc.problem import Backward, Problem, solve
 from attncalc.spelling import default_word, shape_words, value_word
-from attncalc.trace import Lesson, Pitfall, Step, Trace
+from attncalc.trace import Step, Trace
 from attncalc.writing import Written, write
 
 LONGEST = 90  # characters of a formula that is still read as one

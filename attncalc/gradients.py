@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from attncalc.axes import Axes
 from attncalc.errors import NoGradient
-from attncalc.graph import Node, as_node, gradient_step, walk
+from attncalc.graph import Node, as_node, walk
 from attncalc.notation import symbol
 from attncalc.ops import spread, total
 from attncalc.shorten import shortened
@@ -76,6 +76,26 @@ def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
     return [short[node] if node in short else spread(as_node(0), node.axes) for node in wrt]
 
 
+def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = "grad") -> Node:
+    """The step that holds the gradient of the loss with respect to a step or an operand."""
+    name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
+    return Node(
+        "step",
+        value,
+        name=f"{word}_{name}",
+        group=within,
+        why=why,
+        symbol=gradient_symbol(of, loss),
+        shown=True,
+        of=name,
+    )
+
+
+def gradient_symbol(of: Node, loss: str = "L") -> str:
+    """How formulas speak of the gradient of the loss with respect to a step or an operand."""
+    return f"∂{loss}/∂{of.args['symbol']}"
+
+
 _LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")
 """Primitives whose VJP takes a gradient that lacks axes, where it is the same all along them; formulas stay short."""
 
@@ -130,7 +150,7 @@ def _because(node: Node, source: int, before: list[Reason], *, inside: bool) -> 
 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:
-    """A gradient summed over the axes that its source lacks, but for its own."""
+    """A source's share of a gradient with the source's axes: summed over others, but for a Jacobian's own in front."""
     if node.row.elementwise:  # there, what is the same all along an axis still counts once for each place of it
         lost = tuple(axis for axis in node.axes if axis.name not in {*source.names, *gradient.names})
         gradient = spread(gradient, lost + gradient.axes)

@@ -1,4 +1,4 @@
-"""The graph that a calculation is written in: Node, step, and the walks and rewrites over it.
+"""The graph that a calculation is: nodes, the primitives that they apply, and the walks and rewrites over them.
 
 A node applies a primitive (a row of the table OPS, filled by attncalc.ops) to its sources. It knows its axes from the
 moment it is made, so that a wrong shape is refused where it arises, with the formula that could not be formed.
@@ -7,9 +7,7 @@ moment it is made, so that a wrong shape is refused where it arises, with the fo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -90,6 +88,11 @@ class Node:
         return ax.names(self.axes)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes, in order: what the value's shape will be."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
     def key(self) -> tuple[str, str]:
         """A step's (group, name)."""
         return self.args["group"], self.args["name"]
@@ -98,6 +101,10 @@ class Node:
     def path(self) -> str:
         """A step's key as a reader writes it: `self-attention/scores`."""
         return "/".join(filter(None, self.key))
+
+    def over(self, sources: Sequence[Node]) -> Node:
+        """The same primitive over other sources; the node itself where they are its own."""
+        return self if [*sources] == [*self.sources] else Node(self.op, *sources, **self.args)
 
     def size(self, name: str) -> Node:
         """An axis' size as a number in a formula: `sqrt(Q.size("d_k"))` is printed √d_k."""
@@ -190,129 +197,6 @@ def given(name: str, axes: Axes, symbol: str = "", *, boolean: bool = False) -> 
     return Node("input", axes=axes, name=name, symbol=symbol or name, boolean=boolean)
 
 
-def letter(name: str, value: Number | None) -> Node:
-    """A single number that an option gives, spoken of by its name (`x` of `--at x=3`); None leaves it a letter."""
-    _building.get().letters[name] = value
-    return given(name, ())
-
-
-class Building:
-    """What is said while a graph is written, beside the graph: the part one is in, notes, labels of axes."""
-
-    def __init__(self) -> None:
-        self.groups: list[str] = []
-        self.notes: list[str] = []
-        self.labels: dict[str, tuple[str, ...]] = {}
-        self.asides: list[Node] = []
-        self.known: dict[str, tuple[str, ...]] = {}  # labels that came with the operands
-        self.letters: dict[str, Number | None] = {}
-        self.exact = False
-
-
-_building: ContextVar[Building] = ContextVar("building")
-
-
-@contextmanager
-def building() -> Iterator[Building]:
-    """The frame in which one problem's graph is written; yields what its author says beside it."""
-    state = Building()
-    token = _building.set(state)
-    try:
-        yield state
-    finally:
-        _building.reset(token)
-
-
-def note(text: str) -> None:
-    """Tell the reader of a choice: `K was not given: keys = queries`."""
-    state = _building.get(None)
-    if state is not None and text not in state.notes:
-        state.notes.append(text)
-
-
-def label(axis: str, words: Sequence[str]) -> None:
-    """Name the places of an axis that the author made: the parts of a count, the columns of a report."""
-    state = _building.get(None)
-    if state is not None:
-        state.labels[axis] = tuple(words)
-
-
-def words_of(axis: str) -> tuple[str, ...]:
-    """The labels that came with the operands for an axis: a vocabulary's words."""
-    state = _building.get(None)
-    return state.known.get(axis, ()) if state is not None else ()
-
-
-def in_exact_numbers() -> bool:
-    """Whether the operands are fractions, surds or letters, among which nothing is ever rounded."""
-    state = _building.get(None)
-    return state is not None and state.exact
-
-
-@contextmanager
-def group(name: str) -> Iterator[None]:
-    """Steps written inside belong to this part or turn: `with group("self-attention"):`; groups nest."""
-    state = _building.get()
-    state.groups.append(name)
-    try:
-        yield
-    finally:
-        state.groups.pop()
-
-
-def step(
-    name: str,
-    value: Node,
-    why: str = "",
-    *,
-    symbol: str = "",
-    shown: bool = True,
-    of: str | None = None,
-    about: str = "",
-) -> Node:
-    """Give a value a name and a reason: an identity, at which formulas stop and which the backward pass names too.
-
-    `of` is the step whose gradient it holds, where a calculation works its own backward pass out. `about` is what a
-    teacher would add to the reason, for those who ask.
-    """
-    state = _building.get(None)
-    within = "/".join(state.groups) if state else ""
-    said: dict[str, Any] = {"name": name, "group": within, "why": why, "symbol": symbol or name}
-    return Node("step", value, **said, shown=shown, of=of, about=about)
-
-
-def output(name: str, value: Node, why: str = "", *, symbol: str = "") -> Node:
-    """A result that is not one of the steps: shown beside the result, asked for by its name."""
-    return step(name, value, why, symbol=symbol, shown=False)
-
-
-def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = "grad") -> Node:
-    """The step that holds the gradient of the loss with respect to a step or an operand."""
-    name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
-    return Node(
-        "step",
-        value,
-        name=f"{word}_{name}",
-        group=within,
-        why=why,
-        symbol=gradient_symbol(of, loss),
-        shown=True,
-        of=name,
-    )
-
-
-def gradient_symbol(of: Node, loss: str = "L") -> str:
-    """How formulas speak of the gradient of the loss with respect to a step or an operand."""
-    return f"∂{loss}/∂{of.args['symbol']}"
-
-
-def aside(name: str, value: Node, why: str = "", *, about: str = "") -> Node:
-    """A step that is shown although the result does not go through it: bytes that are cached, a check."""
-    node = step(name, value, why, about=about)
-    _building.get().asides.append(node)
-    return node
-
-
 def walk(*roots: Node, into: Callable[[Node], Iterable[Node]] = attrgetter("sources")) -> list[Node]:
     """Every node behind the roots, sources first, in the order of creation; it does not recurse.
 
@@ -344,8 +228,7 @@ def rewrite(roots: Sequence[Node], change: Callable[[Node], Node | None]) -> lis
     """The graph built anew where `change(node)` returns a replacement: expansion and mistakes are both this."""
     new: dict[Node, Node] = {}
     for node in walk(*roots):
-        sources = tuple(new[source] for source in node.sources)
-        copy = node if sources == node.sources else Node(node.op, *sources, **node.args)
+        copy = node.over([new[source] for source in node.sources])
         new[node] = change(copy) or copy
     return [new[root] for root in roots]
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attncalc.axes import Axis
+from attncalc.axes import Axes, Axis
 from attncalc.calculation import Calculation, Operand
-from attncalc.errors import InputError
-from attncalc.graph import note
-from attncalc.text import either, near, quoted
+from attncalc.errors import InputError, OptionError
+from attncalc.steps import note
+from attncalc.text import either, flag, near, quoted
 from attncalc.trace import Given
 
 LONGEST_TEXT = 60
 """Characters of a text that is told beside the ids of its words."""
 
 
-def holders(calculation: Calculation, tokens: Operand) -> str:
-    """`embedding or output must be given`: the operands whose rows or columns the tokens count."""
-    return f"{either(o.name for o in calculation.operands if any(tokens.of in s for s in o.shapes))} must be given"
+def vocabulary(calculation: Calculation, tokens: Operand, axes: Mapping[str, Axes]) -> Axis:
+    """The axis that tokens point into, of whichever operand has it."""
+    found = next((axis for own in axes.values() for axis in own if axis.name == tokens.of), None)
+    if found is None:
+        holders = either(o.name for o in calculation.operands if any(tokens.of in shape for shape in o.shapes))
+        raise OptionError(f"{calculation.name} has no vocabulary for {tokens.name}: {holders} must be given")
+    return found
 
 
 def numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:
@@ -41,25 +45,25 @@ def numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tu
         raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, and {there}")
     named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
     text = " ".join(named)
-    note = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
-    return g._replace(value=ids, note=note), named
+    said = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
+    return g._replace(value=ids, note=said), named
 
 
 def mask(operand: Operand, g: Given, kind: str | None) -> Given:
     """A mask as true (may look) and false, or as numbers to add: by its kind, or by what its entries are."""
     value = g.value
     two_valued = value.dtype == bool or bool(np.isin(value, (0, 1)).all())
-    flag = f"--{operand.name}-kind".replace("_", "-")
+    option = flag(f"{operand.name}_kind")
     if kind is None:
         kind = "keep" if two_valued else "additive"
         meaning = "1 or true: may look" if two_valued else "its numbers are added"
-        note(f"{operand.name} read as {kind} ({meaning}); {flag} says otherwise")
+        note(f"{operand.name} read as {kind} ({meaning}); {option} says otherwise")
     if kind == "additive":
         return g._replace(value=value.astype(np.float64)) if value.dtype == bool else g
     if not two_valued:
         raise InputError(
             f"{operand.name} is to {kind} what it marks, and has entries other than 0 and 1",
-            hint=f"{flag} additive adds its numbers to the scores",
+            hint=f"{option} additive adds its numbers to the scores",
         )
     keep = value.astype(bool)
     return g._replace(value=keep if kind == "keep" else ~keep)

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.backward import upstream_operand
-from attncalc.calculation import Calculation
+from attncalc.calculation import UPSTREAM, Calculation
 from attncalc.errors import OptionError
 from attncalc.inputs import to_given
 from attncalc.problem import Backward, Problem, solve
 from attncalc.text import both, either, visible
 from attncalc.trace import Trace
-from attncalc.writing import UPSTREAM
 
 
 def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping[str, Any]) -> Trace:
@@ -51,7 +49,7 @@ def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck
     """The backward pass of a problem, from Python."""
     inputs = dict(problem.inputs)
     if upstream is not None:
-        inputs[UPSTREAM] = to_given(upstream, upstream_operand())
+        inputs[UPSTREAM.name] = to_given(upstream, UPSTREAM)
     return solve(problem._replace(inputs=inputs, backward=Backward(wrt, gradcheck)))
 
 

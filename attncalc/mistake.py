@@ -147,7 +147,7 @@ def flipped(x: Node) -> Node:
 
 
 def parts(node: Node, *ops: str) -> Sequence[Node]:
-    """The sources of an expression, through names that it may carry; refused where it is no such primitive."""
+    """The sources of a primitive, looked for behind the names that it carries; NotThere where it is another one."""
     while node.op in ("step", "rename", "spread") and node.op not in ops:
         node = node.sources[0]
     if node.op not in ops:

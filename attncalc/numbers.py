@@ -157,9 +157,9 @@ def align(column: Sequence[str]) -> list[str]:
 
 def _parts(text: str) -> tuple[str, str, str]:
     """What is aligned by itself: `√3/3`, ` ≈ `, `0.5774`; `1.5`, ` + `, `2i`."""
-    for sign in SIGNS:
-        if sign in text:
-            return text.partition(sign)
+    exact = parted(text)
+    if exact[1]:
+        return exact
     found = re.fullmatch(COMPLEX, text) if text.endswith("i") else None
     return (found[1], found[2], found[3]) if found else (text, "", "")
 
@@ -176,6 +176,12 @@ def _on_the_point(column: list[str]) -> list[str]:
 
 
 # Exact numbers
+
+
+def parted(entry: str) -> tuple[str, str, str]:
+    """An exact entry, the sign behind it, its decimals: (`√3/3`, ` ≈ `, `0.5774`); (`3`, "", "")."""
+    sign = next((sign for sign in SIGNS if sign in entry), "")
+    return entry.partition(sign) if sign else (entry, "", "")
 
 
 def _exact_entry(entry: Any, digits: int | None) -> str:

@@ -35,6 +35,7 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
 
 
 def _checked(option: Option, value: Any) -> Any:
+    """The value as the option has it, or the error that says what the option may be."""
     if isinstance(value, np.generic):
         value = value.item()
     if option.many:
@@ -47,24 +48,40 @@ def _checked(option: Option, value: Any) -> Any:
             return value
     elif isinstance(value, Mapping):
         if dict in option.types:
-            number = option._replace(types=(float,))
-            numbers = {n: _number(item, option.flag) if isinstance(item, str) else item for n, item in value.items()}
-            return {_name(name, option): _checked(number, item) for name, item in numbers.items()}
+            return _by_name(option, value)
     elif isinstance(value, str):
         if value in option.choices or (str in option.types and not option.choices):
             return value
-    elif isinstance(value, Rational | float):
-        size = _size(value)
-        if math.isfinite(size) and not option.range.holds(size):
-            raise OptionError(f"{option.flag} must be {option.range}, and not {size:.15g}")
-        if size == math.inf and "inf" in option.choices:
-            return "inf"
-        if float in option.types and math.isfinite(size):
-            return value
-        if int in option.types and size.is_integer():
-            if abs(size) > LARGEST_WHOLE:
-                raise OptionError(f"{option.flag} must be a whole number of up to 15 digits, and not {size:g}")
-            return int(size)
+    elif isinstance(value, Rational | float) and (number := _as_number(option, value)) is not None:
+        return number
+    raise _refused(option, value)
+
+
+def _by_name(option: Option, values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Numbers by the names of variables, each checked as a number."""
+    number = option._replace(types=(float,))
+    numbers = {n: _number(item, option.flag) if isinstance(item, str) else item for n, item in values.items()}
+    return {_name(name, option): _checked(number, item) for name, item in numbers.items()}
+
+
+def _as_number(option: Option, value: Rational | float) -> Rational | float | str | None:
+    """The number as the option has it, within its range; None where it takes no such number."""
+    size = _size(value)
+    if math.isfinite(size) and not option.range.holds(size):
+        raise OptionError(f"{option.flag} must be {option.range}, and not {size:.15g}")
+    if size == math.inf and "inf" in option.choices:
+        return "inf"
+    if float in option.types and math.isfinite(size):
+        return value
+    if int not in option.types or not size.is_integer():
+        return None
+    if abs(size) > LARGEST_WHOLE:
+        raise OptionError(f"{option.flag} must be a whole number of up to 15 digits, and not {size:g}")
+    return int(size)
+
+
+def _refused(option: Option, value: Any) -> OptionError:
+    """The error that says what an option may be."""
     words = {
         bool: "true or false",
         int: "a whole number",
@@ -72,11 +89,10 @@ def _checked(option: Option, value: Any) -> Any:
         str: "a word",
         dict: "numbers by name (x=3,y=-1)",
     }
-    allowed = either(
-        [words[kind] for kind in option.types if kind is not str or not option.choices] + [*option.choices]
-    )
+    kinds = [words[kind] for kind in option.types if kind is not str or not option.choices]
     hint = near(value, option.choices) if isinstance(value, str) else ""
-    raise OptionError(f"{option.flag} must be {allowed}, and not {visible(repr(value), 80)}", hint=hint)
+    allowed = either([*kinds, *option.choices])
+    return OptionError(f"{option.flag} must be {allowed}, and not {visible(repr(value), 80)}", hint=hint)
 
 
 def assignments(text: str, flag: str) -> dict[str, Rational | float] | Rational | float:

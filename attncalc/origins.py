@@ -6,17 +6,14 @@ left out of a long sum. What decides a choice (the entry of a mask, the number o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from math import prod
 from typing import Any
 
-from attncalc.cells import At, Cell, Form, Pick
+from attncalc.cells import At, Cell, EntryOf, Form, Pick
 from attncalc.graph import Node
 from attncalc.trace import Origin
-
-Value = Callable[[Node, At], Any]
-"""(node, place) → the entry's value, for any node."""
 
 Place = tuple[int, ...]
 
@@ -24,7 +21,7 @@ MOST_FOLLOWED = 2_000  # entries; nobody can look at more at once
 MOST_TOLD = 40  # blocks
 
 
-def origins(node: Node, at: At, value: Value) -> tuple[Origin, ...]:
+def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
     """The entries that a step's entry is made of, in blocks, in the order of the formula; none where they are too many.
 
     They are those of the steps and operands in the step's own formula, and not those behind them.
@@ -53,7 +50,7 @@ def origins(node: Node, at: At, value: Value) -> tuple[Origin, ...]:
     return tuple(blocks) if len(blocks) <= MOST_TOLD else ()
 
 
-def _sources(node: Node, at: At, value: Value) -> list[tuple[Node, At]]:
+def _sources(node: Node, at: At, value: EntryOf) -> list[tuple[Node, At]]:
     """The entries of the sources that an entry is made of, and those that were looked at to tell how it is made."""
     looked: list[Pick] = []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +16,7 @@ from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import Written, after_step, kind_of, write
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-    Rounding = Callable[[Array], Array]
+    from attncalc.evaluate import Array, Rounding
 
 
 class Backward(NamedTuple):
@@ -90,12 +87,7 @@ def solve(
         if written.loop is not None:
             from attncalc.loops import turns  # few calculations are loops
 
-            if is_large(written):
-                from attncalc.large import run as large
-
-                large.must_fit_whole(written, kind_of(written.values, dtype), f"a turn of {problem.name}")
-
-            recorded = turns.recorded(written, written.loop, dtype, rounding, keep_all=keep_all)
+            recorded = turns.recorded(problem.name, written, written.loop, dtype, rounding, keep_all=keep_all)
         else:
             recorded = _once(problem, written, dtype, rounding, keep_all=keep_all, asked=asked)
     except TypeError as error:
@@ -158,7 +150,7 @@ def _once(
 
 def is_large(written: Written) -> bool:
     """Whether the values of all nodes together are worth a thought of the memory that they take."""
-    entries = (math.prod(axis.size for axis in node.axes) for node in walk(*written.roots) if node.op != "input")
+    entries = (math.prod(node.shape) for node in walk(*written.roots) if node.op != "input")
     return sum(entries) >= LARGE
 
 

@@ -18,7 +18,7 @@ from attncalc.trace import Arithmetic, Check, Notation, Origin, Step, Trace
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from attncalc.cells import At
+    from attncalc.cells import At, EntryOf
 
     Array = NDArray[Any]
 
@@ -37,12 +37,16 @@ def record(
     values: Mapping[Node, Array],
     operands: Mapping[str, Array],
     labels: Mapping[str, tuple[str, ...]],
-    drift: float | None,
-    check: Check | None,
+    drift: float | None = None,
+    check: Check | None = None,
+    look: EntryOf | None = None,
 ) -> Step:
-    """The record of a named node: its formula in every form, its value, and the ways to its arithmetic."""
+    """The record of a named node: its formula in every form, its value, and the ways to its arithmetic.
+
+    `look` finds entries of other nodes, where those are not to be evaluated as a whole.
+    """
     value, expression = values[node], node.sources[0]
-    look = _look(values, operands)
+    look = look or _look(values, operands)
     return Step(
         name=node.args["name"],
         group=node.args["group"],
@@ -90,7 +94,7 @@ def again(
     group: str,
     drift: float | None,
 ) -> Step:
-    """A step that is known already, as it is at another turn of a loop."""
+    """The record of a loop's step at another turn: what is written of it stays, its value and what led to it do not."""
     look = _look(values, operands)
     return step._replace(
         group=group,
@@ -108,7 +112,7 @@ def _left_over(node: Node, values: Mapping[Node, Array], operands: Mapping[str, 
     return left_over(node, values, operands)
 
 
-def _look(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Callable[[Node, At], Any]:
+def _look(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> EntryOf:
     """Any node's entry by its place: of a value that was kept, or of one that is worked out when it is first wanted."""
     found: dict[Node, Array] = {}
     kind = object if any(value.dtype == object for value in operands.values()) else np.float64
@@ -124,14 +128,14 @@ def _look(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Callab
     return look
 
 
-def _arithmetic(node: Node, look: Callable[[Node, At], Any], at: tuple[int, ...]) -> Arithmetic:
+def _arithmetic(node: Node, look: EntryOf, at: tuple[int, ...]) -> Arithmetic:
     """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
     from attncalc import arithmetic  # a page asks for it, and no document
 
     return arithmetic.entry(node, dict(zip(node.names, at, strict=True)), look)
 
 
-def _origins(node: Node, look: Callable[[Node, At], Any], at: tuple[int, ...]) -> tuple[Origin, ...]:
+def _origins(node: Node, look: EntryOf, at: tuple[int, ...]) -> tuple[Origin, ...]:
     """What one entry is made from."""
     from attncalc.origins import origins  # one kind of page asks for it
 

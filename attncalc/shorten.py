@@ -35,7 +35,7 @@ def shortened(roots: Sequence[Node], leaves: Collection[Node] = ()) -> list[Node
         elif node.op in _RULES:
             new[node] = spread(_RULES[node.op](*map(_narrow, sources), **node.args), node.axes)
         else:
-            new[node] = node if sources == [*node.sources] else Node(node.op, *sources, **node.args)
+            new[node] = node.over(sources)
     return [new[root] for root in roots]
 
 
@@ -77,8 +77,8 @@ def _written(value: Fraction) -> Node | None:
     return as_node(short) if Fraction(repr(short)) == value and len(repr(short)) <= FEW_DIGITS else None
 
 
-def _positive(node: Node) -> tuple[bool, Node]:
-    """Whether a minus stands in front, and what is behind it."""
+def _signed(node: Node) -> tuple[bool, Node]:
+    """Whether a minus stands in front of a node, and the node without it."""
     value = _number(node)
     if value is not None and value < 0:
         return True, _negative(node)
@@ -98,7 +98,7 @@ def _sum(*terms: Node) -> Node:
     kept = [term for term in terms if _number(term) != 0]
     if len(kept) < 2:
         return kept[0] if kept else as_node(0)
-    signed = [_positive(term) for term in kept]
+    signed = [_signed(term) for term in kept]
     added = [term for minus, term in signed if not minus]
     taken = [term for minus, term in signed if minus]
     if not added:
@@ -110,7 +110,7 @@ def _sum(*terms: Node) -> Node:
 
 
 def _difference(a: Node, b: Node) -> Node:
-    minus, size = _positive(b)
+    minus, size = _signed(b)
     if _number(a) == 0:
         return _negative(b)
     if _number(b) == 0:
@@ -140,7 +140,7 @@ def _front(node: Node) -> tuple[Fraction, Node | None]:
 def _product(a: Node, b: Node) -> Node:
     if 0 in (_number(a), _number(b)):
         return as_node(0)
-    (minus_a, a), (minus_b, b) = _positive(a), _positive(b)
+    (minus_a, a), (minus_b, b) = _signed(a), _signed(b)
     (left, x), (right, y) = _front(a), _front(b)
     number = _written(left * right)
     if number is None:
@@ -173,7 +173,7 @@ def _unnumbered(a: Node, b: Node) -> Node:
 
 
 def _quotient(a: Node, b: Node) -> Node:
-    (minus_a, a), (minus_b, b) = _positive(a), _positive(b)
+    (minus_a, a), (minus_b, b) = _signed(a), _signed(b)
     (top, x), bottom = _front(a), _number(b)
     if top == 0 and bottom != 0:
         return as_node(0)
@@ -207,7 +207,7 @@ def _matrix_product(a: Node, b: Node) -> Node:
 
 def _outside(x: Node, linear: Callable[[Node], Node]) -> Node:
     """A linear function of x, with the sign, the number in front and the size below brought out of it."""
-    minus, x = _positive(x)
+    minus, x = _signed(x)
     front, rest = _front(x)
     number = _written(front)
     if x.op == "div" and _is_fixed(x.sources[1]) and x.sources[0].axes == x.axes:

@@ -50,6 +50,11 @@ def _joined(words: Iterable[str], last: str) -> str:
     return f"{', '.join(first)} {last} {final}" if first else final
 
 
+def flag(name: str) -> str:
+    """How an option is spelled on the command line: `causal_align` → `--causal-align`."""
+    return "--" + name.replace("_", "-")
+
+
 def shape_text(shape: Iterable[int]) -> str:
     """`2 × 3`; a shape without axes is `a single number`."""
     return " × ".join(map(str, shape)) or "a single number"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from attncalc.card import Lesson
     from attncalc.homework.verdicts import Marked
     from attncalc.pictures import Picture
 
@@ -150,24 +151,6 @@ class Step(NamedTuple):
     def key(self) -> str:
         """The name by which the step is asked for: `GROUP/NAME`, or the bare name at the top."""
         return f"{self.group}/{self.name}" if self.group else self.name
-
-
-class Pitfall(NamedTuple):
-    """A way in which a calculation is often done wrong."""
-
-    id: str  # "att-no-scale"
-    says: str  # the wrong rule as one would write it down: "softmax(Q·Kᵀ)·V"
-    hint: str  # a question that leads back to the right one
-    at: tuple[str, ...]  # the steps, or operands, that it spoils; () where it is a wrong option
-
-
-class Lesson(NamedTuple):
-    """What a teacher would say beside a calculation, for those who ask."""
-
-    about: tuple[str, ...]  # the formula, shapes and conventions, a paragraph each
-    steps: Mapping[str, tuple[str, ...]]  # a step's key → what is said below it; of each primitive once
-    laws: tuple[str, ...]  # what always holds
-    mistakes: tuple[Pitfall, ...]  # the commonest first
 
 
 class Trace:

@@ -9,24 +9,19 @@ import numpy as np
 
 from attncalc import notation
 from attncalc.binding import Bound, bind
-from attncalc.calculation import Calculation, Operand, layer_of
+from attncalc.calculation import UPSTREAM, Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.evaluate import exactly, number
-from attncalc.graph import Node, Number, building, given, walk
+from attncalc.graph import Node, Number, given, walk
 from attncalc.loops import Growth, Loop
+from attncalc.steps import building
 from attncalc.text import both, near
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from attncalc.evaluate import Array, Rounding
     from attncalc.expression import Expression
-    from attncalc.loops.program import Rounding
     from attncalc.problem import Problem
-
-    Array = NDArray[Any]
-
-UPSTREAM = "upstream"
 
 
 class Written(NamedTuple):
@@ -90,15 +85,11 @@ def _write(
 ) -> Written:
     calculation = problem.calculation
     with building() as said:
-        bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM}, options)
+        bound = bind(calculation, {name: g for name, g in inputs.items() if name != UPSTREAM.name}, options)
         said.known.update(bound.labels)
         arrays, formulas = _told_apart(calculation, bound.inputs)
         said.exact = kind_of(arrays, dtype) == "object"
-        nodes = {
-            o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
-            for o in calculation.operands_in(arrays)
-            if o.name in arrays
-        }
+        nodes = _nodes(calculation, arrays, bound)
         if calculation.check:
             settled = calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
             options = options | dict(settled or {})
@@ -111,12 +102,7 @@ def _write(
 
             as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
             made, known = grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
-        loop = made if isinstance(made, Loop) else None
-        if loop is not None and problem.backward:
-            if loop.loss is None:
-                raise NoGradient(f"{calculation.name} is a loop whose turns depend on values: it has no gradient")
-            made, loop = loop.loss, None
-        outputs = loop.results if loop is not None else made if isinstance(made, tuple) else (made,)
+        outputs, loop = _returned(made, problem)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
         if problem.backward:
@@ -125,8 +111,8 @@ def _write(
             if problem.backward.jacobian:
                 outputs = backward.jacobian(problem.backward, calculation, result, nodes, options)
             else:
-                read[UPSTREAM] = backward.upstream_of(inputs.get(UPSTREAM), result, bound.dropped)
-                values[UPSTREAM] = read[UPSTREAM].value
+                upstream = backward.upstream_of(inputs.get(UPSTREAM.name), result, bound.dropped)
+                read[UPSTREAM.name], values[UPSTREAM.name] = upstream, upstream.value
                 outputs = backward.backward_pass(problem.backward, calculation, result, nodes)
     return Written(
         outputs=outputs,
@@ -141,6 +127,29 @@ def _write(
         loop=loop,
         known=known,
     )
+
+
+def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) -> dict[str, Node]:
+    """The operands as the nodes that a graph begins with."""
+    return {
+        o.name: given(o.name, bound.axes[o.name], o.symbol, boolean=arrays[o.name].dtype == bool)
+        for o in calculation.operands_in(arrays)
+        if o.name in arrays
+    }
+
+
+def _returned(made: Node | tuple[Node, ...] | Loop, problem: Problem) -> tuple[tuple[Node, ...], Loop | None]:
+    """The outputs that a calculation returns, and its loop if it is one; a backward pass starts from a loop's loss."""
+    if isinstance(made, Node):
+        return (made,), None
+    if not isinstance(made, Loop):
+        return made, None
+    if problem.backward is None:
+        return made.results, made
+    if made.loss is None:
+        name = problem.calculation.name
+        raise NoGradient(f"{name} is a loop whose turns depend on values: it has no gradient")
+    return (made.loss,), None
 
 
 def _told_apart(
@@ -202,7 +211,7 @@ def _must_be_there(problem: Problem) -> None:
     calculation = problem.calculation
     names = [operand.name for operand in calculation.operands_in(problem.inputs)]
     for name in problem.inputs:
-        if name not in names and not (name == UPSTREAM and problem.backward):
+        if name not in names and not (name == UPSTREAM.name and problem.backward):
             raise OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
     missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
     if missing:

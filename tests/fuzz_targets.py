@@ -23,8 +23,9 @@ from zipfile import ZipFile, ZipInfo
 import any_calls
 import numpy as np
 from any_calls import Call
+from operands import an_operand
 
-from attncalc.calculation import Kind, Operand, parse_shape
+from attncalc.calculation import Kind
 from attncalc.calculations import TABLE, load
 from attncalc.cli import app
 from attncalc.cli.groups import Root
@@ -55,11 +56,6 @@ SMALL = re.compile(r"(?i)e-\d{3}|0{100}|(e-\d\d.*){3}")
 WRITES = re.compile(r"-\w*o|--out")
 VERBS = (*TABLE, "grad", "jacobian", "run", "check", "explain", "mistakes", "list", "sample", "quiz")
 """The commands that are called; `grade` would look for sheets wherever a pattern says."""
-
-
-def an_operand(kind: Kind, shape: str) -> Operand:
-    """An operand of that kind; `shape` as it is declared."""
-    return Operand("q", "Q", tuple(parse_shape(part) for part in shape.split("|")), True, True, kind, False, "")
 
 
 OPERANDS = (

@@ -17,8 +17,9 @@ from attncalc.arithmetic import entry
 from attncalc.axes import Axis
 from attncalc.cells import At
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node, given, step
+from attncalc.graph import Node, given
 from attncalc.ops import absolute, exp, index, keep_where, maximum, mean, peak, softmax, sqrt, total
+from attncalc.steps import step
 
 Array = NDArray[Any]
 N, M, D = Axis("n", 2), Axis("m", 2), Axis("d", 3)

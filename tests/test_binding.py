@@ -10,7 +10,8 @@ import pytest
 from attncalc.binding import bind
 from attncalc.calculation import Calculation, calculation, operand
 from attncalc.errors import AttncalcError, InputError, ShapeError
-from attncalc.graph import Node, building
+from attncalc.graph import Node
+from attncalc.steps import building
 from attncalc.trace import Given
 
 A = Annotated[Node | None, "an operand"]

@@ -8,8 +8,9 @@ import pytest
 from attncalc.axes import Axis, composite
 from attncalc.cancellation import left_over
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node, building, given, step
+from attncalc.graph import Node, given
 from attncalc.ops import rename, split
+from attncalc.steps import building, step
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
 X, Y = given("x", (N, D)), given("y", (N, D))

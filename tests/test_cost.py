@@ -7,9 +7,10 @@ import pytest
 from attncalc import cost
 from attncalc.axes import Axis, composite
 from attncalc.cost import Count
-from attncalc.graph import OPS, Node, building, given, step
+from attncalc.graph import OPS, Node, given
 from attncalc.ops import ROWS, exp, merge, softmax, split, sqrt, total
 from attncalc.samples import problem
+from attncalc.steps import building, step
 from attncalc.writing import write
 
 N, M, D, H = Axis("n", 3), Axis("m", 5), Axis("d_k", 4), Axis("h", 2)

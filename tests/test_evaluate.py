@@ -19,9 +19,10 @@ from trees import arrays, entries
 from attncalc.axes import Axis
 from attncalc.digits import round_half_up
 from attncalc.evaluate import evaluate, exactly, number
-from attncalc.graph import Node, as_node, constant, given, step
+from attncalc.graph import Node, as_node, constant, given
 from attncalc.ops import exp, index, keep_where, softmax, sqrt, total
 from attncalc.plan import plan
+from attncalc.steps import step
 
 Array = NDArray[Any]
 N, M = Axis("n", 2), Axis("m", 3)

@@ -12,10 +12,11 @@ from trees import ARRAYS, arrays, entries
 from attncalc.axes import Axis
 from attncalc.errors import NoGradient
 from attncalc.evaluate import evaluate
-from attncalc.gradients import gradients
-from attncalc.graph import Node, building, given, group, identity, step, steps
+from attncalc.gradients import gradient_step, gradients
+from attncalc.graph import Node, given, identity, steps
 from attncalc.notation import formula
 from attncalc.ops import held, keep_where, mean, outer, peak, ranking, softmax, sqrt, total
+from attncalc.steps import building, group, step
 
 N, M, D = Axis("n", 3), Axis("m", 4), Axis("d", 2)
 X, Y = given("x", (N, D)), given("y", (M, D))
@@ -115,6 +116,12 @@ def test_a_reason_tells_all_that_happens_inside_a_step(node: Node, because: str)
     root = step("result", node, "why")
     found = gradients(root, given("g", root.axes), [X])
     assert found[X].args["why"] == because
+
+
+def test_a_gradient_step_knows_what_it_is_of() -> None:
+    scores = step("scores", X, "…")
+    node = gradient_step(scores, X, "…")
+    assert (node.args["name"], node.args["of"], formula(node + 0)) == ("grad_scores", "scores", "∂L/∂scores + 0")
 
 
 def test_a_gradient_step_stands_in_the_group_of_its_step() -> None:

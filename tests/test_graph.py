@@ -1,4 +1,4 @@
-"""The graph: wrong shapes are refused where they arise, steps know their names, walks do not recurse."""
+"""The graph: wrong shapes are refused where they arise, walks do not recurse, a rewrite keeps what it may."""
 
 from __future__ import annotations
 
@@ -8,23 +8,10 @@ import pytest
 from attncalc.axes import Axis, composite
 from attncalc.errors import ShapeError
 from attncalc.evaluate import evaluate
-from attncalc.graph import (
-    Node,
-    aside,
-    building,
-    given,
-    gradient_step,
-    group,
-    label,
-    note,
-    output,
-    rewrite,
-    step,
-    steps,
-    walk,
-)
+from attncalc.graph import Node, given, rewrite, walk
 from attncalc.notation import formula
 from attncalc.ops import concat, merge, outer, ranking, rename, solve, split, spread, total
+from attncalc.steps import step
 
 N, M, D = Axis("n", 3), Axis("m", 3), Axis("d", 3)
 Q, K = given("q", (N, D), "Q"), given("k", (M, D), "K")
@@ -92,46 +79,6 @@ def test_products_with_shared_leading_axes_keep_them() -> None:
 
 def test_an_outer_product_is_asked_for() -> None:
     assert outer(total(Q), total(K)).names == ("n", "m")
-
-
-def test_steps_come_in_the_order_in_which_they_were_written() -> None:
-    with building():
-        q = step("q", Q + 0, "first")
-        k = step("k", K + 0, "second")
-        last = step("scores", q @ k.T, "third")
-    assert [node.args["name"] for node in steps(last)] == ["q", "k", "scores"]
-
-
-def test_groups_nest_and_end() -> None:
-    with building():
-        with group("encoder 1"), group("norm1"):
-            inner = step("mean", Q, "…")
-        outside = step("output", inner, "…")
-    assert [inner.key, outside.key] == [("encoder 1/norm1", "mean"), ("", "output")]
-
-
-def test_an_output_is_not_among_the_steps_that_are_shown() -> None:
-    with building():
-        assert not output("angle", total(Q), "…").args["shown"]
-        assert step("dot", total(Q), "…").args["shown"]
-
-
-def test_what_an_author_says_beside_the_graph_is_kept_once_and_apart() -> None:
-    with building() as said:
-        note("keys = queries")
-        note("keys = queries")
-        label("part", ["weights", "biases"])
-        kept = aside("cached_bytes", Q, "…")
-    with building() as other:
-        pass
-    assert (said.notes, said.labels, said.asides) == (["keys = queries"], {"part": ("weights", "biases")}, [kept])
-    assert (other.notes, other.labels, other.asides) == ([], {}, [])
-
-
-def test_a_gradient_step_knows_what_it_is_of() -> None:
-    scores = step("scores", Q, "…")
-    node = gradient_step(scores, Q, "…")
-    assert (node.args["name"], node.args["of"], formula(node + 0)) == ("grad_scores", "scores", "∂L/∂scores + 0")
 
 
 def test_a_rewrite_changes_what_stands_on_it_and_nothing_else() -> None:

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "attncalc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOOR = {"errors", "progress", "text"}
-LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten"}
+LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten", "steps"}
 LOOPS = {"loops", "loops.program"}  # what a calculation returns whose turns depend on values
 INTERPRETERS = LOOPS | {
     "arithmetic",
@@ -178,7 +178,7 @@ UNNEEDED = HEAVY | {"csv", "dataclasses", "fractions", "unittest", "zipfile"}
 UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.loops.program"}
 UNNEEDED |= {"attncalc.pictures.illustration", "attncalc.pictures", "attncalc.pictures.sweep"}
 UNNEEDED |= {"attncalc.homework", "attncalc.inputs.python_values", "attncalc.ops.spectral"}
-UNNEEDED |= {"attncalc.backward", "attncalc.library", "attncalc.options", "attncalc.running", "numpy.typing"}
+UNNEEDED |= {"attncalc.backward", "attncalc.library", "attncalc.options", "attncalc.loops.running", "numpy.typing"}
 # What a literal needs nothing of, and a document in JSON nothing of.
 FILES = ("documents", "files", "held", "misses", "models", "moves", "objects", "opening", "supplied")
 LITERAL = {"attncalc.cli.progress", *(f"attncalc.inputs.{name}" for name in FILES)}
@@ -213,6 +213,12 @@ def modules_loaded(call: str) -> set[str]:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     return set(done.stderr.split())
+
+
+def test_what_calls_are_to_load_or_not_is_there() -> None:
+    """A renamed module would otherwise leave its name behind, and nobody would see that it is loaded."""
+    said = UNNEEDED.union(*(needed | unneeded for _, needed, unneeded in CALLS))
+    assert {name for name in said if name.startswith("attncalc.")} <= set(map(dotted, MODULES))
 
 
 @pytest.mark.parametrize(("call", "needed", "unneeded"), CALLS, ids=[call for call, _, _ in CALLS])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attncalc.digits import round_half_up, shortest, widened
-from attncalc.numbers import exact_text, format_column, format_number, texts
+from attncalc.numbers import exact_text, format_column, format_number, parted, texts
 
 INF, NAN = math.inf, math.nan
 X = sympy.Symbol("x")
@@ -223,3 +223,15 @@ EXACT = [
 @pytest.mark.parametrize(("entry", "expected"), EXACT, ids=[text for _, text in EXACT])
 def test_exact_text(entry: object, expected: str) -> None:
     assert exact_text(entry) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "parts"),
+    [
+        ("√3/3 ≈ 0.5774", ("√3/3", " ≈ ", "0.5774")),
+        ("1/2 = 0.5", ("1/2", " = ", "0.5")),
+        ("3", ("3", "", "")),
+    ],
+)
+def test_an_exact_entry_and_its_decimals(entry: str, parts: tuple[str, str, str]) -> None:
+    assert parted(entry) == parts

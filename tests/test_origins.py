@@ -16,9 +16,10 @@ import attncalc as ac
 from attncalc.axes import Axis
 from attncalc.cells import At, Literal
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node, given, step
+from attncalc.graph import Node, given
 from attncalc.ops import index, keep_where, total
 from attncalc.origins import MOST_FOLLOWED, origins
+from attncalc.steps import step
 from attncalc.trace import Origin
 
 Array = NDArray[Any]

@@ -12,10 +12,11 @@ from attncalc.axes import Axis
 from attncalc.errors import ExpressionError
 from attncalc.evaluate import evaluate
 from attncalc.expression import parse
-from attncalc.graph import Node, as_node, given, step
+from attncalc.graph import Node, as_node, given
 from attncalc.notation import formula
 from attncalc.ops import mean, spread, total
 from attncalc.shorten import shortened
+from attncalc.steps import step
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,19 @@ import numpy as np
 
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant, output, step
+from attncalc.graph import Node, as_node, constant
 from attncalc.laws import same
 from attncalc.ops import cubable, elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
+from attncalc.steps import output, step
 from attncalc.text import either
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:
     from attncalc.pictures import Picture, Sweep
 
-Kind = Literal["relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"]
+ActivationKind = Literal[
+    "relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"
+]
 ALPHA = {"leaky-relu": 0.01, "elu": 1}
 """The activations that have a parameter, and its default."""
 
@@ -153,7 +156,7 @@ def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 def activation(
     x: Annotated[Node, "any numbers: each is taken by itself"],
     *,
-    kind: Annotated[Kind, "which function"] = "relu",
+    kind: Annotated[ActivationKind, "which function"] = "relu",
     alpha: Alpha = None,
 ) -> tuple[Node, Node]:
     """Bend a number: the step between two matrices without which they would be one matrix.

@@ -21,9 +21,10 @@ from attncalc.calculations.masking import (
 )
 from attncalc.calculations.rotation import DEFAULTS, Rotation, Turning, rotated_queries_and_keys
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import at_most, same, shuffled
-from attncalc.ops import rename, repeat
+from attncalc.ops import affine, rename, repeat
+from attncalc.steps import note, step
 from attncalc.text import both
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
@@ -82,7 +83,7 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
 
 def projected(name: str, source: Node, W: Node, b: Node | None, why: str, about: str) -> Node:
     """One projection, with its bias where there is one."""
-    return step(name, source @ W if b is None else source @ W + b, why, about=about)
+    return step(name, affine(source, W, b), why, about=about)
 
 
 def project_qkv(
@@ -231,7 +232,7 @@ def queries_keys_values(
             raise OptionError(f"{name} takes q, k and v, or x with wq, wk and wv, and not both")
         W_Q, W_K, W_V = weights
         if W_Q is None or W_K is None or W_V is None:
-            missing = [name for name, W in zip(("wq", "wk", "wv"), weights, strict=True) if W is None]
+            missing = [word for word, W in zip(("wq", "wk", "wv"), weights, strict=True) if W is None]
             raise OptionError(f"{name} from x needs wq, wk and wv, and {both(missing)} must still be given")
         return project_qkv(X, context, (W_Q, W_K, W_V), (None, None, None), keys=keys)
     unused = [n for n, node in zip(("wq", "wk", "wv", "context"), (*weights, context), strict=True) if node is not None]

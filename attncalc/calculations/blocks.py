@@ -11,8 +11,9 @@ from attncalc.calculations.layers import FfnActivation, ffn
 from attncalc.calculations.masking import Causal, MaskKind, Padding, Rules, fully_masked
 from attncalc.calculations.multihead import Heads, several_heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
-from attncalc.graph import Node, group, step
+from attncalc.graph import Node
 from attncalc.laws import same, shuffled
+from attncalc.steps import group, step
 
 Norm = Annotated[Literal["post", "pre"], "where the norm stands: behind each sum, or in front of each part"]
 MemoryPadding = Annotated[tuple[int, ...] | None, "how many of the memory's rows are valid, as --padding"]

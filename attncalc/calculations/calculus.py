@@ -13,9 +13,10 @@ from attncalc.calculation import calculation, operand
 from attncalc.errors import OptionError
 from attncalc.expression import Expression, parse
 from attncalc.gradients import slopes
-from attncalc.graph import Node, as_node, aside, constant, constants, label, letter, note, output, rewrite, step
+from attncalc.graph import Node, as_node, constant, constants, rewrite
 from attncalc.laws import same
 from attncalc.ops import listed, stack
+from attncalc.steps import aside, label, letter, note, output, step
 from attncalc.text import both, near
 from attncalc.trace import Step, Trace
 

@@ -14,9 +14,10 @@ from attncalc.calculations.blocks import ENCODER, encoder_block
 from attncalc.calculations.layers import unembed
 from attncalc.cost import Cost, Count
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, aside, building, constant, given, label, named_size, note, output, step
+from attncalc.graph import Node, as_node, constant, given, named_size
 from attncalc.laws import at_most, same
 from attncalc.ops import listed, power, total
+from attncalc.steps import aside, building, label, note, output, step
 from attncalc.trace import Step, Trace
 
 PARTS = {

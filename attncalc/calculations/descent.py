@@ -10,15 +10,16 @@ import numpy as np
 
 from attncalc.calculation import FROM_0_ON, calculation, operand
 from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name, scenery
-from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, Kind, Parameters, tell_idle, updated
+from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, OptimizerKind, Parameters, tell_idle, updated
 from attncalc.errors import DomainError
 from attncalc.expression import Expression, parse
 from attncalc.gradients import slopes
-from attncalc.graph import Node, as_node, given, letter, rewrite, step
+from attncalc.graph import Node, as_node, given, rewrite
 from attncalc.laws import same
 from attncalc.loops import End, Loop
 from attncalc.loops.program import Values
 from attncalc.ops import take
+from attncalc.steps import letter, step
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def descend(
     start: Annotated[Point, "where to begin: x=3,y=1, or 3 where there is one variable"] = None,
     lr: Annotated[float, "the learning rate: how long the steps are", FROM_0_ON] = 0.1,
     steps: Annotated[int, "how many updates are made, unless it settles before", FROM_0_ON] = 10,
-    optimizer: Annotated[Kind, "how a slope becomes a step"] = "gd",
+    optimizer: Annotated[OptimizerKind, "how a slope becomes a step"] = "gd",
     p: Annotated[Parameters, ""] = DEFAULTS,
     flow: Annotated[bool, "beside it the path of ever shorter steps, dθ/dt = −∇f, at the time lr·iteration"] = False,
 ) -> Loop:

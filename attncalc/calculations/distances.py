@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.calculation import ABOVE_0, calculation
-from attncalc.graph import Node, step
+from attncalc.graph import Node
 from attncalc.laws import Law, at_most, same
 from attncalc.ops import absolute, peak, power, root_of_sum, total
+from attncalc.steps import step
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.errors import DomainError
-from attncalc.graph import note
+from attncalc.steps import note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

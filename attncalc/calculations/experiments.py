@@ -8,8 +8,9 @@ from typing import Annotated
 from attncalc.axes import Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1, FROM_0_ON, calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constants, group, label, note, output, step
-from attncalc.ops import listed, mean, peak, random_normal, root_of_sum, softmax, sqrt, total
+from attncalc.graph import Node, as_node, constants
+from attncalc.ops import listed, mean, over_all, peak, random_normal, root_of_sum, softmax, sqrt, total
+from attncalc.steps import group, label, note, output, step
 
 Trials = Annotated[int, "how often each is tried", AT_LEAST_1]
 Seed = Annotated[int, "of the random numbers: equal seeds give equal numbers", FROM_0_ON]
@@ -97,8 +98,8 @@ def scaling(
             query = sigma * random_normal((trial, width), seed, size, 0)
             keys = sigma * random_normal((trial, m, width), seed, size, 1)
             scores = output("scores", total(query * keys))
-            average = output("average", _over_all(scores))
-            variances.append(_over_all((scores - average) ** 2))
+            average = output("average", over_all(mean, scores))
+            variances.append(over_all(mean, (scores - average) ** 2))
             unscaled.append(mean(output("largest", peak(softmax(scores)))))
             scaled.append(mean(output("largest_scaled", peak(softmax(scores / sqrt(query.size("d_k")))))))
     sizes = Axis("dk", len(dk))
@@ -114,13 +115,6 @@ def scaling(
 
 def _told(name: str, value: Node, why: str) -> Node:
     return step(name, value, why, about=ABOUT[name])
-
-
-def _over_all(x: Node) -> Node:
-    """The mean over every axis."""
-    for name in x.names[::-1]:
-        x = mean(x, name)
-    return x
 
 
 def _must_be_drawable(flag: str, sizes: Sequence[int], rows: int) -> None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from attncalc.axes import Axis
 from attncalc.errors import OptionError
-from attncalc.graph import Node, Number, as_node, constant, constants, named_size, step
+from attncalc.graph import Node, Number, as_node, constant, constants, named_size
 from attncalc.ops import index, log, maximum, minimum, power, sqrt
-from attncalc.text import either
+from attncalc.steps import step
+from attncalc.text import either, flag
 
 if TYPE_CHECKING:
     from attncalc.calculations.rotation import Rotation
@@ -134,7 +135,7 @@ def _divisors(rotation: Rotation, pairs: Axis, length: int | None) -> Node:
     given = rotation.long_factor if long else rotation.short_factor
     assert given is not None
     if len(given) != pairs.size:
-        raise OptionError(f"--{name.replace('_', '-')} has {len(given)} numbers, and there are {pairs.size} pairs")
+        raise OptionError(f"{flag(name)} has {len(given)} numbers, and there are {pairs.size} pairs")
     return constants(given, pairs, name)
 
 
@@ -185,17 +186,13 @@ def _check(rotation: Rotation) -> None:
     for name, scalings in _OWN.items():
         if getattr(rotation, name) != getattr(default, name) and rotation.scaling not in scalings:
             raise OptionError(
-                f"{_flag(name)} goes with --scaling {either(scalings)}, and the scaling is {rotation.scaling}"
+                f"{flag(name)} goes with --scaling {either(scalings)}, and the scaling is {rotation.scaling}"
             )
     if rotation.factor is not None and rotation.scaling == "none":
         raise OptionError("--factor goes with --scaling, and none is given", hint="--scaling linear is the simplest")
     for name in _NEEDS[rotation.scaling]:
         by_length = name == "factor" and rotation.scaling == "yarn" and rotation.length and rotation.original_length
         if getattr(rotation, name) is None and not by_length:
-            raise OptionError(f"--scaling {rotation.scaling} needs {_flag(name)}")
+            raise OptionError(f"--scaling {rotation.scaling} needs {flag(name)}")
     if rotation.scaling == "yarn" and rotation.base == 1:
         raise OptionError("--base must not be 1 for yarn: all pairs would turn alike")
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")

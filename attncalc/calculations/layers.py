@@ -5,32 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from attncalc.calculation import calculation, operand
-from attncalc.calculations.activations import ACTIVATIONS, activated
+from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.normalisation import layernorm
 from attncalc.calculations.positions import first_places, sinusoidal_encoding
 from attncalc.errors import OptionError
-from attncalc.graph import Node, group, step
+from attncalc.graph import Node
 from attncalc.laws import same, shuffled
-from attncalc.ops import lookup, softmax, sqrt
+from attncalc.ops import affine, lookup, softmax, sqrt
+from attncalc.steps import group, step
 from attncalc.text import either
 
-FfnActivation = Annotated[
-    Literal[
-        "relu",
-        "leaky-relu",
-        "elu",
-        "sigmoid",
-        "tanh",
-        "gelu",
-        "gelu-tanh",
-        "gelu-sigmoid",
-        "silu",
-        "softplus",
-        "swiglu",
-        "geglu",
-    ],
-    "the function; swiglu and geglu are gated by w3",
-]
+FfnActivation = Annotated[Literal[ActivationKind, "swiglu", "geglu"], "the function; swiglu and geglu are gated by w3"]
 GATED = {"swiglu": "silu", "geglu": "gelu"}
 
 
@@ -72,16 +57,12 @@ def ffn(
         needs = f"--activation {activation} needs w3, and it must still be given"
         raise OptionError(needs if gated else f"w3 and b3 go with {either(GATED)}, and the activation is {activation}")
     kind = GATED.get(activation, activation)
-    hidden = step("hidden", _linear(X, W_1, b_1), "room to tell more apart than the token's own width allows")
+    hidden = step("hidden", affine(X, W_1, b_1), "room to tell more apart than the token's own width allows")
     bent = step("activated", activated(hidden, kind), ACTIVATIONS[kind].why)
     if W_3 is not None:
-        passed = step("linear", _linear(X, W_3, b_3), "what may pass")
+        passed = step("linear", affine(X, W_3, b_3), "what may pass")
         bent = step("gated", bent * passed, "each entry passes as far as its gate is open")
-    return step("output", _linear(bent, W_2, b_2), "back to the token's own width")
-
-
-def _linear(x: Node, W: Node, b: Node | None) -> Node:
-    return x @ W if b is None else x @ W + b
+    return step("output", affine(bent, W_2, b_2), "back to the token's own width")
 
 
 @calculation(

@@ -20,7 +20,7 @@ from attncalc.calculations.domains import (
 )
 from attncalc.calculations.probability import UNITS, Base, log_to
 from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.graph import Node, as_node, note, step
+from attncalc.graph import Node, as_node
 from attncalc.laws import at_most, one_right, same, shares
 from attncalc.ops import (
     compare_equal,
@@ -30,6 +30,7 @@ from attncalc.ops import (
     log_softmax,
     mean,
     one_hot,
+    over_all,
     power,
     safely,
     select,
@@ -38,6 +39,7 @@ from attncalc.ops import (
     total,
     weigh,
 )
+from attncalc.steps import note, step
 from attncalc.trace import Trace
 
 
@@ -208,19 +210,13 @@ def _reduced(losses: Node, counts: Node | None, reduction: str) -> tuple[Node, s
     if not losses.axes and counts is None:
         return losses, "of one row alone there is nothing to average"
     if reduction == "sum":
-        return _over_all(total, losses), "all rows together: a longer batch has a larger loss"
+        return over_all(total, losses), "all rows together: a longer batch has a larger loss"
     if counts is None:
-        return _over_all(mean, losses), "a row's loss on average, so that batches of any size compare"
+        return over_all(mean, losses), "a row's loss on average, so that batches of any size compare"
     return (
-        _over_all(total, losses) / _over_all(total, counts),
+        over_all(total, losses) / over_all(total, counts),
         "a weighted average: it divides by the sum of the weights of the rows that count",
     )
-
-
-def _over_all(function: Any, x: Node) -> Node:
-    for name in x.names[::-1]:
-        x = function(x, name)
-    return x
 
 
 def _check_tokens(values: Mapping[str, Any]) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from attncalc.axes import Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, as_node, constants, note, step
+from attncalc.graph import Node, as_node, constants
 from attncalc.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
+from attncalc.steps import note, step
 from attncalc.trace import Step, Trace
 
 Causal = Annotated[bool, "a query sees itself and what comes before it"]

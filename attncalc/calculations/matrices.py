@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, in_exact_numbers, label, output, step
+from attncalc.graph import Node
 from attncalc.laws import same
 from attncalc.ops import (
     characteristic_polynomial,
@@ -22,6 +22,7 @@ from attncalc.ops import (
     sqrt,
     total,
 )
+from attncalc.steps import in_exact_numbers, label, output, step
 from attncalc.trace import Trace
 
 Factor = Annotated[Node | None, "a further factor"]

@@ -36,9 +36,10 @@ from attncalc.calculations.masking import (
     weights_of,
 )
 from attncalc.calculations.rotation import DEFAULTS, UNTURNED, Rotation, Turning, rotated_queries_and_keys
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.ops import merge, split
+from attncalc.steps import note, step
 
 ABOUT = {
     "heads": "The heads do the same with numbers of their own, and nothing passes between them here.",
@@ -145,7 +146,7 @@ def several_heads(
 
 def _parameters(weights: Sequence[Node], biases: Sequence[Node | None]) -> str:
     """How many numbers are learned, and that it is 4·d² where all projections are square."""
-    sizes = [prod(axis.size for axis in W.axes) for W in weights]
+    sizes = [prod(W.shape) for W in weights]
     d = weights[0].axes[0].size
     square = all(size == d * d for size in sizes)
     rule = f"4·d² = 4·{d}² = {sum(sizes)}" if square else f"{' + '.join(map(str, sizes))} = {sum(sizes)}"

@@ -9,17 +9,17 @@ import numpy as np
 
 from attncalc.axes import describe
 from attncalc.calculation import AT_LEAST_1, calculation, operand
-from attncalc.calculations.activations import ACTIVATIONS, activated
-from attncalc.calculations.activations import Kind as Bend
+from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.domains import must_be_places, must_sum_to_one
 from attncalc.calculations.losses import log_probabilities, score
 from attncalc.errors import OptionError, ShapeError
-from attncalc.gradients import slopes
-from attncalc.graph import Node, as_node, gradient_step, step
+from attncalc.gradients import gradient_step, slopes
+from attncalc.graph import Node, as_node
 from attncalc.laws import same, shuffled
 from attncalc.loops import End, Loop
 from attncalc.loops.program import Values
-from attncalc.ops import mean, rename, total
+from attncalc.ops import affine, mean, rename, total
+from attncalc.steps import step
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def linear_regression(
     ∂L/∂w = 2/N·xᵀ(ŷ − y) and ∂L/∂b = 2/N·Σ(ŷ − y); half-mse has 1/N in place of 2/N. With several steps the result is
     the loss of the last one, before its own update; `grad` differentiates the loss of the first.
     """
-    line = X @ W if b is None else X @ W + b
-    predictions = step("predictions", line, "what the weights make of each sample, so far")
+    predictions = step("predictions", affine(X, W, b), "what the weights make of each sample, so far")
     errors = step("errors", predictions - Y, "predicted less true: above 0 where the prediction is too high")
     measured = step("loss", _squared(errors, loss), _OVER_SAMPLES)
     gradients = {
@@ -197,7 +196,7 @@ def mlp(
     W_5: Annotated[Node | None, "the weights of a fifth layer"] = None,
     b_5: Annotated[Node | None, "its bias"] = None,
     *,
-    activation: Annotated[Bend, "the function between two layers; the last one has none"] = "relu",
+    activation: Annotated[ActivationKind, "the function between two layers; the last one has none"] = "relu",
     loss: Annotated[
         Literal["mse", "half-mse", "cross-entropy"], "1/N·Σ‖·‖², half of it, or the mean of −ln p of what is right"
     ] = "mse",
@@ -218,7 +217,7 @@ def mlp(
         if made:
             bent = activated(made[-1], activation)
             flowing = step(f"a{k - 1}", bent, ACTIVATIONS[activation].why, symbol=f"A_{k - 1}")
-        line = flowing @ W if b is None else flowing @ W + b
+        line = affine(flowing, W, b)
         line = rename(line, f"h{k}", "o") if k == len(layers) else line
         why = "each unit's weighted sum of what comes in" if k < len(layers) else "the last layer, which is not bent"
         made.append(step(f"z{k}", line, why, symbol=f"Z_{k}"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from attncalc.calculation import FROM_0_ON, calculation
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import same
 from attncalc.ops import mean, sqrt
+from attncalc.steps import note, step
 
 Gain = Annotated[Node | None, "what each feature is multiplied by afterwards; 1 where it is not given"]
 Shift = Annotated[Node | None, "what is added to each feature afterwards; 0 where it is not given"]

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 
 from attncalc.calculation import FROM_0_ON, Range, calculation
-from attncalc.graph import Node, as_node, group, note, output, step
+from attncalc.graph import Node, as_node
 from attncalc.laws import same, shuffled
 from attncalc.ops import sqrt, take
-from attncalc.text import both
+from attncalc.steps import group, note, output, step
+from attncalc.text import both, flag
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:
     from attncalc.pictures import Picture, Sweep
 
-Kind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
+OptimizerKind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
 """What an optimiser remembers from one step to the next, by the names of its steps."""
 
@@ -129,7 +130,7 @@ def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p:
 def tell_idle(kind: str, p: Parameters) -> None:
     """Tell of parameters that were given and that this optimiser does not have."""
     idle = [
-        "--" + name.replace("_", "-")
+        flag(name)
         for name, value in p._asdict().items()
         if value != getattr(DEFAULTS, name) and name not in RULES[kind].uses
     ]
@@ -177,7 +178,7 @@ def optimizer(
     G: Annotated[Node, "the gradient at each step, one row a step"],
     theta: Annotated[Node, "the point before the first step"],
     *,
-    kind: Annotated[Kind, "which optimiser"] = "adam",
+    kind: Annotated[OptimizerKind, "which optimiser"] = "adam",
     lr: Annotated[float, "the learning rate: how long the steps are", FROM_0_ON] = 0.001,
     p: Annotated[Parameters, ""] = DEFAULTS,
 ) -> tuple[Node]:

@@ -19,9 +19,24 @@ from attncalc.calculations.attention import (
     shared_heads,
 )
 from attncalc.calculations.masking import Causal, Scale, scaled
-from attncalc.graph import Node, aside, group, output, step
+from attncalc.graph import Node
 from attncalc.laws import same, shuffled
-from attncalc.ops import absolute, concat, exp, held, index, keep_where, maximum, part_of, peak, rename, softmax, total
+from attncalc.ops import (
+    absolute,
+    concat,
+    exp,
+    held,
+    index,
+    keep_where,
+    maximum,
+    over_all,
+    part_of,
+    peak,
+    rename,
+    softmax,
+    total,
+)
+from attncalc.steps import aside, group, output, step
 
 ABOUT = {
     "scores": "Earlier queries are not looked at again: they may not see this token, so what they saw has not "
@@ -85,9 +100,7 @@ def kv_cache(
             aside("cached_bytes", bytes * (keys.size("m") * width), why, about=ABOUT["cached"])
     whole = step("output", concat(rows, "n"), "the same rows as causal attention gives all at once")
     apart = absolute(whole - _causal(Q, rename(K, "n", "m"), rename(V, "n", "m"), scale))
-    for _ in apart.axes:
-        apart = peak(apart)
-    return whole, output("largest_difference", apart, "from causal attention over all tokens at once")
+    return whole, output("largest_difference", over_all(peak, apart), "from causal attention over all tokens at once")
 
 
 def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:

@@ -9,11 +9,12 @@ import numpy as np
 from attncalc.axes import Axis
 from attncalc.calculation import AT_LEAST_1, calculation
 from attncalc.calculations.masking import slopes_of
-from attncalc.calculations.positions import must_be_given
+from attncalc.calculations.positions import needed
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import alike_along_diagonals, at_most
 from attncalc.ops import absolute, bucket, index, keep_where, lookup, outer
+from attncalc.steps import note, step
 
 MOST_BUCKETS = 4096
 
@@ -45,8 +46,7 @@ def alibi(
     −slope·|i − j|, added to the scaled scores before the softmax. Each head has its own slope, 2^(−8h/H) for heads
     h = 1…H, so that some look near and some far. Nothing is added to the tokens, and nothing is learned.
     """
-    must_be_given(n=n)
-    assert n is not None
+    n = needed("n", n)
     m = n if m is None else m
     slopes = step("slopes", slopes_of(heads), "a geometric row of slopes: steep heads look near, flat ones far")
     axes = (Axis("n", n), Axis("m", m))
@@ -78,8 +78,7 @@ def t5_bias(
     logarithm up to max_distance. Half of the buckets are for keys to the right, unless causal. T5 adds the bias to
     Q·Kᵀ without dividing by √d_k.
     """
-    must_be_given(n=n)
-    assert n is not None
+    n = needed("n", n)
     m = n if m is None else m
     rows = table.axes[-2].size if table is not None else 32
     buckets = rows if buckets is None else buckets

@@ -11,7 +11,7 @@ from attncalc.axes import Axes, Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
 from attncalc.calculations.frequencies import powers_of
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, as_node, aside, identity, step
+from attncalc.graph import Node, as_node, identity
 from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import (
     cos,
@@ -23,6 +23,8 @@ from attncalc.ops import (
     rotate,
     sin,
 )
+from attncalc.steps import aside, step
+from attncalc.text import flag
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
@@ -35,11 +37,11 @@ Base = Annotated[float, "the wavelengths reach from 2π to 2π times this", ABOV
 Count = Annotated[int | None, "how many positions", AT_LEAST_1]
 
 
-def must_be_given(**sizes: int | None) -> None:
-    """Refuse sizes that are missing, by their flags."""
-    for name, size in sizes.items():
-        if size is None:
-            raise OptionError(f"--{name.replace('_', '-')} must be given")
+def needed(name: str, size: int | None) -> int:
+    """A size that has no default, or the error that asks for its option."""
+    if size is None:
+        raise OptionError(f"{flag(name)} must be given")
+    return size
 
 
 def woven(angles: Node, width: Axis, layout: str = "interleaved") -> Node:
@@ -105,9 +107,7 @@ def sinusoidal(
     PE[p, 2i] = sin(p·base^(−2i/d)) and PE[p, 2i + 1] = cos(of the same angle), with positions from 0. i is the number
     of the pair, not of the column: the two of a pair share one frequency.
     """
-    must_be_given(n=n, d=d)
-    assert n is not None
-    assert d is not None
+    n, d = needed("n", n), needed("d", d)
     places, width, pairs = Axis("n", n), Axis("d", d), Axis("pair", (d + 1) // 2)
     why = "the first pair turns fastest, the last slowest; both columns of a pair share one"
     frequencies = step("frequencies", powers_of(as_node(base), pairs, d), why)

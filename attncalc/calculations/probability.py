@@ -10,9 +10,10 @@ import numpy as np
 from attncalc.calculation import ABOVE_0, calculation, operand
 from attncalc.calculations.domains import FIRST, distributions, not_all_masked, numbers, spot
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, step
+from attncalc.graph import Node
 from attncalc.laws import at_most, same, shares
 from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, ratio, softmax_slopes, total, weigh
+from attncalc.steps import step
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from attncalc.calculation import calculation
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
 from attncalc.calculations.rotation import DEFAULTS, Rotation
 from attncalc.calculations.turning import rotated_dims, turned
-from attncalc.graph import Node, aside, note, step
+from attncalc.graph import Node
 from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, take, total
+from attncalc.steps import aside, note, step
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:

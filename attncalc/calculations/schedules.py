@@ -12,9 +12,10 @@ import numpy as np
 from attncalc.axes import Axis
 from attncalc.calculation import AT_LEAST_1, FROM_0_ON, calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant, constants, label, named_size, step
+from attncalc.graph import Node, as_node, constant, constants, named_size
 from attncalc.laws import at_most, same
 from attncalc.ops import cos, keep_where, minimum, spread
+from attncalc.steps import label, step
 from attncalc.trace import Trace
 
 if TYPE_CHECKING:

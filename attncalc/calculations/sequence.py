@@ -10,9 +10,10 @@ import numpy as np
 from attncalc.axes import Axes
 from attncalc.calculation import AT_LEAST_1, FROM_0_ON, calculation
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, constants, group, label, note, output, step
+from attncalc.graph import Node, constants
 from attncalc.laws import at_most, same
-from attncalc.ops import Slide, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
+from attncalc.ops import Slide, affine, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
+from attncalc.steps import group, label, note, output, step
 
 GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
 """The gates of each kind, in PyTorch's order: the columns of W_x and W_h hold them side by side."""
@@ -153,7 +154,7 @@ def rnn(
 
 def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b: Node | None) -> tuple[Node, Node]:
     """The state, and the cell, after one more step."""
-    from_input, from_state = x @ W_x if b is None else x @ W_x + b, hidden @ W_h
+    from_input, from_state = affine(x, W_x, b), hidden @ W_h
     if kind == "tanh":
         sums = rename(from_input + from_state, "gates", "h")
         return step("hidden", tanh(sums), "what is new and what is remembered, squeezed to between −1 and 1"), cell

@@ -10,10 +10,11 @@ import numpy as np
 from attncalc.calculation import ABOVE_0, calculation
 from attncalc.calculations.vectors import not_zero
 from attncalc.errors import DomainError
-from attncalc.graph import Node, note, step
+from attncalc.graph import Node
 from attncalc.laws import same
 from attncalc.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
 from attncalc.ops import ranking as best
+from attncalc.steps import note, step
 
 Metric = Literal[
     "cosine-similarity", "cosine", "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "dot"

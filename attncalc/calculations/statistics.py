@@ -19,7 +19,7 @@ from attncalc.calculations.domains import (
     spot,
 )
 from attncalc.errors import DomainError, OptionError
-from attncalc.graph import Node, as_node, constant, label, note, step
+from attncalc.graph import Node, as_node, constant
 from attncalc.laws import at_most, same, shares, shuffled
 from attncalc.ops import (
     exp,
@@ -36,6 +36,7 @@ from attncalc.ops import (
     whole,
 )
 from attncalc.ops import mean as average
+from attncalc.steps import label, note, step
 from attncalc.trace import Trace
 
 

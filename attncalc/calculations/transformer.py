@@ -15,11 +15,12 @@ from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.multihead import Heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.errors import OptionError
-from attncalc.graph import Node, constants, group, step, words_of
+from attncalc.graph import Node, constants
 from attncalc.laws import same, shuffled
 from attncalc.loops import Growth
-from attncalc.ops import concat, rename, take
+from attncalc.ops import affine, concat, rename, take
 from attncalc.ops import ranking as best
+from attncalc.steps import group, step, words_of
 from attncalc.text import near
 from attncalc.trace import Step, Trace
 
@@ -155,8 +156,8 @@ def transformer(
             with group(f"decoder {i}"):
                 y = decoder_layer(y, memory, weights, design, Sight(causal=True), Sight())
         y = _normed(y, "decoder", decoder_norm, eps)
-        found = y @ (E.T if W_V is None else W_V)
-        return step("logits", found if b_V is None else found + b_V, "how well each word fits after each place")
+        found = affine(y, E.T if W_V is None else W_V, b_V)
+        return step("logits", found, "how well each word fits after each place")
 
     words, size = words_of("V"), E.axes[-2].size
     written = [target if target is not None else _first(start, words, size)]

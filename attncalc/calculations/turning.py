@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from attncalc.axes import Axis
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, output, step
+from attncalc.graph import Node
 from attncalc.ops import concat, cos, index, outer, part_of, rename, rotate, sin
+from attncalc.steps import output, step
 
 if TYPE_CHECKING:
     from attncalc.calculations.rotation import Rotation, Turning

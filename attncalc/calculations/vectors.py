@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc.calculation import calculation
 from attncalc.errors import DomainError
-from attncalc.graph import Node, output, step
+from attncalc.graph import Node
 from attncalc.laws import at_most, same
 from attncalc.ops import (
     angle_between,
@@ -20,6 +20,7 @@ from attncalc.ops import (
     total,
 )
 from attncalc.ops import outer as outer_product
+from attncalc.steps import output, step
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]

@@ -12,6 +12,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 from attncalc.cli import output
 from attncalc.cli.words import sort_words
 from attncalc.errors import AttncalcError
+from attncalc.text import flag
 
 Context = Any  # Typer keeps the types of its vendored Click to itself
 
@@ -117,7 +118,7 @@ def option(
     choices: Sequence[str] = (),
 ) -> TyperOption:
     """An option `--name VALUE`; a switch `--name/--no-name` where there is no value. Not given, it is None."""
-    long = "--" + name.replace("_", "-")
+    long = flag(name)
     opposite = "--" + long.removeprefix("--no-") if long.startswith("--no-") else "--no-" + long[2:]
     return TyperOption(
         param_decls=[name, *([short] if short else []), long if value else f"{long}/{opposite}"],
@@ -133,7 +134,7 @@ def option(
 
 def switch(name: str, help: str, *, short: str = "", section: str = GENERAL) -> TyperOption:
     """A switch that can only be turned on."""
-    decls = [name, *([short] if short else []), "--" + name.replace("_", "-")]
+    decls = [name, *([short] if short else []), flag(name)]
     return TyperOption(param_decls=decls, type=bool, is_flag=True, help=help, rich_help_panel=section)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typer.core import TyperOption
 
 from attncalc.errors import OptionError
-from attncalc.text import near, quoted, visible
+from attncalc.text import flag, near, quoted, visible
 
 FORMULA = frozenset("*^/+() ")  # what no option's name holds
 DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen into
@@ -110,7 +110,7 @@ def _unknown(name: str, known: Mapping[str, TyperOption], command: str, place: s
     if name[0] != "-":
         return OptionError(f"{quoted(name)} begins with a dash that is no hyphen", hint=f"did you mean --{word}?")
     long = [spelling for spelling in known if spelling.startswith("--")]
-    same = [spelling for spelling in long if spelling == "--" + word.replace("_", "-")]
+    same = [spelling for spelling in long if spelling == flag(word)]
     mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
     elsewhere = f"an option follows the name that it belongs to: {visible(place, 80)}" if place else ""
     return OptionError(

@@ -73,7 +73,7 @@ def _moved(key: Key, question: Question, off: Mapping[StepKey, Array]) -> Array 
             stacked[step][(number, *at)] += off[step][at]
             number += 1
     found = evaluate([node.sources[0]], key.ways.operands, given=stacked, keep=lambda _: False)[node.sources[0]]
-    if found.shape != (count + 1, *(axis.size for axis in node.axes)):
+    if found.shape != (count + 1, *node.shape):
         return None
     with np.errstate(invalid="ignore"):
         return np.asarray(np.nan_to_num(np.abs(found[1:] - found[0]), nan=0.0).sum(axis=0))

@@ -109,10 +109,9 @@ def odds(
     """How an answer may fit one of the values that are tried by chance.
 
     `others` are the values that are tried with it, of which those that are right cannot be hit, and `tried` is how many
-    more there were. An entry in which the value
-    is not right counts with the share of the usual range that its digits leave open; the last one of a row whose sum is
-    known tells nothing, nor does a row that is like another. `slack` widens what is left open; `prior` is below 1 where
-    the value is likelier to be written than others.
+    more there were. An entry in which the value is not right counts with the share of the usual range that its digits
+    leave open; the last one of a row whose sum is known tells nothing, nor does a row that is like another. `slack`
+    widens what is left open; `prior` is below 1 where the value is likelier to be written than others.
     """
     width = np.where(answer.exact, 0.0, answer.unit) + slack
     width = np.broadcast_to(np.maximum(width, 2 * _noise(answer, value)), value.shape)

@@ -31,7 +31,7 @@ _ROW_BY_ROW = ("step", "matmul", "transpose", "outer", "held", "rotate", "index"
 
 def largest(node: Node) -> int:
     """The number of entries of the largest value behind a node."""
-    return max(_entries(each) for each in walk(node) if each.op != "index")
+    return max(math.prod(each.shape) for each in walk(node) if each.op != "index")
 
 
 def rows(node: Node) -> str | None:
@@ -81,10 +81,6 @@ def in_blocks(node: Node, operands: Mapping[str, Array]) -> Iterator[tuple[slice
         if value is None:
             return
         yield part, value
-
-
-def _entries(node: Node) -> int:
-    return math.prod(axis.size for axis in node.axes)
 
 
 def _row_by_row(node: Node, axis: str) -> bool:

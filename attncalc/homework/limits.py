@@ -26,7 +26,7 @@ LONGEST_NUMBER = 64
 
 def room(key: Key) -> int:
     """The bytes that the one answer to a problem may have: a sheet's, or what all numbers of a large problem take."""
-    inside = sum(math.prod(axis.size for axis in node.axes) for node in key.nodes.values())
+    inside = sum(math.prod(node.shape) for node in key.nodes.values())
     given = sum(value.size for value in key.ways.operands.values())
     return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
 

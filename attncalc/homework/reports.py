@@ -15,7 +15,7 @@ from attncalc.homework.classroom import step_names
 from attncalc.homework.grading import Graded, hardest, tally
 from attncalc.homework.pages import blame, summary
 from attncalc.homework.verdicts import SOUND, WRONG, MarkedStep
-from attncalc.render.csv_ import FORMULA_STARTS
+from attncalc.render.csv_ import harmless
 from attncalc.text import visible
 
 REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html")
@@ -150,13 +150,8 @@ def _csv(graded: Sequence[Graded]) -> str:
         else:
             named = dict.fromkeys("+".join(s.finding.mistakes) for s in marked.steps if s.finding.mistakes)
             row += [shortest(marked.score), shortest(marked.out_of), marked.first_wrong or "", " ".join(named), ""]
-        writer.writerow([_cell(cell) for cell in (*row, *(found.get(name, "") for name in steps))])
+        writer.writerow([harmless(cell) for cell in (*row, *(found.get(name, "") for name in steps))])
     return text.getvalue()
-
-
-def _cell(text: str) -> str:
-    """A cell that neither a terminal nor a spreadsheet acts on."""
-    return visible(f"'{text}" if text.startswith(FORMULA_STARTS) else text)
 
 
 def _outcome(step: MarkedStep) -> str:

@@ -43,16 +43,7 @@ MOST_TOLD = 6
 MOST_STEPS = 5000
 MOST_DIGITS = 15
 
-ANSWER = Operand(
-    name="answer",
-    symbol="answer",
-    shapes=((),),
-    required=True,
-    positional=True,
-    kind="logits",
-    broadcasts=True,
-    help="the answer",
-)
+ANSWER = Operand("answer", "answer", ((),), kind="logits", broadcasts=True)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.errors import OptionError
-from attncalc.graph import Node, output, walk
+from attncalc.graph import Node, walk
 from attncalc.loops import Loop
 from attncalc.loops.running import run
+from attncalc.steps import output
 
 Array = NDArray[Any]
 

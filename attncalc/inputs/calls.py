@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from attncalc.calculation import UPSTREAM
 from attncalc.errors import InputError, OptionError
 from attncalc.inputs.literals import looks_numeric
 from attncalc.inputs.resolve import Found, find, read_operands, spoken_words
@@ -57,9 +58,7 @@ def gather(
     may be the problem. Operands that are missing are not this function's concern.
     """
     operands = [*calculation.operands]
-    if backward or "upstream" in named:
-        from attncalc.inputs.documents import UPSTREAM
-
+    if backward or UPSTREAM.name in named:
         backward, operands = True, [*operands, UPSTREAM]
     call = Call(calculation, operands, reading, backward=backward)
     _assign(call, positional, named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attncalc.calculation import Operand, layer_of
+from attncalc.calculation import UPSTREAM, layer_of
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
 from attncalc.inputs.entries import parse_number
@@ -16,20 +16,10 @@ from attncalc.inputs.resolve import TABLE, Found, find, read_operands, spoken_wo
 from attncalc.text import near, quoted
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Calculation, Option
+    from attncalc.calculation import Calculation, Operand, Option
     from attncalc.inputs.reading import Reading
     from attncalc.trace import Given
 
-UPSTREAM = Operand(
-    name="upstream",
-    symbol="G",
-    shapes=(),
-    required=False,
-    positional=False,
-    kind="real",
-    broadcasts=False,
-    help="the gradient of the loss with respect to the result",
-)
 BACKWARD = ("grad ", "jacobian ")  # what stands before a calculation's name where its derivative is meant
 _VERSION = 1
 

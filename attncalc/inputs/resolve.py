@@ -19,16 +19,7 @@ if TYPE_CHECKING:
     from attncalc.inputs.reading import Reading
     from attncalc.trace import Given
 
-TABLE = Operand(
-    name="data",
-    symbol="data",
-    shapes=(("m", "d"),),
-    required=True,
-    positional=False,
-    kind="real",
-    broadcasts=False,
-    help="the table whose row labels may be operands",
-)
+TABLE = Operand("data", "data", (("m", "d"),), help="the table whose row labels may be operands")
 _LABELLED = ("vocabulary", "table", "keys")  # operands whose row labels may be other operands
 _LONGEST_PATH = 4096  # characters
 _LEFT_OUT = (".json", ".csv", ".tsv", ".npy")  # suffixes that a name may lack, in the working directory

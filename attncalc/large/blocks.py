@@ -71,7 +71,7 @@ def _in_blocks(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Ar
 
     kept = [target for target in targets if target not in layout.adding]
     first, sums = block(0)
-    whole = [np.empty([a.size for a in t.axes], v.dtype) for t, v in zip(kept, first, strict=True)]
+    whole = [np.empty(t.shape, v.dtype) for t, v in zip(kept, first, strict=True)]
 
     def put(start: int, made: Sequence[Array]) -> None:
         for target, all_of_it, value in zip(kept, whole, made, strict=True):

@@ -140,7 +140,7 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
     Q, K, V = (align(values[part], part.axes, leads + part.axes[-2:]) for part in pattern[:3])
     V = np.concatenate([V, np.ones_like(V, shape=(*V.shape[:-1], 1))], axis=-1)  # their mixture is the sum of a row
     Q, K, V = (np.broadcast_to(part, shape + part.shape[-2:]) for part in (Q, K, V))
-    result = np.empty(tuple(axis.size for axis in node.axes), values[pattern.Q].dtype)
+    result = np.empty(node.shape, values[pattern.Q].dtype)
     shift = not pattern.scale * _longest(Q, -1) * _longest(K, -2) <= SAFE[result.dtype.name]
 
     def block(place: tuple[tuple[int, ...], slice]) -> None:

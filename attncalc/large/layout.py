@@ -131,7 +131,7 @@ def bytes_of(node: Node, itemsize: int) -> int:
     """The bytes of a node's value; an operand is there before, and positions are counted as they are asked for."""
     if node.op in ("input", "index"):
         return 0
-    return (1 if node.op in TRUTHS else itemsize) * math.prod(axis.size for axis in node.axes)
+    return (1 if node.op in TRUTHS else itemsize) * math.prod(node.shape)
 
 
 def lay_out(roots: Sequence[Node], itemsize: int) -> Layout:

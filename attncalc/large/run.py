@@ -6,7 +6,7 @@ What would not fit in memory even so is refused before it starts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from attncalc.large.layout import lay_out, whole_bytes
 from attncalc.large.portions import entries
 from attncalc.plan import plan
 from attncalc.recording import record
-from attncalc.trace import Arithmetic, Step
+from attncalc.trace import Step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def evaluated(written: Written, kind: str, what: str, asked: str | None) -> dict
 
 
 def _bytes(node: Node, kind: str) -> int:
-    return itemsize(kind) * math.prod(axis.size for axis in node.axes)
+    return itemsize(kind) * math.prod(node.shape)
 
 
 def recorded(
@@ -92,16 +92,10 @@ def recorded(
     """The record of a step; of one that was not kept, with the way to its entries in place of its value."""
     look = partial(_look, values, operands, kind, {})
     if node in values:
-        step = record(node, values, operands, labels, None, None)
-        return step._replace(arithmetic=partial(_arithmetic, node, look), left_over=None)
-    nothing = np.broadcast_to(np.zeros((), kind), tuple(axis.size for axis in node.axes))
-    step = record(node, {node: nothing}, operands, labels, None, None)
-    return step._replace(
-        value=None,
-        entries=partial(_entries, node, values, operands, kind),
-        arithmetic=partial(_arithmetic, node, look),
-        left_over=None,
-    )
+        return record(node, values, operands, labels, look=look)._replace(left_over=None)
+    nothing = np.broadcast_to(np.zeros((), kind), node.shape)
+    step = record(node, {node: nothing}, operands, labels, look=look)
+    return step._replace(value=None, entries=partial(_entries, node, values, operands, kind), left_over=None)
 
 
 def _entries(
@@ -118,12 +112,6 @@ def _entries(
     needed = layout.bytes(itemsize(kind))
     memory.must_fit(needed, node.args["name"], _half(needed, kind))
     return evaluate_large(layout, operands, dtype=kind)[node]
-
-
-def _arithmetic(node: Node, look: Callable[[Node, At], Any], at: tuple[int, ...]) -> Arithmetic:
-    from attncalc import arithmetic
-
-    return arithmetic.entry(node, dict(zip(node.names, at, strict=True)), look)
 
 
 def _look(

@@ -9,18 +9,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attncalc.axes import Axes, align, names
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 from attncalc.plan import plan
 
-Array = NDArray[Any]
-Rounding = Callable[[Array], Array]
+if TYPE_CHECKING:
+    from attncalc.evaluate import Array, Rounding
 
 _SIGNS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -31,7 +30,7 @@ _SIGNS: dict[str, Callable[..., Any]] = {
 """NumPy's signs, which call what the kernels of arithmetic call, and do so sooner."""
 
 
-class Values(Mapping[Node, Array]):
+class Values(Mapping[Node, "Array"]):
     """The values of one turn: of any node, and to go through, of its named steps."""
 
     __slots__ = ("_places", "_values")

@@ -15,9 +15,9 @@ from attncalc.graph import Node
 from attncalc.loops.program import Program
 
 if TYPE_CHECKING:
-    from attncalc.evaluate import Array
+    from attncalc.evaluate import Array, Rounding
     from attncalc.loops import End, Growth, Loop
-    from attncalc.loops.program import Rounding, Values
+    from attncalc.loops.program import Values
 
 
 KEPT = 6

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attncalc.evaluate import number
 from attncalc.loops import Loop
 from attncalc.loops.running import Ran, Turn, run
+from attncalc.problem import is_large
 from attncalc.recording import Recorded, again, drop, farthest, record
 from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, after_step, as_kind, kind_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from attncalc.evaluate import Array, Rounding
     from attncalc.graph import Node
 
-    Array = NDArray[Any]
-    Rounding = Callable[[Array], Array]
 
+def recorded(
+    name: str, written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool
+) -> Recorded:
+    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded.
 
-def recorded(written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool) -> Recorded:
-    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded."""
+    `name` is the problem's, for the refusal of a turn that would not fit in memory.
+    """
     kind = kind_of(written.values, dtype)
+    if is_large(written):
+        from attncalc.large import run as large  # few loops are
+
+        large.must_fit_whole(written, kind, f"a turn of {name}")
     start = {
         name: as_kind(value, kind) if isinstance(value, np.ndarray) else number(value, np.dtype(kind))
         for name, value in loop.start.items()
@@ -67,7 +73,7 @@ def _steps(turn: Turn, full: Turn | None, loop: Loop, written: Written, known: d
     before = {name: node for name, node in loop.carry.items() if node.op == "step" and turn.number > loop.first}
     for node in turn.values:
         if node not in known:
-            known[node] = record(node, turn.values, turn.inputs, written.labels, None, None)
+            known[node] = record(node, turn.values, turn.inputs, written.labels)
         drift = farthest(turn.values[node], full.values[node]) if full else None
         group = _group(loop, turn.number, node)
         step = again(known[node], node, turn.values, turn.inputs, group, drift)

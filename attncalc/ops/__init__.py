@@ -50,10 +50,10 @@ ROWS = {
 FUNCTIONS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
     "classes": "factorial log_factorial one_hot select whole",
-    "functions": "absolute angle_between arccos compare_equal concat cos cosine_ratio exp first_maximum held index "
-    "keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean merge minimum outer "
-    "part_of peak power ranking ratio rename repeat root_of_sum safely sign sin softmax softmax_slopes solve split "
-    "spread sqrt tan tanh total weigh",
+    "functions": "absolute affine angle_between arccos compare_equal concat cos cosine_ratio exp first_maximum held "
+    "index keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean merge minimum "
+    "outer over_all part_of peak power ranking ratio rename repeat root_of_sum safely sign sin softmax softmax_slopes "
+    "solve split spread sqrt tan tanh total weigh",
     "pairs": "every_other interleave put_together rotate take_apart",
     "rows": "bucket lookup stack take",
     "sampling": "random_normal",

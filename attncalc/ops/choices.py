@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.cells import At, Form, Literal, Look, entrywise, moved, pick
+from attncalc.cells import At, Literal, Look, entrywise, moved, pick
 from attncalc.graph import OPS, Node
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
@@ -50,10 +50,6 @@ def _held(x: Array) -> Array:
     return kernels.zeros(x.shape, x) if kernels.has_letters(x) else x
 
 
-def _maximum_cell(node: Node, at: At, look: Look) -> Form:
-    return Form("max", (pick(node, 0, at), pick(node, 1, at)))
-
-
 OPS |= {
     "abs": row(
         np.abs,
@@ -74,7 +70,7 @@ OPS |= {
         np.maximum,
         "max({0}, {1})",
         r"\max({0}, {1})",
-        _maximum_cell,
+        entrywise("max"),
         vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
         because="only the larger one is felt (the first, where they are equal)",
     ),

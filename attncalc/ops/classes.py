@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from attncalc.cells import At, Cell, Form, Literal, Look, Pick, entrywise, moved
 from attncalc.errors import NotExact
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
+from attncalc.ops.arithmetic import row
 from attncalc.ops.functions import weigh
 from attncalc.ops.kernels import Array, has_letters, is_exact
 
@@ -20,7 +21,7 @@ from attncalc.ops.kernels import Array, has_letters, is_exact
 def _factorial(x: Array) -> Array:
     if is_exact(x):
         return np.asarray(np.frompyfunc(_exact_factorial, 1, 1)(x))
-    return _of_each(x, lambda k: float(math.factorial(int(k))) if k <= 170 else math.inf)
+    return kernels.each(lambda k: float(math.factorial(int(k))) if k <= 170 else math.inf, x)
 
 
 def _exact_factorial(k: Any) -> Any:
@@ -34,12 +35,7 @@ def _exact_factorial(k: Any) -> Any:
 def _log_factorial(x: Array) -> Array:
     if is_exact(x):
         return np.asarray(kernels.log(_factorial(x)))
-    return _of_each(x, lambda k: math.lgamma(k + 1))
-
-
-def _of_each(x: Array, function: Callable[[float], float]) -> Array:
-    values = np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size)
-    return np.asarray(values.reshape(x.shape).astype(x.dtype))
+    return kernels.each(lambda k: math.lgamma(k + 1), x)
 
 
 def _known(places: Array) -> Array:
@@ -87,28 +83,17 @@ def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
     return Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]]))
 
 
-def _whole_alone(kernel: Any, text: str, latex: str, cell: Any, **more: Any) -> Op:
-    return Op(
-        kernel,
-        lambda args, x: x,
-        text,
-        latex,
-        cell,
-        elementwise=True,
-        no_gradient="what is counted comes in whole numbers, which do not move",
-        **more,
-    )
-
-
+_COUNTED = "what is counted comes in whole numbers, which do not move"
 OPS |= {
-    "whole": _whole_alone(lambda x: x, "{0}", "{0}", moved, takes=(9,)),
-    "factorial": _whole_alone(_factorial, "{0}!", "{0}!", entrywise("!"), binds=1, takes=(0,)),
-    "log_factorial": _whole_alone(
+    "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED),
+    "factorial": row(_factorial, "{0}!", "{0}!", entrywise("!"), binds=1, takes=(0,), no_gradient=_COUNTED),
+    "log_factorial": row(
         _log_factorial,
         "ln({0}!)",
         r"\ln({0}!)",
         lambda node, at, look: Form("ln", (Form("!", (pick(node, 0, at),)),)),
         takes=(0,),
+        no_gradient=_COUNTED,
     ),
     "select": Op(
         _select,

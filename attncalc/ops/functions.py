@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attncalc.axes import Axes, find, names
 from attncalc.graph import Node, Number, as_node
@@ -119,6 +119,11 @@ def safely(value: Node, otherwise: Node, watched: Node) -> Node:
     return Node("safely", value, otherwise, watched)
 
 
+def affine(x: Node, W: Node, b: Node | None) -> Node:
+    """x·W + b, what a layer of weights makes of each row; without a bias x·W."""
+    return x @ W if b is None else x @ W + b
+
+
 def outer(a: Node, b: Node) -> Node:
     """Every entry of a times every entry of b; axes that both have only accompany."""
     return Node("outer", a, b)
@@ -137,6 +142,13 @@ def total(x: Node, over: str | None = None) -> Node:
 def mean(x: Node, over: str | None = None) -> Node:
     """The mean along an axis (the last one)."""
     return Node("mean", x, over=over or x.names[-1])
+
+
+def over_all(reduce: Callable[[Node, str], Node], x: Node) -> Node:
+    """A sum, a mean or the like along every axis, the last one first: `over_all(mean, losses)` is one number."""
+    for name in x.names[::-1]:
+        x = reduce(x, name)
+    return x
 
 
 def softmax(x: Node, over: str | None = None) -> Node:

@@ -20,8 +20,8 @@ LARGEST_EXPONENT = math.log(10) * MOST_DIGITS
 WITHOUT = "without --exact any size will do"
 
 
-def either(numeric: Callable[..., Any], exact: str, *more: Any) -> Callable[..., Any]:
-    """A kernel that applies NumPy's function to floats, and SymPy's function of that name (and `more`) to objects."""
+def either(numeric: Callable[..., Any], exact: str) -> Callable[..., Any]:
+    """A kernel that applies NumPy's function to floats, and SymPy's function of that name to exact numbers."""
 
     def kernel(*values: Array) -> Array:
         if all(value.dtype != object for value in values):
@@ -29,9 +29,15 @@ def either(numeric: Callable[..., Any], exact: str, *more: Any) -> Callable[...,
         import sympy  # only where exact numbers are at work
 
         function = getattr(sympy, exact)
-        return np.asarray(np.frompyfunc(lambda *entries: function(*entries, *more), len(values), 1)(*values))
+        return np.asarray(np.frompyfunc(function, len(values), 1)(*values))
 
     return kernel
+
+
+def each(function: Callable[[float], float], x: Array) -> Array:
+    """Python's own function on every float: right to the last digit, and some 0.15 s for a million."""
+    values = np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size)
+    return np.asarray(values.reshape(x.shape), x.dtype)
 
 
 def exp(x: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attncalc.axes import Axes, Axis, align, names, together, unique, without
-from attncalc.cells import At, Form, Literal, Look, along, pick
+from attncalc.cells import At, Form, Literal, Look, along, entrywise, moved, pick
 from attncalc.errors import DomainError, ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
@@ -175,7 +175,7 @@ OPS |= {
         _swapped,
         "{0}ᵀ",
         r"{0}^\top",
-        lambda node, at, look: pick(node, 0, at),
+        moved,
         binds=1,
         takes=(0,),
         vjp=lambda g, y, node, a: [g.T],
@@ -188,7 +188,7 @@ OPS |= {
         _outer_axes,
         "{0} ⊗ {1}",
         r"{0} \otimes {1}",
-        lambda node, at, look: Form("×", (pick(node, 0, at), pick(node, 1, at))),
+        entrywise("×"),
         binds=2,
         takes=(1, 1),
         vjp=_outer_vjp,

@@ -102,7 +102,7 @@ def _collected(args: dict[str, Any], g: Axes, numbers: Axes) -> Axes:
 
 def _collect(node: Node, g: Array, numbers: Array) -> Array:
     axes, counted = (source.axes for source in node.sources)
-    result = zeros((*g.shape[: g.ndim - len(axes)], *(axis.size for axis in node.axes)), g)
+    result = zeros((*g.shape[: g.ndim - len(axes)], *node.shape), g)
     np.add.at(result, _places(numbers, counted, node.args["into"].name, node.axes, axes), g)
     return result
 
@@ -152,14 +152,14 @@ def _bucket_cell(node: Node, at: At, look: Look) -> Cell:
         return Literal(0)
     distance: Cell = Form("abs", (here,))
     if abs(place) >= exact:
-        share = Form("/", (Form("ln", (_ratio(distance, exact),)), Form("ln", (_ratio(None, exact, node.args),))))
+        share = Form("/", (_log_of_ratio(distance, exact), _log_of_ratio(Literal(node.args["max_distance"]), exact)))
         far = Form("+", (Literal(exact), Form("floor", (Form("×", (share, Literal(own - exact))),))))
         distance = Form("min", (far, Literal(own - 1)))
     return Form("+", (Literal(side), distance)) if side else distance
 
 
-def _ratio(above: Cell | None, below: int, args: dict[str, Any] | None = None) -> Cell:
-    return Form("/", (above or Literal(args["max_distance"] if args else below), Literal(below)))
+def _log_of_ratio(above: Cell, below: int) -> Cell:
+    return Form("ln", (Form("/", (above, Literal(below))),))
 
 
 OPS |= {

@@ -12,7 +12,7 @@ from attncalc.ops.kernels import Array
 
 def _random_normal(node: Node) -> Array:
     generator = np.random.default_rng(node.args["seed"])
-    return generator.standard_normal(tuple(axis.size for axis in node.axes))
+    return generator.standard_normal(node.shape)
 
 
 def _cell(node: Node, at: At, look: Look) -> Literal:

@@ -11,6 +11,7 @@ from attncalc.axes import Axes, align, position, together
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise, moved, pick
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
+from attncalc.ops.arithmetic import function, row
 from attncalc.ops.functions import log, log_sum_exp, ratio, softmax, total, weigh
 from attncalc.ops.kernels import Array, is_exact
 
@@ -122,50 +123,40 @@ OPS |= {
         no_gradient="it is a derivative already; grad gives its products at any size",
         mixes=lambda node: node.sources[0].names[-1:],
     ),
-    "weigh": Op(
+    "weigh": row(
         _weigh,
-        lambda args, weights, values: together(weights, values),
         OPS["mul"].text,
         OPS["mul"].latex,
         _unless_nothing("×"),
-        elementwise=True,
         binds=2,
         takes=(2, 2),
         vjp=lambda g, y, node, weights, values: [weigh(g, values), weigh(weights, g)],
         because=OPS["mul"].because,
         about="0 times anything is 0 here, 0·log 0 too: what p·log p comes to as p goes to 0.",
     ),
-    "ratio": Op(
+    "ratio": row(
         _ratio,
-        lambda args, a, b: together(a, b),
         OPS["div"].text,
         OPS["div"].latex,
         _unless_nothing("/"),
-        elementwise=True,
         binds=2,
         takes=(2, 1),
         vjp=lambda g, y, node, a, b: [ratio(g, b), -ratio(g * y, b)],
         because=OPS["div"].because,
     ),
-    "log2": Op(
+    "log2": function(
         kernels.log2,
-        lambda args, x: x,
-        "log₂({0})",
-        r"\log_{{2}}({0})",
-        entrywise("log₂"),
-        elementwise=True,
-        vjp=lambda g, y, node, x: [ratio(g, x * log(as_node(2)))],
-        because="the slope of log₂ x is 1/(x·ln 2)",
+        "log₂",
+        r"\log_{{2}}",
+        lambda g, y, node, x: [ratio(g, x * log(as_node(2)))],
+        "the slope of log₂ x is 1/(x·ln 2)",
     ),
-    "log10": Op(
+    "log10": function(
         kernels.log10,
-        lambda args, x: x,
-        "log₁₀({0})",
-        r"\log_{{10}}({0})",
-        entrywise("log₁₀"),
-        elementwise=True,
-        vjp=lambda g, y, node, x: [ratio(g, x * log(as_node(10)))],
-        because="the slope of log₁₀ x is 1/(x·ln 10)",
+        "log₁₀",
+        r"\log_{{10}}",
+        lambda g, y, node, x: [ratio(g, x * log(as_node(10)))],
+        "the slope of log₁₀ x is 1/(x·ln 10)",
     ),
     "log_softmax": Op(
         _log_softmax,
@@ -195,13 +186,11 @@ OPS |= {
         body=lambda node, x, whole: x - whole,
         mixes=lambda node: (node.args["over"],),
     ),
-    "safely": Op(
+    "safely": row(
         _safely,
-        lambda args, value, otherwise, watched: together(value, otherwise, watched),
         "{0}",
         "{0}",
         moved,
-        elementwise=True,
         takes=(9,),
         vjp=lambda g, y, node, value, otherwise, watched: [None, g, None],
         because="the same number, by the way that neither overflows nor vanishes",

@@ -92,7 +92,7 @@ Picture = HeatMap | Bars | Curves | Landscape
 
 
 class Sweep(NamedTuple):
-    """A calculation to be worked out elsewhere."""
+    """The ways to work a calculation out elsewhere: under other options, or over a whole range of its numbers."""
 
     again: Callable[..., Trace]  # with other operands or options: again(temperature=2); every turn of a loop is kept
     over: Callable[[str, Mapping[str, Array]], Array]  # a step's value where single numbers are arrays instead

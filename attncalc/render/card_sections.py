@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from attncalc.card import Card, StepLine
 from attncalc.render.parts import inline, options
-from attncalc.text import both, with_facts
+from attncalc.text import both, flag, with_facts
 
 MANY = 4  # parts that are worked out alike, from which on the first and the last stand for all
 
@@ -106,4 +106,4 @@ def example(card: Card) -> Iterator[tuple[str, str]]:
             yield name, " × ".join(map(str, operand.value.shape)) + " numbers"
     for words in options(card.sample):
         name, _, value = words.partition(" = ")
-        yield f"--{name.replace('_', '-')}", value
+        yield flag(name), value

@@ -53,11 +53,11 @@ def _labelled(step: Step, view: View) -> Iterator[Row]:
     if len(step.shape) > 2:
         below, across = None, None
     if across:
-        yield [*([""] if below else []), *map(_label, across)]
+        yield [*([""] if below else []), *map(harmless, across)]
     for number, row in enumerate(rows):
-        yield [*([_label(below[number])] if below else []), *row]
+        yield [*([harmless(below[number])] if below else []), *row]
 
 
-def _label(text: str) -> str:
+def harmless(text: str) -> str:
     """User text that neither a terminal nor a spreadsheet acts on."""
     return visible(f"'{text}" if text.startswith(FORMULA_STARTS) else text)

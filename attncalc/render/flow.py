@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from attncalc.render.view import View
+from attncalc.render.window import GAP
 
 
 def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formula: bool = False) -> Iterator[Text]:
@@ -23,6 +25,19 @@ def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formu
     for number, line in enumerate(text.divide(breaks(text.plain, width - indent, width - indent - hang))):
         line.rstrip()
         yield Text(" " * (indent + hang * (number > 0))).append_text(line)
+
+
+def right(text: str, width: int) -> str:
+    """Text at the right of so many columns, however wide its characters are."""
+    return " " * (width - cell_len(text)) + text
+
+
+def shortened(text: str, width: int, view: View) -> str:
+    """A label within so many columns, with the sign of a gap where it is cut."""
+    text, gap = view.spell(text), view.spell(GAP)
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width) if width <= len(gap) else set_cell_size(text, width - len(gap)) + gap
 
 
 def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int = 0) -> Iterator[Text]:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.text import Text
 
 from attncalc.numbers import align
-from attncalc.render.flow import flow
+from attncalc.render.flow import flow, right, shortened
 from attncalc.render.parts import summary
 from attncalc.render.view import View
 from attncalc.render.window import GAP, Limits, Table, heading, label, left_out, window
@@ -48,9 +48,7 @@ class _Page(NamedTuple):
 
     def label(self, axis: str, index: int | None) -> str:
         """The label of an index along an axis, or the index itself; for None, the sign of a gap."""
-        gap = self.view.spell(GAP)
-        text = gap if index is None else self.view.spell(label(self.step, axis, index))
-        return text if cell_len(text) <= LONGEST_LABEL else set_cell_size(text, LONGEST_LABEL - len(gap)) + gap
+        return shortened(GAP if index is None else label(self.step, axis, index), LONGEST_LABEL, self.view)
 
     def left_out(self, *hidden: tuple[int, str]) -> Iterator[Text]:
         """`… 22 more columns and 3 more rows (--all shows them)`, where any are."""
@@ -135,11 +133,7 @@ def _matrix(table: Table, page: _Page) -> _Matrix:
 
 def _column(header: str, cells: list[str], *, gap: bool = False) -> _Column:
     width = max(map(cell_len, (header, *cells)))
-    return _Column(_right(header, width), [_right(cell, width) for cell in cells], width, gap)
-
-
-def _right(text: str, width: int) -> str:
-    return " " * (width - cell_len(text)) + text
+    return _Column(right(header, width), [right(cell, width) for cell in cells], width, gap)
 
 
 def _blocks(matrix: _Matrix, page: _Page) -> list[list[_Column]]:
@@ -172,7 +166,7 @@ def _drawn(matrix: _Matrix, columns: list[_Column], page: _Page) -> Iterator[Tex
     bar = page.view.spell(BAR)
 
     def line(name: str, name_style: str, cells: Iterable[str], style: str) -> Text:
-        text = Text().append(_right(name, matrix.margin), name_style)
+        text = Text().append(right(name, matrix.margin), name_style)
         return text.append(bar, FAINT).append(BETWEEN.join(cells), style)
 
     yield line(matrix.corner, FAINT, (column.header for column in columns), header_style)

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from attncalc.numbers import parted
 from attncalc.render import tex
 from attncalc.render.mathml import mathml
 from attncalc.render.parts import sizes, summary
 from attncalc.render.pointing import NONE, Place, Pointing
 from attncalc.render.shell import element, text
 from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, Table, heading, label, parted, window
+from attncalc.render.window import GAP, Limits, Table, heading, label, window
 from attncalc.render.worked import ending, in_the_step
 from attncalc.trace import Step
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from attncalc.numbers import parted
 from attncalc.render import tex
 from attncalc.render.links import LINE, Link, spelled_out
 from attncalc.render.parts import summary
 from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, Table, heading, is_words, label, parted, window
+from attncalc.render.window import GAP, Limits, Table, heading, is_words, label, window
 from attncalc.trace import Step
 
 LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have

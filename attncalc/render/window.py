@@ -113,12 +113,6 @@ def label(step: Step, axis: str, index: int) -> str:
     return visible(labels[index]) if labels else str(index)
 
 
-def parted(entry: str) -> tuple[str, str, str]:
-    """An exact entry, the sign behind it, its decimals: (`√3/3`, ` ≈ `, `0.5774`); (`3`, "", "")."""
-    sign = next((sign for sign in (" ≈ ", " = ") if sign in entry), "")
-    return entry.partition(sign) if sign else (entry, "", "")
-
-
 def heading(step: Step, table: Table) -> str:
     """Which matrix of a stack it is: `b = 1, h = 0`."""
     return ", ".join(f"{axis} = {label(step, axis, i)}" for axis, i in zip(step.axes, table.at, strict=False))

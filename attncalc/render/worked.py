@@ -6,8 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from attncalc.numbers import exact_text, format_number
-from attncalc.render.window import parted
+from attncalc.numbers import exact_text, format_number, parted
 from attncalc.trace import Arithmetic, Entry, Step
 
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart

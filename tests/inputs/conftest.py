@@ -7,25 +7,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from operands import an_operand
 
-from attncalc.calculation import Kind, Operand, parse_shape
+from attncalc.calculation import Kind, Operand
 from attncalc.errors import AttncalcError
 from attncalc.inputs import Reading, read_word
 from attncalc.trace import Given
-
-
-def make_operand(kind: Kind = "real", shape: str = "n d", name: str = "q", *, broadcasts: bool = False) -> Operand:
-    """An operand; `|` stands between the shapes that it may have."""
-    return Operand(
-        name=name,
-        symbol=name.upper(),
-        shapes=tuple(parse_shape(part) for part in shape.split("|")),
-        required=True,
-        positional=True,
-        kind=kind,
-        broadcasts=broadcasts,
-        help="",
-    )
 
 
 class Read(Protocol):
@@ -54,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def operand() -> Callable[..., Operand]:
-    return make_operand
+    return an_operand
 
 
 @pytest.fixture
@@ -72,7 +59,7 @@ def read(folder: Path) -> Read:
     ) -> Given:
         if content is not None:
             (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
-        asked = make_operand(kind, shape, broadcasts=broadcasts)
+        asked = an_operand(kind, shape, broadcasts=broadcasts)
         return read_word(file if word is None else word, asked, Reading(**reading), tables or {})
 
     return read_

@@ -10,24 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from operands import an_operand
 
-from attncalc.calculation import Calculation, Declaration, Operand, Option, calculation, parse_shape
+from attncalc.calculation import Calculation, Declaration, Operand, Option, calculation
 from attncalc.errors import AttncalcError
 from attncalc.inputs import Gathered, Reading, gather
 
 
-def an_operand(name: str, shape: str, *, positional: bool = True, kind: Any = "real", **more: Any) -> Operand:
-    return Operand(
-        name=name,
-        symbol=name.upper(),
-        shapes=tuple(parse_shape(part) for part in shape.split("|")),
-        required=positional,
-        positional=positional,
-        kind=kind,
-        broadcasts=kind == "mask",
-        help="",
-        **more,
-    )
+def named(name: str, shape: str, *, kind: Any = "real", **more: Any) -> Operand:
+    return an_operand(kind, shape, name, broadcasts=kind == "mask", **more)
 
 
 def a_calculation(name: str, *operands: Operand, options: Sequence[Option] = ()) -> Calculation:
@@ -42,12 +33,12 @@ def a_calculation(name: str, *operands: Operand, options: Sequence[Option] = ())
 
 ATTENTION = a_calculation(
     "attention",
-    an_operand("q", "n d_k"),
-    an_operand("k", "m d_k"),
-    an_operand("v", "m d_v"),
-    an_operand("wq", "d_model d_k", positional=False),
-    an_operand("mask", "n m", positional=False, kind="mask"),
-    an_operand("bias", "n m", positional=False, words=("alibi",)),
+    named("q", "n d_k"),
+    named("k", "m d_k"),
+    named("v", "m d_v"),
+    named("wq", "d_model d_k", positional=False),
+    named("mask", "n m", positional=False, kind="mask"),
+    named("bias", "n m", positional=False, words=("alibi",)),
     options=[
         Option("causal", (bool,), (), False, False, ""),
         Option("scale", (float,), ("none", "default"), False, "default", ""),
@@ -55,10 +46,10 @@ ATTENTION = a_calculation(
         Option("causal_align", (), ("start", "end"), False, "start", ""),
     ],
 )
-DOT = a_calculation("dot", an_operand("a", "n"), an_operand("b", "n"))
-ANALOGY = a_calculation("analogy", *(an_operand(name, "d") for name in "abc"), an_operand("vocabulary", "m d"))
-EMBED = a_calculation("embed", an_operand("tokens", "n", kind="tokens"), an_operand("table", "V d"))
-BLOCK = a_calculation("block", an_operand("x", "n d"), *(an_operand(n, "d d", positional=False) for n in ("wq", "wo")))
+DOT = a_calculation("dot", named("a", "n"), named("b", "n"))
+ANALOGY = a_calculation("analogy", *(named(name, "d") for name in "abc"), named("vocabulary", "m d"))
+EMBED = a_calculation("embed", named("tokens", "n", kind="tokens"), named("table", "V d"))
+BLOCK = a_calculation("block", named("x", "n d"), *(named(n, "d d", positional=False) for n in ("wq", "wo")))
 
 Gather = Callable[..., Gathered]
 

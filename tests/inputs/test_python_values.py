@@ -13,6 +13,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from operands import an_operand
 
 from attncalc.calculation import Kind, Operand
 from attncalc.errors import InputError
@@ -242,6 +243,6 @@ def test_what_a_foreign_array_raises_is_told(operand: Callable[..., Operand]) ->
 
 @given(arrays(np.float64, array_shapes(max_dims=4), elements=st.floats(allow_nan=False, allow_infinity=False)))
 def test_arrays_and_their_lists_are_the_same(value: Any) -> None:
-    asked = Operand("q", "Q", (("n", "d"),), True, True, "real", False, "")
+    asked = an_operand()
     assert np.array_equal(to_given(value, asked).value, value)
     assert np.array_equal(to_given(value.tolist(), asked).value, value)

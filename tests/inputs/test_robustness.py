@@ -16,19 +16,15 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from operands import an_operand
 
-from attncalc.calculation import Kind, Operand, parse_shape
+from attncalc.calculation import Kind, Operand
 from attncalc.errors import AttncalcError, InputError
 from attncalc.inputs import Reading, load_document, looks_numeric, read_word
 from attncalc.inputs.paths import exists
 from attncalc.trace import Given
 
 KINDS: tuple[Kind, ...] = ("real", "logits", "mask", "integers", "tokens", "data")
-
-
-def an_operand(kind: Kind, shape: str) -> Operand:
-    return Operand("q", "Q", tuple(parse_shape(part) for part in shape.split("|")), True, True, kind, False, "")
-
 
 operands = st.builds(an_operand, st.sampled_from(KINDS), st.sampled_from(["n", "n d", "|n", "n|n d", "b n d"]))
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ops.examples import EXAMPLES, Example
 
 from attncalc.evaluate import evaluate, exactly
-from attncalc.graph import given, step
+from attncalc.graph import given
 from attncalc.loops.program import Program
 from attncalc.ops import exp, listed, take
+from attncalc.steps import step
 
 Array = NDArray[Any]
 FLAT = [(op, example) for op, examples in EXAMPLES.items() for example in examples if example.operands]

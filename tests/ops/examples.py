@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.axes import Axes, Axis, composite
-from attncalc.graph import Node, constant, constants, given, identity, step
+from attncalc.graph import Node, constant, constants, given, identity
 from attncalc.ops import (
     ROWS,
     Slide,
@@ -88,6 +88,7 @@ from attncalc.ops import (
     windows,
 )
 from attncalc.ops.reread import reread
+from attncalc.steps import step
 
 for family in ROWS:  # a family is imported when one of its rows is asked for: here every one is
     import_module(f"attncalc.ops.{family}")

@@ -15,7 +15,8 @@ from attncalc.arithmetic import entry
 from attncalc.cells import At
 from attncalc.evaluate import evaluate
 from attncalc.gradients import gradients
-from attncalc.graph import OPS, Node, given, step, walk
+from attncalc.graph import OPS, Node, given, walk
+from attncalc.steps import step
 from attncalc.trace import Entry
 
 Array = NDArray[Any]

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, heading, label, parted, window
+from attncalc.render.window import GAP, Limits, heading, label, window
 
 SMALL = Limits(rows=5, columns=6, tables=4)
 EVERYTHING = View(everything=True)
@@ -60,18 +60,6 @@ def test_names_labels_and_headings(make: Any) -> None:
     assert [table.entries for table in tables] == [((r"d\nog (1)",),), (("cat (0)",),)]
     assert [heading(step, table) for table in tables] == ["h = first", r"h = se\x1bcond"]
     assert label(step, "n", 3) == "3"
-
-
-@pytest.mark.parametrize(
-    ("entry", "parts"),
-    [
-        ("√3/3 ≈ 0.5774", ("√3/3", " ≈ ", "0.5774")),
-        ("1/2 = 0.5", ("1/2", " = ", "0.5")),
-        ("3", ("3", "", "")),
-    ],
-)
-def test_an_exact_entry_and_its_decimals(entry: str, parts: tuple[str, str, str]) -> None:
-    assert parted(entry) == parts
 
 
 def test_an_operand_that_is_a_formula_is_words(make: Any) -> None:

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from attncalc.numbers import format_column
 from attncalc.pictures import Bars
+from attncalc.render.flow import right
 from attncalc.render.pictures.shades import LINES, ODD
-from attncalc.render.pictures.sides import FAINT, MOST_ROWS, count, ends, label, left_out, right
+from attncalc.render.pictures.sides import FAINT, MOST_ROWS, count, ends, label, left_out
 from attncalc.render.view import View
 
 LONGEST = 40  # columns

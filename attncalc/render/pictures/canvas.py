@@ -12,9 +12,9 @@ from rich.text import Text
 
 from attncalc.numbers import texts
 from attncalc.pictures import Curves, Landscape, Marks
-from attncalc.render.flow import flow
+from attncalc.render.flow import flow, right
 from attncalc.render.pictures.shades import LINES, Shade, legend, shade
-from attncalc.render.pictures.sides import FAINT, right, round_numbers
+from attncalc.render.pictures.sides import FAINT, round_numbers
 from attncalc.render.view import View
 
 Array = NDArray[Any]

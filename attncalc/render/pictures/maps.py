@@ -10,20 +10,9 @@ from rich.text import Text
 
 from attncalc.numbers import align
 from attncalc.pictures import HeatMap, Ticks
-from attncalc.render.flow import flow
+from attncalc.render.flow import flow, right, shortened
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
-from attncalc.render.pictures.sides import (
-    FAINT,
-    LONGEST_NARROW,
-    MOST_ROWS,
-    count,
-    ends,
-    few_decimals,
-    label,
-    left_out,
-    right,
-    shortened,
-)
+from attncalc.render.pictures.sides import FAINT, LONGEST_NARROW, MOST_ROWS, count, ends, few_decimals, label, left_out
 from attncalc.render.view import View
 from attncalc.render.window import LEAST_HIDDEN
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from attncalc.numbers import texts
 from attncalc.pictures import Ticks
-from attncalc.render.flow import flow
+from attncalc.render.flow import flow, shortened
 from attncalc.render.view import View
 from attncalc.render.window import GAP
 from attncalc.render.window import left_out as words_for
@@ -47,19 +46,6 @@ def label(ticks: Ticks, place: int | None, view: View) -> str:
     """The label of a place; shorter on a narrow page."""
     longest = LONGEST_NARROW if view.columns and view.columns < NARROW else LONGEST_LABEL
     return shortened(GAP if place is None else ticks.labels[place], longest, view)
-
-
-def shortened(text: str, width: int, view: View) -> str:
-    """A label within so many columns, with the sign of a gap where it is cut."""
-    text, gap = view.spell(text), view.spell(GAP)
-    if cell_len(text) <= width:
-        return text
-    return set_cell_size(text, width) if width <= len(gap) else set_cell_size(text, width - len(gap)) + gap
-
-
-def right(text: str, width: int) -> str:
-    """Text at the right of so many columns, however wide its characters are."""
-    return " " * (width - cell_len(text)) + text
 
 
 def few_decimals(values: Array, view: View) -> Array:
