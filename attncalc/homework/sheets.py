@@ -18,7 +18,7 @@ from attncalc.homework import answers
 from attncalc.homework.answers import Answer
 from attncalc.inputs.arrays import brackets
 from attncalc.inputs.contents import TextFile
-from attncalc.inputs.csv_files import blocks, table_rows
+from attncalc.inputs.csv_files import Row, blocks, is_text, table_rows
 from attncalc.inputs.held import read_found
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import find, read_word
@@ -249,9 +249,22 @@ def _table(text: str, source: str, reading: Reading) -> Answer:
     rows, _ = table_rows(text, source, reading)
     if not rows:
         return answers.nothing((0, 0))
+    left, above = _labelled(rows, reading)
+    rows = rows[above:]
 
     def place(at: tuple[int, ...]) -> str:
-        return f"{source}:{rows[at[0]].line}:{at[1] + 1}" if len(at) == 2 else source
+        return f"{source}:{rows[at[0]].line}:{at[1] + left + 1}" if len(at) == 2 else source
 
-    shape = (len(rows), len(rows[0].cells))
-    return answers.from_text([cell for row in rows for cell in row.cells], shape, place, table=True)
+    cells = [cell for row in rows for cell in row.cells[left:]]
+    return answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
+
+
+def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
+    """Whether the first column and the first row are labels, as a saved result has them: words, and no number."""
+    left = _are_words([row.cells[0] for row in rows]) if reading.labels is None else reading.labels
+    above = _are_words(rows[0].cells[left:]) if reading.header is None else reading.header
+    return (left, above) if len(rows) > above and len(rows[0].cells) > left else (False, False)
+
+
+def _are_words(cells: Sequence[str]) -> bool:
+    return is_text(cells, "real") and not all(cell in answers.BLANK for cell in cells)
