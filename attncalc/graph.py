@@ -234,9 +234,11 @@ def rewrite(roots: Sequence[Node], change: Callable[[Node], Node | None]) -> lis
 
 
 def _cannot_form(node: Node, error: ShapeError) -> ShapeError:
-    from attncalc.notation import formula
+    from attncalc.notation import formula, symbol
 
     node.axes = ()
     plain = [source.sources[0] if source.op == "transpose" else source for source in node.sources]
-    facts = " but ".join(f"{formula(source)} is {ax.describe(source.axes)}" for source in plain)
+    sized = [source for source in plain if source.axes]  # single numbers fit whatever stands beside them
+    clashing = sized if len(sized) > 1 else plain
+    facts = " but ".join(f"{symbol(source)} is {ax.describe(source.axes)}" for source in clashing)
     return ShapeError(f"cannot form {formula(node)}: {facts}; {error.message}", hint=error.hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from numbers import Rational
 from typing import Any
 
@@ -52,6 +53,9 @@ def _checked(option: Option, value: Any) -> Any:
     elif isinstance(value, str):
         if value in option.choices or (str in option.types and not option.choices):
             return value
+        if float in option.types:
+            with suppress(InputError):  # which says of a word that it is no number; of an option more is known
+                return _checked(option, written_number(value))
     elif isinstance(value, Rational | float) and (number := _as_number(option, value)) is not None:
         return number
     raise _refused(option, value)
@@ -113,17 +117,23 @@ def assignments(text: str, flag: str) -> dict[str, Rational | float] | Rational 
 
 
 def _number(text: str, flag: str) -> Rational | float:
-    """A number as a person writes it; a fraction stays one, for those who calculate with fractions."""
-    from attncalc.inputs import parse_number  # here, since few options are such
-
+    """The number of an assignment."""
     try:
-        value = parse_number(text)
+        return written_number(text)
     except InputError as error:
         raise OptionError(f"{flag}: {error.message}", hint=error.hint or "write x=3,y=-1") from None
-    if re.fullmatch(r"[+-]?\d{1,15}/\d{1,15}", text, re.ASCII):
+
+
+def written_number(text: str) -> Rational | float:
+    """A number as a person writes it; a fraction of no few decimals, 1/3, stays one for exact arithmetic."""
+    from attncalc.inputs import parse_number  # here, since few options are such
+
+    value = parse_number(text)
+    if re.fullmatch(r"[+-]?\d{1,15}/\d{1,15}", text.strip(" "), re.ASCII):
         from fractions import Fraction
 
-        return Fraction(text)
+        fraction = Fraction(text)
+        return value if Fraction(repr(value)) == fraction else fraction
     return value
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from attncalc.axes import Axis, composite
 from attncalc.errors import ShapeError
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node, given, rewrite, walk
+from attncalc.graph import Node, as_node, given, rewrite, walk
 from attncalc.notation import formula
 from attncalc.ops import concat, merge, outer, ranking, rename, solve, split, spread, total
 from attncalc.steps import step
@@ -29,6 +31,11 @@ R, S = given("r", (N, Axis("d", 4)), "R"), given("s", (M, Axis("d", 2)), "S")
         pytest.param(lambda: R @ S.T, r"R is n=3 × d=4 but S.* is .*; .*inner sizes", id="sizes"),
         pytest.param(lambda: Q + K, r"cannot form Q \+ K: .* one side only", id="an elementwise outer product"),
         pytest.param(lambda: Q + R, "d must be of one size", id="sizes of one name"),
+        pytest.param(
+            lambda: Node("where", Q, R, as_node(-math.inf)),
+            r"cannot form R where Q, else −∞: Q is n=3 × d=3 but R is n=3 × d=4; d must be of one size",
+            id="sizes of one name, beside a number",
+        ),
         pytest.param(lambda: total(Q, "m"), "no axis m among n=3 × d=3", id="a sum over nothing"),
         pytest.param(lambda: total(Q).T, "only a matrix can be transposed", id="a vector turned"),
         pytest.param(lambda: Q @ Q.T, "two axes would share a name", id="self-attention without a second name"),

@@ -104,7 +104,7 @@ def scaling(
             scaled.append(mean(output("largest_scaled", peak(softmax(scores / sqrt(query.size("d_k")))))))
     sizes = Axis("dk", len(dk))
     label(sizes.name, [str(size) for size in dk])
-    note(f"{trials} queries and {KEYS} keys for each, from N(0, σ²) with σ = {sigma:g}, seed {seed}")
+    note(f"{trials} queries and {KEYS} keys for each, from N(0, σ²) with σ = {float(sigma):g}, seed {seed}")
     predicted = constants(dk, sizes, "d_k") * as_node(sigma) ** 4
     predicted = _told("predicted_variance", predicted, "d_k products of variance σ⁴ add up; means must be 0 for it")
     sampled = _told("sampled_variance", listed(variances, "dk"), "what the random scores show")

@@ -97,9 +97,9 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Ru
 
 def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
     """The scores by 1/√d_k, by the number that was given, or as they are."""
-    if scale == "none":
-        return scores
-    return scores / sqrt(Q.size("d_k")) if scale == "default" else scores * as_node(float(scale))
+    if isinstance(scale, str):
+        return scores if scale == "none" else scores / sqrt(Q.size("d_k"))
+    return scores * as_node(scale)
 
 
 def _with_alibi(scores: Node, rules: Rules) -> Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -75,11 +75,11 @@ def carry_out(
     named |= {name: given[name] for name in ("upstream", WEIGHTS) if given.get(name) is not None}
     options = _options(calculation, given)
     reading = settings.reading(given)
-    shapes = _shapes(calculation, words, named) if chosen.symbolic else {}
+    places = [o.name for o in calculation.operands if o.positional and o.name not in named]
+    spoken = named | dict(zip(places, words, strict=False))
+    shapes = _shapes(calculation, spoken) if chosen.symbolic and len(words) <= len(places) else {}
     if shapes:  # what has a name needs no place
-        by_position = zip((o.name for o in calculation.operands if o.positional), words, strict=False)
-        named |= {name: word for name, word in by_position if name not in shapes}
-        words = ()
+        named, words = {name: word for name, word in spoken.items() if name not in shapes}, ()
     gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
     inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
     problem = Problem(calculation, inputs, gathered.options, backward)
@@ -101,16 +101,12 @@ def _options(calculation: Calculation, given: settings.Words) -> dict[str, Any]:
     return {option.name: read_option(option, given[option.name]) for option in found}
 
 
-def _shapes(calculation: Calculation, words: Sequence[str], named: dict[str, str]) -> dict[str, str]:
-    """The operands of letters: those whose word is a shape (`2x3`, `3`), taken out of the named ones."""
+def _shapes(calculation: Calculation, spoken: Mapping[str, str]) -> dict[str, str]:
+    """The operands of letters, of all that are spoken of: those whose word is a shape, `2x3` or `3`."""
     from attncalc.exact import is_shape
 
-    by_position = zip((o.name for o in calculation.operands if o.positional), words, strict=False)
     lettered = {o.name for o in calculation.operands if o.kind in ("real", "logits")}
-    shapes = {name: word for name, word in (*by_position, *named.items()) if name in lettered and is_shape(word)}
-    for name in shapes:
-        named.pop(name, None)
-    return shapes
+    return {name: word for name, word in spoken.items() if name in lettered and is_shape(word)}
 
 
 def _with_letters(calculation: Calculation, gathered: Gathered, shapes: dict[str, str]) -> dict[str, Given]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 from attncalc.errors import AttncalcError, OptionError
-from attncalc.options import assignments
+from attncalc.options import assignments, written_number
 from attncalc.text import either, near, quoted
 
 if TYPE_CHECKING:
@@ -34,18 +35,16 @@ def _read(option: Option, word: str) -> Any:
             return int(word)
         if kind in (int, float):
             number = _number(word)
-            if number is not None and (kind is float or number.is_integer()):
-                return kind(number)
+            if number is not None and (kind is float or float(number).is_integer()):
+                return number if kind is float else int(float(number))
         if kind is str:
             return word
     raise OptionError(f"{option.flag} takes {_kinds(option)}, not {quoted(word)}", hint=near(word, option.choices))
 
 
-def _number(word: str) -> float | None:
-    from attncalc.inputs import parse_number
-
+def _number(word: str) -> Rational | float | None:
     try:
-        return parse_number(word)
+        return written_number(word)
     except AttncalcError:
         return None
 

@@ -63,8 +63,8 @@ def sort_words(
 
 
 def _is_option(word: str, known: Mapping[str, TyperOption]) -> bool:
-    """Whether a word is meant as an option: not `-` (standard input), a number below zero, or a formula, `-x**2`."""
-    if len(word) < 2 or word[0] not in DASHES or word[1] in "0123456789.":
+    """Whether a word is meant as an option: not `-` or `-#k` (standard input), a number below zero, or a formula."""
+    if len(word) < 2 or word[0] not in DASHES or word[1] in "0123456789.#":
         return False
     name = word.partition("=")[0]
     if name in known or word.startswith("--"):

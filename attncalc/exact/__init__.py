@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attncalc.errors import NotExact
 from attncalc.evaluate import MOST_EXACT, exactly, refuse_many
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
-from attncalc.text import visible
+from attncalc.text import shape_text, visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def _parts(axis: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def letters(name: str, shape: Sequence[int]) -> Given:
     """An operand of letters: `q` of shape 2×3 is q₀₀ … q₁₂, each a real number."""
+    if 0 in shape:
+        raise NotExact(f"{name} would have no letters: its shape is {shape_text(shape)}", hint=f"{name} as 2x3 has six")
     if math.prod(shape) > MOST_EXACT:
         fact = f"{name} would have {math.prod(shape):,} letters, and the limit is {MOST_EXACT:,}"
         raise NotExact(fact, hint=f"{name} as 2x3 has six")

@@ -38,7 +38,7 @@ BY_HAND = 4096
 
 _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
-_BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
+BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
 """What people write where they have no answer."""
 
 
@@ -202,7 +202,7 @@ def _written(entry: Any) -> str | None:
     """The text of an entry; None where it is left blank."""
     if isinstance(entry, str):
         text = entry.strip()
-        return None if text.casefold() in _BLANK else text
+        return None if text.casefold() in BLANK else text
     if entry is None:
         return None
     if isinstance(entry, bool | np.bool_):

@@ -19,7 +19,7 @@ from attncalc.homework.answers import Answer
 from attncalc.homework.cells import entry_rows
 from attncalc.inputs.arrays import brackets
 from attncalc.inputs.contents import TextFile
-from attncalc.inputs.csv_files import Row, blocks, table_rows
+from attncalc.inputs.csv_files import Row, blocks, is_text, table_rows
 from attncalc.inputs.held import read_found
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import find, read_word
@@ -202,9 +202,9 @@ def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
     tables = blocks(rest)
     _refuse_many(len(tables), source)
     if not tables:
-        return replace(told, steps={"": _table(table_rows(rest, source, reading)[0], source)})
+        return replace(told, steps={"": _table(table_rows(rest, source, reading)[0], source, reading)})
     rows = {name: entry_rows(table, source, reading) for name, table in tables.items()}
-    return replace(told, steps={name: _table(block, source) for name, block in rows.items()})
+    return replace(told, steps={name: _table(block, source, reading) for name, block in rows.items()})
 
 
 def _told(text: str, source: str) -> tuple[Sheet, str]:
@@ -238,12 +238,25 @@ def _mark(line: str) -> str:
     return next((mark for mark in "\t;" if mark in line), ",")
 
 
-def _table(rows: Sequence[Row], source: str) -> Answer:
+def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
     if not rows:
         return answers.nothing((0, 0))
+    left, above = _labelled(rows, reading)
+    rows = rows[above:]
 
     def place(at: tuple[int, ...]) -> str:
-        return f"{source}:{rows[at[0]].line}:{at[1] + 1}" if len(at) == 2 else source
+        return f"{source}:{rows[at[0]].line}:{at[1] + left + 1}" if len(at) == 2 else source
 
-    shape = (len(rows), len(rows[0].cells))
-    return answers.from_text([cell for row in rows for cell in row.cells], shape, place, table=True)
+    cells = [cell for row in rows for cell in row.cells[left:]]
+    return answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
+
+
+def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
+    """Whether the first column and the first row are labels, as a saved result has them: words, and no number."""
+    left = _are_words([row.cells[0] for row in rows]) if reading.labels is None else reading.labels
+    above = _are_words(rows[0].cells[left:]) if reading.header is None else reading.header
+    return (left, above) if len(rows) > above and len(rows[0].cells) > left else (False, False)
+
+
+def _are_words(cells: Sequence[str]) -> bool:
+    return is_text(cells, "real") and not all(cell.casefold() in answers.BLANK for cell in cells)

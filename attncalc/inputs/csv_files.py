@@ -189,9 +189,9 @@ def _with_point(cell: str) -> str:
 def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> tuple[bool, bool]:
     """Whether the first column labels the rows, and whether the first row labels the columns."""
     column = [row.cells[0] for row in rows]
-    label = _is_text(column, kind) if reading.labels is None else reading.labels
+    label = is_text(column, kind) if reading.labels is None else reading.labels
     first = rows[0].cells[label:]
-    header = _is_text(first, kind) if reading.header is None else reading.header
+    header = is_text(first, kind) if reading.header is None else reading.header
     if not header and reading.header is None:
         for i, cell in enumerate(first, start=label + 1):
             if cell and not is_number(cell, kind):
@@ -208,7 +208,7 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
     return label, header
 
 
-def _is_text(cells: Sequence[str], kind: Kind) -> bool:
+def is_text(cells: Sequence[str], kind: Kind) -> bool:
     """Whether there is text in the cells, and nothing that is, or was meant as, a number."""
     return any(cells) and not any(is_number(cell, kind) or is_misspelt(cell) for cell in cells)
 

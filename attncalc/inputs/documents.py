@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attncalc.calculation import UPSTREAM, layer_of
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
-from attncalc.inputs.entries import parse_number
 from attncalc.inputs.names import matching
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.paths import is_folder, shown
@@ -67,8 +66,15 @@ def load_document(word: str, reading: Reading) -> Document:
 
 
 def document_inputs(contents: JsonFile, operands: Sequence[Operand], called: str) -> dict[str, Found]:
-    """Where in a document each operand is; a name that is no operand's is an error."""
-    inputs = contents.tree.get("inputs", {})
+    """Where in a document each operand is; a name among `inputs` that is no operand's is an error.
+
+    A document that was written by hand may have its operands, and its options, beside `calculation` in place of that.
+    """
+    if "inputs" not in contents.tree:
+        flat = contents._replace(tree={key: value for key, value in contents.tree.items() if key != "calculation"})
+        keys = {operand.name: matching(operand.name, flat.names, contents.source) for operand in operands}
+        return {name: Found(flat, key) for name, key in keys.items() if key is not None}
+    inputs = contents.tree["inputs"]
     if not isinstance(inputs, dict):
         raise InputError(f"{contents.source}: inputs is {spoken(inputs)}, not an object of operands")
     inner = JsonFile(contents.source, inputs, "inputs/", inputs.get("labels", contents.tree.get("labels")))
@@ -106,7 +112,22 @@ def document_options(contents: JsonFile, calculation: Calculation) -> dict[str, 
                 hint=near(key, known) or f"it has {', '.join(known) or 'none'}",
             )
         found[option.name] = option_value(option, plain(value, contents.source), f"{contents.source}: options/{key}")
-    return found
+    return found if "inputs" in contents.tree else options_beside(contents, calculation) | found
+
+
+def options_beside(contents: JsonFile, calculation: Calculation) -> dict[str, Any]:
+    """The options that stand beside the operands of an object, `Causal-Align` as well as `causal_align`."""
+    known = {option.name: option for option in calculation.options if not calculation.operand(option.name)}
+    return {
+        option.name: option_value(option, plain(value, contents.source), f"{contents.source}: {key}")
+        for key, value in contents.tree.items()
+        if (option := known.get(as_option(key)))
+    }
+
+
+def as_option(key: str) -> str:
+    """How a key of a file would be spelled as an option."""
+    return key.replace("-", "_").lower()
 
 
 def option_value(option: Option, value: Any, place: str) -> Any:
@@ -120,20 +141,28 @@ def option_value(option: Option, value: Any, place: str) -> Any:
         and float in option.types
         and str not in option.types
     ):
+        from attncalc.options import written_number  # few options of a file are text
+
         try:
-            return parse_number(value)
+            return written_number(value)
         except InputError as error:
             raise error.within(place) from None
     return value
 
 
-def _calculation(contents: JsonFile) -> str:
-    """The calculation that a document names."""
-    name, version = contents.tree.get("calculation"), contents.tree.get("attncalc", _VERSION)
+def check_version(contents: JsonFile) -> None:
+    """Raise for a document of another version, whose keys may mean something else."""
+    version = contents.tree.get("attncalc", _VERSION)
     if plain(version, contents.source) != _VERSION:
         raise InputError(
             f"{contents.source}: the document is of version {quoted(str(version))}, and {_VERSION} is read"
         )
+
+
+def _calculation(contents: JsonFile) -> str:
+    """The calculation that a document names."""
+    check_version(contents)
+    name = contents.tree.get("calculation")
     if type(name) is not str:
         raise InputError(
             f"{contents.source} does not name its calculation", hint='it has a key like "calculation": "attention"'

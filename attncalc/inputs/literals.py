@@ -27,7 +27,7 @@ def looks_numeric(text: str, kind: Kind = "real") -> bool:
     """
     parts = text.translate(_BLANKS).split()
     if text.lstrip().startswith("["):
-        return not parts or any(is_number(part, kind) for part in parts)
+        return not parts or any(is_number(part.strip('"'), kind) for part in parts)
     return all(is_number(part, kind) for part in parts) and any(part.casefold() not in NOT_FINITE for part in parts)
 
 
@@ -47,8 +47,9 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
 
 
 def read_tokens(text: str, name: str) -> Given:
-    """Ids, or words of a vocabulary, apart by blanks or commas."""
-    words = [word for word in re.split(r"[\s,]+", text) if word]
+    """Ids, or words of a vocabulary, apart by blanks or commas; ids may stand in brackets, as JSON has them."""
+    listed = re.fullmatch(r"\s*\[([-\d\s,]*)\]\s*", text, re.ASCII)
+    words = [word for word in re.split(r"[\s,]+", listed[1] if listed else text) if word]
     if not words:
         raise InputError(f"{name}: there are no tokens", hint="give ids (1,2,3) or words of the vocabulary")
     ids = all(re.fullmatch(r"-?\d{1,18}", word, re.ASCII) for word in words)

@@ -6,9 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attncalc.errors import InputError
-from attncalc.inputs.documents import BACKWARD, document_inputs, document_options, option_value
+from attncalc.inputs.documents import (
+    BACKWARD,
+    as_option,
+    check_version,
+    document_inputs,
+    document_options,
+    options_beside,
+)
 from attncalc.inputs.names import matching
-from attncalc.inputs.objects import JsonFile, plain
+from attncalc.inputs.objects import JsonFile
 from attncalc.inputs.resolve import TABLE, Found, find
 from attncalc.text import both, near, quoted
 
@@ -52,6 +59,7 @@ def _supply_problem(call: Call, operand: Operand, contents: JsonFile) -> None:
     name = call.calculation.name
     if contents.tree["calculation"] not in [name, *(prefix + name for prefix in BACKWARD if call.backward)]:
         return
+    check_version(contents)
     inputs = document_inputs(contents, call.operands, contents.tree["calculation"])
     only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
     if only or (operand.positional and operand.name not in call.named and call.unfilled & inputs.keys()):
@@ -68,6 +76,7 @@ def supply_whole(call: Call, word: str) -> bool:
         return False
     if contents.tree["calculation"] != call.calculation.name:
         return False
+    check_version(contents)
     _fill(call, document_inputs(contents, call.operands, call.calculation.name))
     call.options = document_options(contents, call.calculation) | call.options
     return True
@@ -105,19 +114,13 @@ def _flat_options(call: Call, contents: Contents) -> dict[str, Any]:
     """The options that an object holds, under `options` or beside its operands."""
     if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
         return {}
-    known = {option.name: option for option in call.calculation.options if not call.calculation.operand(option.name)}
-    beside = {
-        option.name: option_value(option, plain(value, contents.source), f"{contents.source}: {key}")
-        for key, value in contents.tree.items()
-        if (option := known.get(_as_option(key)))
-    }
-    return beside | document_options(contents, call.calculation)
+    return options_beside(contents, call.calculation) | document_options(contents, call.calculation)
 
 
 def _tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
     """Note the names of a file with several operands that are none of the call's."""
     known = _option_names(call)
-    held_back = [name for name in _keys(contents) if name not in held.values() and _as_option(name) not in known]
+    held_back = [name for name in _keys(contents) if name not in held.values() and as_option(name) not in known]
     unread = [name for name in held_back if not _is_remark(contents, name)]
     if unread:
         mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
@@ -126,11 +129,6 @@ def _tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> Non
             f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
             f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
         )
-
-
-def _as_option(key: str) -> str:
-    """How a key of a file would be spelled as an option: `Causal-Align` is causal_align."""
-    return key.replace("-", "_").lower()
 
 
 def _keys(contents: Contents) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Any
 
@@ -47,15 +47,30 @@ def _rows(value: Any, view: View) -> Iterator[Row]:
 
 
 def _labelled(step: Step, view: View) -> Iterator[Row]:
-    """The value, with a first row and a first column of labels where its axes have them."""
+    """The value, with a first row and a first column of labels where its axes have them.
+
+    Labels that hold a number are left out: who reads the file again would take them for values.
+    """
     rows = _rows(value_of(step), view)
-    below, across = (None, None, *(step.labels.get(axis) for axis in step.axes))[-2:]
-    if len(step.shape) > 2:
-        below, across = None, None
+    labels = [_words(step.labels.get(axis, ())) for axis in step.axes] if len(step.shape) < 3 else []
+    below, across = ([], [], *labels)[-2:]
     if across:
-        yield [*([""] if below else []), *map(harmless, across)]
+        yield [*([""] if below else []), *across]
     for number, row in enumerate(rows):
-        yield [*([harmless(below[number])] if below else []), *row]
+        yield [*([below[number]] if below else []), *row]
+
+
+def _words(labels: Sequence[str]) -> list[str]:
+    words = [harmless(label) for label in labels]
+    return [] if any(map(_is_number, words)) else words
+
+
+def _is_number(label: str) -> bool:
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
 
 
 def harmless(text: str) -> str:

@@ -193,7 +193,12 @@ class TestMaskedThroughout:
     [
         pytest.param({"q": (2, 3), "k": (2, 4), "v": (2, 3)}, "cannot form Q·Kᵀ: Q is n=2 × d_k=3 but K", "", id="d_k"),
         pytest.param({"q": (2, 3), "k": (3, 4), "v": (4, 3)}, "cannot form Q·Kᵀ", "transpose k", id="k transposed"),
-        pytest.param({"q": (2, 3), "k": (4, 3), "v": (5, 3)}, "cannot form", "", id="as many values as keys"),
+        pytest.param(
+            {"q": (2, 3), "k": (4, 3), "v": (5, 3)},
+            "cannot form weights·V: weights is n=2 × m=4 but V is m=5 × d_v=3",
+            "",
+            id="as many values as keys",
+        ),
         pytest.param({"q": (2, 3), "k": (4, 3)}, "v must still be given", "", id="no values"),
         pytest.param({"q": (2, 3), "v": (4, 3)}, "k must still be given", "", id="no keys"),
         pytest.param({"k": (2, 3), "v": (4, 3)}, "q must still be given", "", id="no queries"),
@@ -202,7 +207,12 @@ class TestMaskedThroughout:
         pytest.param({"x": (2, 3), "q": (3, 3)}, "and not both", "", id="both ways"),
         pytest.param({"q": (2, 3), "wq": (3, 3)}, "wq goes with x", "", id="a projection without tokens"),
         pytest.param({"q": (3, 2, 3), "k": (2, 4, 3), "v": (2, 4, 3)}, "3 query heads cannot share 2", "", id="heads"),
-        pytest.param({**dict.fromkeys("qkv", (2, 3)), "mask": (2, 3)}, "cannot form", "", id="a mask's size"),
+        pytest.param(
+            {**dict.fromkeys("qkv", (2, 3)), "mask": (2, 3)},
+            "cannot form scaled + M: scaled is n=2 × m=2 but M is n=2 × m=3; m must be of one size",
+            "",
+            id="a mask's size",
+        ),
         pytest.param(
             {**dict.fromkeys("qkv", (2, 3)), "padding": (3,)}, "--padding 3 is not among 0…2", "", id="padding"
         ),

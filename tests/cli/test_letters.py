@@ -14,6 +14,7 @@ LETTERS = {
     ),
     "no operands at all": (("dot",), "a_0*b_0+a_1*b_1\n"),
     "numbers among letters": (("dot", "1,2"), "b_0+2*b_1\n"),
+    "a shape for the place that a name leaves": (("matmul", "2x1", "--a", "1,2"), "b_00+2*b_10\n"),
 }
 
 
@@ -23,13 +24,15 @@ def test_letters(run: Any, words: tuple[str, ...], expected: str) -> None:
 
 
 REFUSED = {
-    "which of them ranks first": ("mips", "which is the larger of two letters is not known"),
-    "what is drawn": ("scaling", "numbers that are drawn at random have no closed form"),
+    "which of them ranks first": (("mips",), "which is the larger of two letters is not known"),
+    "what is drawn": (("scaling",), "numbers that are drawn at random have no closed form"),
+    "a shape without entries": (("matmul", "0x3", "3x2"), "a would have no letters: its shape is 0 × 3"),
+    "more shapes than operands": (("dot", "3", "3", "3"), "dot takes 2 operands (a and b), and 3 words were given"),
 }
 
 
-@pytest.mark.parametrize(("name", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_has_no_letters_is_told(run: Any, name: str, said: str) -> None:
-    done = run(name, "--symbolic")
+@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_has_no_letters_is_told(run: Any, words: tuple[str, ...], said: str) -> None:
+    done = run(*words, "--symbolic")
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr

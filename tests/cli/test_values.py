@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ SWITCH = declare(bool)
 VALUES: dict[str, tuple[Option, str | bool, Any]] = {
     "a number": (NUMBER, "2.5", 2.5),
     "a fraction": (NUMBER, "-1/2", -0.5),
+    "a fraction of no few decimals": (NUMBER, "1/3", Fraction(1, 3)),
     "a root": (NUMBER, "1/sqrt(3)", 1 / math.sqrt(3)),
     "a whole number": (WHOLE, "3", 3),
     "a whole number in powers of ten": (WHOLE, "1e3", 1000),

@@ -26,6 +26,7 @@ def sort(line: str) -> tuple[list[str], list[str]]:
 SORTED = {
     "operands alone": ("a.json_b.json", "", "a.json b.json"),
     "standard input": ("-_b.json", "", "- b.json"),
+    "a part of standard input": ("-#k_--q_-#q[0]", "--q=-#q[0]", "-#k"),
     "a number below zero": ("-1_2", "", "-1 2"),
     "a vector that begins with a minus": ("-1,2_3,4", "", "-1,2 3,4"),
     "a matrix that begins with a minus": ("-1,2;3,4", "", "-1,2;3,4"),

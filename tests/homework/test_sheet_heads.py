@@ -42,3 +42,25 @@ def test_what_is_no_head(head: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         read(f"{head}\n@w\n1\n")
     assert error.value.message == message
+
+
+TABLES = {
+    "numbers alone": ("0.5,0.25\n1,2", (2, 2)),
+    "labels of columns": ("cat,dog\n0.5,0.25", (1, 2)),
+    "labels of rows": ("cat,0.5\ndog,0.25", (2, 1)),
+    "labels of both, as a saved result has them": (",cat,dog\ncat,1,0.5\ndog,0.5,1", (2, 2)),
+    "a row without answers": ("?,-\n0.5,0.25", (2, 2)),
+    "a column without answers": ("?,0.5\n,0.25", (2, 2)),
+}
+
+
+@pytest.mark.parametrize(("table", "shape"), TABLES.values(), ids=TABLES)
+@pytest.mark.parametrize("head", ["", "@w\n"], ids=["the result", "a block"])
+def test_labels_are_no_answers(head: str, table: str, shape: tuple[int, int]) -> None:
+    (answer,) = read(head + table).steps.values()
+    assert answer.shape == shape
+
+
+def test_a_word_among_labelled_answers_has_its_place() -> None:
+    with pytest.raises(InputError, match=r'^s\.csv:3:2: "x" is not a number'):
+        read(",cat,dog\ncat,1,0.5\ndog,x,1")

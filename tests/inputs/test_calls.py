@@ -101,6 +101,8 @@ def some_files(folder: Path) -> None:
         "grad.json": PROBLEM
         | {"calculation": "grad attention", "inputs": QKV | {"upstream": [[1, 1]]}, "result": [[1]]},
         "alibi.json": QKV | {"bias": "alibi"},
+        "beside.json": QKV | {"calculation": "attention", "causal": True},
+        "later.json": PROBLEM | {"attncalc": 2},
         "words.json": {"king": [1, 0], "man": [0, 1], "a": [2, 2]},
         "tokens.json": ["the", "cat"],
     }.items():
@@ -133,7 +135,7 @@ class TestWhichWordIsForWhichOperand:
 
 
 class TestFilesThatHoldSeveral:
-    @pytest.mark.parametrize("word", ["qkv.json", "qkv.npz", "qkv", "problem.json", "saved.json"])
+    @pytest.mark.parametrize("word", ["qkv.json", "qkv.npz", "qkv", "problem.json", "saved.json", "beside.json"])
     def test_one_file_supplies_all(self, call: Gather, word: str) -> None:
         assert values(call(ATTENTION, word)) == QKV
         assert values(call(ATTENTION, named={"q": word})) == QKV
@@ -357,6 +359,14 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         ["q.json"],
         {"delimiter": ",", "decimal": ","},
         '--delimiter and --decimal are both ","',
+        "",
+    ),
+    (
+        "a document of another version",
+        ATTENTION,
+        ["later.json"],
+        {},
+        'later.json: the document is of version "2", and 1 is read',
         "",
     ),
     ("quote", DOT, ["q.json"], {"delimiter": '"'}, "--delimiter cannot be a quote or a line end", ""),

@@ -46,6 +46,17 @@ def test_a_problem(folder: Path, word: str) -> None:
     assert written.tolist() == [["1/3", "3"]]
 
 
+@pytest.mark.parametrize(
+    "beside", [{"Causal": True}, {"options": {"causal": True}}, {"causal": False, "options": {"causal": True}}]
+)
+def test_operands_and_options_may_stand_beside_the_calculation(folder: Path, beside: dict[str, Any]) -> None:
+    save(folder, {"calculation": "attention", "title": "by hand", **QKV, **beside})
+    found = load_document("p.json", Reading())
+    assert list(found.inputs) == ["q", "k", "v"]
+    assert found.options == {"causal": True}
+    assert found.inputs["k"].source == "p.json#K"
+
+
 def test_a_backward_pass(folder: Path) -> None:
     save(folder, PROBLEM | {"calculation": "grad attention", "inputs": QKV | {"upstream": [[1, 0]]}})
     found = load_document("p.json", Reading())

@@ -28,12 +28,13 @@ def text(trace: Trace, **view: Any) -> str:
         ([1.0, -np.inf], "m", {"m": ("king", "queen")}, {}, "king,queen\n1,-inf\n"),
         ([[1, 2], [3, 4]], "n m", {}, {}, "1,2\n3,4\n"),
         ([[1, 2], [3, 4]], "n m", {"n": ("the", "cat")}, {}, "the,1,2\ncat,3,4\n"),
+        ([[1, 2], [3, 4]], "n m", {"n": ("the", "cat"), "m": ("2", "8")}, {}, "the,1,2\ncat,3,4\n"),
         ([[1, 2], [3, 4]], "n m", BOTH, {}, ',a,"b,c"\nthe,1,2\ncat,3,4\n'),
         ([[[1], [2]], [[3], [4]]], "h n m", {"n": ("the", "cat")}, {}, "1\n2\n\n3\n4\n"),
         ([0.125, 0.5], "n", {}, {"digits": 2}, "0.13,0.50\n"),
         ([[1.0]], "n m", {"n": ("猫",)}, {"unicode": False}, "\\u732b,1\n"),
     ],
-    ids=["number", "vector", "columns", "matrix", "rows", "both", "stack", "digits", "ascii"],
+    ids=["number", "vector", "columns", "matrix", "rows", "numbers for labels", "both", "stack", "digits", "ascii"],
 )
 def test_the_result(make: Any, value: Any, axes: str, labels: Any, view: dict[str, Any], expected: str) -> None:
     assert text(make.trace(make.step("x", value, axes, labels=labels)), **view) == expected
