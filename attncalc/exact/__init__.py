@@ -118,6 +118,8 @@ def _parts(axis: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def letters(name: str, shape: Sequence[int]) -> Given:
     """An operand of letters: `q` of shape 2×3 is q₀₀ … q₁₂, each a real number."""
+    if 0 in shape:
+        raise NotExact(f"{name} as {'x'.join(map(str, shape))} would have no letters", hint=f"{name} as 2x3 has six")
     if math.prod(shape) > MOST_EXACT:
         fact = f"{name} would have {math.prod(shape):,} letters, and the limit is {MOST_EXACT:,}"
         raise NotExact(fact, hint=f"{name} as 2x3 has six")

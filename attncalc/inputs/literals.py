@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attncalc.calculation import Kind
 
 
-_BLANKS = str.maketrans("[];,", "    ")
+_BLANKS = str.maketrans('[];,"', "     ")
 
 
 def looks_numeric(text: str, kind: Kind = "real") -> bool:
