@@ -131,7 +131,7 @@ def _eigenspace(matrix: Any, value: Any, count: int) -> list[Any]:
     """So many vectors that the matrix stretches by this value: the last one repeated where there are not as many."""
     import sympy
 
-    found: list[Any] = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=_vanishes)
+    found: list[Any] = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=vanishes)
     if matrix.is_symmetric():
         found = sympy.GramSchmidt(found)
     if not found:
@@ -144,7 +144,7 @@ def _at_right_angles(vectors: list[Any], size: int) -> Any:
     import sympy
 
     rows = sympy.Matrix.hstack(*vectors).T if vectors else sympy.zeros(1, size)
-    return _unit(rows.nullspace(iszerofunc=_vanishes)[0])
+    return _unit(rows.nullspace(iszerofunc=vanishes)[0])
 
 
 def _unit(vector: Any) -> Any:
@@ -183,7 +183,7 @@ def _largest_first(values: list[Any]) -> list[Any]:
     return [values[i] for i in sized(np.array([complex(value.evalf(DIGITS)) for value in values]))]
 
 
-def _vanishes(entry: Any) -> bool | None:
+def vanishes(entry: Any) -> bool | None:
     """Whether an expression is 0: judged by its digits where it is a number."""
     import sympy
 
