@@ -113,7 +113,7 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
 
 
 def _one_target_not_zero(values: Mapping[str, Any]) -> None:
-    """Raise for a vector that is zero; among columns, rows may be, and dependent columns show as they are solved for."""
+    """Raise for a vector that is zero; of a matrix of columns a row may be, and whether columns will do shows later."""
     if values["onto"].ndim <= values["a"].ndim:
         not_zero("onto", lacks="shadow on it", hint="")(values)
 
