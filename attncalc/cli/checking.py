@@ -149,7 +149,9 @@ def _may_be_document(word: str, reading: Reading) -> bool:
         found = find(word, ANSWER, own)
     except InputError as fault:
         if word.startswith("-"):  # what is gone cannot be read again for what it is
-            raise InputError(fault.message, hint=fault.hint or "give the answer first: attncalc check - problem.json") from None
+            raise InputError(
+                fault.message, hint=fault.hint or "give the answer first: attncalc check - problem.json"
+            ) from None
         return True  # whoever reads it for what it is says why it cannot be read
     if STDIN in own.opened:
         reading.opened[STDIN] = own.opened[STDIN]
