@@ -33,8 +33,12 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         from attncalc.cli.files import refuse_unwritable
 
         refuse_unwritable(chosen.target.path, read.opened)
-    with _patience(chosen):
-        trace, content = _solved(problem, chosen)
+    solved = _solved
+    if chosen.exact:  # SymPy might take for ever; numbers take as long as they need
+        from attncalc.cli.patience import patience
+
+        solved = patience()(_solved)
+    trace, content = solved(problem, chosen)
     output.deliver(content, chosen.target.path)
     for note in (*read.notes, *trace.notes):
         output.say("note", note)
@@ -64,15 +68,6 @@ def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
     if chosen.view.plot or chosen.target.format in PICTURES:
         trace, chosen = _illustrated(trace, chosen)
     return trace, render(trace, chosen.target.format, chosen.view)
-
-
-def _patience(chosen: Settings) -> AbstractContextManager[None]:
-    """An end for what SymPy would take for ever; numbers take as long as they need."""
-    if not chosen.exact:
-        return nullcontext()
-    from attncalc.cli.patience import patience
-
-    return patience()
 
 
 def _progress(*, quiet: bool) -> AbstractContextManager[None]:
