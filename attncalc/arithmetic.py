@@ -12,6 +12,10 @@ from attncalc.cells import At, Cell, EntryOf, Form, Literal, Pick
 from attncalc.graph import Node
 from attncalc.trace import Arithmetic, Entry
 
+_Pieces = tuple[list["str | Entry"], float]
+"""The pieces of an entry's arithmetic, and how tightly they hold together, in the numbers of `Op.binds`."""
+_Where = tuple[Node, tuple[int, ...]]
+
 NEGATED = 4
 """A sign in front of something: it may stand at the start of a sum, and nowhere else without brackets."""
 _INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, NEGATED, 2.5), "×": ("×", 2, 2, 2), "/": (" / ", 2.5, 2, 1)}
@@ -29,7 +33,7 @@ def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
     expression = node.sources[0] if node.op == "step" else node
     if _is_leaf(expression):
         return ()
-    pieces, _ = _of_node(expression, at, value)
+    pieces, _ = _of_node(expression, at, value, {})
     alone = len(pieces) == 1 and isinstance(pieces[0], Entry)
     return () if alone and expression.op in _HAND_ON else _joined(pieces)
 
@@ -38,22 +42,25 @@ def _is_leaf(node: Node) -> bool:
     return node.op in ("step", "input")
 
 
-def _of_node(node: Node, at: At, value: EntryOf) -> tuple[list[str | Entry], float]:
-    """The pieces of an entry's arithmetic, and how tightly they hold together, in the numbers of `Op.binds`."""
+def _of_node(node: Node, at: At, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
+    """The pieces of an entry's arithmetic; what stands in it in several places is worked out once."""
     if _is_leaf(node):
         return [Entry(value(node, at), brackets=False)], 0
-    cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
-    return _of_cell(node, cell, value)
+    where = node, tuple(at[name] for name in node.names)
+    if where not in known:
+        cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
+        known[where] = _of_cell(node, cell, value, known)
+    return known[where]
 
 
-def _of_cell(node: Node, cell: Cell, value: EntryOf) -> tuple[list[str | Entry], float]:
+def _of_cell(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
     if isinstance(cell, Pick):
-        return _of_node(node.sources[cell.source], cell.at, value)
+        return _of_node(node.sources[cell.source], cell.at, value, known)
     if isinstance(cell, Literal):
         if isinstance(cell.value, str):
             return [cell.value], 0
         return [Entry(cell.value, brackets=False)], 0
-    parts = [_of_cell(node, part, value) for part in _shortened(cell)]
+    parts = [_of_cell(node, part, value, known) for part in _shortened(cell)]
     return _form(cell, parts)
 
 
@@ -63,7 +70,7 @@ def _shortened(form: Form) -> Iterable[Cell]:
     return (*form.parts[:3], Literal("…"), form.parts[-1])
 
 
-def _form(form: Form, parts: list[tuple[list[str | Entry], float]]) -> tuple[list[str | Entry], float]:
+def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
     sign = form.sign
     if sign in _INFIX:
         mark, level, first, others = _INFIX[sign]
@@ -100,7 +107,7 @@ def _form(form: Form, parts: list[tuple[list[str | Entry], float]]) -> tuple[lis
     return [f"{sign}(", *inside, ")"], 0
 
 
-def _bracketed(part: tuple[list[str | Entry], float], level: float, *, first: bool = False) -> list[str | Entry]:
+def _bracketed(part: _Pieces, level: float, *, first: bool = False) -> list[str | Entry]:
     pieces, holds = part
     if holds > level:
         return ["(", *pieces, ")"]

@@ -168,8 +168,8 @@ def _check_likelihood(values: Mapping[str, Any]) -> None:
         must_sum_to_one("probabilities", values["probabilities"])
     if family == "bernoulli":
         found = numbers(x)
-        for at in np.argwhere((found != 0) & (found != 1)) if found is not None else ():
-            raise DomainError(f"observations{spot(at)} = {x[tuple(at)]:g}: a Bernoulli trial gives 0 or 1")
+        for at in () if found is None else np.argwhere((found != 0) & (found != 1)):
+            raise DomainError(f"observations{spot(at)} = {found[tuple(at)]:g}: a Bernoulli trial gives 0 or 1")
     if family == "categorical" and "probabilities" in values:
         must_be_places("observations", x, values["probabilities"].shape[-1], "probabilities")
     if family == "poisson":

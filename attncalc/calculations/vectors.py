@@ -113,10 +113,16 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
     return similarity, angle
 
 
+def _one_target_not_zero(values: Mapping[str, Any]) -> None:
+    """Raise for a vector that is zero; of a matrix of columns a row may be, and whether columns will do shows later."""
+    if values["onto"].ndim <= values["a"].ndim:
+        not_zero("onto", lacks="shadow on it", hint="")(values)
+
+
 @calculation(
     a="n",
     onto="n | n k",
-    check=not_zero("onto", lacks="shadow on it", hint=""),
+    check=_one_target_not_zero,
     laws={
         "what is left stands at right angles to the target": lambda f, a, onto: same(f(a, onto)["residual"] @ onto, 0),
         "projecting once more changes nothing": lambda f, a, onto: same(f(f(a, onto).result, onto), f(a, onto)),

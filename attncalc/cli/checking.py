@@ -139,14 +139,22 @@ def _may_be_document(word: str, reading: Reading) -> bool:
     from attncalc.homework.limits import MOST_BYTES
     from attncalc.homework.sheets import ANSWER
     from attncalc.inputs.objects import JsonFile
+    from attncalc.inputs.reading import STDIN
     from attncalc.inputs.resolve import find
 
     if word.endswith(ARRAYS):
         return False
+    own = reading.anew(MOST_BYTES)
     try:
-        found = find(word, ANSWER, reading if word.startswith("-") else reading.anew(MOST_BYTES))
-    except InputError:
+        found = find(word, ANSWER, own)
+    except InputError as fault:
+        if word.startswith("-"):  # what is gone cannot be read again for what it is
+            raise InputError(
+                fault.message, hint=fault.hint or "give the answer first: attncalc check - problem.json"
+            ) from None
         return True  # whoever reads it for what it is says why it cannot be read
+    if STDIN in own.opened:
+        reading.opened[STDIN] = own.opened[STDIN]
     return found is not None and isinstance(found.contents, JsonFile) and found.contents.is_document
 
 

@@ -40,10 +40,16 @@ def _refuse_unwritable(path: Path, inputs: Iterable[str]) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a folder if there is none, with those that it is in."""
+    _must_be_no_file(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, reason(error)) from None
+
+
+def _must_be_no_file(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise unwritable(folder, "it is no folder", "name a folder, which need not be there yet")
 
 
 def write_folder(folder: Path, contents: Mapping[str, str]) -> None:
@@ -51,14 +57,16 @@ def write_folder(folder: Path, contents: Mapping[str, str]) -> None:
 
     A file that is there already with other contents is refused, since somebody may have filled it in.
     """
+    _must_be_no_file(folder)
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     placed: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in contents:
             refuse_unwritable(folder / name)
-            if (folder / name).exists() and (folder / name).read_bytes() != contents[name].encode():
-                raise unwritable(folder / name, "there is another one already", "name another folder")
+            there = folder / name
+            if there.exists() and not (there.is_file() and there.read_bytes() == contents[name].encode()):
+                raise unwritable(there, "there is another one already", "name another folder")
         for name, content in contents.items():
             if not (folder / name).exists():
                 placed.append(folder / name)

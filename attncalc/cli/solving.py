@@ -29,12 +29,27 @@ def problem_of(document: Document) -> Problem:
 
 def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     """Calculate and show the result; what has been read is not written to."""
-    from attncalc.problem import solve
-
     if chosen.target.path:
         from attncalc.cli.files import refuse_unwritable
 
         refuse_unwritable(chosen.target.path, read.opened)
+    solved = _solved
+    if chosen.exact:  # SymPy might take for ever; numbers take as long as they need
+        from attncalc.cli.patience import patience
+
+        solved = patience()(_solved)
+    trace, content = solved(problem, chosen)
+    output.deliver(content, chosen.target.path)
+    for note in (*read.notes, *trace.notes):
+        output.say("note", note)
+    for warning in trace.warnings:
+        output.say("warning", warning)
+
+
+def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
+    """The trace of a problem, and the page that shows it."""
+    from attncalc.problem import solve
+
     with _progress(quiet=chosen.view.quiet):
         trace = solve(
             problem,
@@ -52,12 +67,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     _must_fit_as_text(trace, chosen)
     if chosen.view.plot or chosen.target.format in PICTURES:
         trace, chosen = _illustrated(trace, chosen)
-    content = render(trace, chosen.target.format, chosen.view)
-    output.deliver(content, chosen.target.path)
-    for note in (*read.notes, *trace.notes):
-        output.say("note", note)
-    for warning in trace.warnings:
-        output.say("warning", warning)
+    return trace, render(trace, chosen.target.format, chosen.view)
 
 
 def _progress(*, quiet: bool) -> AbstractContextManager[None]:

@@ -92,6 +92,7 @@ def entries(
     if node in values or not node.sources:
         whole = values[node] if node in values else value_of(node, values, operands, np.dtype(dtype))
         return at_places(whole, node.axes, chosen)
+    chosen = {axis: places for axis, places in chosen.items() if places != range(axis.size)}
     cut = {axis: places for axis, places in chosen.items() if divides(node, axis)}
     sizes = {axis: len(places) for axis, places in cut.items()}
     smaller = portion([node], sizes, values.__contains__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
@@ -10,11 +11,15 @@ import numpy as np
 
 from attncalc.errors import NotExact
 from attncalc.ops.kernels import Array, has_letters
+from attncalc.text import visible
 
 LARGEST = 30
 """Polynomials of a higher degree take SymPy long, and have coefficients of hundreds of digits."""
 LARGEST_OF_LETTERS = 2
+LARGEST_OF_SURDS = 40
+"""Rows times the degree that roots may have together (√2 and √3 have 4): beyond, SymPy takes long."""
 DIGITS = 30  # to which expressions are compared
+IN_FLOATS = "without --exact eigenvalues are found to full precision"
 Parts = TypeVar("Parts")
 
 
@@ -34,14 +39,30 @@ def _remembered(function: Callable[[Array], Parts]) -> Callable[[Array], Parts]:
 
 def characteristic_polynomial(matrix: Array) -> Array:
     """The coefficients of det(λ·I − matrix), from the highest power on."""
-    import sympy
+    return _objects(_polynomial(matrix).all_coeffs())
 
-    if len(matrix) > LARGEST:
+
+def _polynomial(matrix: Array) -> Any:
+    """det(λ·I − matrix), over no more than the numbers that hold its coefficients: those with √2, say."""
+    import sympy
+    from sympy.polys.matrices import DomainMatrix
+
+    exact, rows = sympy.Matrix(matrix), len(matrix)
+    if rows <= LARGEST_OF_LETTERS:
+        return exact.charpoly("λ")
+    if has_letters(matrix):
+        raise NotExact("eigenvalues of letters are found up to 2 × 2: beyond, their formulas fill pages")
+    if rows > LARGEST:
         raise NotExact(
-            f"exact matrices are taken apart up to {LARGEST} × {LARGEST}, and this one has {len(matrix)} rows",
-            hint="without --exact eigenvalues are found to full precision",
+            f"exact matrices are taken apart up to {LARGEST} × {LARGEST}, and this one has {rows} rows", hint=IN_FLOATS
         )
-    return _objects(sympy.Matrix(matrix).charpoly().all_coeffs())
+    surds = [part.exp.q for part in exact.atoms(sympy.Pow) if part.exp.is_Rational and not part.exp.is_Integer]
+    if rows * math.prod(surds) > LARGEST_OF_SURDS:
+        raise NotExact(f"{len(surds)} different roots are too many in a matrix of {rows} rows", hint=IN_FLOATS)
+    over = DomainMatrix.from_Matrix(exact, extension=True)
+    if over.domain.is_EX:  # π beside √2: SymPy has no numbers of which it is one, and finds no factors in good time
+        raise NotExact("exact matrices that hold both roots and π or e are taken apart up to 2 × 2", hint=IN_FLOATS)
+    return sympy.Poly(over.charpoly(), sympy.Symbol("λ"), domain=over.domain)
 
 
 @_remembered
@@ -50,16 +71,15 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
     import sympy
 
     exact = sympy.Matrix(matrix)
-    if has_letters(matrix) and len(matrix) > LARGEST_OF_LETTERS:
-        raise NotExact("eigenvalues of letters are found up to 2 × 2: beyond, their formulas fill pages")
     # Roots by Cardano's and Ferrari's formulas fill pages too, and the eigenvectors to them are beyond SymPy.
-    polynomial = exact.charpoly("λ")
+    polynomial = _polynomial(matrix)
     roots = _roots(polynomial)
     if sum(roots.values()) < len(matrix):
+        equation = str(polynomial.as_expr()).replace("**", "^").replace("*", "·")
         raise NotExact(
             f"some eigenvalues are no roots of a quadratic, so that there is no short closed form of them: "
-            f"0 = {str(polynomial.as_expr()).replace('**', '^').replace('*', '·')}",
-            hint="without --exact they are found to full precision",
+            f"0 = {visible(equation, 200)}",
+            hint=IN_FLOATS,
         )
     values, vectors = [], []
     for value in _largest_first(list(roots)):
@@ -93,6 +113,11 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
         u, s, vt = svd(np.asarray(matrix.T))
         left, right = _turned(vt.T, u.T)
         return left, s, right
+    if has_letters(matrix) and exact.rows > 1 and exact.cols > LARGEST_OF_LETTERS:
+        raise NotExact(
+            "singular values of letters are found up to 2 × 2, and of a single row or column: beyond, their formulas "
+            "fill pages"
+        )
     squares, vectors = eigen(_objects((exact * exact.T).tolist()))
     columns, sizes = sympy.Matrix(vectors), [sympy.sqrt(square) for square in squares]
     rows: list[Any] = []
@@ -106,7 +131,7 @@ def _eigenspace(matrix: Any, value: Any, count: int) -> list[Any]:
     """So many vectors that the matrix stretches by this value: the last one repeated where there are not as many."""
     import sympy
 
-    found: list[Any] = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=_vanishes)
+    found: list[Any] = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=vanishes)
     if matrix.is_symmetric():
         found = sympy.GramSchmidt(found)
     if not found:
@@ -119,7 +144,7 @@ def _at_right_angles(vectors: list[Any], size: int) -> Any:
     import sympy
 
     rows = sympy.Matrix.hstack(*vectors).T if vectors else sympy.zeros(1, size)
-    return _unit(rows.nullspace(iszerofunc=_vanishes)[0])
+    return _unit(rows.nullspace(iszerofunc=vanishes)[0])
 
 
 def _unit(vector: Any) -> Any:
@@ -158,7 +183,7 @@ def _largest_first(values: list[Any]) -> list[Any]:
     return [values[i] for i in sized(np.array([complex(value.evalf(DIGITS)) for value in values]))]
 
 
-def _vanishes(entry: Any) -> bool | None:
+def vanishes(entry: Any) -> bool | None:
     """Whether an expression is 0: judged by its digits where it is a number."""
     import sympy
 

@@ -120,6 +120,9 @@ def _outer_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> Sequence[Node]
     return [g * b, g * a]
 
 
+_DEPENDENT = "the system has no single solution: its columns depend on one another"
+
+
 def _solve_axes(args: dict[str, Any], matrix: Axes, b: Axes) -> Axes:
     if len(matrix) < 2 or matrix[-1].size != matrix[-2].size or not b or matrix[-2] != b[-1]:
         raise ShapeError("a square system and a right-hand side of the same length are needed")
@@ -133,7 +136,7 @@ def _solve(node: Node, matrix: Array, b: Array) -> Array:
     if is_exact(matrix, b):
         return np.asarray(np.vectorize(_solve_exactly, signature="(i,j),(i)->(j)", otypes=[object])(matrix, b))
     if (np.linalg.matrix_rank(matrix) < matrix.shape[-1]).any():
-        raise DomainError("the system has no single solution: its columns depend on one another")
+        raise DomainError(_DEPENDENT)
     wide = matrix.astype(np.float64)  # LAPACK's single precision is not worth its rounding in systems this small
     return np.asarray(np.linalg.solve(wide, b[..., None].astype(np.float64))[..., 0].astype(b.dtype))
 
@@ -141,7 +144,14 @@ def _solve(node: Node, matrix: Array, b: Array) -> Array:
 def _solve_exactly(matrix: Array, b: Array) -> Array:
     import sympy  # only where exact numbers are at work
 
-    return np.array(sympy.Matrix(matrix).LUsolve(sympy.Matrix(b)).tolist(), dtype=object)[:, 0]
+    from attncalc.ops.closed_forms import vanishes
+
+    system = sympy.Matrix(matrix)
+    # Columns of letters that are no multiples of one another are none for these primes either.
+    primes = {letter: sympy.prime(100 + i) for i, letter in enumerate(sorted(system.free_symbols, key=str))}
+    if system.subs(primes).rank(iszerofunc=vanishes) < system.rows:
+        raise DomainError(_DEPENDENT)
+    return np.array(system.LUsolve(sympy.Matrix(b)).tolist(), dtype=object)[:, 0]
 
 
 def _solve_cell(node: Node, at: At, look: Look) -> Form:

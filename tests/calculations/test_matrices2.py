@@ -31,8 +31,13 @@ any_shape = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
 )
 
 
-def exactly(name: str, a: list[list[float]], **options: Any) -> Trace:
-    return solve(Problem(load(name), {"a": Given(np.array(a, float))}, options), exact=True)
+ROOT = sympy.sqrt(2)
+
+
+def exactly(name: str, a: Any, **options: Any) -> Trace:
+    entries = np.array(a)
+    value = entries if entries.dtype == object else entries.astype(float)
+    return solve(Problem(load(name), {"a": Given(value)}, options), exact=True)
 
 
 def upright(vectors: Array) -> bool:
@@ -174,6 +179,8 @@ class TestEigen:
             ([[1, 1], [1, 0]], ["(1 + sqrt(5))/2", "(1 - sqrt(5))/2"]),
             ([[0, -1], [1, 0]], ["I", "-I"]),
             ([[0, 1, 0], [0, 0, 1], [1, 0, 0]], ["1", "-1/2 + sqrt(3)*I/2", "-1/2 - sqrt(3)*I/2"]),
+            ([[2, 1, 0], [1, 3, ROOT], [0, ROOT, 5]], ["7/2 + sqrt(21)/2", "3", "7/2 - sqrt(21)/2"]),
+            ([[ROOT, 1, 0], [1, ROOT, 0], [0, 0, 1]], ["1 + sqrt(2)", "1", "-1 + sqrt(2)"]),
         ],
         ids=str,
     )
@@ -183,19 +190,22 @@ class TestEigen:
         vectors = sympy.Matrix(t["eigenvectors"].tolist())
         assert sympy.simplify(sympy.Matrix(a) * vectors - vectors * sympy.diag(*t.result)).is_zero_matrix
         floats = np.array(vectors.evalf().tolist(), complex)
-        assert_allclose(floats, ac.eigen(a)["eigenvectors"], atol=1e-13)
+        assert_allclose(floats, ac.eigen(np.array(a, float))["eigenvectors"], atol=1e-13)
 
     @pytest.mark.parametrize(
         ("a", "message"),
         [
             (np.eye(31), "up to 30 × 30, and this one has 31 rows"),
             ([[2, 1, 0], [1, 3, 1], [0, 1, 5]], r"no roots of a quadratic, .*: 0 = λ\^3 - 10·λ\^2 \+ 29·λ - 23"),
+            (np.vander([1 / 3, 2 / 7, 3 / 11, 5 / 13]), "no roots of a quadratic, .{200,300}$"),
+            ([[sympy.sqrt(2 + i + j) for i in range(4)] for j in range(4)], "different roots are too many in a matrix"),
+            ([[sympy.pi, 1, 0], [1, ROOT, 0], [0, 0, 1]], "hold both roots and π or e are taken apart up to 2 × 2"),
         ],
-        ids=["31 rows", "a cubic that does not fall apart"],
+        ids=["31 rows", "a cubic that does not fall apart", "long digits", "many roots", "a root and π"],
     )
     def test_where_there_is_no_closed_form(self, a: Any, message: str) -> None:
         with pytest.raises(NotExact, match=message):
-            exactly("eigen", np.asarray(a).tolist())
+            exactly("eigen", a)
 
     def test_the_polynomial_is_a_step_at_any_size(self) -> None:
         blocks = np.kron(np.eye(3), [[0.5, 1], [1, 0.5]])
@@ -218,6 +228,8 @@ class TestEigen:
         assert_array_equal([sympy.simplify(x) for x in (t["a_v"] - t["lambda_v"]).flat], 0)
         with pytest.raises(NotExact, match="letters are found up to 2 × 2"):
             solve(Problem(load("eigen"), {"a": Given(np.full((3, 3), a))}), exact=True)
+        with pytest.raises(NotExact, match="letters are found up to 2 × 2, and of a single row or column"):
+            solve(Problem(load("svd"), {"a": Given(np.full((3, 2), a))}), exact=True)
 
 
 class TestSvd:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -14,7 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
+from attncalc.calculations import load
 from attncalc.errors import DomainError, OptionError, ShapeError
+from attncalc.problem import Problem, solve
+from attncalc.trace import Given
 
 Array = NDArray[Any]
 few = settings(max_examples=20)
@@ -121,6 +125,9 @@ def test_small_angles_keep_their_digits(angle: float) -> None:
             id="a row",
         ),
         pytest.param(lambda: ac.project([1, 2], [0, 0]), DomainError, "onto is the zero vector", id="a projection"),
+        pytest.param(
+            lambda: ac.project([[1, 2], [3, 4]], [[1, 1], [0, 0]]), DomainError, r"\(row 1, counted", id="projections"
+        ),
         pytest.param(
             lambda: ac.project([1, 2, 3], [[1, 2], [1, 2], [1, 2]]), DomainError, "depend on one another", id="columns"
         ),
@@ -236,3 +243,22 @@ def test_a_matrix_of_columns_is_told_from_a_batch_of_vectors() -> None:
     assert "coefficient" in t
     for i in range(3):
         assert_allclose(t.result[i], ac.project(a[i], onto[i]).result)
+
+
+def test_a_row_of_zeros_among_columns_is_no_zero_vector() -> None:
+    assert_allclose(ac.project([1, 2, 3], [[1, 2], [1, 1], [0, 0]]).result, [1, 2, 0], rtol=1e-14)
+
+
+ROOT = sympy.sqrt(2)
+DEPENDENT = {
+    "numbers": [[1, 4, 7], [2, 5, 8], [3, 6, 9]],
+    "roots": [[ROOT, 2], [1, ROOT], [ROOT, 2]],
+    "letters": [[sympy.Symbol(f"x{i}{j}", real=True) for j in range(3)] for i in range(2)],
+}
+
+
+@pytest.mark.parametrize("columns", DEPENDENT.values(), ids=DEPENDENT)
+def test_exact_columns_that_depend_on_one_another_are_told(columns: list[list[Any]]) -> None:
+    given_ = {"a": Given(np.ones(len(columns))), "onto": Given(np.array(columns, object))}
+    with pytest.raises(DomainError, match="columns depend on one another"):
+        solve(Problem(load("project"), given_), exact=True)

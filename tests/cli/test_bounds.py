@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import struct
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from attncalc.cli import app
+from attncalc import problem
+from attncalc.cli import app, patience
 
 COUNTLESS = "9" * 25  # more than any memory, any float64 and any int64 counts
 POISSON = ["--distribution", "poisson", "--rate", "3"]
@@ -195,3 +198,35 @@ def test_or_it_is_answered(capsys: pytest.CaptureFixture[str], words: Sequence[s
     found = json.loads(capsys.readouterr().out)["result"]
     if result is not None:
         assert found == result
+
+
+def without_end(*args: object, **options: object) -> NoReturn:
+    while True:
+        pass
+
+
+def without_ground(*args: object, **options: object) -> NoReturn:
+    without_ground()
+
+
+ENDLESS = {
+    "time": (without_end, "the exact entries take more than 0.05 seconds"),
+    "depth": (without_ground, "the exact entries have grown too deep"),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer of the processor's time")
+@pytest.mark.parametrize(("work", "message"), ENDLESS.values(), ids=ENDLESS)
+def test_exact_work_without_end_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    work: Callable[..., NoReturn],
+    message: str,
+) -> None:
+    monkeypatch.setattr(problem, "solve", work)
+    monkeypatch.setattr(patience, "MOST_SECONDS", 0.05)
+    before = signal.getsignal(signal.SIGVTALRM)
+    assert app(["softmax", "1,2", "--exact"], standalone_mode=False) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"Error: {message}\nhint: without --exact any size will do\n")
+    assert (signal.getsignal(signal.SIGVTALRM), signal.getitimer(signal.ITIMER_VIRTUAL)) == (before, (0, 0))

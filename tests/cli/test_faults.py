@@ -91,6 +91,14 @@ CALLS = {
         "cosine takes 2 operands (a and b), and 4 words were given",
         'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
     ),
+    "softmax --x 0 --symbolic": (
+        "x would have no letters: its shape is 0",
+        "x as 2x3 has six",
+    ),
+    "likelihood 1,1/2 --p 0.5 --exact": (
+        "observations[1] = 0.5: a Bernoulli trial gives 0 or 1",
+        "",
+    ),
     "cosine 1,2 3,4,5": (
         "cannot form a ⊙ b: a is n=2 but b is n=3; n must be of one size",
         "",

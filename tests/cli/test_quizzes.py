@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,23 @@ def test_a_folder_inside_a_file_cannot_be_made(run: Run, tmp_path: Path) -> None
     done = run("quiz", "dot", "--seed", "1", "-o", "quiz/deeper")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: cannot write ")
+
+
+def test_a_file_is_no_folder(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "quiz").write_text("mine")
+    done = run(*DOT)
+    assert (done.returncode, done.stdout) == (2, "")
+    said = "Error: cannot write quiz: it is no folder\nhint: name a folder, which need not be there yet\n"
+    assert (done.stderr, (tmp_path / "quiz").read_text()) == (said, "mine")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_in_the_place_of_a_file_is_not_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "quiz").mkdir()
+    os.mkfifo(tmp_path / "quiz/key.json")
+    done = run(*DOT)
+    assert (done.returncode, [path.name for path in (tmp_path / "quiz").iterdir()]) == (2, ["key.json"])
+    assert "there is another one already" in done.stderr
 
 
 def test_a_sheet_that_somebody_has_filled_in_stays(run: Run, tmp_path: Path) -> None:

@@ -397,8 +397,9 @@ def test_what_is_piped_in_may_stand_before_or_after_the_other(folder: Path, run:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_more_than_a_sheet_has_is_not_read_from_a_pipe(folder: Path, run: Run) -> None:
-    done = run("check", "-", "problem.json", input="1," * MOST_BYTES, cwd=folder)
+@pytest.mark.parametrize("order", [1, -1])
+def test_more_than_a_sheet_has_is_not_read_from_a_pipe(folder: Path, run: Run, order: int) -> None:
+    done = run("check", *["-", "problem.json"][::order], input="1," * MOST_BYTES, cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert "standard input has more than" in done.stderr
 

@@ -113,6 +113,13 @@ def test_queries_that_see_nothing_are_told_of(as_large: None) -> None:
     assert warning.startswith("every key is masked for query 0, query 1, query 2, query 3, query 4 and 25 more")
 
 
+def test_queries_that_mix_zeros_alone_see_something(as_large: None) -> None:
+    zeros, some = np.zeros((300, 2)), np.ones((300, 2))
+    inputs = {"q": Given(some), "k": Given(some), "v": Given(zeros)}
+    for options in ({"causal": True}, {"window": 1}, {"padding": (3,)}):
+        assert solve(Problem(load("attention"), inputs, options)).warnings == ()
+
+
 FULL = {
     "every step": ({"keep_all": True}, "attention with every step kept", "the result alone"),
     "rounded steps": ({"round_to": 3}, "attention with every step kept", "the result alone"),
