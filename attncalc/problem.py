@@ -11,7 +11,7 @@ from attncalc.calculation import Calculation
 from attncalc.errors import NotExact
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
-from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
+from attncalc.recording import Recorded, drop, farthest, must_be_finite, record, spread_again
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import Written, after_step, kind_of, write
 
@@ -165,9 +165,15 @@ def is_large(written: Written) -> bool:
 def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str, ...]) -> Recorded:
     return Recorded(
         tuple(step for node, step in recorded.items() if node.args["shown"]),
-        tuple(drop(recorded[node], written.bound.dropped) for node in written.outputs),
+        tuple(_as_given(recorded[node], written) for node in written.outputs),
         notes,
     )
+
+
+def _as_given(output: Step, written: Written) -> Step:
+    """An output with the axes that its reader knows: without the row that a vector stood for, with those of size 1."""
+    broadcast = written.bound.broadcast.get(output.gradient_of or "")
+    return drop(spread_again(output, broadcast) if broadcast else output, written.bound.dropped)
 
 
 def _notes(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:

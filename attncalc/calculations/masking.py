@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.axes import Axis
+from attncalc.axes import Axes, Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, as_node, constants, note, step
@@ -104,7 +104,7 @@ def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
 def _with_alibi(scores: Node, rules: Rules) -> Node:
     """The scores less each head's slope times the distance; a single head's slope is 2⁻⁸."""
     heads = next((axis.size for axis in scores.axes[:-2] if axis.name == "h"), None)
-    i, j = _places(scores, rules)
+    i, j = _places(scores.axes[-2:], rules)
     distances = absolute(i - j)
     return scores - (as_node(2) ** -8 * distances if heads is None else outer(slopes_of(heads), distances))
 
@@ -129,9 +129,9 @@ def _head(count: int) -> Node:
     return index("h", (Axis("h", count),), "h") + 1
 
 
-def _places(scores: Node, rules: Rules) -> tuple[Node, Node]:
+def _places(axes: Axes, rules: Rules) -> tuple[Node, Node]:
     """Where each query and each key stands: both from 0, or the last query beside the last key."""
-    n, m = axes = scores.axes[-2:]
+    n, m = axes[-2:]
     i, j = index(n.name, axes, "i"), index(m.name, axes, "j")
     return (i + (m.size - n.size) if rules.causal_align == "end" and m.size != n.size else i), j
 
@@ -152,8 +152,9 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
 
 def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
     """One condition for each reason why a query may or may not look at a key."""
-    n, m = scores.axes[-2:]
-    i, j = _places(scores, rules)
+    axes = _told_apart(scores, M, rules)
+    n, m = axes[-2:]
+    i, j = _places(axes, rules)
     if rules.causal:
         if rules.causal_align == "start" and n.size != m.size:
             note(
@@ -166,23 +167,33 @@ def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
         if not rules.causal:
             yield j - i < rules.window
     if rules.padding is not None:
-        yield _valid(scores, rules.padding)
+        yield _valid(scores, j, rules.padding)
     if M is not None and M.args["boolean"]:
         yield M
 
 
-def _valid(scores: Node, lengths: tuple[int, ...]) -> Node:
+def _told_apart(scores: Node, M: Node | None, rules: Rules) -> Axes:
+    """The axes along which the conditions differ, so that any two go together: padding by batch, and causal."""
+    differ = set(scores.names[-2:])
+    if M is not None and M.args["boolean"]:
+        differ |= set(M.names)
+    if rules.padding is not None and len(rules.padding) > 1:
+        differ.add(scores.names[0])
+    return tuple(axis for axis in scores.axes if axis.name in differ)
+
+
+def _valid(scores: Node, j: Node, lengths: tuple[int, ...]) -> Node:
     """Which keys are no padding: those before each batch entry's length."""
     batch, m = scores.axes[:-2], scores.axes[-1]
     wrong = [length for length in lengths if not 0 <= length <= m.size]
     if wrong:
         raise OptionError(f"--padding {wrong[0]} is not among 0…{m.size}: it is a number of keys, and m={m.size}")
     if len(lengths) == 1:
-        return index(m.name, (m,), "j") < lengths[0]
+        return j < lengths[0]
     if not batch or batch[0].size != len(lengths):
         there = f"{batch[0].size}" if batch else "one"
         raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
-    return index(m.name, (batch[0], m), "j") < constants(lengths, batch[0], "length")
+    return j < constants(lengths, batch[0], "length")
 
 
 def fully_masked(trace: Trace) -> Iterator[str]:
