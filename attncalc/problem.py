@@ -11,7 +11,7 @@ from attncalc.calculation import Calculation
 from attncalc.errors import NotExact
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
-from attncalc.recording import Recorded, drop, farthest, must_be_finite, record, spread_again
+from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import Written, after_step, kind_of, write
 
@@ -173,7 +173,11 @@ def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str,
 def _as_given(output: Step, written: Written) -> Step:
     """An output with the axes that its reader knows: without the row that a vector stood for, with those of size 1."""
     broadcast = written.bound.broadcast.get(output.gradient_of or "")
-    return drop(spread_again(output, broadcast) if broadcast else output, written.bound.dropped)
+    if broadcast:
+        from attncalc.backward import spread_again  # few gradients are of what is broadcast
+
+        return spread_again(output, broadcast)
+    return drop(output, written.bound.dropped)
 
 
 def _notes(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:

@@ -106,6 +106,11 @@ def ratio(a: Node, b: Node) -> Node:
     return Node("ratio", a, b)
 
 
+def per(a: Node, b: Node) -> Node:
+    """a / b, and 0 where b is 0: what a slope is taken as where a length is 0 and has none."""
+    return Node("per", a, b)
+
+
 def weigh(weights: Node, values: Node) -> Node:
     """weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
     return Node("weigh", weights, values)

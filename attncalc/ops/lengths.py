@@ -8,7 +8,7 @@ import numpy as np
 
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
-from attncalc.ops.functions import arccos, power, sqrt
+from attncalc.ops.functions import arccos, per, power, sqrt
 from attncalc.ops.kernels import Array, is_exact
 from attncalc.ops.sums import axis_of, mixes
 
@@ -44,7 +44,7 @@ def _root_text(node: Node, total: str, x: str) -> str:
 
 def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[Node | None]:
     p = node.args["p"]
-    return [g / (2 * y) if p == 2 else g / (p * power(y, p - 1)), None]
+    return [per(g, 2 * y) if p == 2 else per(g, p * power(y, p - 1)), None]
 
 
 def _root_cell(node: Node, at: At, look: Look) -> Cell:
@@ -98,7 +98,8 @@ OPS |= {
         takes=(0, 9),
         vjp=_root_vjp,
         because=lambda node, source: (
-            "the slope of √x is 1/(2√x)" if node.args["p"] == 2 else "the slope of the p-th root y is 1/(p·y^(p−1))"
+            f"the slope of {'√x is 1/(2√x)' if node.args['p'] == 2 else 'the p-th root y is 1/(p·y^(p−1))'} "
+            f"(0 at 0, by convention)"
         ),
         body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
         about=lambda node: (

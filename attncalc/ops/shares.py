@@ -1,4 +1,4 @@
-"""Primitives of probability: nothing times infinity, logarithms of shares, numbers found a safer way."""
+"""Primitives of probability: nothing times infinity, nothing over nothing, logarithms of shares, safer ways."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attncalc.axes import Axes, align, position, together
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise, moved, pick
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
-from attncalc.ops.functions import log, log_sum_exp, ratio, softmax, total, weigh
+from attncalc.ops.functions import log, log_sum_exp, per, ratio, softmax, total, weigh
 from attncalc.ops.kernels import Array, is_exact
 
 
@@ -23,6 +23,16 @@ def _ratio(a: Array, b: Array) -> Array:
         endless = (b == 0) & ~nothing
         return np.asarray(np.where(endless, a * sympy.oo, a / np.where(nothing | endless, 1, b)))
     return np.asarray(np.where(nothing, a, np.divide(a, np.where(nothing, 1, b))))
+
+
+def _per(a: Array, b: Array) -> Array:
+    nothing = b == 0
+    return np.asarray(np.where(nothing, 0 * a, np.divide(a, np.where(nothing, 1, b))))
+
+
+def _per_cell(node: Node, at: At, look: Look) -> Cell:
+    divisor = pick(node, 1, at)
+    return Form("/", (pick(node, 0, at), divisor)) if look(1, divisor.at) != 0 else Literal(0)
 
 
 def _weigh(weights: Array, values: Array) -> Array:
@@ -145,6 +155,18 @@ OPS |= {
         binds=2,
         takes=(2, 1),
         vjp=lambda g, y, node, a, b: [ratio(g, b), -ratio(g * y, b)],
+        because=OPS["div"].because,
+    ),
+    "per": Op(
+        _per,
+        lambda args, a, b: together(a, b),
+        OPS["div"].text,
+        OPS["div"].latex,
+        _per_cell,
+        elementwise=True,
+        binds=2.5,
+        takes=(2, 1),
+        vjp=lambda g, y, node, a, b: [per(g, b), -per(g * y, b)],
         because=OPS["div"].because,
     ),
     "log2": Op(
