@@ -199,7 +199,7 @@ def _valid(scores: Node, j: Node, lengths: tuple[int, ...]) -> Node:
 def fully_masked(trace: Trace) -> Iterator[str]:
     """A warning for queries that may look at nothing."""
     for step_ in trace.steps:
-        if step_.name == "masked" and (empty := _empty(step_, trace)):
+        if step_.name == "weights" and (empty := _empty(step_, trace)):
             shown = ", ".join(_place(step_.axes, at, step_.labels) for at in empty[:5])
             more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
             yield (
@@ -208,19 +208,19 @@ def fully_masked(trace: Trace) -> Iterator[str]:
             )
 
 
-def _empty(masked: Step, trace: Trace) -> list[list[int]]:
-    """The queries that may look at nothing; in a large run those among them whose output is 0 throughout."""
-    if masked.value is not None:
-        return np.argwhere(np.isneginf(masked.value).all(axis=-1)).tolist() if masked.value.dtype.kind == "f" else []
+def _empty(weights: Step, trace: Trace) -> list[list[int]]:
+    """The queries that share out nothing; in a large run those among them whose output is 0 throughout."""
+    if weights.value is not None:
+        return np.argwhere((weights.value == 0).all(axis=-1)).tolist()
     result = trace.outputs[0]
-    if masked.entries is None or result.value is None or result.axes[:-1] != masked.axes[:-1]:
+    if weights.entries is None or result.value is None or result.axes[:-1] != weights.axes[:-1]:
         return []
-    nothing, keys = np.argwhere((result.value == 0).all(axis=-1)).tolist(), range(masked.shape[-1])
+    nothing, keys = np.argwhere((result.value == 0).all(axis=-1)).tolist(), range(weights.shape[-1])
     found = []
     for (*batch, _), queries in groupby(nothing, key=lambda at: [*at[:-1], at[-1] // AT_ONCE]):
         rows = [at[-1] for at in queries]
-        hidden = np.isneginf(masked.entries([*([i] for i in batch), rows, keys])).all(axis=-1).ravel()
-        found += [[*batch, row] for row, alone in zip(rows, hidden, strict=True) if alone]
+        alone = (weights.entries([*([i] for i in batch), rows, keys]) == 0).all(axis=-1).ravel()
+        found += [[*batch, row] for row, none in zip(rows, alone, strict=True) if none]
     return found
 
 

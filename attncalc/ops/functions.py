@@ -106,9 +106,9 @@ def ratio(a: Node, b: Node) -> Node:
     return Node("ratio", a, b)
 
 
-def per(a: Node, b: Node) -> Node:
-    """a / b, and 0 where b is 0: what a slope is taken as where a length is 0 and has none."""
-    return Node("per", a, b)
+def per(a: Node, b: Node, length: Node) -> Node:
+    """a / b, and 0 where the length is 0: it has no slope there, and that is what is taken for one."""
+    return Node("per", a, b, length)
 
 
 def weigh(weights: Node, values: Node) -> Node:

@@ -35,16 +35,20 @@ def _root(node: Node, total: Array, x: Array) -> Array:
 
 
 def _root_text(node: Node, total: str, x: str) -> str:
-    p = node.args["p"]
-    if p == 2:
-        return f"√{total}"
-    shown = int(p) if float(p).is_integer() else p
-    return f"{total}^(1/{shown})"
+    return f"√{total}" if node.args["p"] == 2 else f"{total}^(1/{_shown(node.args['p'])})"
+
+
+def _root_latex(node: Node, total: str, x: str) -> str:
+    return rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{_shown(node.args['p'])}}}"
+
+
+def _shown(p: float) -> str:
+    return str(int(p) if float(p).is_integer() else p)
 
 
 def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[Node | None]:
     p = node.args["p"]
-    return [per(g, 2 * y) if p == 2 else per(g, p * power(y, p - 1)), None]
+    return [per(g, 2 * y if p == 2 else p * power(y, p - 1), y), None]
 
 
 def _root_cell(node: Node, at: At, look: Look) -> Cell:
@@ -90,9 +94,7 @@ OPS |= {
         _root,
         lambda args, total, x: total,
         _root_text,
-        lambda node, total, x: (
-            rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{node.args['p']}}}"
-        ),
+        _root_latex,
         _root_cell,
         binds=1,
         takes=(0, 9),

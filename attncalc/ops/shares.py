@@ -25,14 +25,15 @@ def _ratio(a: Array, b: Array) -> Array:
     return np.asarray(np.where(nothing, a, np.divide(a, np.where(nothing, 1, b))))
 
 
-def _per(a: Array, b: Array) -> Array:
-    nothing = b == 0
+def _per(a: Array, b: Array, length: Array) -> Array:
+    nothing = length == 0
     return np.asarray(np.where(nothing, 0 * a, np.divide(a, np.where(nothing, 1, b))))
 
 
 def _per_cell(node: Node, at: At, look: Look) -> Cell:
-    divisor = pick(node, 1, at)
-    return Form("/", (pick(node, 0, at), divisor)) if look(1, divisor.at) != 0 else Literal(0)
+    if look(2, pick(node, 2, at).at) == 0:
+        return Literal(0)
+    return Form("/", (pick(node, 0, at), pick(node, 1, at)))
 
 
 def _weigh(weights: Array, values: Array) -> Array:
@@ -159,14 +160,14 @@ OPS |= {
     ),
     "per": Op(
         _per,
-        lambda args, a, b: together(a, b),
+        lambda args, a, b, length: together(a, b, length),
         OPS["div"].text,
         OPS["div"].latex,
         _per_cell,
         elementwise=True,
         binds=2.5,
-        takes=(2, 1),
-        vjp=lambda g, y, node, a, b: [per(g, b), -per(g * y, b)],
+        takes=(2, 1, 9),
+        vjp=lambda g, y, node, a, b, length: [per(g, b, length), -per(g * y, b, length), None],
         because=OPS["div"].because,
     ),
     "log2": Op(

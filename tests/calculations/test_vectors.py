@@ -125,6 +125,15 @@ def test_the_slope_of_a_length_of_0_is_taken_as_0(
     assert [output.value.tolist() for output in solve(problem, exact=exact).outputs] == [[0, 0]] * len(operands)
 
 
+def test_a_slope_that_goes_beyond_the_range_is_not_taken_as_0() -> None:
+    with pytest.raises(DomainError, match="overflows"):
+        ac.norm([3e-200, 4e-200], p=3).grad()
+
+
+def test_a_whole_power_is_written_without_a_point() -> None:
+    assert ac.minkowski([1, 2], [4, 6], p=3.0).find("distance").latex.endswith("^{1/3}")
+
+
 def test_a_root_below_the_first_has_no_slope_at_0() -> None:
     with pytest.raises(DomainError, match="has no value there"):
         ac.norm([0, 0], p=0.5).grad()
