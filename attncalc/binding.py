@@ -27,6 +27,7 @@ class Bound(NamedTuple):
     axes: Mapping[str, Axes]
     labels: Mapping[str, tuple[str, ...]]  # axis name → labels
     dropped: frozenset[str]  # the axes that a vector lacks that was given where rows were declared
+    broadcast: Mapping[str, Axes]  # operand → its axes as they were given, where some of them are of size 1
 
 
 def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any]) -> Bound:
@@ -46,7 +47,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
     extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
     leading = ax.leading_names(extra.values(), calculation.leading, declared)
     known = _sizes_said(calculation, options)
-    inputs_, axes = {}, {}
+    inputs_, axes, broadcast = {}, {}, {}
     labels: dict[str, tuple[str, ...]] = {}
     for name, g in ready.items():
         try:
@@ -54,10 +55,12 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
         except ShapeError as error:
             raise error.within(name) from None
         operand = next(o for o in operands if o.name == name)
-        read, found = _without_ones(g, found) if operand.broadcasts else (g, found)
-        inputs_[name], axes[name] = read._replace(axes=ax.names(found)), found
+        read, kept = _without_ones(g, found) if operand.broadcasts else (g, found)
+        if len(kept) < len(found):
+            broadcast[name] = found
+        inputs_[name], axes[name] = read._replace(axes=ax.names(kept)), kept
         for position, words in read.labels.items():
-            labels.setdefault(found[position].name, words)
+            labels.setdefault(kept[position].name, words)
     for operand in given:
         if operand.kind == "tokens":
             from attncalc.kinds import numbered, vocabulary  # few operands are such
@@ -66,7 +69,7 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
             inputs_[operand.name], words = numbered(inputs_[operand.name], operand, into, labels.get(operand.of, ()))
             if words:
                 labels[axes[operand.name][-1].name] = words
-    return Bound(inputs_, axes, labels, frozenset(dropped))
+    return Bound(inputs_, axes, labels, frozenset(dropped), broadcast)
 
 
 def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, int]:

@@ -11,7 +11,7 @@ Style = Literal["text", "latex", "sizes"]
 _GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi"]
 _LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "φ"], strict=True))
 _ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
-_FRACTIONS = ("div", "cosine_ratio")
+_FRACTIONS = ("div", "per", "cosine_ratio")
 DEEPEST = 12
 """Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""
 

@@ -157,9 +157,19 @@ def is_large(written: Written) -> bool:
 def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str, ...]) -> Recorded:
     return Recorded(
         tuple(step for node, step in recorded.items() if node.args["shown"]),
-        tuple(drop(recorded[node], written.bound.dropped) for node in written.outputs),
+        tuple(_as_given(recorded[node], written) for node in written.outputs),
         notes,
     )
+
+
+def _as_given(output: Step, written: Written) -> Step:
+    """An output with the axes that its reader knows: without the row that a vector stood for, with those of size 1."""
+    broadcast = written.bound.broadcast.get(output.gradient_of or "")
+    if broadcast:
+        from attncalc.backward import spread_again  # few gradients are of what is broadcast
+
+        return spread_again(output, broadcast)
+    return drop(output, written.bound.dropped)
 
 
 def _notes(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:

@@ -284,16 +284,18 @@ def test_a_problem_that_cannot_be_solved_says_why_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("name", "inputs", "said"),
+    ("name", "inputs", "options", "said"),
     [
-        ("norm", {"a": [0.0, 0.0]}, "grad_sum = ∂L/∂norm / (2·norm) has no value there (a division by 0, ∞ − ∞ or"),
-        ("entropy", {"p": [1.0, 0.0]}, "grad_p[1] = ∂L/∂terms ⊙ logs + ∂L/∂logs / p is infinite there"),
-        ("kl", {"p": [0.5, 0.5], "q": [1.0, 0.0]}, "grad_q[1] = −∂L/∂ratios ⊙ ratios / q has no value there"),
+        ("norm", {"a": [0.0, 1.0]}, {"p": 0.5}, "⊙ sign(a) has no value there (a division by 0, ∞ − ∞ or"),
+        ("entropy", {"p": [1.0, 0.0]}, {}, "grad_p[1] = ∂L/∂terms ⊙ logs + ∂L/∂logs / p is infinite there"),
+        ("kl", {"p": [0.5, 0.5], "q": [1.0, 0.0]}, {}, "grad_q[1] = −∂L/∂ratios ⊙ ratios / q has no value there"),
     ],
     ids=["0/0", "the logarithm of 0", "0 times infinity"],
 )
-def test_what_has_no_exact_value_is_refused_as_it_is_among_floats(name: str, inputs: dict[str, Any], said: str) -> None:
-    asked = problem(name, backward=Backward(), **inputs)
+def test_what_has_no_exact_value_is_refused_as_it_is_among_floats(
+    name: str, inputs: dict[str, Any], options: dict[str, Any], said: str
+) -> None:
+    asked = problem(name, options, backward=Backward(), **inputs)
     with pytest.raises(DomainError, match=re.escape(said)):
         solve(asked, exact=True)
     with pytest.raises(DomainError):

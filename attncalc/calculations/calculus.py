@@ -119,6 +119,20 @@ def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     yield Curves(f"f({names[0]}) and its derivative", names[0], lines, marks)
 
 
+def _corner(trace: Trace) -> Iterator[str]:
+    """A warning where the quotients have settled, and at something else than the rules give."""
+    quotients, value = trace["difference_quotients"], trace.result
+    if value.dtype.kind != "f" or quotients.dtype.kind != "f" or quotients.size < 2:
+        return
+    *_, before, last = quotients.ravel().tolist()
+    apart = abs(last - float(value))
+    if abs(last - before) < apart / 100 and apart > 1e-4 * max(1.0, abs(last)):
+        yield (
+            f"the quotients settle at {last:.6g}, and the rules of calculus give {float(value):.6g}: f has a corner or "
+            f"a jump there, and no derivative"
+        )
+
+
 @calculation(
     expression=operand("", kind="expression"),
     laws={
@@ -132,6 +146,7 @@ def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
             f("sin(x**3)", at=c), f("sin(x)", at=c**3).result * f("x**3", at=c).result
         ),
     },
+    remarks=_corner,
     pictures=_with_slope,
     reference="Cauchy 1821, Cours d'analyse; Goodfellow et al. 2016, 4.3",
 )

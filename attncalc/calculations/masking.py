@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.axes import Axis
+from attncalc.axes import Axes, Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1
 from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node, as_node, constants
@@ -105,7 +105,7 @@ def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
 def _with_alibi(scores: Node, rules: Rules) -> Node:
     """The scores less each head's slope times the distance; a single head's slope is 2⁻⁸."""
     heads = next((axis.size for axis in scores.axes[:-2] if axis.name == "h"), None)
-    i, j = _places(scores, rules)
+    i, j = _places(scores.axes[-2:], rules)
     distances = absolute(i - j)
     return scores - (as_node(2) ** -8 * distances if heads is None else outer(slopes_of(heads), distances))
 
@@ -130,9 +130,9 @@ def _head(count: int) -> Node:
     return index("h", (Axis("h", count),), "h") + 1
 
 
-def _places(scores: Node, rules: Rules) -> tuple[Node, Node]:
+def _places(axes: Axes, rules: Rules) -> tuple[Node, Node]:
     """Where each query and each key stands: both from 0, or the last query beside the last key."""
-    n, m = axes = scores.axes[-2:]
+    n, m = axes[-2:]
     i, j = index(n.name, axes, "i"), index(m.name, axes, "j")
     return (i + (m.size - n.size) if rules.causal_align == "end" and m.size != n.size else i), j
 
@@ -153,8 +153,9 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
 
 def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
     """One condition for each reason why a query may or may not look at a key."""
-    n, m = scores.axes[-2:]
-    i, j = _places(scores, rules)
+    axes = _told_apart(scores, M, rules)
+    n, m = axes[-2:]
+    i, j = _places(axes, rules)
     if rules.causal:
         if rules.causal_align == "start" and n.size != m.size:
             note(
@@ -167,30 +168,40 @@ def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
         if not rules.causal:
             yield j - i < rules.window
     if rules.padding is not None:
-        yield _valid(scores, rules.padding)
+        yield _valid(scores, j, rules.padding)
     if M is not None and M.args["boolean"]:
         yield M
 
 
-def _valid(scores: Node, lengths: tuple[int, ...]) -> Node:
+def _told_apart(scores: Node, M: Node | None, rules: Rules) -> Axes:
+    """The axes along which the conditions differ, so that any two go together: padding by batch, and causal."""
+    differ = set(scores.names[-2:])
+    if M is not None and M.args["boolean"]:
+        differ |= set(M.names)
+    if rules.padding is not None and len(rules.padding) > 1:
+        differ.add(scores.names[0])
+    return tuple(axis for axis in scores.axes if axis.name in differ)
+
+
+def _valid(scores: Node, j: Node, lengths: tuple[int, ...]) -> Node:
     """Which keys are no padding: those before each batch entry's length."""
     batch, m = scores.axes[:-2], scores.axes[-1]
     wrong = [length for length in lengths if not 0 <= length <= m.size]
     if wrong:
         raise OptionError(f"--padding {wrong[0]} is not among 0…{m.size}: it is a number of keys, and m={m.size}")
     if len(lengths) == 1:
-        return index(m.name, (m,), "j") < lengths[0]
+        return j < lengths[0]
     if not batch or batch[0].size != len(lengths):
         there = f"{batch[0].size}" if batch else "one"
         raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
-    return index(m.name, (batch[0], m), "j") < constants(lengths, batch[0], "length")
+    return j < constants(lengths, batch[0], "length")
 
 
 def fully_masked(trace: Trace) -> Iterator[str]:
     """A warning for queries that may look at nothing."""
-    for step_ in trace.steps:
-        if step_.name == "masked" and (empty := _empty(step_, trace)):
-            shown = ", ".join(_place(step_.axes, at, step_.labels) for at in empty[:5])
+    for before, weights in pairwise(trace.steps):
+        if weights.name == "weights" and (empty := _empty(weights, before, trace.outputs[0])):
+            shown = ", ".join(_place(weights.axes, at, weights.labels) for at in empty[:5])
             more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
             yield (
                 f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
@@ -198,23 +209,23 @@ def fully_masked(trace: Trace) -> Iterator[str]:
             )
 
 
-def _empty(masked: Step, trace: Trace) -> list[list[int]]:
-    """The queries that may look at nothing; in a large run those among them whose output is 0 throughout."""
-    if masked.value is not None:
-        return np.argwhere(np.isneginf(masked.value).all(axis=-1)).tolist() if masked.value.dtype.kind == "f" else []
-    result = trace.outputs[0]
-    if masked.entries is None or result.value is None or result.axes[:-1] != masked.axes[:-1]:
+def _empty(weights: Step, before: Step, result: Step) -> list[list[int]]:
+    """The queries that share out nothing; in a large run those among them whose output is 0 throughout."""
+    if weights.value is not None:
+        return np.argwhere((weights.value == 0).all(axis=-1)).tolist()
+    if weights.entries is None or result.value is None or result.axes[:-1] != weights.axes[:-1]:
         return []
-    nothing, keys = np.argwhere((result.value == 0).all(axis=-1)).tolist(), masked.shape[-1]
+    nothing, keys = np.argwhere((result.value == 0).all(axis=-1)).tolist(), weights.shape[-1]
     found = []
     for (*batch, block), queries in groupby(nothing, key=lambda at: [*at[:-1], at[-1] // AT_ONCE]):
-        rows = [at[-1] for at in queries]
-        nearest = min(block * AT_ONCE, keys - 1)  # nearly every mask lets a query see itself: look there first
-        for part in (range(nearest, min(nearest + AT_ONCE, keys)), range(keys)):
-            if rows:
-                hidden = np.isneginf(masked.entries([*([i] for i in batch), rows, part])).all(axis=-1).ravel()
-                rows = [row for row, alone in zip(rows, hidden, strict=True) if alone]
-        found += [[*batch, row] for row in rows]
+        at, rows = [[i] for i in batch], [at[-1] for at in queries]
+        if before.entries is not None and before.axes == weights.axes:
+            nearest = min(block * AT_ONCE, keys - 1)  # nearly every mask lets a query see itself: look there first
+            near = before.entries([*at, rows, range(nearest, min(nearest + AT_ONCE, keys))])
+            rows = [rows[i] for i in np.flatnonzero(np.isneginf(near).all(axis=-1))]
+        if rows:
+            alone = (weights.entries([*at, rows, range(keys)]) == 0).all(axis=-1).ravel()
+            found += [[*batch, row] for row, none in zip(rows, alone, strict=True) if none]
     return found
 
 

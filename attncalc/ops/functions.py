@@ -106,6 +106,11 @@ def ratio(a: Node, b: Node) -> Node:
     return Node("ratio", a, b)
 
 
+def per(a: Node, b: Node, length: Node) -> Node:
+    """a / b, and 0 where the length is 0: it has no slope there, and that is what is taken for one."""
+    return Node("per", a, b, length)
+
+
 def weigh(weights: Node, values: Node) -> Node:
     """weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
     return Node("weigh", weights, values)

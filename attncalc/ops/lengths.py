@@ -8,7 +8,7 @@ import numpy as np
 
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
-from attncalc.ops.functions import arccos, power, sqrt
+from attncalc.ops.functions import arccos, per, power, sqrt
 from attncalc.ops.kernels import Array, is_exact
 from attncalc.ops.sums import axis_of, mixes
 
@@ -35,16 +35,20 @@ def _root(node: Node, total: Array, x: Array) -> Array:
 
 
 def _root_text(node: Node, total: str, x: str) -> str:
-    p = node.args["p"]
-    if p == 2:
-        return f"√{total}"
-    shown = int(p) if float(p).is_integer() else p
-    return f"{total}^(1/{shown})"
+    return f"√{total}" if node.args["p"] == 2 else f"{total}^(1/{_shown(node.args['p'])})"
+
+
+def _root_latex(node: Node, total: str, x: str) -> str:
+    return rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{_shown(node.args['p'])}}}"
+
+
+def _shown(p: float) -> str:
+    return str(int(p) if float(p).is_integer() else p)
 
 
 def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[Node | None]:
     p = node.args["p"]
-    return [g / (2 * y) if p == 2 else g / (p * power(y, p - 1)), None]
+    return [per(g, 2 * y if p == 2 else p * power(y, p - 1), y), None]
 
 
 def _root_cell(node: Node, at: At, look: Look) -> Cell:
@@ -90,15 +94,14 @@ OPS |= {
         _root,
         lambda args, total, x: total,
         _root_text,
-        lambda node, total, x: (
-            rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{node.args['p']}}}"
-        ),
+        _root_latex,
         _root_cell,
         binds=1,
         takes=(0, 9),
         vjp=_root_vjp,
         because=lambda node, source: (
-            "the slope of √x is 1/(2√x)" if node.args["p"] == 2 else "the slope of the p-th root y is 1/(p·y^(p−1))"
+            f"the slope of {'√x is 1/(2√x)' if node.args['p'] == 2 else 'the p-th root y is 1/(p·y^(p−1))'} "
+            f"(0 at 0, by convention)"
         ),
         body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
         about=lambda node: (

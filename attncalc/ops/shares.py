@@ -1,4 +1,4 @@
-"""Primitives of probability: nothing times infinity, logarithms of shares, numbers found a safer way."""
+"""Primitives of probability: nothing times infinity, nothing over nothing, logarithms of shares, safer ways."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
-from attncalc.ops.functions import log, log_sum_exp, ratio, softmax, total, weigh
+from attncalc.ops.functions import log, log_sum_exp, per, ratio, softmax, total, weigh
 from attncalc.ops.kernels import Array, is_exact
 
 
@@ -24,6 +24,17 @@ def _ratio(a: Array, b: Array) -> Array:
         endless = (b == 0) & ~nothing
         return np.asarray(np.where(endless, a * sympy.oo, a / np.where(nothing | endless, 1, b)))
     return np.asarray(np.where(nothing, a, np.divide(a, np.where(nothing, 1, b))))
+
+
+def _per(a: Array, b: Array, length: Array) -> Array:
+    nothing = length == 0
+    return np.asarray(np.where(nothing, 0 * a, np.divide(a, np.where(nothing, 1, b))))
+
+
+def _per_cell(node: Node, at: At, look: Look) -> Cell:
+    if look(2, pick(node, 2, at).at) == 0:
+        return Literal(0)
+    return Form("/", (pick(node, 0, at), pick(node, 1, at)))
 
 
 def _weigh(weights: Array, values: Array) -> Array:
@@ -142,6 +153,18 @@ OPS |= {
         binds=2,
         takes=(2, 1),
         vjp=lambda g, y, node, a, b: [ratio(g, b), -ratio(g * y, b)],
+        because=OPS["div"].because,
+    ),
+    "per": Op(
+        _per,
+        lambda args, a, b, length: together(a, b, length),
+        OPS["div"].text,
+        OPS["div"].latex,
+        _per_cell,
+        elementwise=True,
+        binds=2.5,
+        takes=(2, 1, 9),
+        vjp=lambda g, y, node, a, b, length: [per(g, b, length), -per(g * y, b, length), None],
         because=OPS["div"].because,
     ),
     "log2": function(

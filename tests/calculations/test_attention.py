@@ -346,3 +346,18 @@ class TestLaws:
         whole = ac.attention(**operands, causal=True).result
         assert_allclose(ac.kv_cache(**operands).result, whole, rtol=1e-12, atol=1e-14)
         assert_allclose(ac.flash(**operands, causal=True).result, whole, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("given_", "empty"),
+    [
+        pytest.param({"bias": [[0, -math.inf], [-math.inf, -math.inf]]}, [1], id="a bias of −∞"),
+        pytest.param({"mask": [[0, 0], [1, 0]]}, [0], id="a mask"),
+        pytest.param({"mask": [[0, 0], [1, 0]], "mask_before_scale": True}, [0], id="a mask before the scale"),
+        pytest.param({"mask": [[0, 0], [1, 0]], "mask_before_scale": True, "softcap": 2}, [], id="seen for the cap"),
+    ],
+)
+def test_a_query_is_told_of_where_its_weights_are_0_and_nowhere_else(given_: dict[str, Any], empty: list[int]) -> None:
+    t = ac.attention(*[[[1.0, 0], [0, 1]]] * 3, **given_)
+    assert np.flatnonzero((t["weights"] == 0).all(axis=-1)).tolist() == empty
+    assert [w.partition(":")[0] for w in t.warnings] == [f"every key is masked for query {i}" for i in empty]

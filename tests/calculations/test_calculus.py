@@ -210,3 +210,19 @@ def test_exact_numbers_do_not_grow_without_bound(text: str, at: dict[str, float]
     calculation = load("gradient")
     with pytest.raises(NotExact, match="digits"):
         solve(Problem(calculation, {"expression": to_given(text, calculation.operands[0])}, {"at": at}), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("formula", "at", "settled"),
+    [("abs(x)", 0, "1, and the rules of calculus give 0"), ("relu(x - 1)", 1, "1, and the rules of calculus give 0")],
+)
+def test_a_corner_at_which_the_quotients_settle_elsewhere_is_told(formula: str, at: float, settled: str) -> None:
+    (warning,) = ac.derivative(formula, at=at).warnings
+    assert f"the quotients settle at {settled}" in warning
+
+
+@pytest.mark.parametrize(
+    ("formula", "at"), [("abs(x)", -2), ("abs(x)*x", 0), ("x**2", 1e8), ("tanh(1000*x)", 0), ("sin(1/x)", 0.001)]
+)
+def test_quotients_that_come_near_or_have_not_settled_tell_of_no_corner(formula: str, at: float) -> None:
+    assert not ac.derivative(formula, at=at).warnings

@@ -60,10 +60,39 @@ def test_masks_and_biases_broadcast_from_the_right(shape: tuple[int, ...], kind:
         agrees("attention", operands | {"mask": rng.random(shape) < 0.6}, mask_kind=kind)
 
 
+@pytest.mark.parametrize("rule", ["plain", "causal", "causal at the end", "window"])
 @pytest.mark.parametrize("lengths", [(3,), (3, 5), (0, 2)], ids=str)
-def test_padding_is_one_length_for_all_or_one_for_each_entry_of_the_batch(lengths: tuple[int, ...]) -> None:
-    agrees("attention", drawn(**LAYOUTS["a batch of heads"]), padding=lengths)
-    agrees("attention", drawn(q=(2, 4, 2), k=(2, 5, 2), v=(2, 5, 3)), padding=lengths)
+def test_padding_is_one_length_for_all_or_one_for_each_entry_of_the_batch(lengths: tuple[int, ...], rule: str) -> None:
+    agrees("attention", drawn(**LAYOUTS["a batch of heads"]), padding=lengths, **RULES[rule])
+    agrees("attention", drawn(q=(2, 4, 2), k=(2, 5, 2), v=(2, 5, 3)), padding=lengths, **RULES[rule])
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{}, {"causal": True}, {"padding": (3,)}, {"padding": (3, 5), "window": 2}],
+    ids=["alone", "causal", "padding", "padding and window"],
+)
+@pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, 3, 4, 1), (3, 1, 5), (3, 4, 1), (3, 1, 1), (4, 5)], ids=str)
+def test_reasons_not_to_look_go_together_whatever_axes_they_differ_along(
+    shape: tuple[int, ...], rules: dict[str, Any]
+) -> None:
+    mask = np.random.default_rng(5).random(shape) < 0.6
+    agrees("attention", drawn(**LAYOUTS["a batch of heads"]) | {"mask": mask}, **rules)
+
+
+@pytest.mark.parametrize("shape", [(5,), (1, 5), (4, 1), (1, 1), (3, 1, 5), (2, 1, 1, 5), (2, 3, 4, 5)], ids=str)
+def test_the_gradient_of_a_bias_has_the_shape_of_the_bias(shape: tuple[int, ...]) -> None:
+    operands = drawn(**LAYOUTS["a batch of heads"])
+    whole, rng = np.zeros((2, 3, 4, 5)), np.random.default_rng(6)
+    bias, upstream = rng.normal(size=shape), rng.normal(size=(2, 3, 4, 3))
+    found = ac.attention(**operands, bias=bias).grad(upstream, wrt="bias", gradcheck=True)
+    of_each = ac.attention(**operands, bias=bias + whole).grad(upstream, wrt="bias").result
+    shared = tuple(np.flatnonzero(np.less((1,) * (4 - len(shape)) + shape, whole.shape)))
+    assert found.result.shape == shape
+    assert found.to_dict()["outputs"]["grad_bias"] == found.result.tolist()
+    assert_allclose(found.result, of_each.sum(shared, keepdims=True).reshape(shape), atol=1e-14)
+    assert found.outputs[0].check is not None
+    assert found.outputs[0].check.agrees
 
 
 SHAPES = {"x": (3, 4), "wq": (4, 6), "wk": (4, 6), "wv": (4, 4), "wo": (4, 5)}

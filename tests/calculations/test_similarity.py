@@ -60,6 +60,17 @@ def test_rows_against_themselves_are_symmetric(metric: str) -> None:
     assert_allclose(found, found.T, rtol=1e-15, atol=1e-16)
 
 
+@every_metric
+def test_a_row_is_0_from_itself_wherever_it_stands_so_that_its_gradient_is_of_the_others(metric: str) -> None:
+    rng = np.random.default_rng(3)
+    x, upstream = rng.normal(size=(4, 3)), rng.normal(size=(4, 4))
+    found = ac.pairwise(x, metric=metric).grad(upstream, gradcheck=True)
+    apart = ac.pairwise(x, x, metric=metric).grad(upstream)
+    assert_allclose(found.result, apart["grad_x"] + apart["grad_y"], rtol=1e-12, atol=1e-13)
+    assert found.outputs[0].check is not None
+    assert found.outputs[0].check.agrees
+
+
 def test_pairs_of_vectors_near_the_ends_of_the_range() -> None:
     x, y = np.array([[3e200, 4e200]]), np.array([[4e-200, 3e-200]])
     assert ac.pairwise(x, y).result[0, 0] == pytest.approx(0.96, rel=1e-15)

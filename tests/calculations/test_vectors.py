@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import attncalc as ac
 from attncalc.calculations import load
 from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.problem import Problem, solve
+from attncalc.problem import Backward, Problem, solve
 from attncalc.trace import Given
 
 Array = NDArray[Any]
@@ -105,6 +105,40 @@ def test_a_result_that_overflows_is_an_error_that_names_the_entry() -> None:
 
 def test_the_norm_of_nothing_but_zeros_is_zero() -> None:
     assert [float(ac.norm([0, 0], p=p).result) for p in (1, 2, 3, "inf")] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["floats", "exact"])
+@pytest.mark.parametrize(
+    ("name", "operands", "options"),
+    [
+        pytest.param("norm", {"a": [0, 0]}, {"p": 1}, id="norm, p = 1"),
+        pytest.param("norm", {"a": [0, 0]}, {}, id="norm"),
+        pytest.param("norm", {"a": [0, 0]}, {"p": 3}, id="norm, p = 3"),
+        pytest.param("norm", {"a": [0, 0]}, {"p": "inf"}, id="norm, p = ∞"),
+        pytest.param("euclidean", {"a": [1, 2], "b": [1, 2]}, {}, id="euclidean"),
+        pytest.param("minkowski", {"a": [1, 2], "b": [1, 2]}, {"p": 1.5}, id="minkowski"),
+    ],
+)
+def test_the_slope_of_a_length_of_0_is_taken_as_0(
+    name: str, operands: dict[str, list[int]], options: dict[str, Any], exact: bool
+) -> None:
+    problem = Problem(load(name), {word: Given(np.array(v)) for word, v in operands.items()}, options, Backward())
+    found = solve(problem, exact=exact)
+    assert [found[f"grad_{word}"].tolist() for word in operands] == [[0, 0]] * len(operands)
+
+
+def test_a_slope_that_goes_beyond_the_range_is_not_taken_as_0() -> None:
+    with pytest.raises(DomainError, match="overflows"):
+        ac.norm([3e-200, 4e-200], p=3).grad()
+
+
+def test_a_whole_power_is_written_without_a_point() -> None:
+    assert ac.minkowski([1, 2], [4, 6], p=3.0).find("distance").latex.endswith("^{1/3}")
+
+
+def test_a_root_below_the_first_has_no_slope_at_0() -> None:
+    with pytest.raises(DomainError, match="has no value there"):
+        ac.norm([0, 0], p=0.5).grad()
 
 
 @pytest.mark.parametrize("angle", [1e-9, 1e-6, 0.1, 90, 179.9999999], ids=str)

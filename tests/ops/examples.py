@@ -58,6 +58,7 @@ from attncalc.ops import (
     outer,
     part_of,
     peak,
+    per,
     random_normal,
     ranking,
     ratio,
@@ -278,6 +279,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x: root_of_sum(total(x**3), x, 3), "n=3 m=4: positive"),
         example(lambda x: root_of_sum(total(x**1.5), x, 1.5), "m=4: positive"),
     ),
+    "per": (example(lambda x, y: per(x, 1 + y, y), "n=3 m=4", "n=3 m=4: positive"),),
     "cosine_ratio": (example(cosine_of, "n=4", "n=4"), example(cosine_of, "b=2 n=3", "b=2 n=3")),
     "angle": (example(lambda x, y: angle_between(cosine_of(x, y), x, y), "n=4", "n=4"),),
     "ranking": (
