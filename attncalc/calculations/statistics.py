@@ -166,9 +166,8 @@ def _check_likelihood(values: Mapping[str, Any]) -> None:
     x, family = values["observations"], values["distribution"]
     if "probabilities" in values:
         must_sum_to_one("probabilities", values["probabilities"])
-    if family == "bernoulli":
-        found = numbers(x)
-        for at in () if found is None else np.argwhere((found != 0) & (found != 1)):
+    if family == "bernoulli" and (found := numbers(x)) is not None:
+        for at in np.argwhere((found != 0) & (found != 1)):
             raise DomainError(f"observations{spot(at)} = {found[tuple(at)]:g}: a Bernoulli trial gives 0 or 1")
     if family == "categorical" and "probabilities" in values:
         must_be_places("observations", x, values["probabilities"].shape[-1], "probabilities")
