@@ -233,7 +233,7 @@ MOST_LINES = [
     ("cosine 1,2,3 4,5,6 -f json", 6800),
     ("softmax 2,1,0.1 -f json", 7050),
     ("attention {samples}/attention.json -f json", 8600),
-    ("cosine 1,2,3 4,5,6", 7800),
+    ("cosine 1,2,3 4,5,6", 7900),
     ("cosine --help", 3850),
     ("list", 2100),
     ("--help", 1550),

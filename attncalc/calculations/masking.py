@@ -153,29 +153,30 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
 
 def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
     """One condition for each reason why a query may or may not look at a key."""
+    n, m = scores.axes[-2:]
     axes = _told_apart(scores, M, rules)
-    n, m = axes[-2:]
-    i, j = _places(axes, rules)
-    if rules.causal:
-        if rules.causal_align == "start" and n.size != m.size:
-            note(
-                f"causal with n={n.size} queries and m={m.size} keys: query i sees keys 0…i; --causal-align end lets "
-                f"the last query see every key"
-            )
-        yield j <= i
-    if rules.window is not None:
-        yield i - j < rules.window
-        if not rules.causal:
-            yield j - i < rules.window
+    if rules.causal and rules.causal_align == "start" and n.size != m.size:
+        note(
+            f"causal with n={n.size} queries and m={m.size} keys: query i sees keys 0…i; --causal-align end lets "
+            f"the last query see every key"
+        )
+    if n in axes:
+        i, j = _places(axes, rules)
+        if rules.causal:
+            yield j <= i
+        if rules.window is not None:
+            yield i - j < rules.window
+            if not rules.causal:
+                yield j - i < rules.window
     if rules.padding is not None:
-        yield _valid(scores, j, rules.padding)
+        yield _valid(scores, index(m.name, axes, "j"), rules.padding)
     if M is not None and M.args["boolean"]:
         yield M
 
 
 def _told_apart(scores: Node, M: Node | None, rules: Rules) -> Axes:
     """The axes along which the conditions differ, so that any two go together: padding by batch, and causal."""
-    differ = set(scores.names[-2:])
+    differ = set(scores.names[-2 if rules.causal or rules.window is not None else -1 :])
     if M is not None and M.args["boolean"]:
         differ |= set(M.names)
     if rules.padding is not None and len(rules.padding) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,7 +23,7 @@ class _TooLongError(BaseException):
 def patience() -> Iterator[None]:
     """Raise NotExact where what is inside takes too long, or nests its expressions too deeply.
 
-    The time is limited where the system has a timer of the processor's time.
+    The time is limited where the system has a timer of the processor's time, in the main thread, which gets signals.
     """
     try:
         with _timer():
@@ -35,7 +36,7 @@ def patience() -> Iterator[None]:
 
 @contextmanager
 def _timer() -> Iterator[None]:
-    if not hasattr(signal, "setitimer"):
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
 

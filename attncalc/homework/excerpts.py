@@ -29,9 +29,14 @@ _ROW_BY_ROW = ("step", "matmul", "transpose", "outer", "held", "rotate", "index"
 """Primitives that take rows as they come, beside the elementwise ones and those that run over another axis."""
 
 
+def entries_of(node: Node) -> int:
+    """The number of entries of a node's value; positions are a row of numbers at most, shown over and over."""
+    return 0 if node.op == "index" else math.prod(node.shape)
+
+
 def largest(node: Node) -> int:
     """The number of entries of the largest value behind a node."""
-    return max(math.prod(each.shape) for each in walk(node) if each.op != "index")
+    return max(map(entries_of, walk(node)))
 
 
 def rows(node: Node) -> str | None:

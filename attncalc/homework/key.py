@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.errors import InputError, NotExact
-from attncalc.graph import Node
+from attncalc.graph import Node, walk
 from attncalc.homework.answers import ROUND_OFF, Answer
 from attncalc.homework.comparing import LEFT_OVER
-from attncalc.homework.excerpts import LARGE, in_blocks, largest
+from attncalc.homework.excerpts import LARGE, entries_of, in_blocks, largest
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant
@@ -54,6 +54,7 @@ class Key:
         self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
         self._rounded: dict[tuple[Node, int], Rounded] = {}
+        self._by_name = {spelled(key): key for key in self.nodes}
         self.result = self.ways.result
         self.steps = [key for key, node in self.nodes.items() if node.args["shown"] or key == self.result]
 
@@ -165,10 +166,16 @@ class Key:
             value = self.ways.values([expression], own)[expression]
         return value.astype(np.float64) if value.dtype.kind in "biuf" else None
 
+    def foresee(self, keys: Iterable[StepKey]) -> None:
+        """Work out what these steps should be, together: one by one, each would begin with the operands anew."""
+        expressions = [self.nodes[key].sources[0] for key in keys]
+        self.ways.values([expression for expression in expressions if not self._is_large(expression)])
+
     def _is_large(self, expression: Node) -> bool:
-        if expression not in self._sizes:
-            self._sizes[expression] = largest(expression)
-        return self._sizes[expression] > LARGE
+        sizes = self._sizes
+        for node in walk(expression, into=lambda node: () if node in sizes else node.sources):
+            sizes[node] = max(entries_of(node), *(sizes[source] for source in node.sources), 0)
+        return sizes[expression] > LARGE
 
     def _in_blocks(self, expression: Node) -> Array:
         if expression not in self._large:
@@ -201,10 +208,11 @@ class Key:
 
     def find(self, name: str) -> StepKey:
         """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
-        if name in ("", "result") and not any(spelled(key) == name for key in self.nodes):
+        if name in self._by_name:
+            return self._by_name[name]
+        if name in ("", "result"):
             return self.result
-        found = [key for key in self.nodes if spelled(key) == name]
-        found = found or [key for key in self.nodes if key[1] == name or spelled(key).casefold() == name.casefold()]
+        found = [key for key in self.nodes if key[1] == name or spelled(key).casefold() == name.casefold()]
         if len(found) == 1:
             return found[0]
         if found:

@@ -37,12 +37,14 @@ class Marker:
 
     def mark(self, sheet: Sheet) -> Marked:
         """A verdict for every step that the sheet has a place for."""
-        answers: dict[StepKey, Answer] = {}
+        asked: dict[StepKey, Answer] = {}
         for name, answer in sheet.steps.items():
             key = self.key.find(name)
-            if key in answers:
+            if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
-            answers[key] = self.key.unpadded(answer, key)
+            asked[key] = answer
+        self.key.foresee(asked)
+        answers = {key: self.key.unpadded(answer, key) for key, answer in asked.items()}
         found = judged(self.key, answers, self.tolerance, sheet.decimals)
         steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)

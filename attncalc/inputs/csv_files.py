@@ -113,19 +113,21 @@ def _delimiter(text: str, decimal: str) -> str:
 
 def _rows(text: str, delimiter: str, source: str) -> Iterator[Row]:
     """The rows that are not blank, their cells without the blanks around them."""
+    rest = text.lstrip("\n")  # there are many such lines in front of a late table of a file
+    in_front = len(text) - len(rest)
+    begun = in_front + 1
     if delimiter == BLANKS:
-        for number, line in enumerate(io.StringIO(text, newline=None), start=1):
+        for number, line in enumerate(io.StringIO(rest, newline=None), start=begun):
             if cells := line.split():
                 yield Row(number, cells)
         return
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
-    begun = 1
+    reader = csv.reader(io.StringIO(rest, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for cells in reader:
             stripped = [cell.strip() for cell in cells]
             if any(stripped) or len(stripped) > 1:
                 yield Row(begun, stripped)
-            begun = reader.line_num + 1
+            begun = in_front + reader.line_num + 1
     except csv.Error as error:
         what = (
             "a cell is too long" if "limit" in str(error) else "a quote does not enclose a whole cell, or is not closed"
