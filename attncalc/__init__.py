@@ -57,6 +57,10 @@ _HOMEWORK = ("assert_close", "score")
 
 def __getattr__(name: str) -> Any:
     """A calculation by its name, `log_softmax` for `log-softmax`; only its own module is imported."""
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("attncalc")
     if name in _HOMEWORK:
         from attncalc import homework
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -215,3 +216,7 @@ def test_a_calculation_loads_its_own_family_alone() -> None:
     loaded = imported_by("import attncalc as ac; ac.dot([1], [2])")
     families = {name.rpartition(".")[2] for name in loaded if name.startswith("attncalc.calculations.")}
     assert families == {"vectors"}
+
+
+def test_it_tells_its_version() -> None:
+    assert ac.__version__ == metadata.version("attncalc")

@@ -64,7 +64,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     problem = problem_of(load_document(key, reading))
     found = submissions(_listed(sheets), key, reading)
     if not found:
-        raise InputError("there is no sheet to grade")
+        raise InputError("there is no sheet to grade", hint="the key itself is none")
     in_folder = form == "gradescope" and len(found) > 1
     if in_folder and given["output"] in (None, "", "-"):
         raise OptionError("gradescope has a file for each sheet: -o must name a folder")

@@ -19,7 +19,7 @@ from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant
 from attncalc.mistake import Mistake, StepKey
-from attncalc.plan import is_given, plan
+from attncalc.plan import is_given
 from attncalc.problem import Problem, is_large
 from attncalc.text import near, quoted
 from attncalc.trace import Given
@@ -203,8 +203,8 @@ class Key:
 
     def used(self, key: StepKey, own: Own) -> list[StepKey]:
         """The steps with own values that a step is made of."""
-        order = plan([self.nodes[key].sources[0]], given=own.keys())
-        return [node.key for node in order.order if is_given(node, own)]
+        behind = walk(self.nodes[key].sources[0], into=lambda node: () if is_given(node, own) else node.sources)
+        return [node.key for node in behind if is_given(node, own)]
 
     def find(self, name: str) -> StepKey:
         """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""

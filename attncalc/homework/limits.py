@@ -8,11 +8,11 @@ to whoever runs it.
 from __future__ import annotations
 
 import math
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from attncalc.alarm import TooLongError, alarm
 from attncalc.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,10 +31,6 @@ def room(key: Key) -> int:
     return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
 
 
-class _TooLongError(BaseException):
-    """A sheet has had its time; not an Exception, since searches pass over those and go on."""
-
-
 @contextmanager
 def limited(what: str = "it", *, timed: bool = True) -> Iterator[None]:
     """Whatever takes too long, too much memory or too deep a nesting is told as a fault of the sheet.
@@ -42,34 +38,11 @@ def limited(what: str = "it", *, timed: bool = True) -> Iterator[None]:
     Raises InputError. The time is limited where the system has an alarm to set.
     """
     try:
-        with _alarm(MOST_SECONDS if timed else 0):
+        with alarm(MOST_SECONDS if timed else 0):
             yield
-    except _TooLongError:
+    except TooLongError:
         raise InputError(f"{what} took more than {MOST_SECONDS:g} seconds") from None
     except MemoryError:
         raise InputError(f"{what} takes more memory than there is") from None
     except RecursionError:
         raise InputError(f"{what} is nested too deeply") from None
-
-
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Give up after so many seconds; 0 are no limit."""
-    if not seconds or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def give_up(number: int, frame: Any) -> None:
-        raise _TooLongError
-
-    try:
-        before = signal.signal(signal.SIGALRM, give_up)
-    except ValueError:  # not in the main thread: there is no alarm
-        yield
-        return
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

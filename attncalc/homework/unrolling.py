@@ -16,6 +16,7 @@ from attncalc.errors import OptionError
 from attncalc.graph import Node, walk
 from attncalc.loops import Loop
 from attncalc.loops.running import run
+from attncalc.ops import concat, listed, rename, stack
 from attncalc.steps import output
 
 Array = NDArray[Any]
@@ -39,13 +40,14 @@ def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
     ran = run(loop._replace(start=start), operands, keep_all=True)
     state: dict[str, Node] = {}
     named: list[Node] = []
-    made: dict[Node, Node] = {}
+    turns: list[dict[Node, Node]] = []
     for turn in ran.kept:
         made = _turn((*loop.steps, *loop.carry.values()), state, f"{loop.turn} {turn.number}")
         named += [node for node in made.values() if node.op == "step"]
         state = {name: made[node] for name, node in loop.carry.items()}
-    results = [_output(node, made[node]) for node in loop.results]
-    return Unrolled(results, named, start)
+        turns.append(made)
+    results = [_output(node, turns[-1][node]) for node in loop.results]
+    return Unrolled([*results, *([_table(loop, turns)] if loop.rows else [])], named, start)
 
 
 def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str) -> dict[Node, Node]:
@@ -62,6 +64,16 @@ def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str) -> dict[
         same = sources == [*node.sources] and node.op != "step"
         new[node] = node if same else Node(node.op, *sources, axes=node.axes, **args)
     return new
+
+
+def _table(loop: Loop, turns: Sequence[Mapping[Node, Node]]) -> Node:
+    """The turns below one another, a column for each number that they are told by."""
+
+    def column(x: Node) -> Node:
+        return rename(x, x.names[-1], "quantity") if x.axes else listed([x], "quantity")
+
+    rows = [concat([column(made[node]) for node in loop.rows], "quantity") for made in turns]
+    return output(f"{loop.turn}s", stack(rows, loop.turn), "every turn at a glance")
 
 
 def _output(node: Node, last: Node) -> Node:

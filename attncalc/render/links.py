@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -37,7 +38,8 @@ def fits(step: Step, line: str) -> bool:
 
 
 def _width(line: str) -> int:
-    return len(line) + line.count("×")
+    """About how many characters wide a line is set: ×s have room around them, and 1e-9 becomes 1×10⁻⁹."""
+    return len(line) + line.count("×") + 2 * len(re.findall(r"\de-?\d", line))
 
 
 def _lines(arithmetic: str, room: int) -> list[str]:
