@@ -32,7 +32,7 @@ def near(word: str, known: Iterable[str], prefix: str = "", *, said: Mapping[str
 
     spelled = {name.casefold(): (said or {}).get(name, name) for name in known}
     found = difflib.get_close_matches(word.casefold(), spelled, n=3, cutoff=0.6)
-    return f"did you mean {either(prefix + visible(spelled[name], 80) for name in found)}?" if found else ""
+    return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}?" if found else ""
 
 
 def both(words: Iterable[str]) -> str:

@@ -76,6 +76,7 @@ def test_near_names(word: str, known: list[str], said: str) -> None:
 
 def test_near_names_with_what_stands_before_them() -> None:
     assert near("casual", ["causal"], "--") == "did you mean --causal?"
+    assert near("tow", ["two"], "a\x1b/") == r"did you mean a\x1b/two?"
 
 
 def test_lists_in_a_sentence() -> None:

@@ -106,13 +106,16 @@ _EXPECTED = {
     "Expecting property name": 'a key in double quotes, or "}", is expected',
     "Expecting ':'": 'a ":" is expected',
     "Expecting ','": "a comma or a closing bracket is expected",
-    "Illegal trailing comma": "a value is expected",
     "Extra data": "the text should end",
 }
 
 
 def _syntax(error: json.JSONDecodeError, source: str) -> InputError:
     """A syntax error in our words: what stands there, what is expected, and the likely mend."""
+    if error.msg.startswith("Illegal trailing comma"):  # as Python has it from 3.13 on, which points at the comma
+        wanted = "Expecting property name" if "object" in error.msg else "Expecting value"
+        behind = error.doc[error.pos + 1 :]
+        error = json.JSONDecodeError(wanted, error.doc, len(error.doc) - len(behind.lstrip(" \t\r\n")))
     rest = error.doc[error.pos : error.pos + 80]
     place = f"{source}:{error.lineno}:{error.colno}"
     expected = next((words for start, words in _EXPECTED.items() if error.msg.startswith(start)), None)
@@ -130,9 +133,7 @@ def _syntax(error: json.JSONDecodeError, source: str) -> InputError:
     token = re.match(r"[\w.+-]+|.", rest, re.DOTALL)
     assert token, "there is a character that is no blank"
     hint = next((mend for pattern, mend in _MENDS if re.match(pattern, before + rest, re.ASCII | re.DOTALL)), "")
-    if error.msg.startswith("Illegal"):
-        hint = "take out that comma"
-    elif error.msg.startswith("Extra data") and not hint:
+    if error.msg.startswith("Extra data") and not hint:
         hint = "one value a line is read from a .jsonl file"
     return InputError(f"{place}: {quoted(token.group())} stands where {expected}", hint=hint)
 

@@ -54,7 +54,8 @@ def _fault_of_literal(word: str, operand: Operand) -> InputError:
 def near_files(path: str) -> str:
     """The hint that names files of nearly that name beside it, "" where there are none."""
     files = _files_beside(path)
-    return near(Path(path).stem, files, path.removesuffix(Path(path).name), said=files)
+    folder = path.rstrip("/").removesuffix(Path(path).name)
+    return near(Path(path).stem, files, folder, said=files)
 
 
 def _files_beside(path: str) -> dict[str, str]:

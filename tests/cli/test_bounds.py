@@ -206,7 +206,11 @@ def without_end(*args: object, **options: object) -> NoReturn:
 
 
 def without_ground(*args: object, **options: object) -> NoReturn:
-    without_ground()
+    deeper(0)
+
+
+def deeper(depth: int) -> NoReturn:
+    deeper(depth + 1)
 
 
 ENDLESS = {
