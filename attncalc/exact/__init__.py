@@ -156,8 +156,13 @@ def tidy(value: Array, tidier: Tidier, extents: Extents) -> Array:
             f"the exact entries have grown to {sum(sizes):,} operations, and the limit is {LARGEST:,}",
             hint="fewer rows, or rounder numbers, stay readable; without --exact any size will do",
         )
+
+    def tidied_one(entry: Any) -> Any:
+        found = tidier.tidy(entry)  # over one denominator a high power of a sum has all of its digits
+        return found if extents.of(found).digits <= MOST_DIGITS else entry
+
     tidied = [
-        tidier.tidy(entry) if size <= TIDIED or extents.operations(entry) <= TIDIED else entry
+        tidied_one(entry) if size <= TIDIED or extents.operations(entry) <= TIDIED else entry
         for entry, size in zip(value.flat, sizes, strict=True)
     ]
     result = np.empty(len(tidied), dtype=object)

@@ -163,7 +163,11 @@ def _exact(number: Any) -> Any:
 
 
 def _map(function: Any, value: Array) -> Any:
-    return np.frompyfunc(function, 1, 1)(value.astype(object)).tolist() if value.ndim else function(value.item())
+    if not value.ndim:
+        return function(value.item())
+    found = np.empty(value.size, dtype=object)
+    found[:] = [function(entry) for entry in value.ravel().tolist()]  # np.frompyfunc would warn of what is within
+    return found.reshape(value.shape).tolist()
 
 
 def _odd(number: Any) -> Any:

@@ -14,6 +14,7 @@ LETTERS = {
     ),
     "no operands at all": (("dot",), "a_0*b_0+a_1*b_1\n"),
     "numbers among letters": (("dot", "1,2"), "b_0+2*b_1\n"),
+    "a high power beside small steps": (("derivative", "x**806"), "806*x**805\n"),
     "a shape for the place that a name leaves": (("matmul", "2x1", "--a", "1,2"), "b_00+2*b_10\n"),
 }
 
