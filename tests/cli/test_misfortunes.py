@@ -285,7 +285,7 @@ def test_a_grading_ends_with_its_workers_and_without_a_report(
     attncalc_command: list[str], samples: Path, tmp_path: Path, what: str, status: int, said: str
 ) -> None:
     (tmp_path / "sheets").mkdir()
-    for i in range(400):
+    for i in range(4000):  # so many that both workers are seen before the work is done
         sheet = {"steps": {"weights": [[0.25, i / 7], [0.1, 0.9]], "output": [[i, 2], [3, 4]]}}
         (tmp_path / f"sheets/{i}.json").write_text(json.dumps(sheet), encoding="utf-8")
     words = ["grade", str(samples / "attention.json"), "sheets", "--jobs", "2", "--report", "json", "-o", "r.json"]
