@@ -42,7 +42,7 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
         "steps": [_step(step, view) | _told(step, trace) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
-        "exact": {step.key: _exactly(value_of(step))["exact"] for step in trace.outputs if _is_exact(step.value)},
+        "exact": {step.key: _on_paper(step)["exact"] for step in trace.outputs if _is_exact(step.value)},
         "result": _value(trace.outputs[0], view),
         "lesson": _lesson(trace),
     }
@@ -85,37 +85,21 @@ def _cells(trace: Trace, view: View) -> list[dict[str, Any]]:
 
 def _value(step: Step, view: View) -> Any:
     value = value_of(step)
-    return _decimals(value, view.digits) if _is_exact(value) else encode(value, view.digits)
+    if _is_exact(value):
+        from attncalc.render import exact_values
+
+        value = exact_values.decimals(value)
+    return encode(value, view.digits)
 
 
 def _is_exact(value: Array | None) -> bool:
     return value is not None and value.dtype.kind == "O"
 
 
-def _decimals(value: Array, digits: int | None) -> Any:
-    """Exact numbers as decimals; what holds letters has none, and is text that programs read: `a_0**2`."""
-    numbers = np.asarray(_map(_decimal, value), dtype=object)
-    if any(x is None for x in numbers.flat):
-        return encode(value)
-    is_complex = any(isinstance(x, complex) for x in numbers.flat)
-    return encode(numbers.astype(np.complex128 if is_complex else np.float64), digits)
+def _on_paper(step: Step) -> dict[str, Any]:
+    from attncalc.render import exact_values
 
-
-def _decimal(number: Any) -> float | complex | None:
-    from attncalc.surds import decimal  # SymPy is at work already
-
-    try:
-        return decimal(number)
-    except TypeError:  # it has an imaginary part
-        return complex(number)
-
-
-def _exactly(value: Array) -> dict[str, Any]:
-    """Exact numbers as they are written on paper, in text and in LaTeX."""
-    from attncalc.numbers import exact_text
-    from attncalc.surds import latex  # SymPy is at work already
-
-    return {"exact": _map(exact_text, value), "exact_latex": _map(latex, value)}
+    return exact_values.on_paper(value_of(step))
 
 
 def encode(value: Any, digits: int | None = None) -> Any:
@@ -134,13 +118,13 @@ def encode(value: Any, digits: int | None = None) -> Any:
 def _array(value: Array, digits: int | None) -> Any:
     kind = value.dtype.kind
     if kind == "O":
-        return _map(_exact, value)
+        return each(_exact, value)
     if kind not in "fc":
         return value.tolist()
     numbers = _shortened(value, digits)
     if kind == "f" and np.isfinite(numbers).all():
         return numbers.tolist()
-    return _map(_odd, numbers)
+    return each(_odd, numbers)
 
 
 def _shortened(value: Array, digits: int | None) -> Array:
@@ -162,7 +146,8 @@ def _exact(number: Any) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def _map(function: Any, value: Array) -> Any:
+def each(function: Any, value: Array) -> Any:
+    """Nested lists of what a function makes of the entries."""
     if not value.ndim:
         return function(value.item())
     found = np.empty(value.size, dtype=object)
@@ -198,9 +183,9 @@ def _step(step: Step, view: View) -> dict[str, Any]:
     else:
         entry["value"] = _value(step, view)
         if _is_exact(step.value):
-            entry |= _exactly(step.value)
+            entry |= _on_paper(step)
         if step.names:
-            entry["names"] = _map(lambda index: step.names[index], step.value.astype(int))
+            entry["names"] = each(lambda index: step.names[index], step.value.astype(int))
     entry["why"] = step.why
     if step.check is not None:
         entry["check"] = {

@@ -1,0 +1,40 @@
+"""Exact values in the JSON document: as decimals, and as they are written on paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attncalc.numbers import exact_text
+from attncalc.render.document import each
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def decimals(value: Array) -> Array:
+    """Exact numbers as decimals; a value that holds letters stays, as text that programs read: `a_0**2`."""
+    numbers = np.asarray(each(_decimal, value), dtype=object)
+    if any(x is None for x in numbers.flat):
+        return value
+    is_complex = any(isinstance(x, complex) for x in numbers.flat)
+    return numbers.astype(np.complex128 if is_complex else np.float64)
+
+
+def _decimal(number: Any) -> float | complex | None:
+    from attncalc.surds import decimal  # SymPy is at work already
+
+    try:
+        return decimal(number)
+    except TypeError:  # it has an imaginary part
+        return complex(number)
+
+
+def on_paper(value: Array) -> dict[str, Any]:
+    """Exact numbers as they are written on paper, in text and in LaTeX."""
+    from attncalc.surds import latex  # SymPy is at work already
+
+    return {"exact": each(exact_text, value), "exact_latex": each(latex, value)}
