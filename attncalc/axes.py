@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import ShapeError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Axis(NamedTuple):
@@ -80,7 +78,7 @@ def together(*several: Axes) -> Axes:
     return widest
 
 
-def align(value: NDArray[Any], axes: Axes, target: Axes) -> NDArray[Any]:
+def align(value: Array, axes: Axes, target: Axes) -> Array:
     """The value laid out so that NumPy's broadcasting matches it to `target` by names.
 
     Axes in front of the named ones (a batch of rounding policies) stay in front.

@@ -10,6 +10,7 @@ import numpy as np
 
 from attncalc import axes as ax
 from attncalc import notation
+from attncalc.arrays import Array
 from attncalc.calculation import UPSTREAM, Calculation
 from attncalc.errors import NoGradient, NotExact, OptionError, ShapeError
 from attncalc.evaluate import evaluate
@@ -22,12 +23,8 @@ from attncalc.text import both, near
 from attncalc.trace import Check, Given, Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from attncalc.problem import Backward, Problem
     from attncalc.writing import Written
-
-    Array = NDArray[Any]
 
 LARGEST_JACOBIAN = 1_000_000
 

@@ -15,9 +15,7 @@ from attncalc.text import either, flag
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
+    pass
 
 
 class Bound(NamedTuple):

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import align
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 MARGIN = 16
 """So many rounding errors, relative to the sizes of the terms, are taken for nothing."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 from attncalc.trace import Check
 
-Array = NDArray[Any]
 TOLERANCE = 1e-6
 """How far the two may lie apart, relative to the largest of the gradient, of the loss, and of 1."""
 CHUNK = 4_000_000

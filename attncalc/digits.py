@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
+
 if TYPE_CHECKING:
     from decimal import Decimal
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 EXACT_POWERS = 22  # 10**22 is the largest power of ten that float64 holds exactly
 

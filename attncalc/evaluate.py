@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import align
 from attncalc.errors import NotExact
 from attncalc.graph import Node
@@ -18,9 +19,8 @@ from attncalc.ops.kernels import WITHOUT
 from attncalc.plan import Plan, is_given, named, plan
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import DTypeLike
 
-    Array = NDArray[Any]
     Rounding = Callable[[Array], Array]  # what is done to the value of each step before the next one uses it
 
 MOST_EXACT = 20_000

@@ -8,16 +8,12 @@ number above 0. A test draws them at random, and the reference card names the la
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.trace import Trace
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 Law = Callable[..., bool]
 """(the calculation, operands and options by their names) → whether it holds for them."""

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.digits import half_up, round_half_up, widened
 
 if TYPE_CHECKING:
     from decimal import Decimal
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 DIGITS = 4
 HUGE = 1e9  # from here on, numbers that are not whole are scientific

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from attncalc.arrays import Array
 from attncalc.calculation import Calculation
 from attncalc.errors import NotExact
 from attncalc.evaluate import evaluate
@@ -16,7 +17,7 @@ from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import Written, after_step, kind_of, write
 
 if TYPE_CHECKING:
-    from attncalc.evaluate import Array, Rounding
+    from attncalc.evaluate import Rounding
 
 
 class Backward(NamedTuple):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from attncalc import notation
+from attncalc.arrays import Array
 from attncalc.errors import DomainError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
@@ -16,11 +17,7 @@ from attncalc.text import both
 from attncalc.trace import Arithmetic, Check, Notation, Origin, Step, Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from attncalc.cells import At, EntryOf
-
-    Array = NDArray[Any]
 
 
 class Recorded(NamedTuple):

@@ -10,19 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from attncalc.arrays import Array
 from attncalc.errors import AttncalcError
 from attncalc.text import near
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from attncalc.card import Lesson
     from attncalc.homework.verdicts import Marked
     from attncalc.pictures import Picture
 
-    Array = NDArray[Any]
     Labels = Mapping[str, tuple[str, ...]]
 
 

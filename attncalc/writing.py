@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from attncalc import notation
+from attncalc.arrays import Array
 from attncalc.binding import Bound, bind
 from attncalc.calculation import UPSTREAM, Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
@@ -19,7 +20,7 @@ from attncalc.text import both, near
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
-    from attncalc.evaluate import Array, Rounding
+    from attncalc.evaluate import Rounding
     from attncalc.expression import Expression
     from attncalc.problem import Problem
 

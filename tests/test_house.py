@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attncalc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-FLOOR = {"errors", "progress", "text"}
+FLOOR = {"arrays", "errors", "progress", "text"}
 LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten", "steps"}
 LOOPS = {"loops", "loops.program"}  # what a calculation returns whose turns depend on values
 INTERPRETERS = LOOPS | {
@@ -36,7 +36,8 @@ RECORD = {"card", "digits", "numbers", "pictures", "trace"}
 
 # Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
 MAY_IMPORT = {
-    "digits": {"surds"},
+    "arrays": set[str](),
+    "digits": {"arrays", "surds"},
     "errors": set[str](),
     "progress": set[str](),
     "text": set[str](),
@@ -46,8 +47,8 @@ MAY_IMPORT = {
     "calculations": FLOOR | LANGUAGE | LOOPS | BESIDE | {"calculation", "calculations", "cost", "trace"},
     "files": FLOOR,
     "large.memory": FLOOR,
-    "laws": {"trace"},
-    "pictures": {"trace"},
+    "laws": {"arrays", "trace"},
+    "pictures": {"arrays", "trace"},
     "numbers": FLOOR | {"digits", "surds"},
     "surds": set[str](),
     "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},

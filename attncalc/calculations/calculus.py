@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.axes import Axis
 from attncalc.calculation import calculation, operand
 from attncalc.errors import OptionError
@@ -23,7 +23,6 @@ from attncalc.trace import Step, Trace
 if TYPE_CHECKING:
     from attncalc.pictures import Picture, Sweep
 
-Array = NDArray[Any]
 Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
 Point = dict[str, float] | float | None
 VARIABLES = "variable"

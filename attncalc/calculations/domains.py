@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import DomainError
 from attncalc.steps import note
 
@@ -25,13 +26,13 @@ def spot(at: NDArray[np.intp]) -> str:
     return f"[{','.join(map(str, at.tolist()))}]" if at.size else ""
 
 
-def places(value: NDArray[Any], are: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> Iterator[str]:
+def places(value: Array, are: Callable[[Array], NDArray[np.bool_]]) -> Iterator[str]:
     """The first entries that are so, each as one writes its place; none among exact numbers and letters."""
     if value.dtype.kind == "f":
         yield from map(spot, np.argwhere(are(value))[:FIRST])
 
 
-def numbers(value: NDArray[Any]) -> NDArray[np.float64] | None:
+def numbers(value: Array) -> NDArray[np.float64] | None:
     """The entries as floats; None where some are letters, of which nothing can be said."""
     try:
         return value.astype(np.float64)
@@ -50,7 +51,7 @@ def distributions(*names: str) -> Check:
     return check
 
 
-def must_sum_to_one(name: str, value: NDArray[Any]) -> None:
+def must_sum_to_one(name: str, value: Array) -> None:
     """Raise unless the rows are probabilities; what their rounding as written explains is said and let pass."""
     must_be_probabilities(name, value)
     p = numbers(value)
@@ -75,7 +76,7 @@ def _slack(row: NDArray[np.float64]) -> float:
     return min(len(row) * 0.5 * 10.0**-decimals + LEAST_SLACK, MOST_SLACK) if decimals > 1 else 0.0
 
 
-def must_be_probabilities(name: str, value: NDArray[Any]) -> None:
+def must_be_probabilities(name: str, value: Array) -> None:
     """Raise for an entry below 0 or above 1."""
     p = numbers(value)
     if p is None:
@@ -90,7 +91,7 @@ def must_be_probabilities(name: str, value: NDArray[Any]) -> None:
         )
 
 
-def must_be_whole(name: str, value: NDArray[Any], what: str) -> None:
+def must_be_whole(name: str, value: Array, what: str) -> None:
     """Raise for an entry that is no whole number from 0 on."""
     found = numbers(value)
     if found is not None:
@@ -98,7 +99,7 @@ def must_be_whole(name: str, value: NDArray[Any], what: str) -> None:
             raise DomainError(f"{name}{spot(at)} = {found[tuple(at)]:g} is not {what}")
 
 
-def must_be_places(name: str, value: NDArray[Any], size: int, axis: str, *, but: int | None = None) -> None:
+def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | None = None) -> None:
     """Raise for an entry that is no position along an axis, counted from 0; `but` is one that need not be."""
     found = numbers(value)
     if found is None:

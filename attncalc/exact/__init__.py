@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.errors import NotExact
 from attncalc.evaluate import MOST_EXACT, exactly, refuse_many
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from attncalc.calculation import Calculation
     from attncalc.exact.extents import Extents
     from attncalc.exact.tidying import Tidier
-
-Array = NDArray[Any]
 
 LARGEST = 20_000
 """So many operations may a step's entries hold together: beyond that nobody reads them, and SymPy grows slow."""

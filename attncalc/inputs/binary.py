@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import MAX_CELLS
 from attncalc.inputs.files import TORCH_HINT
@@ -37,11 +37,11 @@ _TENSORS = {
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
 
-Loaders = dict[str, Callable[[], NDArray[Any]]]
+Loaders = dict[str, Callable[[], Array]]
 """The arrays of a file by name, each read when it is asked for."""
 
 
-def read_npy(data: bytes | mmap, source: str) -> NDArray[Any]:
+def read_npy(data: bytes | mmap, source: str) -> Array:
     """The array of an npy file."""
     if data[:6] != b"\x93NUMPY" or len(data) < 10:
         raise InputError(f"{source} is not an npy file", hint="numpy.save writes one")
@@ -153,7 +153,7 @@ def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str
         raise InputError(f"{source} claims {cells * itemsize:,} bytes of numbers, and {present:,} are there")
 
 
-def _checked_truth(array: NDArray[Any], source: str) -> NDArray[Any]:
+def _checked_truth(array: Array, source: str) -> Array:
     """The array itself; raises for a boolean stored as something other than 0 and 1."""
     if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
         raise InputError(f"{source} holds booleans that are neither 0 nor 1")
@@ -167,8 +167,8 @@ def _refuse_other_archives(names: list[str], source: str) -> None:
         raise InputError(f"{source} is an Office document", hint="save the sheet as CSV")
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Callable[[], NDArray[Any]]:
-    def load() -> NDArray[Any]:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Callable[[], Array]:
+    def load() -> Array:
         if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(f"{source} is encrypted, or compressed in a way that numpy.savez does not use")
         try:
@@ -180,10 +180,8 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> C
     return load
 
 
-def _tensor(
-    open_file: Callable[[], BinaryIO], entry: Any, start: int, size: int, source: str
-) -> Callable[[], NDArray[Any]]:
-    def load() -> NDArray[Any]:
+def _tensor(open_file: Callable[[], BinaryIO], entry: Any, start: int, size: int, source: str) -> Callable[[], Array]:
+    def load() -> Array:
         dtype, shape, (begin, end) = _tensor_header(entry, source)
         if not 0 <= begin <= end <= size - start:
             raise InputError(f"{source} lies outside the file: bytes {begin} to {end} of {size - start}")

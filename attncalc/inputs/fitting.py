@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from attncalc.arrays import Array
 
+if TYPE_CHECKING:
     from attncalc.calculation import Operand
     from attncalc.trace import Given
 
@@ -45,7 +45,7 @@ def noted(given: Given, note: str) -> Given:
     return given._replace(note="; ".join(filter(None, (given.note, note))))
 
 
-def moved(given: Given, move: Callable[[NDArray[Any]], NDArray[Any]], axes: Mapping[int, int]) -> Given:
+def moved(given: Given, move: Callable[[Array], Array], axes: Mapping[int, int]) -> Given:
     """The value and the written entries moved alike; `axes` says where each axis goes that does not go away."""
     return given._replace(
         value=np.asarray(move(given.value)),

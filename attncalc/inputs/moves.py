@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import InputError
 from attncalc.inputs.fitting import moved, noted
 from attncalc.text import both, near, quoted, visible
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from attncalc.trace import Given
 
 
@@ -56,5 +55,5 @@ def labelled_row(given: Given, label: str) -> Given:
     return row._replace(source=f"{given.source}#{visible(label)}", note="")
 
 
-def _entry(i: int, array: NDArray[Any]) -> NDArray[Any]:
+def _entry(i: int, array: Array) -> Array:
     return np.asarray(array[i], dtype=array.dtype)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import index_of
 from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
@@ -14,13 +15,11 @@ from attncalc.text import shape_text
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from attncalc.calculation import Kind
     from attncalc.inputs.arrays import Index, Place
 
 
-def from_array(value: NDArray[Any], kind: Kind, place: Place) -> Given:
+def from_array(value: Array, kind: Kind, place: Place) -> Given:
     """An operand from an array that was stored as one: its type, size and entries are checked, its type widened."""
     if value.dtype.kind not in "fiub":
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
@@ -48,7 +47,7 @@ def from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place)
     return Given(value)
 
 
-def _check_entries(value: NDArray[Any], kind: Kind, place: Place) -> None:
+def _check_entries(value: Array, kind: Kind, place: Place) -> None:
     """Raise for an entry that is not finite, or not whole where whole numbers are wanted."""
     odd = ~np.isfinite(value)
     if odd.any():

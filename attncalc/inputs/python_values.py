@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, brackets, build, flatten, spoken
 from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
@@ -20,8 +21,6 @@ from attncalc.text import either, quoted, visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from attncalc.calculation import Operand
 
 
@@ -77,7 +76,7 @@ def _frame_labels(value: Any) -> dict[int, tuple[str, ...]]:
     return found
 
 
-def _as_array(value: Any, name: str) -> NDArray[Any]:
+def _as_array(value: Any, name: str) -> Array:
     """What NumPy sees in a value."""
     if isinstance(value, set | frozenset | dict):
         raise InputError(f"{name} is a {type(value).__name__}, which has no order of entries", hint="give nested lists")
@@ -103,7 +102,7 @@ def _as_array(value: Any, name: str) -> NDArray[Any]:
 _EXACT = (Real, Decimal)
 
 
-def _from_array(array: NDArray[Any], operand: Operand) -> Given:
+def _from_array(array: Array, operand: Operand) -> Given:
     place = brackets("", operand.name)
     if array.dtype.kind in "OUST":
         return _from_entries(array.ravel().tolist(), array.shape, operand)

@@ -7,11 +7,10 @@ taken in another order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.evaluate import evaluate, value_of
 from attncalc.graph import Node
 from attncalc.large import fused
@@ -19,8 +18,6 @@ from attncalc.large.cores import on_all
 from attncalc.large.layout import SHARES, Layout, lay_out
 from attncalc.large.portions import Portion, at_places, portion
 from attncalc.plan import Plan, plan
-
-Array = NDArray[Any]
 
 
 def evaluate_large(

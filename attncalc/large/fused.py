@@ -9,18 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise, product, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import align
 from attncalc.graph import Node
 from attncalc.large.cores import on_all
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 ROWS, KEYS, EDGE = 512, 512, 128
 """So many queries and so many keys at a time, and so many keys where some are hidden: scores stay near their core."""

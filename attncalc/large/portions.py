@@ -10,13 +10,12 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis
 from attncalc.evaluate import evaluate, value_of
 from attncalc.graph import Node, given
 
-Array = NDArray[Any]
 _Cut = tuple[Node, frozenset[Axis]]
 """A node, and the axes along which only some of its places are needed."""
 

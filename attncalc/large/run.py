@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.graph import Node, steps
 from attncalc.large import memory
 from attncalc.large.blocks import evaluate_large
@@ -22,12 +23,8 @@ from attncalc.recording import record
 from attncalc.trace import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from attncalc.cells import At
     from attncalc.writing import Written
-
-    Array = NDArray[Any]
 
 SMALL = 2**24
 """A step of so many bytes or fewer is kept."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from attncalc.arrays import Array
 from attncalc.graph import Node
 
 if TYPE_CHECKING:
-    from attncalc.evaluate import Array
     from attncalc.loops.program import Values
 
 

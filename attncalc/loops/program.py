@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, align, names
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 from attncalc.plan import plan
 
 if TYPE_CHECKING:
-    from attncalc.evaluate import Array, Rounding
+    from attncalc.evaluate import Rounding
 
 _SIGNS: dict[str, Callable[..., Any]] = {
     "add": operator.add,

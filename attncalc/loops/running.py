@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from attncalc import progress
+from attncalc.arrays import Array
 from attncalc.errors import OptionError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 from attncalc.loops.program import Program
 
 if TYPE_CHECKING:
-    from attncalc.evaluate import Array, Rounding
+    from attncalc.evaluate import Rounding
     from attncalc.loops import End, Growth, Loop
     from attncalc.loops.program import Values
-
 
 KEPT = 6
 """So many turns are kept at the beginning, and as many at the end."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.evaluate import number
 from attncalc.loops import Loop
 from attncalc.loops.running import Ran, Turn, run
@@ -17,7 +18,7 @@ from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, after_step, as_kind, kind_of
 
 if TYPE_CHECKING:
-    from attncalc.evaluate import Array, Rounding
+    from attncalc.evaluate import Rounding
     from attncalc.graph import Node
 
 

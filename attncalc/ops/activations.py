@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.cells import At, Form, Literal, Look, moved, pick
 from attncalc.graph import OPS, Node, Number, as_node, constant
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
 from attncalc.ops.functions import exp, keep_where, log, sqrt
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 
 
 def _erf(x: Array) -> Array:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, together
 from attncalc.cells import entrywise
 from attncalc.graph import OPS, Node, Op
-from attncalc.ops.kernels import Array
 
 
 def _all(args: dict[str, Any], *sources: Axes) -> Axes:

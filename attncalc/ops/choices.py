@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.cells import At, Literal, Look, entrywise, moved, pick
 from attncalc.graph import OPS, Node
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
 from attncalc.ops.functions import keep_where, sign
-from attncalc.ops.kernels import Array, either
+from attncalc.ops.kernels import either
 
 
 def _where_cell(node: Node, at: At, look: Look) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, align, find, together, unique, without
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, entrywise, moved, pick
 from attncalc.errors import NotExact
@@ -15,7 +16,7 @@ from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import row
 from attncalc.ops.functions import weigh
-from attncalc.ops.kernels import Array, has_letters, is_exact
+from attncalc.ops.kernels import has_letters, is_exact
 
 
 def _factorial(x: Array) -> Array:

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import NotExact
-from attncalc.ops.kernels import Array, has_letters
+from attncalc.ops.kernels import has_letters
 from attncalc.text import visible
 
 LARGEST = 30

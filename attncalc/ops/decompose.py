@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import DomainError
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 
 TIE = 1e-10
 """Sizes that differ by less, relative to the largest, are equal: rounding does not decide an order or a sign."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, composite, find, position, unique
 from attncalc.cells import At, Cell, Form, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.functions import merge, repeat, split
-from attncalc.ops.kernels import Array
 
 
 def _split_axes(args: dict[str, Any], x: Axes) -> Axes:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.errors import NotExact
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Array: TypeAlias = "NDArray[Any]"
 MOST_DIGITS = 1000
 """Exact powers and exponentials of more digits are refused: beyond that they take long, and nobody reads them."""
 LARGEST_EXPONENT = math.log(10) * MOST_DIGITS

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
 from attncalc.ops.functions import arccos, per, power, sqrt
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import axis_of, mixes
 
 

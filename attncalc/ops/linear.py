@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.cells import At, Form, Literal, Look, along, entrywise, moved, pick
 from attncalc.errors import DomainError, ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.functions import outer, solve
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 
 
 class _Product(NamedTuple):

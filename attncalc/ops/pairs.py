@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, align
 from attncalc.cells import At, Cell, Form, Look, Pick, pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops.functions import concat, part_of, rename, spread
-from attncalc.ops.kernels import Array
 
 INTERLEAVED, HALF = "interleaved", "half"
 """Where a pair's members stand: side by side (2i, 2i + 1), or half the width apart (i, i + d/2)."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, find, position, unique, without
 from attncalc.cells import At, Cell, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.notation import latex_axis
 from attncalc.ops.functions import concat, part_of, spread
-from attncalc.ops.kernels import Array
 
 
 def _sliced(args: dict[str, Any], x: Axes) -> Axes:

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, align, together
 from attncalc.cells import At, Cell, Form, Literal, Look, along
 from attncalc.errors import NotExact, ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.functions import first_maximum
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import axis_of, drop, keep, named
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, align, find, unique
 from attncalc.cells import At, Cell, Look, Pick, moved
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.functions import rename
-from attncalc.ops.kernels import Array
 
 
 def _renamed(args: dict[str, Any], x: Axes) -> Axes:

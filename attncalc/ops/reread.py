@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, describe
 from attncalc.cells import At, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
-from attncalc.ops.kernels import Array
 
 
 def _read(args: dict[str, Any], x: Axes) -> Axes:

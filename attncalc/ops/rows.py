@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, align, find, names, position, unique, without
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.functions import compare_equal, index, keep_where, spread
-from attncalc.ops.kernels import Array, zeros
+from attncalc.ops.kernels import zeros
 
 
 def _taken(args: dict[str, Any], x: Axes) -> Axes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, names
 from attncalc.cells import At, Literal, Look
 from attncalc.graph import OPS, Node, Op
-from attncalc.ops.kernels import Array
 
 
 def _random_normal(node: Node) -> Array:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, align, position, together
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise, moved, pick
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
 from attncalc.ops.functions import log, log_sum_exp, per, ratio, softmax, total, weigh
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 
 
 def _ratio(a: Array, b: Array) -> Array:

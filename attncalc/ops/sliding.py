@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, names, unique, without
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
-from attncalc.ops.kernels import Array, zeros
+from attncalc.ops.kernels import zeros
 
 
 class Slide(NamedTuple):

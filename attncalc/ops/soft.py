@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.cells import At, Cell, Form, Literal, Look, along, pick
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.functions import exp, log, softmax, total
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import axis_of, drop, keep, named
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.decompose import each, eigen, sized, svd
-from attncalc.ops.kernels import Array, has_letters, is_exact
+from attncalc.ops.kernels import has_letters, is_exact
 
 SAME = 1e-6
 """How far the coefficients of a polynomial may be off before it is taken for another one."""

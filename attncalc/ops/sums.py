@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, find, position, without
 from attncalc.cells import At, Cell, Form, Literal, Look, along
 from attncalc.graph import OPS, Node, Op
 from attncalc.notation import latex_axis
 from attncalc.ops.functions import total
-from attncalc.ops.kernels import Array, is_exact
+from attncalc.ops.kernels import is_exact
 
 
 def axis_of(node: Node, source: int = 0) -> int:

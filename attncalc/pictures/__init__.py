@@ -12,14 +12,10 @@ attncalc/render/pictures draws them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from attncalc.arrays import Array
 from attncalc.trace import Step, Trace
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 
 class Ticks(NamedTuple):

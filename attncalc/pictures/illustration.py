@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.digits import numeric
 from attncalc.errors import NoPicture, OptionError
 from attncalc.files import write_file
@@ -20,8 +19,6 @@ from attncalc.render.parts import operand_steps
 from attncalc.render.view import View, as_read, beside, shown
 from attncalc.text import quoted
 from attncalc.trace import Step, Trace
-
-Array = NDArray[Any]
 
 MOST = 8
 """So many pictures are drawn unless all are asked for."""

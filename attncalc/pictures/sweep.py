@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.digits import numeric
 from attncalc.evaluate import evaluate
 from attncalc.graph import steps
@@ -16,8 +16,6 @@ from attncalc.pictures import Sweep
 from attncalc.problem import Problem, solve
 from attncalc.trace import Given, Trace
 from attncalc.writing import write
-
-Array = NDArray[Any]
 
 
 def sweep(trace: Trace) -> Sweep:

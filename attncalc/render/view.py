@@ -9,7 +9,7 @@ from attncalc.text import visible
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.trace import Array
+    from attncalc.arrays import Array
 
 NARROWEST = 40
 

@@ -14,7 +14,7 @@ from attncalc.text import visible
 from attncalc.trace import Step
 
 if TYPE_CHECKING:
-    from attncalc.trace import Array
+    from attncalc.arrays import Array
 
 GAP = "…"
 LEAST_HIDDEN = 3  # a gap takes a line itself

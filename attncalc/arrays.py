@@ -1,0 +1,11 @@
+"""What the values of a calculation are, by the one name that signatures give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # takes its time to load, and only a type checker reads it
+
+Array: TypeAlias = "NDArray[Any]"
+"""Floats, whole numbers or truths; as an array of objects, exact numbers or letters."""
