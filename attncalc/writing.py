@@ -12,9 +12,9 @@ from attncalc.arrays import Array
 from attncalc.binding import Bound, bind
 from attncalc.calculation import UPSTREAM, Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
-from attncalc.evaluate import exactly, number
 from attncalc.graph import Node, Number, given, walk
 from attncalc.loops import Growth, Loop
+from attncalc.ops.kernels import number
 from attncalc.steps import building
 from attncalc.text import both, near
 from attncalc.trace import Given
@@ -262,4 +262,8 @@ def as_kind(value: Array, kind: str) -> Array:
     """The value as numbers of that kind; truth values and words stay what they are."""
     if value.dtype.kind in "bUS":
         return value
-    return exactly(value) if kind == "object" else value.astype(kind, copy=False)
+    if kind != "object":
+        return value.astype(kind, copy=False)
+    from attncalc.ops.exact import exactly  # with SymPy, which few need
+
+    return exactly(value)

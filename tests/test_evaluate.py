@@ -18,9 +18,11 @@ from trees import arrays, entries
 
 from attncalc.axes import Axis
 from attncalc.digits import round_half_up
-from attncalc.evaluate import evaluate, exactly, number
+from attncalc.evaluate import evaluate
 from attncalc.graph import Node, as_node, constant, given
 from attncalc.ops import exp, index, keep_where, softmax, sqrt, total
+from attncalc.ops.exact import exactly
+from attncalc.ops.kernels import number
 from attncalc.plan import plan
 from attncalc.steps import step
 

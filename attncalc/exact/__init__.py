@@ -13,7 +13,7 @@ import sympy
 
 from attncalc.arrays import Array
 from attncalc.errors import NotExact
-from attncalc.evaluate import MOST_EXACT, exactly, refuse_many
+from attncalc.ops.exact import MOST_EXACT, exactly, refuse_many
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
 from attncalc.text import shape_text, visible
 from attncalc.trace import Given

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import sympy
 
-from attncalc.ops.kernels import digits
+from attncalc.ops.exact import digits
 
 
 class Extent(NamedTuple):

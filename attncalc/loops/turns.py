@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.evaluate import number
 from attncalc.loops import Loop
 from attncalc.loops.running import Ran, Turn, run
+from attncalc.ops.kernels import number
 from attncalc.problem import is_large
 from attncalc.recording import Recorded, again, drop, farthest, record
 from attncalc.trace import Notation, Origin, Step

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.errors import NotExact
 
 MOST_DIGITS = 1000
 """Exact powers and exponentials of more digits are refused: beyond that they take long, and nobody reads them."""
-LARGEST_EXPONENT = math.log(10) * MOST_DIGITS
 WITHOUT = "without --exact any size will do"
 
 
+def number(value: Any, dtype: np.dtype[Any]) -> Array:
+    """A number of a formula as the kind that the operands are; a float is exact by its shortest digits."""
+    if dtype.kind == "O":
+        from attncalc.ops import exact  # with SymPy, which few need
+
+        value = exact.number(value)
+    return np.asarray(value, dtype=dtype)
+
+
 def either(numeric: Callable[..., Any], exact: str) -> Callable[..., Any]:
-    """A kernel that applies NumPy's function to floats, and SymPy's function of that name to exact numbers."""
+    """A kernel that applies NumPy's function to floats, and to exact numbers SymPy's function of that name."""
+    return _by_kind(numeric, "sympy", exact)
+
+
+def _by_kind(numeric: Callable[..., Any], module: str, name: str, *more: int) -> Callable[..., Any]:
+    """A kernel that applies one function to arrays of floats, and another one, imported then, to exact entries."""
 
     def kernel(*values: Array) -> Array:
-        if all(value.dtype != object for value in values):
+        if not is_exact(*values):
             return np.asarray(numeric(*values))
-        import sympy  # only where exact numbers are at work
-
-        function = getattr(sympy, exact)
-        return np.asarray(np.frompyfunc(function, len(values), 1)(*values))
+        function = getattr(import_module(module), name)
+        return np.asarray(np.frompyfunc(lambda *entries: function(*entries, *more), len(values), 1)(*values))
 
     return kernel
+
+
+exp = _by_kind(np.exp, "attncalc.ops.exact", "exp")
+power = _by_kind(np.power, "attncalc.ops.exact", "power")
+log = _by_kind(np.log, "attncalc.ops.exact", "log")
+log2 = _by_kind(np.log2, "attncalc.ops.exact", "log", 2)
+log10 = _by_kind(np.log10, "attncalc.ops.exact", "log", 10)
+sqrt = either(np.sqrt, "sqrt")
 
 
 def each(function: Callable[[float], float], x: Array) -> Array:
@@ -37,92 +55,13 @@ def each(function: Callable[[float], float], x: Array) -> Array:
     return np.asarray(values.reshape(x.shape), x.dtype)
 
 
-def exp(x: Array) -> Array:
-    """The exponential."""
-    return np.exp(x) if x.dtype != object else np.asarray(np.frompyfunc(_exact_exp, 1, 1)(x))
-
-
-def power(x: Array, p: Array) -> Array:
-    """x to the p."""
-    if not is_exact(x, p):
-        return np.asarray(np.power(x, p))
-    return np.asarray(np.frompyfunc(_exact_power, 2, 1)(x, p))
-
-
-def _exact_exp(x: Any) -> Any:
-    import sympy  # only where exact numbers are at work
-
-    x = sympy.Integer(0) + x  # a fraction of Python's becomes one of SymPy's
-    if x.is_Rational and abs(x.p) // x.q < int(LARGEST_EXPONENT):
-        return sympy.exp(x)
-    bends = (sympy.exp, sympy.tanh, sympy.erf)  # of a third one around two others SymPy takes minutes to add a pair
-    if x.is_number and any(part.args[0].has(*bends) for part in x.atoms(*bends)):
-        raise NotExact("exponentials stand three deep in one another, and their exact form fills pages", hint=WITHOUT)
-    if x.is_number and (x.args or x.is_Rational) and abs(x.evalf(5)) > LARGEST_EXPONENT:
-        raise NotExact(f"e to the {x.evalf(5)} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
-    return sympy.exp(x)
-
-
-def _exact_power(x: Any, p: Any) -> Any:
-    import sympy  # only where exact numbers are at work
-
-    x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
-    bounded = p.is_number and not p.is_infinite
-    size = abs(p.p) if p.is_Integer and p.p.bit_length() < 64 else abs(p.evalf(5)) if bounded else 0
-    if x.is_number and x not in (-1, 0, 1) and digits(x) * size > MOST_DIGITS:
-        exponent = p if p.is_Integer else p.evalf(5)
-        raise NotExact(f"a power with the exponent {exponent} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
-    return x**p
-
-
-def digits(number: Any) -> float:
-    """How many digits a number of SymPy's has, about, above or below the line; 1 where it is no fraction."""
-    if not number.is_Rational:
-        return 1
-    return max(1.0, math.log10(2) * max(int(number.p).bit_length(), int(number.q).bit_length()))
-
-
-def _logarithm(numeric: Callable[..., Any], *base: int) -> Callable[[Array], Array]:
-    """A logarithm's kernel: at 0 it is −∞ among exact numbers too, where SymPy's infinity has no sign."""
-
-    def exact(x: Any) -> Any:
-        import sympy  # only where exact numbers are at work
-
-        return -sympy.oo if x == 0 else sympy.log(x, *base)
-
-    def kernel(x: Array) -> Array:
-        return np.asarray(np.frompyfunc(exact, 1, 1)(x) if is_exact(x) else numeric(x))
-
-    return kernel
-
-
-log = _logarithm(np.log)
-log2 = _logarithm(np.log2, 2)
-log10 = _logarithm(np.log10, 10)
-sqrt = either(np.sqrt, "sqrt")
-
-
 def product(a: Array, b: Array) -> Array:
-    """A matrix product; what an exact entry is the sum of is added at once, which takes SymPy one look at each."""
-    if not is_exact(a, b) or all(getattr(x, "is_Rational", True) for value in (a, b) for x in value.flat):
+    """A matrix product."""
+    if not is_exact(a, b):
         return np.asarray(np.matmul(a, b))
-    import sympy  # only where exact numbers are at work
+    from attncalc.ops import exact  # with SymPy, which few need
 
-    rows, columns = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
-    shape = np.broadcast_shapes(rows.shape, columns.shape)
-    rows, columns = np.broadcast_to(rows, shape), np.broadcast_to(columns, shape)
-    value = np.empty(shape[:-1], dtype=object)
-    for at in np.ndindex(value.shape):
-        value[at] = sympy.Add(*(_times(x, y) for x, y in zip(rows[at], columns[at], strict=True)))
-    return value
-
-
-def _times(x: Any, y: Any) -> Any:
-    """The product of two exact entries; what stands beside a 0 SymPy would ask whether it is finite."""
-    for entry, other in ((x, y), (y, x)):
-        if entry == 0 and getattr(other, "args", ()):
-            return entry
-    return x * y
+    return exact.product(a, b)
 
 
 def is_exact(*values: Array) -> bool:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.axes import Axes, names
 from attncalc.cells import At, Literal, Look
+from attncalc.errors import NotExact
 from attncalc.graph import OPS, Node, Op
 
 
-def _random_normal(node: Node) -> Array:
+def _random_normal(node: Node, dtype: np.dtype[Any]) -> Array:
+    if dtype.kind == "O":
+        raise NotExact("numbers that are drawn at random have no closed form")
     generator = np.random.default_rng(node.args["seed"])
-    return generator.standard_normal(node.shape)
+    return generator.standard_normal(node.shape).astype(dtype)
 
 
 def _cell(node: Node, at: At, look: Look) -> Literal:
-    return Literal(float(_random_normal(node)[tuple(at[name] for name in names(node.axes))]))
+    return Literal(float(_random_normal(node, np.dtype(float))[tuple(at[name] for name in names(node.axes))]))
 
 
 OPS |= {

@@ -1,19 +1,49 @@
-"""The primitives without sources (operands, numbers, sizes, positions), and the step that names a value."""
+"""The primitives without sources (operands, numbers, sizes, positions), and the step that names a value.
+
+Their kernels are asked for a value of a kind: (node, dtype) → value.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from attncalc.arrays import Array
+from attncalc.axes import align
 from attncalc.cells import At, Cell, Literal, Look, moved
 from attncalc.graph import OPS, Node, Op
+from attncalc.ops.kernels import number
 
 
 def _given_axes(args: dict[str, Any]) -> Any:
     raise AssertionError("a node without sources is made with its axes")
 
 
-def _given_value(node: Node) -> Any:
-    raise AssertionError(f"the value of {node.op} is found by evaluate")
+def _given_value(node: Node, dtype: np.dtype[Any]) -> Array:
+    raise AssertionError("the value of an operand is given to evaluate")
+
+
+def _numbers(node: Node, dtype: np.dtype[Any]) -> Array:
+    return np.array([number(value, dtype)[()] for value in node.args["values"]], dtype=dtype)
+
+
+def _identity(node: Node, dtype: np.dtype[Any]) -> Array:
+    ones = np.eye(int(np.prod(node.shape[: len(node.shape) // 2])))
+    if dtype.kind != "O":
+        return ones.astype(dtype).reshape(node.shape)
+    from attncalc.ops.exact import exactly  # with SymPy, which few need
+
+    return exactly(ones).reshape(node.shape)
+
+
+def _index(node: Node, dtype: np.dtype[Any]) -> Array:
+    along = node.args["along"]
+    if dtype.kind != "O":
+        positions = np.arange(along.size, dtype=dtype)
+    else:
+        positions = np.array([number(i, dtype)[()] for i in range(along.size)], dtype=dtype)
+    return np.broadcast_to(align(positions, (along,), node.axes), node.shape)
 
 
 def _number_text(node: Node) -> str:
@@ -40,37 +70,25 @@ def _literal(node: Node, at: At, look: Look) -> Cell:
     return Literal(node.args["value"] if not node.args["symbol"] else node.args["symbol"])
 
 
+def _is_diagonal(node: Node, at: At, look: Look) -> Cell:
+    return Literal(int(all(at[name] == at[name.removesuffix("'")] for name in node.names)))
+
+
+def _row(kernel: Any, cell: Any, text: Any = "{a[symbol]}", latex: Any = "") -> Op:
+    return Op(kernel, _given_axes, text, latex or text, cell)
+
+
 OPS |= {
-    "input": Op(_given_value, _given_axes, "{a[symbol]}", "{a[symbol]}", moved),
-    "constant": Op(_given_value, _given_axes, _number_text, _number_latex, _literal),
-    "constants": Op(
-        _given_value,
-        _given_axes,
-        "{a[symbol]}",
-        "{a[symbol]}",
-        lambda node, at, look: Literal(node.args["values"][at[node.names[0]]]),
-    ),
-    "identity": Op(
-        _given_value,
-        _given_axes,
-        "{a[symbol]}",
-        r"\delta",
-        lambda node, at, look: Literal(int(all(at[name] == at[name.removesuffix("'")] for name in node.names))),
-    ),
-    "size": Op(
-        _given_value,
-        _given_axes,
-        "{a[axis].name}",
-        "{a[axis].name}",
+    "input": _row(_given_value, moved),
+    "constant": _row(lambda node, dtype: number(node.args["value"], dtype), _literal, _number_text, _number_latex),
+    "constants": _row(_numbers, lambda node, at, look: Literal(node.args["values"][at[node.names[0]]])),
+    "identity": _row(_identity, _is_diagonal, latex=r"\delta"),
+    "size": _row(
+        lambda node, dtype: number(node.args["axis"].size, dtype),
         lambda node, at, look: Literal(node.args["axis"].size),
+        "{a[axis].name}",
     ),
-    "index": Op(
-        _given_value,
-        _given_axes,
-        "{a[symbol]}",
-        "{a[symbol]}",
-        lambda node, at, look: Literal(at[node.args["along"].name]),
-    ),
+    "index": _row(_index, lambda node, at, look: Literal(at[node.args["along"].name])),
     "step": Op(
         lambda node, x: x,
         lambda args, x: x,

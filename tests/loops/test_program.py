@@ -10,10 +10,11 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from ops.examples import EXAMPLES, Example
 
-from attncalc.evaluate import evaluate, exactly
+from attncalc.evaluate import evaluate
 from attncalc.graph import given
 from attncalc.loops.program import Program
 from attncalc.ops import exp, listed, take
+from attncalc.ops.exact import exactly
 from attncalc.steps import step
 
 Array = NDArray[Any]

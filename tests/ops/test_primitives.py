@@ -17,9 +17,10 @@ from attncalc import axes as ax
 from attncalc.axes import Axis
 from attncalc.cells import Literal
 from attncalc.errors import NotExact, ShapeError
-from attncalc.evaluate import evaluate, exactly
+from attncalc.evaluate import evaluate
 from attncalc.graph import OPS, Node
 from attncalc.notation import formula, sizes
+from attncalc.ops.exact import exactly
 
 Array = NDArray[Any]
 FLAT = [(op, e) for op, examples in EXAMPLES.items() for e in examples]
