@@ -2,7 +2,7 @@
 
 A multiplication and an addition count one each, so a product [n, k]·[k, m] costs 2·n·k·m. An exponential, a root or
 another function of one number counts as one. Moving and choosing entries costs nothing, and neither does a number that
-is known beforehand, such as √d_k.
+is known beforehand, such as √d_k. What is worked out by turns until it settles, as eigenvalues are, is not counted.
 """
 
 from __future__ import annotations
@@ -13,35 +13,6 @@ from typing import NamedTuple
 
 from attncalc.axes import Axes, Axis
 from attncalc.graph import Node, inside, walk
-
-FREE = frozenset(
-    (
-        *("and", "concat", "constant", "constants", "cubable", "equal", "every_other", "held", "identity", "index"),
-        *("input", "interleave", "less", "less_equal", "listed", "lookup", "merge", "not", "one_hot", "random_normal"),
-        *("rename", "repeat", "safely", "select", "size", "slice", "split", "spread", "stack", "step", "take"),
-        *("transpose", "where", "whole", "windows"),
-    )
-)
-"""Primitives that move, name, compare or choose entries, and compute none."""
-
-UNCOUNTED = frozenset(
-    (
-        *("characteristic_polynomial", "eigenvalues", "eigenvectors", "left_singular_vectors"),
-        *("right_singular_vectors", "singular_values", "solve"),
-    )
-)
-"""Primitives that are worked out by turns until they settle, or by a library: so many operations are not counted."""
-
-OVER_SOURCE = frozenset(("collect", "first_maximum", "fold", "gather", "mean", "peak", "ranking", "sum"))
-"""Primitives that look at every entry of their source once."""
-
-PER_ENTRY = {
-    "softmax": 5,  # a maximum, a difference, an exponential, a sum and a quotient
-    "log_softmax": 5,  # with a logarithm for the exponential's own, and a difference for the quotient
-    "log_sum_exp": 4,
-    "rotate": 3,  # two products and a sum
-}
-"""Primitives that take several operations for each entry that they look at; the others take one."""
 
 
 class Count:
@@ -99,14 +70,9 @@ def entries(axes: Axes) -> Count:
 
 def flops(node: Node) -> Count:
     """The floating-point operations of one primitive."""
-    if node.op in FREE or node.op in UNCOUNTED:
-        return Count()
-    if node.op == "matmul":
-        return Count([(2, _flat((*node.axes, node.sources[0].axes[-1])))])
-    if node.op == "add":
-        return (len(node.sources) - 1) * entries(node.axes)
-    source = node.op in OVER_SOURCE or node.op == "log_sum_exp"
-    return PER_ENTRY.get(node.op, 1) * entries(node.sources[0].axes if source else node.axes)
+    each = node.row.flops
+    times = each(node) if callable(each) else each
+    return times * entries(node.row.places(node)) if times else Count()
 
 
 def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
@@ -118,11 +84,11 @@ def by_step(roots: Iterable[Node]) -> dict[str, Cost]:
         if node.op == "step":
             parts = [part for part in inside(node) if part not in known and part not in counted]
             counted.update(parts)
-            made = any(part.op not in FREE for part in parts)
+            made = any(part.row.flops != 0 for part in parts)
             costs[node.path] = Cost(
                 total(map(flops, parts)),
                 entries(node.axes) if made else Count(),
-                not any(part.op in UNCOUNTED for part in parts),
+                all(part.row.flops is not None for part in parts),
             )
     return costs
 

@@ -44,6 +44,8 @@ class Op(NamedTuple):
     mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
     no_gradient: str = ""  # why there is none, for a row without a VJP
     about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
+    flops: int | Callable[[Node], int] | None = 1  # at each place; 0 where nothing is computed, None where not counted
+    places: Callable[[Node], Axes] = attrgetter("axes")  # the axes of those places: more than the result's in a sum
 
 
 class _Rows(dict[str, Op]):

@@ -7,8 +7,8 @@ import pytest
 from attncalc import cost
 from attncalc.axes import Axis, composite
 from attncalc.cost import Count
-from attncalc.graph import OPS, Node, given
-from attncalc.ops import ROWS, exp, merge, softmax, split, sqrt, total
+from attncalc.graph import Node, given
+from attncalc.ops import exp, merge, softmax, split, sqrt, total
 from attncalc.samples import problem
 from attncalc.steps import building, step
 from attncalc.writing import write
@@ -93,8 +93,3 @@ def test_what_cannot_be_counted_is_told() -> None:
     found = cost.by_step(write(problem("eigen")).roots)
     assert not found["eigenvalues"].whole
     assert found["a_v"].whole
-
-
-def test_every_primitive_that_is_told_apart_exists() -> None:
-    rows = {name for names in ROWS.values() for name in names.split()}
-    assert {*cost.FREE, *cost.UNCOUNTED, *cost.OVER_SOURCE, *cost.PER_ENTRY} <= rows | OPS.keys()

@@ -59,6 +59,7 @@ OPS |= {
             if any(source.axes and len(source.axes) < len(node.axes) for source in node.sources)
             else ""
         ),
+        flops=lambda node: len(node.sources) - 1,
     ),
     "sub": row(
         np.subtract,

@@ -8,7 +8,7 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.cells import At, Literal, Look, entrywise, moved, pick
-from attncalc.graph import OPS, Node
+from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
 from attncalc.ops.functions import keep_where, sign
@@ -44,6 +44,12 @@ def _about_choice(node: Node) -> str:
 
 def _where(keep: Array, x: Array, otherwise: Array) -> Array:
     return np.where(keep.astype(bool), x, otherwise)
+
+
+def _choice(kernel: Any, sign: str, latex: str, binds: float, takes: tuple[float, ...]) -> Op:
+    """The row of a comparison, or of what joins two of them: true or false at each place."""
+    text = f"{{0}} {sign} {{1}}" if len(takes) > 1 else f"{sign} {{0}}"
+    return row(kernel, text, latex, entrywise(sign), binds=binds, takes=takes, no_gradient="it is a choice", flops=0)
 
 
 def _held(x: Array) -> Array:
@@ -93,27 +99,14 @@ OPS |= {
         vjp=lambda g, y, node, keep, a, b: [None, keep_where(keep, g, 0), keep_where(keep, 0, g)],
         because="what was masked has no say, so its gradient is 0",
         about=_about_choice,
+        flops=0,
     ),
     "held": row(
-        _held, "{0}", "{0}", moved, binds=0, no_gradient="it is held constant: the result does not depend on it"
+        _held, "{0}", "{0}", moved, flops=0, no_gradient="it is held constant: the result does not depend on it"
     ),
-    "less_equal": row(
-        np.less_equal, "{0} ≤ {1}", r"{0} \le {1}", entrywise("≤"), binds=4, takes=(3, 3), no_gradient="it is a choice"
-    ),
-    "less": row(np.less, "{0} < {1}", "{0} < {1}", entrywise("<"), binds=4, takes=(3, 3), no_gradient="it is a choice"),
-    "equal": row(
-        np.equal, "{0} = {1}", "{0} = {1}", entrywise("="), binds=4, takes=(3, 3), no_gradient="it is a choice"
-    ),
-    "and": row(
-        np.logical_and,
-        "{0} and {1}",
-        r"{0} \land {1}",
-        entrywise("and"),
-        binds=5,
-        takes=(5, 5),
-        no_gradient="it is a choice",
-    ),
-    "not": row(
-        np.logical_not, "not {0}", r"\lnot {0}", entrywise("not"), binds=4, takes=(0,), no_gradient="it is a choice"
-    ),
+    "less_equal": _choice(np.less_equal, "≤", r"{0} \le {1}", 4, (3, 3)),
+    "less": _choice(np.less, "<", "{0} < {1}", 4, (3, 3)),
+    "equal": _choice(np.equal, "=", "{0} = {1}", 4, (3, 3)),
+    "and": _choice(np.logical_and, "and", r"{0} \land {1}", 5, (5, 5)),
+    "not": _choice(np.logical_not, "not", r"\lnot {0}", 4, (0,)),
 }

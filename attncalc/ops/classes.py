@@ -86,7 +86,7 @@ def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
 
 _COUNTED = "what is counted comes in whole numbers, which do not move"
 OPS |= {
-    "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED),
+    "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED, flops=0),
     "factorial": row(_factorial, "{0}!", "{0}!", entrywise("!"), binds=1, takes=(0,), no_gradient=_COUNTED),
     "log_factorial": row(
         _log_factorial,
@@ -107,6 +107,7 @@ OPS |= {
         because="only the entry that was picked is felt",
         about="Of each row the entry of the right class alone; the others have no part in it.",
         mixes=lambda node: (node.args["over"],),
+        flops=0,
     ),
     "one_hot": Op(
         _one_hot,
@@ -115,6 +116,7 @@ OPS |= {
         r"\operatorname{{onehot}}({0})",
         _one_hot_cell,
         no_gradient="it is a choice",
+        flops=0,
     ),
 }
 

@@ -12,6 +12,7 @@ from attncalc.cells import At, Cell, Form, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.functions import merge, repeat, split
+from attncalc.ops.sums import source_axes
 
 
 def _split_axes(args: dict[str, Any], x: Axes) -> Axes:
@@ -84,8 +85,8 @@ def _gather_cell(node: Node, at: At, look: Look) -> Cell:
     return Form("+", tuple(Pick(0, {**rest, old: at[new] * times + i}) for i in range(times)))
 
 
-def _words(template: str, latex: str, **more: Any) -> dict[str, Any]:
-    return {"text": template, "latex": latex, "binds": 4, "takes": (3,), **more}
+def _words(template: str, latex: str) -> dict[str, Any]:
+    return {"text": template, "latex": latex, "binds": 4, "takes": (3,)}
 
 
 OPS |= {
@@ -98,6 +99,7 @@ OPS |= {
         about="Each row is cut into as many blocks as there are heads: head 0 takes the first columns, head 1 the "
         "next. No entry leaves its row; reading the table as [h, n, d_k] at once would hand one token's numbers to "
         "another.",
+        flops=0,
         **_words("{0} split into heads", r"\operatorname{{split}}({0})"),
     ),
     "merge": Op(
@@ -108,6 +110,7 @@ OPS |= {
         because="each head takes its own columns of the gradient",
         about="A row is head 0's row, then head 1's, and so on: the blocks stand side by side in the order in which "
         "they were cut, and nothing is added up or averaged.",
+        flops=0,
         **_words("{0} side by side", r"\operatorname{{concat}}({0})"),
     ),
     "repeat": Op(
@@ -118,6 +121,7 @@ OPS |= {
         because="what is shared by several heads gets the sum of their gradients",
         about="Neighbouring query heads share a key head: of 8 query heads and 2 key heads, heads 0 to 3 read key "
         "head 0, heads 4 to 7 key head 1 (grouped-query attention).",
+        flops=0,
         **_words("{0} shared by {a[times]} heads each", r"\operatorname{{repeat}}_{{{a[times]}}}({0})"),
     ),
     "gather": Op(
@@ -127,6 +131,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [repeat(g, node.args["new"], node.args["old"], node.args["times"])],
         because="every head of a group gets the group's gradient",
         mixes=lambda node: (node.args["old"],),
+        places=source_axes,
         **_words("{0} summed by groups of {a[times]}", r"\operatorname{{groupsum}}_{{{a[times]}}}({0})"),
     ),
 }

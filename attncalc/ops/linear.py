@@ -180,6 +180,8 @@ OPS |= {
         about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So "
         "the inner sizes must agree, their axis is gone afterwards, and A·B is not B·A.",
         mixes=lambda node: (node.sources[0].axes[-1].name,),
+        flops=2,
+        places=lambda node: (*node.axes, node.sources[0].axes[-1]),
     ),
     "transpose": Op(
         lambda node, a: np.swapaxes(a, -1, -2),
@@ -193,6 +195,7 @@ OPS |= {
         because="the gradient is transposed back",
         about="Rows become columns: what stood at [i,j] stands at [j,i]. That undoes a matrix only where its columns "
         "are of length 1 and at right angles to one another; else a transpose is no inverse.",
+        flops=0,
     ),
     "outer": Op(
         _outer,
@@ -218,5 +221,6 @@ OPS |= {
         vjp=lambda g, y, node, a, b: [-outer(solve(a.T, g), y), solve(a.T, g)],
         because="the transposed system carries the gradient back",
         mixes=lambda node: node.sources[0].names[-2:],
+        flops=None,
     ),
 }

@@ -139,6 +139,7 @@ OPS |= {
         vjp=_every_other_vjp,
         because="the entries that were passed over are not felt",
         mixes=lambda node: tuple(_last(node)),
+        flops=0,
     ),
     "interleave": Op(
         _interleave,
@@ -151,6 +152,7 @@ OPS |= {
         vjp=_interleave_vjp,
         because="each row gets every other entry of the gradient",
         mixes=lambda node: tuple(_last(node)),
+        flops=0,
     ),
     "rotate": Op(
         _rotate,
@@ -168,6 +170,7 @@ OPS |= {
         about="The pair (a, b) turns by its angle, (a·cos − b·sin, a·sin + b·cos): a quarter turn makes (0, 1) of (1, "
         "0). Lengths stay, and angles are in radians.",
         mixes=lambda node: (node.names[-1], node.sources[1].names[-1]),
+        flops=3,  # two products and a sum
     ),
 }
 

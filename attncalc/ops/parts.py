@@ -128,6 +128,7 @@ OPS |= {
         vjp=_slice_vjp,
         because="only the places that were taken are felt",
         mixes=lambda node: (node.args["over"],),
+        flops=0,
     ),
     "concat": Op(
         _concat,
@@ -139,6 +140,7 @@ OPS |= {
         because="each part gets its own places of the gradient",
         about="The parts stand one after the other, as they are: nothing is added up.",
         mixes=lambda node: (node.args["over"],),
+        flops=0,
     ),
     "listed": Op(
         lambda node, *parts: np.stack(np.broadcast_arrays(*parts), axis=-1),
@@ -149,5 +151,6 @@ OPS |= {
         vjp=_list_vjp,
         because="each part gets its own place of the gradient",
         mixes=lambda node: (node.args["over"],),
+        flops=0,
     ),
 }

@@ -14,7 +14,7 @@ from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.functions import first_maximum
 from attncalc.ops.kernels import is_exact
-from attncalc.ops.sums import axis_of, drop, keep, named
+from attncalc.ops.sums import axis_of, drop, keep, named, source_axes
 
 
 def _peak(node: Node, x: Array) -> Array:
@@ -82,6 +82,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [g * first_maximum(x, node.args["over"])],
         because="only the largest entry is felt (the first, where several are)",
         about="max with one argument is the largest entry along an axis, which is gone afterwards.",
+        places=source_axes,
         **named("max", r"\max"),
     ),
     "first_maximum": Op(
@@ -102,5 +103,6 @@ OPS |= {
         takes=(3, 9, 9, 9),
         no_gradient="a ranking jumps where two entries change places",
         mixes=lambda node: (node.sources[0].names[-1],),
+        places=source_axes,
     ),
 }

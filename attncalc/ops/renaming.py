@@ -52,6 +52,7 @@ OPS |= {
         _rename_cell,
         vjp=lambda g, y, node, x: [rename(g, node.args["new"], node.args["old"])],
         takes=(9,),
+        flops=0,
     ),
     "spread": Op(
         _spread,
@@ -63,5 +64,6 @@ OPS |= {
         takes=(3,),
         vjp=lambda g, y, node, x: [g],
         because="what was handed to all gets the sum of their gradients",
+        flops=0,
     ),
 }

@@ -15,6 +15,7 @@ from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.functions import compare_equal, index, keep_where, spread
 from attncalc.ops.kernels import zeros
+from attncalc.ops.sums import source_axes
 
 
 def _taken(args: dict[str, Any], x: Axes) -> Axes:
@@ -174,6 +175,7 @@ OPS |= {
         vjp=_take_vjp,
         because="only the place that was taken is felt",
         mixes=lambda node: (node.args["over"],),
+        flops=0,
     ),
     "stack": Op(
         lambda node, *rows: np.stack(np.broadcast_arrays(*rows), axis=-2),
@@ -184,6 +186,7 @@ OPS |= {
         vjp=lambda g, y, node, *rows: [take(g, node.args["over"], i) for i in range(len(rows))],
         because="each row gets its own row of the gradient",
         mixes=lambda node: (node.args["over"],),
+        flops=0,
     ),
     "lookup": Op(
         _lookup,
@@ -197,6 +200,7 @@ OPS |= {
         about="Row t of the table, as it stands, rows counted from 0: what a row with a 1 at t and 0 elsewhere would "
         "give, times the table.",
         mixes=lambda node: (node.args["over"],),
+        flops=0,
     ),
     "collect": Op(
         _collect,
@@ -209,6 +213,7 @@ OPS |= {
         vjp=lambda g, y, node, x, numbers: [lookup(g, numbers, node.args["into"].name), None],
         because="every row gets the gradient of the row that it was added to",
         mixes=lambda node: (*node.args["own"], node.args["into"].name),
+        places=source_axes,
     ),
     "bucket": Op(
         _bucket,

@@ -25,7 +25,7 @@ def _cell(node: Node, at: At, look: Look) -> Literal:
 
 
 OPS |= {
-    "random_normal": Op(_random_normal, lambda args: args["like"], "N(0, 1)", r"\mathcal{{N}}(0, 1)", _cell),
+    "random_normal": Op(_random_normal, lambda args: args["like"], "N(0, 1)", r"\mathcal{{N}}(0, 1)", _cell, flops=0),
 }
 
 

@@ -195,6 +195,7 @@ OPS |= {
         "is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         mixes=lambda node: (node.args["over"],),
+        flops=5,  # a maximum, two differences, an exponential and a sum
     ),
     "log_share": Op(
         _log_share,
@@ -219,5 +220,6 @@ OPS |= {
         vjp=lambda g, y, node, value, otherwise, watched: [None, g, None],
         because="the same number, by the way that neither overflows nor vanishes",
         body=lambda node, value, otherwise, watched: value,
+        flops=0,
     ),
 }

@@ -13,6 +13,7 @@ from attncalc.cells import At, Cell, Form, Literal, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.kernels import zeros
+from attncalc.ops.sums import source_axes
 
 
 class Slide(NamedTuple):
@@ -134,6 +135,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [Node("fold", g, slides=node.args["slides"])],
         because="an entry gets the gradients of all the windows that it stands in",
         mixes=_mixes,
+        flops=0,
     ),
     "fold": Op(
         _fold,
@@ -146,6 +148,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [Node("windows", g, slides=node.args["slides"])],
         because="every window gets the gradient of the places that it was added to",
         mixes=_mixes,
+        places=source_axes,
     ),
 }
 

@@ -10,7 +10,7 @@ from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.functions import exp, log, softmax, total
 from attncalc.ops.kernels import is_exact
-from attncalc.ops.sums import axis_of, drop, keep, named
+from attncalc.ops.sums import axis_of, drop, keep, named, source_axes
 
 
 def _softmax(node: Node, x: Array) -> Array:
@@ -60,6 +60,7 @@ OPS |= {
         "along one axis alone, the last one unless a subscript names another: of a table, each row sums to 1, a "
         "column need not.",
         body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
+        flops=5,  # a maximum, a difference, an exponential, a sum and a quotient
         **named("softmax", r"\operatorname{softmax}"),
     ),
     "log_sum_exp": Op(
@@ -71,6 +72,8 @@ OPS |= {
         about="logsumexp is a soft maximum: never below the largest entry, and above it by ln n at most, where all n "
         "are alike.",
         body=lambda node, x: log(total(exp(x), node.args["over"])),
+        flops=4,  # a maximum, a difference, an exponential and a sum
+        places=source_axes,
         **named("logsumexp", r"\operatorname{logsumexp}"),
     ),
 }

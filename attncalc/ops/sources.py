@@ -75,7 +75,7 @@ def _is_diagonal(node: Node, at: At, look: Look) -> Cell:
 
 
 def _row(kernel: Any, cell: Any, text: Any = "{a[symbol]}", latex: Any = "") -> Op:
-    return Op(kernel, _given_axes, text, latex or text, cell)
+    return Op(kernel, _given_axes, text, latex or text, cell, flops=0)
 
 
 OPS |= {
@@ -96,5 +96,6 @@ OPS |= {
         "{a[symbol]}",
         moved,
         vjp=lambda g, y, node, x: [g],
+        flops=0,
     ),
 }

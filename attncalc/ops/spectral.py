@@ -142,6 +142,7 @@ def _row(kernel: Any, axes: Any, words: str, cell: str, **more: Any) -> Op:
         takes=(0,),
         mixes=_lost,
         no_gradient=_NO_SLOPE,
+        flops=None,  # worked out by turns until they settle
         **more,
     )
 
@@ -156,6 +157,7 @@ OPS |= {
         takes=(3,),
         mixes=_lost,
         no_gradient=_NO_SLOPE,
+        flops=None,
     ),
     "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", "", at=_eigenvalue_cell),
     "eigenvectors": _row(

@@ -44,6 +44,11 @@ def mixes(node: Node) -> tuple[str, ...]:
     return (node.args["over"],)
 
 
+def source_axes(node: Node) -> Axes:
+    """The axes of what it looks at: every entry of its source."""
+    return node.sources[0].axes
+
+
 def named(name: str, latex: str) -> dict[str, Any]:
     """How a primitive is written that is a function of the entries along an axis."""
     return {
@@ -87,6 +92,7 @@ OPS |= {
         because="every term of a sum gets the same gradient",
         about="Σ adds along one axis, the last one unless a subscript names another; that axis is gone afterwards.",
         mixes=mixes,
+        places=source_axes,
     ),
     "mean": Op(
         _mean,
@@ -96,6 +102,7 @@ OPS |= {
         because="every entry of a mean gets its equal share of the gradient",
         about="The sum over how many there are, along the last axis unless a subscript names another.",
         body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
+        places=source_axes,
         **named("mean", r"\operatorname{mean}"),
     ),
 }

@@ -110,6 +110,13 @@ class TestEachExample:
                 alone = value(node, {n: v[i] if n in stacked else v for n, v in several.items()})
                 assert_allclose(found[i] if found.ndim > alone.ndim else found, alone, rtol=1e-13, atol=1e-14)
 
+    def test_what_costs_nothing_computes_nothing(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        known = evaluate([node, *node.sources], example.values(operands), keep=lambda _: True)
+        if node.row.flops == 0 and node.sources:
+            there = {0.0, 1.0}.union(*(known[source].astype(float).flat for source in node.sources))
+            assert set(known[node].astype(float).flat) <= there
+
     def test_entries_meet_along_the_axes_that_it_says_it_mixes(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands)
