@@ -11,21 +11,6 @@ from collections.abc import Sequence
 from attncalc.graph import Node, inside, walk
 from attncalc.notation import formula
 
-WORDS = {
-    "add": "sum_of_terms",
-    "div": "quotient",
-    "exp": "exponentials",
-    "log": "logarithm",
-    "mul": "product",
-    "neg": "opposite",
-    "sqrt": "root",
-    "sub": "difference",
-    "sum": "sum",
-}
-"""What a primitive's value is called as a sub-step, where its own name is a verb or a sign."""
-
-_SILENT = ("constant", "constants", "size", "index", "input", "step", "spread", "held", "cubable")
-
 
 def expanded(roots: Sequence[Node]) -> list[Node]:
     """For every step behind the roots, the sub-steps of its definition, in their places in the order of the steps."""
@@ -48,7 +33,8 @@ def _substeps(step: Node) -> list[Node]:
         for part in walk(body):
             if part not in new:
                 copy = part.over([new[source] for source in part.sources])
-                new[part] = copy if part.op in _SILENT else _named(copy, step.path, node, names)
+                shown = part.sources and not part.row.invisible
+                new[part] = _named(copy, step.path, node, names) if shown else copy
                 made += [copy] if new[part] is copy else [copy, new[part]]
     for i, part in enumerate(made):  # shown before the step that they define, in the order in which they are worked out
         part.serial = step.serial - 1 + (i + 1) / (len(made) + 1)
@@ -56,7 +42,7 @@ def _substeps(step: Node) -> list[Node]:
 
 
 def _named(value: Node, within: str, whole: Node, names: dict[str, int]) -> Node:
-    word = WORDS.get(value.op, value.op)
+    word = value.row.noun or value.op
     names[word] = names.get(word, 0) + 1
     name = word if names[word] == 1 else f"{word}_{names[word]}"
     why = f"in the definition of {formula(whole)}"

@@ -40,12 +40,19 @@ class Op(NamedTuple):
     body: Callable[..., Node] | None = None  # (node, *sources) → the definition in smaller primitives
     binds: float = 0
     takes: tuple[float, ...] = (9, 9, 9, 9)
+    boxed: bool = False  # in LaTeX its sign holds its sources together, as a root or a bar does: they need no brackets
+    noun: str = ""  # what its value is called as a step of its own, where its name is a verb or a sign
     elementwise: bool = False
     mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
     no_gradient: str = ""  # why there is none, for a row without a VJP
     about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
     flops: int | Callable[[Node], int] | None = 1  # at each place; 0 where nothing is computed, None where not counted
     places: Callable[[Node], Axes] = attrgetter("axes")  # the axes of those places: more than the result's in a sum
+
+    @property
+    def invisible(self) -> bool:
+        """Whether formulas show its source and nothing else."""
+        return self.text == "{0}"
 
 
 class _Rows(dict[str, Op]):

@@ -11,7 +11,6 @@ Style = Literal["text", "latex", "sizes"]
 _GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi"]
 _LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "φ"], strict=True))
 _ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
-_FRACTIONS = ("div", "per", "cosine_ratio")
 DEEPEST = 12
 """Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""
 
@@ -52,8 +51,7 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
     inner = []
     for i, source in enumerate(node.sources):
         text = _write(source, style, depth + 1, home)
-        boxed = style == "latex" and node.op in ("sqrt", "exp", "root_of_sum", *_FRACTIONS)
-        if not boxed and _binds(source, style) > row.takes[min(i, len(row.takes) - 1)]:
+        if not (style == "latex" and row.boxed) and _binds(source, style) > row.takes[min(i, len(row.takes) - 1)]:
             text = rf"\left({text}\right)" if style == "latex" else f"({text})"
         inner.append(text)
     template = row.latex if style == "latex" else row.text
@@ -63,13 +61,11 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
 
 
 def _binds(node: Node, style: Style) -> float:
-    if node.row.text == "{0}":  # invisible: what it shows is its source
+    if node.row.invisible:
         return _binds(node.sources[0], style)
     if node.op == "constant" and not node.args["symbol"]:
         return 3 if node.args["value"] < 0 else 2.5 if "/" in str(node.args["value"]) else 0
-    if style == "latex" and node.op in ("exp", *_FRACTIONS):  # e^x, and a fraction that its bar holds together
-        return 1
-    return node.row.binds
+    return 1 if style == "latex" and node.row.boxed else node.row.binds
 
 
 def _elsewhere(step: Node, style: Style, home: str) -> str:

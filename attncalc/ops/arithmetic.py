@@ -60,6 +60,7 @@ OPS |= {
             else ""
         ),
         flops=lambda node: len(node.sources) - 1,
+        noun="sum_of_terms",
     ),
     "sub": row(
         np.subtract,
@@ -74,6 +75,7 @@ OPS |= {
             if source
             else "a difference hands its gradient to what it starts from"
         ),
+        noun="difference",
     ),
     "neg": row(
         lambda x: 0 - x,  # np.negative would make −0 of 0
@@ -84,6 +86,7 @@ OPS |= {
         takes=(2.5,),
         vjp=lambda g, y, node, a: [-g],
         because="the sign turns",
+        noun="opposite",
     ),
     "mul": row(
         np.multiply,
@@ -99,6 +102,7 @@ OPS |= {
             if all(source.axes for source in node.sources)
             else ""
         ),
+        noun="product",
     ),
     "div": row(
         np.divide,
@@ -113,5 +117,7 @@ OPS |= {
             if source
             else "dividing by a number divides the gradient by it as well"
         ),
+        noun="quotient",
+        boxed=True,
     ),
 }

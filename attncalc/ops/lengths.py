@@ -111,6 +111,7 @@ OPS |= {
             else ""
         ),
         mixes=mixes,
+        boxed=True,
     ),
     "cosine_ratio": Op(
         _cosine,
@@ -125,6 +126,7 @@ OPS |= {
         body=lambda node, dot, norms, a, b: dot / norms,
         about="Both lengths are divided out, not their squares: the vector against itself gives 1.",
         mixes=mixes,
+        boxed=True,
     ),
     "angle": Op(
         _angle,

@@ -60,6 +60,8 @@ OPS |= {
         because="the exponential is its own slope",
         about="e^x is positive for every x, 1 at 0 and 0 at −∞; 1 more in x is 2.718 times as much. It outgrows "
         "float64 beyond x = 709.78 and float32 beyond 88.72.",
+        noun="exponentials",
+        boxed=True,
     ),
     "log": function(
         kernels.log,
@@ -69,6 +71,7 @@ OPS |= {
         "the slope of ln x is 1/x",
         about="ln is the natural logarithm, which e^x undoes: 0 at 1, negative below, −∞ at 0. It turns products into "
         "sums.",
+        noun="logarithm",
     ),
     "sqrt": row(
         kernels.sqrt,
@@ -82,5 +85,7 @@ OPS |= {
         about=lambda node: (
             "The root undoes the squares: the units are those of the entries again." if node.axes else ""
         ),
+        noun="root",
+        boxed=True,
     ),
 }

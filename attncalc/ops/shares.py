@@ -167,6 +167,7 @@ OPS |= {
         takes=(2, 1, 9),
         vjp=lambda g, y, node, a, b, length: [per(g, b, length), -per(g * y, b, length), None],
         because=OPS["div"].because,
+        boxed=True,
     ),
     "log2": function(
         kernels.log2,
