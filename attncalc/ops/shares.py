@@ -155,6 +155,7 @@ OPS |= {
         takes=(2, 1),
         vjp=lambda g, y, node, a, b: [ratio(g, b), -ratio(g * y, b)],
         because=OPS["div"].because,
+        boxed=True,
     ),
     "per": Op(
         _per,
