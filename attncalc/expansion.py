@@ -33,8 +33,8 @@ def _substeps(step: Node) -> list[Node]:
         for part in walk(body):
             if part not in new:
                 copy = part.over([new[source] for source in part.sources])
-                shown = part.sources and not part.row.invisible
-                new[part] = _named(copy, step.path, node, names) if shown else copy
+                silent = not part.sources or part.row.text == "{0}"  # what formulas don't show is no step either
+                new[part] = copy if silent else _named(copy, step.path, node, names)
                 made += [copy] if new[part] is copy else [copy, new[part]]
     for i, part in enumerate(made):  # shown before the step that they define, in the order in which they are worked out
         part.serial = step.serial - 1 + (i + 1) / (len(made) + 1)

@@ -51,12 +51,12 @@ def gradients(
             gradient = gradient_step(node, spread(gradient, front + node.axes), why, of, word)
             if node in wrt:
                 found[node] = gradient
-        if not node.sources or node.op == "held":
+        if not node.sources:
             continue
         if node.row.vjp is None:
             raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
         if front or not _may_lack_axes(gradient, node):
-            gradient = spread(gradient, front + (_summed_over(node) if front else node.axes))
+            gradient = spread(gradient, front + node.axes)
         vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
             if part is not None and source in needed:
@@ -96,22 +96,9 @@ def gradient_symbol(of: Node, loss: str = "L") -> str:
     return f"∂{loss}/∂{of.args['symbol']}"
 
 
-_LENIENT = ("step", "sum", "mean", "root_of_sum", "cosine_ratio", "angle")
-"""Primitives whose VJP takes a gradient that lacks axes, where it is the same all along them; formulas stay short."""
-
-
-_REDUCTIONS = ("sum", "mean", "peak", "log_sum_exp")
-"""Primitives that drop an axis along which their slopes lie: a gradient with axes of its own must have it too."""
-
-
 def _may_lack_axes(gradient: Node, node: Node) -> bool:
     """Whether the VJP takes the gradient as it is; an elementwise one joins it with each of the sources."""
-    return node.op in _LENIENT or (node.row.elementwise and all(_comparable(gradient, s) for s in node.sources))
-
-
-def _summed_over(node: Node) -> Axes:
-    """The axes that a Jacobian's VJP works on: a reduction's slopes lie along the axis that it drops."""
-    return node.sources[0].axes if node.op in _REDUCTIONS else node.axes
+    return node.row.narrow or (node.row.elementwise and all(_comparable(gradient, s) for s in node.sources))
 
 
 def _comparable(a: Node, b: Node) -> bool:
@@ -128,24 +115,17 @@ def _added(parts: Sequence[Node], axes: Axes) -> Node:
     return Node("add", *parts)
 
 
-_HANDS_ON = ("add", "safely")
-"""Primitives that change nothing in a gradient: what came before them says why it is as it is."""
-
-
 def _because(node: Node, source: int, before: list[Reason], *, inside: bool) -> list[Reason]:
     """Why the source gets the gradient that it gets, `before` being why the node got its own.
 
     Inside a step that was said nowhere, and is said first. What only moves entries adds nothing to it.
     """
-    if node.op == "step":
-        return [Reason("handed on as it is", lasting=False)]
-    if node.op in ("rename", "transpose"):
+    because, hands_on = node.row.because, node.row.hands_on
+    if not because:
         return before
-    carried = [reason for reason in before if reason.lasting] if inside else []
-    hands_on = node.op in _HANDS_ON
+    carried = [reason for reason in before if reason.lasting] if inside and node.op != "step" else []
     if carried and hands_on:
         return carried
-    because = node.row.because
     return [*carried, Reason(because(node, source) if callable(because) else because, lasting=not hands_on)]
 
 

@@ -37,6 +37,8 @@ class Op(NamedTuple):
     cell: Callable[..., Cell]  # (node, at, look) → how one entry is made from entries of the sources
     vjp: Callable[..., Sequence[Node | None]] | None = None  # (gradient, y, node, *sources) → one a source
     because: str | Callable[[Node, int], str] = ""  # said beside the backward step; may depend on which source
+    hands_on: bool = False  # the gradient passes unchanged: what was said of it before tells more than `because`
+    narrow: bool = False  # the VJP takes a gradient without the axes along which it is the same; elementwise ones do
     body: Callable[..., Node] | None = None  # (node, *sources) → the definition in smaller primitives
     binds: float = 0
     takes: tuple[float, ...] = (9, 9, 9, 9)
@@ -48,11 +50,6 @@ class Op(NamedTuple):
     about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
     flops: int | Callable[[Node], int] | None = 1  # at each place; 0 where nothing is computed, None where not counted
     places: Callable[[Node], Axes] = attrgetter("axes")  # the axes of those places: more than the result's in a sum
-
-    @property
-    def invisible(self) -> bool:
-        """Whether formulas show its source and nothing else."""
-        return self.text == "{0}"
 
 
 class _Rows(dict[str, Op]):

@@ -61,7 +61,7 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
 
 
 def _binds(node: Node, style: Style) -> float:
-    if node.row.invisible:
+    if (node.row.latex if style == "latex" else node.row.text) == "{0}":  # invisible: what it shows is its source
         return _binds(node.sources[0], style)
     if node.op == "constant" and not node.args["symbol"]:
         return 3 if node.args["value"] < 0 else 2.5 if "/" in str(node.args["value"]) else 0

@@ -61,6 +61,7 @@ OPS |= {
         ),
         flops=lambda node: len(node.sources) - 1,
         noun="sum_of_terms",
+        hands_on=True,
     ),
     "sub": row(
         np.subtract,

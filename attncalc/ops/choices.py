@@ -102,7 +102,13 @@ OPS |= {
         flops=0,
     ),
     "held": row(
-        _held, "{0}", "{0}", moved, flops=0, no_gradient="it is held constant: the result does not depend on it"
+        _held,
+        "{0}",
+        "{0}",
+        moved,
+        vjp=lambda g, y, node, a: [None],
+        because="it is held constant: the result does not depend on it",
+        flops=0,
     ),
     "less_equal": _choice(np.less_equal, "≤", r"{0} \le {1}", 4, (3, 3)),
     "less": _choice(np.less, "<", "{0} < {1}", 4, (3, 3)),

@@ -15,7 +15,7 @@ from attncalc.errors import NotExact
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import row
-from attncalc.ops.functions import weigh
+from attncalc.ops.functions import beside, weigh
 from attncalc.ops.kernels import has_letters, is_exact
 
 
@@ -71,7 +71,8 @@ def _select_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _select_vjp(g: Node, y: Node, node: Node, x: Node, places: Node) -> Sequence[Node | None]:
-    return [weigh(one_hot(places, find(x.axes, node.args["over"])), g), None]
+    chosen = one_hot(places, find(x.axes, node.args["over"]))
+    return [weigh(chosen, beside(g, chosen)), None]
 
 
 def _one_hot(node: Node, places: Array) -> Array:

@@ -149,6 +149,12 @@ def mean(x: Node, over: str | None = None) -> Node:
     return Node("mean", x, over=over or x.names[-1])
 
 
+def beside(gradient: Node, slopes: Node) -> Node:
+    """A gradient as it goes with slopes along an axis that it lacks; its own axes, as a Jacobian's, stay in front."""
+    front = tuple(axis for axis in gradient.axes if axis not in slopes.axes)
+    return spread(gradient, front + slopes.axes) if front else gradient
+
+
 def over_all(reduce: Callable[[Node, str], Node], x: Node) -> Node:
     """A sum, a mean or the like along every axis, the last one first: `over_all(mean, losses)` is one number."""
     for name in x.names[::-1]:

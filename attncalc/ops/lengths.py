@@ -112,6 +112,7 @@ OPS |= {
         ),
         mixes=mixes,
         boxed=True,
+        narrow=True,
     ),
     "cosine_ratio": Op(
         _cosine,
@@ -127,6 +128,7 @@ OPS |= {
         about="Both lengths are divided out, not their squares: the vector against itself gives 1.",
         mixes=mixes,
         boxed=True,
+        narrow=True,
     ),
     "angle": Op(
         _angle,
@@ -141,6 +143,7 @@ OPS |= {
         body=lambda node, cosine, a, b: arccos(cosine) * degrees(1),
         mixes=mixes,
         binds=2.5,
+        narrow=True,
     ),
 }
 

@@ -192,7 +192,6 @@ OPS |= {
         binds=1,
         takes=(0,),
         vjp=lambda g, y, node, a: [g.T],
-        because="the gradient is transposed back",
         about="Rows become columns: what stood at [i,j] stands at [j,i]. That undoes a matrix only where its columns "
         "are of length 1 and at right angles to one another; else a transpose is no inverse.",
         flops=0,

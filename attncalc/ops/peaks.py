@@ -12,7 +12,7 @@ from attncalc.cells import At, Cell, Form, Literal, Look, along
 from attncalc.errors import NotExact, ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
-from attncalc.ops.functions import first_maximum
+from attncalc.ops.functions import beside, first_maximum
 from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import axis_of, drop, keep, named, source_axes
 
@@ -79,7 +79,7 @@ OPS |= {
         _peak,
         drop,
         cell=lambda node, at, look: Form("max", along(node, node.args["over"], at)),
-        vjp=lambda g, y, node, x: [g * first_maximum(x, node.args["over"])],
+        vjp=lambda g, y, node, x: [beside(g, x) * first_maximum(x, node.args["over"])],
         because="only the largest entry is felt (the first, where several are)",
         about="max with one argument is the largest entry along an axis, which is gone afterwards.",
         places=source_axes,

@@ -33,6 +33,11 @@ def _cell(node: Node, at: At, look: Look) -> Pick:
     return Pick(0, {axis.name: int(i) for axis, i in zip(source, found, strict=True)})
 
 
+def _vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
+    front = tuple(axis for axis in g.axes if axis not in node.axes)
+    return [reread(g, front + x.axes)]
+
+
 OPS["reread"] = Op(
     _reread,
     _read,
@@ -41,7 +46,7 @@ OPS["reread"] = Op(
     _cell,
     takes=(3,),
     binds=4,
-    vjp=lambda g, y, node, x: [reread(g, x.axes)],
+    vjp=_vjp,
     because="the gradient is read back in the same order",
     mixes=lambda node: node.sources[0].names,
     flops=0,

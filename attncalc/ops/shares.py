@@ -13,7 +13,7 @@ from attncalc.cells import At, Cell, Form, Literal, Look, Pick, along, entrywise
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
-from attncalc.ops.functions import log, log_sum_exp, per, ratio, softmax, total, weigh
+from attncalc.ops.functions import beside, log, log_sum_exp, per, ratio, softmax, total, weigh
 from attncalc.ops.kernels import is_exact
 
 
@@ -80,7 +80,8 @@ def _log_softmax_cell(node: Node, at: At, look: Look) -> Cell:
 
 def _log_softmax_vjp(g: Node, y: Node, node: Node, x: Node, *shares: Node) -> Sequence[Node | None]:
     over = node.args["over"]
-    return [g - (shares[0] if shares else softmax(x, over)) * total(g, over), *(None for _ in shares)]
+    share = shares[0] if shares else softmax(x, over)
+    return [g - share * beside(total(g, over), share), *(None for _ in shares)]
 
 
 def _log_share(node: Node, x: Array, whole: Array) -> Array:
@@ -223,5 +224,6 @@ OPS |= {
         because="the same number, by the way that neither overflows nor vanishes",
         body=lambda node, value, otherwise, watched: value,
         flops=0,
+        hands_on=True,
     ),
 }

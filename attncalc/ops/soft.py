@@ -8,7 +8,7 @@ from attncalc.arrays import Array
 from attncalc.cells import At, Cell, Form, Literal, Look, along, pick
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
-from attncalc.ops.functions import exp, log, softmax, total
+from attncalc.ops.functions import beside, exp, log, softmax, total
 from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import axis_of, drop, keep, named, source_axes
 
@@ -67,7 +67,7 @@ OPS |= {
         _log_sum_exp,
         drop,
         cell=_log_sum_exp_cell,
-        vjp=lambda g, y, node, x: [g * softmax(x, node.args["over"])],
+        vjp=lambda g, y, node, x: [beside(g, x) * softmax(x, node.args["over"])],
         because="the slope of ln Σ exp is the softmax",
         about="logsumexp is a soft maximum: never below the largest entry, and above it by ln n at most, where all n "
         "are alike.",

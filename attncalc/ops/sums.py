@@ -93,6 +93,7 @@ OPS |= {
         about="Σ adds along one axis, the last one unless a subscript names another; that axis is gone afterwards.",
         mixes=mixes,
         places=source_axes,
+        narrow=True,
     ),
     "mean": Op(
         _mean,
@@ -103,6 +104,7 @@ OPS |= {
         about="The sum over how many there are, along the last axis unless a subscript names another.",
         body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
         places=source_axes,
+        narrow=True,
         **named("mean", r"\operatorname{mean}"),
     ),
 }

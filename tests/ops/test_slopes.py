@@ -16,7 +16,8 @@ from attncalc.gradients import gradients
 from attncalc.graph import OPS, Node, given, walk
 
 Array = NDArray[Any]
-SMOOTH = [(op, e) for op, row in OPS.items() if row.vjp for e in EXAMPLES.get(op, ()) if e.operands]
+HELD = "held"  # whose gradient is 0 whatever its slope is
+SMOOTH = [(op, e) for op, row in OPS.items() if row.vjp and op != HELD for e in EXAMPLES.get(op, ()) if e.operands]
 every_smooth_example = pytest.mark.parametrize(("op", "example"), SMOOTH, ids=[f"{op}: {e}" for op, e in SMOOTH])
 
 
@@ -62,6 +63,16 @@ class TestEachGradient:
                 found = value(second[other], {**values, "w": weights}) if other in second else np.zeros_like(expected)
                 same(found, expected, 7)
 
+    def test_is_what_its_jacobian_comes_to(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        values = example.values(operands) | {"g": numbers(node, 12)}
+        front = tuple(axis._replace(name=f"of {axis.name}") for axis in node.axes)
+        values["each"] = np.eye(values["g"].size).reshape(node.shape * 2)
+        once = gradients(node, given("each", front + node.axes), reals(operands))
+        for operand, gradient in backward(node, reals(operands)).items():
+            jacobian = value(once[operand], values)
+            same(np.tensordot(values["g"], jacobian, values["g"].ndim), value(gradient, values), 12)
+
     def test_keeps_float32(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands) | {"g": numbers(node, 11)}
@@ -73,6 +84,6 @@ class TestEachGradient:
 def test_what_has_no_gradient_says_why(op: str) -> None:
     for example in EXAMPLES[op]:
         node, operands = example.graph()
-        if reals(operands) and op != "held":
+        if reals(operands):
             with pytest.raises(NoGradient, match=OPS[op].no_gradient):
                 backward(node, reals(operands))
