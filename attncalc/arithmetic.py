@@ -24,9 +24,6 @@ _COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
 LONGEST = 8
 """A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
 
-_HAND_ON = ("concat", "listed", "stack")
-"""Primitives whose entry, where it is just that of a step, says no more than the value does."""
-
 
 def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
     """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands."""
@@ -35,7 +32,7 @@ def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
         return ()
     pieces, _ = _of_node(expression, at, value, {})
     alone = len(pieces) == 1 and isinstance(pieces[0], Entry)
-    return () if alone and expression.op in _HAND_ON else _joined(pieces)
+    return () if alone and expression.row.joins else _joined(pieces)
 
 
 def _is_leaf(node: Node) -> bool:

@@ -49,6 +49,12 @@ class Op(NamedTuple):
     no_gradient: str = ""  # why there is none, for a row without a VJP
     about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
     flops: int | Callable[[Node], int] | None = 1  # at each place; 0 where nothing is computed, None where not counted
+    joins: bool = False  # it lays its sources side by side: an entry that is one of theirs has no arithmetic to show
+    points: str = ""  # the argument with the axis whose places its entries are, to be shown by their labels
+    view: bool = False  # its value shows a source's memory and takes none of its own
+    truth: bool = False  # its entries are true or false, a byte each
+    twice: bool = False  # its kernel holds as much again as its value while it is at work
+    adds: bool = False  # what it mixes it only adds up: of parts of an axis each gives a share of the sum
     places: Callable[[Node], Axes] = attrgetter("axes")  # the axes of those places: more than the result's in a sum
 
 

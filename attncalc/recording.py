@@ -53,7 +53,7 @@ def record(
         value=value,
         why=node.args["why"],
         labels={axis.name: labels[axis.name] for axis in node.axes if len(labels.get(axis.name, ())) == axis.size},
-        names=labels.get(expression.args["of"], ()) if expression.op == "ranking" else (),
+        names=labels.get(expression.args[points], ()) if (points := expression.row.points) else (),
         gradient_of=node.args["of"],
         check=check,
         drift=drift,

@@ -21,12 +21,6 @@ from attncalc.large.fused import Pattern
 from attncalc.large.portions import divides
 from attncalc.plan import Plan
 
-VIEWS = frozenset(("rename", "slice", "split", "spread", "step", "take", "transpose"))
-"""Primitives whose values have no memory of their own: they show another value's."""
-TRUTHS = frozenset(("and", "equal", "less", "less_equal", "not"))
-"""Primitives whose entries are true or false, a byte each."""
-TWICE = frozenset(("log_softmax", "log_sum_exp", "softmax"))
-"""Primitives that hold as much again while they are at work."""
 BLOCK = 2**22
 """So many bytes, about, all values of a block take."""
 SHARES = 8
@@ -79,7 +73,7 @@ class Layout(NamedTuple):
     def rows(self, itemsize: int) -> int:
         """How many places of the axis make a block."""
         assert self.axis is not None, "there are blocks over an axis alone"
-        each = sum(bytes_of(node, itemsize) for node in self.divided if node.op not in VIEWS) // self.axis.size
+        each = sum(bytes_of(node, itemsize) for node in self.divided if not node.row.view) // self.axis.size
         return max(1, min(self.axis.size, BLOCK // max(each, 1)))
 
     def bytes(self, itemsize: int) -> int:
@@ -113,7 +107,7 @@ def peak(
             owner = _owner(node, own)
             held = holders[owner] = holders.get(owner, 0) + 1
             live += bytes_of(owner, itemsize) if held == 1 else 0
-        most = max(most, live + max((bytes_of(node, itemsize) for node in made if node.op in TWICE), default=0))
+        most = max(most, live + max((bytes_of(node, itemsize) for node in made if node.row.twice), default=0))
         for node in freed:
             owner = _owner(node, own)
             holders[owner] -= 1
@@ -122,7 +116,7 @@ def peak(
 
 
 def _owner(node: Node, own: Container[Node]) -> Node:
-    while node.op in VIEWS and node.sources and node not in own:
+    while node.row.view and node not in own:
         node = node.sources[0]
     return node
 
@@ -131,7 +125,7 @@ def bytes_of(node: Node, itemsize: int) -> int:
     """The bytes of a node's value; an operand is there before, and positions are counted as they are asked for."""
     if node.op in ("input", "index"):
         return 0
-    return (1 if node.op in TRUTHS else itemsize) * math.prod(node.shape)
+    return (1 if node.row.truth else itemsize) * math.prod(node.shape)
 
 
 def lay_out(roots: Sequence[Node], itemsize: int) -> Layout:
@@ -207,6 +201,4 @@ def _adds(node: Node, axis: Axis, divided: set[Node]) -> bool:
     """Whether a node is a sum over the axis, of entries that are there in blocks."""
     if axis in node.axes or not any(source in divided for source in node.sources):
         return False
-    if node.op == "sum":
-        return bool(node.args["over"] == axis.name)
-    return node.op == "matmul" and axis == node.sources[0].axes[-1] and all(axis in s.axes for s in node.sources)
+    return node.row.adds and axis.name in node.row.mixes(node) and all(axis in source.axes for source in node.sources)

@@ -49,7 +49,8 @@ def _where(keep: Array, x: Array, otherwise: Array) -> Array:
 def _choice(kernel: Any, sign: str, latex: str, binds: float, takes: tuple[float, ...]) -> Op:
     """The row of a comparison, or of what joins two of them: true or false at each place."""
     text = f"{{0}} {sign} {{1}}" if len(takes) > 1 else f"{sign} {{0}}"
-    return row(kernel, text, latex, entrywise(sign), binds=binds, takes=takes, no_gradient="it is a choice", flops=0)
+    told = {"no_gradient": "it is a choice", "flops": 0, "truth": True}
+    return row(kernel, text, latex, entrywise(sign), binds=binds, takes=takes, **told)
 
 
 def _held(x: Array) -> Array:
@@ -109,6 +110,7 @@ OPS |= {
         vjp=lambda g, y, node, a: [None],
         because="it is held constant: the result does not depend on it",
         flops=0,
+        view=True,
     ),
     "less_equal": _choice(np.less_equal, "≤", r"{0} \le {1}", 4, (3, 3)),
     "less": _choice(np.less, "<", "{0} < {1}", 4, (3, 3)),

@@ -87,7 +87,7 @@ def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
 
 _COUNTED = "what is counted comes in whole numbers, which do not move"
 OPS |= {
-    "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED, flops=0),
+    "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED, flops=0, view=True),
     "factorial": row(_factorial, "{0}!", "{0}!", entrywise("!"), binds=1, takes=(0,), no_gradient=_COUNTED),
     "log_factorial": row(
         _log_factorial,

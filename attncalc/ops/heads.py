@@ -100,6 +100,7 @@ OPS |= {
         "next. No entry leaves its row; reading the table as [h, n, d_k] at once would hand one token's numbers to "
         "another.",
         flops=0,
+        view=True,
         **_words("{0} split into heads", r"\operatorname{{split}}({0})"),
     ),
     "merge": Op(

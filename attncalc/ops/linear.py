@@ -182,6 +182,7 @@ OPS |= {
         mixes=lambda node: (node.sources[0].axes[-1].name,),
         flops=2,
         places=lambda node: (*node.axes, node.sources[0].axes[-1]),
+        adds=True,
     ),
     "transpose": Op(
         lambda node, a: np.swapaxes(a, -1, -2),
@@ -195,6 +196,7 @@ OPS |= {
         about="Rows become columns: what stood at [i,j] stands at [j,i]. That undoes a matrix only where its columns "
         "are of length 1 and at right angles to one another; else a transpose is no inverse.",
         flops=0,
+        view=True,
     ),
     "outer": Op(
         _outer,

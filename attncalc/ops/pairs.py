@@ -140,6 +140,7 @@ OPS |= {
         because="the entries that were passed over are not felt",
         mixes=lambda node: tuple(_last(node)),
         flops=0,
+        view=True,
     ),
     "interleave": Op(
         _interleave,

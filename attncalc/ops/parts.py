@@ -129,6 +129,7 @@ OPS |= {
         because="only the places that were taken are felt",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        view=True,
     ),
     "concat": Op(
         _concat,
@@ -141,6 +142,7 @@ OPS |= {
         about="The parts stand one after the other, as they are: nothing is added up.",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        joins=True,
     ),
     "listed": Op(
         lambda node, *parts: np.stack(np.broadcast_arrays(*parts), axis=-1),
@@ -152,5 +154,6 @@ OPS |= {
         because="each part gets its own place of the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        joins=True,
     ),
 }

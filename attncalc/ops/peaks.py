@@ -104,5 +104,6 @@ OPS |= {
         no_gradient="a ranking jumps where two entries change places",
         mixes=lambda node: (node.sources[0].names[-1],),
         places=source_axes,
+        points="of",
     ),
 }

@@ -53,6 +53,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [rename(g, node.args["new"], node.args["old"])],
         takes=(9,),
         flops=0,
+        view=True,
     ),
     "spread": Op(
         _spread,
@@ -65,5 +66,6 @@ OPS |= {
         vjp=lambda g, y, node, x: [g],
         because="what was handed to all gets the sum of their gradients",
         flops=0,
+        view=True,
     ),
 }

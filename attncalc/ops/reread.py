@@ -50,6 +50,7 @@ OPS["reread"] = Op(
     because="the gradient is read back in the same order",
     mixes=lambda node: node.sources[0].names,
     flops=0,
+    view=True,
 )
 
 

@@ -25,6 +25,11 @@ def _taken(args: dict[str, Any], x: Axes) -> Axes:
     return without(x, axis.name)
 
 
+def _take(node: Node, x: Array) -> Array:
+    behind = -position(node.sources[0].axes, node.args["over"]) - 1
+    return np.asarray(x[(..., node.args["at"], *[slice(None)] * behind)])
+
+
 def _take_vjp(g: Node, y: Node, node: Node, x: Node) -> list[Node]:
     place = -1 - x.names[::-1].index(node.args["over"])
     cut = len(g.axes) + place + 1
@@ -166,7 +171,7 @@ def _log_of_ratio(above: Cell, below: int) -> Cell:
 
 OPS |= {
     "take": Op(
-        lambda node, x: np.take(x, node.args["at"], axis=position(node.sources[0].axes, node.args["over"])),
+        _take,
         _taken,
         "{0}[{a[over]}={a[at]}]",
         "{{{0}}}_{{{a[over]}={a[at]}}}",
@@ -176,6 +181,7 @@ OPS |= {
         because="only the place that was taken is felt",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        view=True,
     ),
     "stack": Op(
         lambda node, *rows: np.stack(np.broadcast_arrays(*rows), axis=-2),
@@ -187,6 +193,7 @@ OPS |= {
         because="each row gets its own row of the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        joins=True,
     ),
     "lookup": Op(
         _lookup,

@@ -198,7 +198,8 @@ OPS |= {
         "is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         mixes=lambda node: (node.args["over"],),
-        flops=5,  # a maximum, two differences, an exponential and a sum
+        flops=5,  # a maximum, two differences, an exponential and a sum,
+        twice=True,
     ),
     "log_share": Op(
         _log_share,

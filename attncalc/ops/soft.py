@@ -61,6 +61,7 @@ OPS |= {
         "column need not.",
         body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
         flops=5,  # a maximum, a difference, an exponential, a sum and a quotient
+        twice=True,
         **named("softmax", r"\operatorname{softmax}"),
     ),
     "log_sum_exp": Op(
@@ -74,6 +75,7 @@ OPS |= {
         body=lambda node, x: log(total(exp(x), node.args["over"])),
         flops=4,  # a maximum, a difference, an exponential and a sum
         places=source_axes,
+        twice=True,
         **named("logsumexp", r"\operatorname{logsumexp}"),
     ),
 }

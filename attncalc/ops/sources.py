@@ -100,5 +100,6 @@ OPS |= {
         because="handed on as it is",
         hands_on=True,
         narrow=True,
+        view=True,
     ),
 }

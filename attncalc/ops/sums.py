@@ -94,6 +94,7 @@ OPS |= {
         mixes=mixes,
         places=source_axes,
         narrow=True,
+        adds=True,
     ),
     "mean": Op(
         _mean,

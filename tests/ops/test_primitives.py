@@ -117,6 +117,13 @@ class TestEachExample:
             there = {0.0, 1.0}.union(*(known[source].astype(float).flat for source in node.sources))
             assert set(known[node].astype(float).flat) <= there
 
+    def test_says_what_memory_its_value_takes(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        known = evaluate([node, *node.sources], example.values(operands), keep=lambda _: True)
+        shown = any(np.shares_memory(known[node], known[source]) for source in node.sources)
+        assert node.row.view == shown
+        assert not node.sources or node.row.truth == (known[node].dtype == bool)
+
     def test_entries_meet_along_the_axes_that_it_says_it_mixes(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands)
