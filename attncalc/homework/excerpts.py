@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.axes import align
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
+from attncalc.large.portions import at_places, portion
 
 Array = NDArray[Any]
 
@@ -25,8 +25,6 @@ SAMPLE = 12
 """So many rows are tried."""
 BLOCK = 2**22
 """About so many entries are worked out at a time."""
-_ROW_BY_ROW = ("step", "matmul", "transpose", "outer", "held", "rotate", "index")
-"""Primitives that take rows as they come, beside the elementwise ones and those that run over another axis."""
 
 
 def entries_of(node: Node) -> int:
@@ -51,26 +49,17 @@ def sample(size: int) -> Array:
 
 def at_rows(nodes: Sequence[Node], operands: Mapping[str, Array], axis: str, chosen: Array) -> list[Array | None]:
     """The nodes' values at some places of an axis; None where that takes a large value as a whole."""
-    parted = {node for node in walk(*nodes) if axis in node.names and _row_by_row(node, axis)}
-    whole, pieces = set[Node](), set[Node]()
-    stack = list(nodes)
-    while stack:  # what is needed at those rows, and what is needed as a whole
-        node = stack.pop()
-        if node in pieces or node in whole:
-            continue
-        if node in parted:
-            pieces.add(node)
-            stack.extend(node.sources)
-        else:
-            whole.add(node)
-    refused = {node for node in whole if largest(node) > LARGE}
-    values: dict[Node, Array] = evaluate([*whole - refused], operands, keep=lambda node: False)
-    values = {node: _taken(value, node, axis, chosen) for node, value in values.items() if node in whole}
-    with np.errstate(all="ignore"):
-        for node in sorted(pieces, key=lambda node: node.serial):
-            if all(source in values for source in node.sources):
-                values[node] = _value(node, values, operands, axis, chosen)
-    return [values.get(node) for node in nodes]
+    places = {along: chosen.tolist() for node in nodes for along in node.axes if along.name == axis}
+    part = portion(nodes, dict.fromkeys(places, len(chosen)), known=lambda node: False)
+    refused = {name for name, (node, _) in part.taken.items() if node.sources and largest(node) > LARGE}
+    taken = {name: at for name, at in part.taken.items() if name not in refused}
+    whole = evaluate([node for node, _ in taken.values()], operands, keep=lambda node: False)
+    inputs = {
+        name: at_places(whole[node], node.axes, {a: places[a] for a in cut}) for name, (node, cut) in taken.items()
+    }
+    lost = {node for node in walk(*part.roots) if node.op == "input" and node.args["name"] in refused}
+    found = evaluate([root for root in part.roots if lost.isdisjoint(walk(root))], inputs)
+    return [found.get(root) for root in part.roots]
 
 
 def in_blocks(node: Node, operands: Mapping[str, Array]) -> Iterator[tuple[slice, Array]]:
@@ -86,31 +75,3 @@ def in_blocks(node: Node, operands: Mapping[str, Array]) -> Iterator[tuple[slice
         if value is None:
             return
         yield part, value
-
-
-def _row_by_row(node: Node, axis: str) -> bool:
-    if node.op == "input" or node.row.elementwise:
-        return True
-    if node.op == "matmul":
-        return node.sources[0].names[-1] != axis
-    return node.op in _ROW_BY_ROW or node.args.get("over", axis) != axis
-
-
-def _taken(value: Array, node: Node, axis: str, chosen: Array) -> Array:
-    return value.take(chosen, axis=node.names.index(axis)) if axis in node.names else value
-
-
-def _value(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], axis: str, chosen: Array) -> Array:
-    """A node's value at the chosen rows, from those of its sources."""
-    if node.op == "input":
-        return _taken(operands[node.args["name"]], node, axis, chosen)
-    if node.op == "step":
-        return values[node.sources[0]]
-    if node.op == "index":
-        along = node.args["along"]
-        places = chosen if along.name == axis else np.arange(along.size)
-        shape = tuple(len(chosen) if each.name == axis else each.size for each in node.axes)
-        return np.broadcast_to(align(places.astype(np.float64), (along,), node.axes), shape)
-    if node.row.elementwise:
-        return np.asarray(node.row.kernel(*(align(values[s], s.axes, node.axes) for s in node.sources)))
-    return np.asarray(node.row.kernel(node, *(values[source] for source in node.sources)))
