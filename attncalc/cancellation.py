@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 import numpy as np
 
@@ -16,10 +15,6 @@ MARGIN = 16
 """So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
 SUSPICIOUS = 1e-9
 """Entries this small beside the largest one are looked into; others cannot be left-overs worth the trouble."""
-
-_ADDS = ("add", "sub")
-_MOVES = ("transpose", "rename", "split", "merge", "repeat", "gather", "spread", "neg")
-_CARRIES = ("matmul", "sum", "mean", *_MOVES)
 
 
 def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
@@ -41,16 +36,19 @@ def _terms(
 ) -> Array:
     """The sizes of the terms that an entry is the sum of, added up without their signs.
 
-    A step that only moves another one's entries, as the cutting into heads does, is looked through.
+    Where another step's entries are only moved, as when they are cut into heads, or added up, it is looked through.
     """
     if node.op == "step":
         return _terms(node.sources[0], values, operands) if only_moved else np.abs(values[node])
-    if node.op in (*_ADDS, *_CARRIES, "mul"):
-        moved = only_moved and node.op in _MOVES
-        inner = [_terms(source, values, operands, only_moved=moved) for source in node.sources]
-        if not node.row.elementwise:
-            return np.asarray(node.row.kernel(node, *inner))
-        laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
-        return np.asarray(reduce(np.multiply if node.op == "mul" else np.add, laid))
-    known = {step.key: value for step, value in values.items() if step.op == "step"}
-    return np.abs(evaluate([node], operands, given=known)[node])
+    row = node.row
+    moves = row.flops == 0 and bool(node.sources) and not row.elementwise
+    terms = row.kernel if moves else row.terms
+    if terms is None:
+        known = {step.key: value for step, value in values.items() if step.op == "step"}
+        return np.abs(evaluate([node], operands, given=known)[node])
+    alone = only_moved and len(node.sources) == 1
+    inner = [_terms(source, values, operands, only_moved=alone) for source in node.sources]
+    if not row.elementwise:
+        return np.asarray(terms(node, *inner))
+    laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
+    return np.asarray(terms(*laid))

@@ -55,6 +55,7 @@ class Op(NamedTuple):
     truth: bool = False  # its entries are true or false, a byte each
     twice: bool = False  # its kernel holds as much again as its value while it is at work
     adds: bool = False  # what it mixes it only adds up: of parts of an axis each gives a share of the sum
+    terms: Callable[..., Any] | None = None  # as the kernel, of sizes: those of the terms that an entry is the sum of
     places: Callable[[Node], Axes] = attrgetter("axes")  # the axes of those places: more than the result's in a sum
 
 

@@ -9,7 +9,7 @@ from attncalc.axes import Axis, composite
 from attncalc.cancellation import left_over
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, given
-from attncalc.ops import rename, split
+from attncalc.ops import concat, rename, split
 from attncalc.steps import building, step
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
@@ -29,6 +29,7 @@ STEPS: list[tuple[str, Node, object]] = [
         np.swapaxes(np.reshape(GONE, (2, 2, 2)), 0, 1),
     ),
     ("a step that renames what another one moved", rename(step("t", step("q", X - Y)), "n", "m"), GONE),
+    ("a difference laid beside something else", concat([X - Y, Y], "n"), GONE + [[False] * 4] * 2),
     ("a product takes it as it is", step("q", X - Y) * 2, None),
 ]
 

@@ -33,9 +33,6 @@ LEAST_DECIMALS, MOST_DECIMALS = 2, 8
 FEWER = 6
 """Where an answer has the digits of a machine, its writer may have rounded to so many decimals or fewer before."""
 
-_MOVED = ("input", "constant", "constants", "size", "index", "identity", "rename", "transpose", "spread", "split",
-          "merge", "repeat", "slice", "concat", "listed", "take", "held", "cubable", "reread")  # fmt: skip
-"""Primitives that leave nothing to round."""
 _INSIDE = "~"
 """The group of what is written down inside a step."""
 
@@ -157,7 +154,7 @@ def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
     places: list[Node] = []
 
     def written_down(node: Node) -> Node:
-        if node.op in _MOVED or node.row.no_gradient:
+        if node.row.flops == 0 or node.row.no_gradient:  # nothing that is not written down elsewhere
             return node
         place = Node("step", node, name=str(len(places)), group=_INSIDE, why="", symbol="", shown=False, of=None)
         places.append(place)
@@ -176,7 +173,7 @@ def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
                 behind = [known[source] for source in part.sources]
                 same = behind == [*part.sources]
                 copy = part if same else Node(part.op, *behind, axes=part.axes, **part.args)
-                known[part] = opened(copy) if part.op not in ("step", *_MOVED) else copy
+                known[part] = opened(copy) if part.op != "step" else copy
         return known[body]
 
     for node in walk(root):

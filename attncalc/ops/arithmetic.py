@@ -62,6 +62,7 @@ OPS |= {
         flops=lambda node: len(node.sources) - 1,
         noun="sum_of_terms",
         hands_on=True,
+        terms=_add,
     ),
     "sub": row(
         np.subtract,
@@ -77,6 +78,7 @@ OPS |= {
             else "a difference hands its gradient to what it starts from"
         ),
         noun="difference",
+        terms=np.add,
     ),
     "neg": row(
         lambda x: 0 - x,  # np.negative would make −0 of 0
@@ -88,6 +90,7 @@ OPS |= {
         vjp=lambda g, y, node, a: [-g],
         because="the sign turns",
         noun="opposite",
+        terms=np.positive,
     ),
     "mul": row(
         np.multiply,
@@ -104,6 +107,7 @@ OPS |= {
             else ""
         ),
         noun="product",
+        terms=np.multiply,
     ),
     "div": row(
         np.divide,

@@ -133,6 +133,7 @@ OPS |= {
         because="every head of a group gets the group's gradient",
         mixes=lambda node: (node.args["old"],),
         places=source_axes,
+        terms=_gather,
         **_words("{0} summed by groups of {a[times]}", r"\operatorname{{groupsum}}_{{{a[times]}}}({0})"),
     ),
 }

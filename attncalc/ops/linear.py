@@ -183,6 +183,7 @@ OPS |= {
         flops=2,
         places=lambda node: (*node.axes, node.sources[0].axes[-1]),
         adds=True,
+        terms=_matmul,
     ),
     "transpose": Op(
         lambda node, a: np.swapaxes(a, -1, -2),

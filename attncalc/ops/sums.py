@@ -58,6 +58,10 @@ def named(name: str, latex: str) -> dict[str, Any]:
     }
 
 
+def _sum(node: Node, x: Array) -> Array:
+    return np.asarray(np.sum(x, axis=axis_of(node)))
+
+
 def _sum_text(node: Node, x: str) -> str:
     return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
 
@@ -81,7 +85,7 @@ def _mean_cell(node: Node, at: At, look: Look) -> Cell:
 
 OPS |= {
     "sum": Op(
-        lambda node, x: np.asarray(np.sum(x, axis=axis_of(node))),
+        _sum,
         drop,
         _sum_text,
         lambda node, x: rf"\sum_{{{latex_axis(node.args['over'])}}} {x}",
@@ -95,6 +99,7 @@ OPS |= {
         places=source_axes,
         narrow=True,
         adds=True,
+        terms=_sum,
     ),
     "mean": Op(
         _mean,
@@ -106,6 +111,7 @@ OPS |= {
         body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
         places=source_axes,
         narrow=True,
+        terms=_mean,
         **named("mean", r"\operatorname{mean}"),
     ),
 }
