@@ -28,6 +28,9 @@ class Op(NamedTuple):
     Text and LaTeX are templates over the sources ({0}, {1}, …) and the arguments ({a[over]}), or functions of
     (node, *sources' texts). `binds` says how tightly the result holds together (0 an atom, 1 a power, 2 a product,
     2.5 a quotient, 3 a sum, 4 a comparison), `takes` up to what each source may come without brackets.
+
+    The fields stand in groups: what it computes, how it is written, its gradient, and what it costs. A row that leaves
+    out all that has a default is one that works on its entries one by one, in one operation each.
     """
 
     kernel: Callable[..., Any]  # (node, *values) → value; elementwise rows: (*aligned values) → value
@@ -35,28 +38,31 @@ class Op(NamedTuple):
     text: str | Callable[..., str]
     latex: str | Callable[..., str]
     cell: Callable[..., Cell]  # (node, at, look) → how one entry is made from entries of the sources
-    vjp: Callable[..., Sequence[Node | None]] | None = None  # (gradient, y, node, *sources) → one a source
-    because: str | Callable[[Node, int], str] = ""  # said beside the backward step; may depend on which source
-    hands_on: bool = False  # the gradient passes unchanged: what was said of it before tells more than `because`
-    narrow: bool = False  # the VJP takes a gradient without the axes along which it is the same; elementwise ones do
+    elementwise: bool = False
+    mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
     body: Callable[..., Node] | None = None  # (node, *sources) → the definition in smaller primitives
+    about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
+
     binds: float = 0
     takes: tuple[float, ...] = (9, 9, 9, 9)
     boxed: bool = False  # in LaTeX its sign holds its sources together, as a root or a bar does: they need no brackets
     noun: str = ""  # what its value is called as a step of its own, where its name is a verb or a sign
-    elementwise: bool = False
-    mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
-    no_gradient: str = ""  # why there is none, for a row without a VJP
-    about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
-    flops: int | Callable[[Node], int] | None = 1  # at each place; 0 where nothing is computed, None where not counted
     joins: bool = False  # it lays its sources side by side: an entry that is one of theirs has no arithmetic to show
     points: str = ""  # the argument with the axis whose places its entries are, to be shown by their labels
+
+    vjp: Callable[..., Sequence[Node | None]] | None = None  # (gradient, y, node, *sources) → one a source
+    because: str | Callable[[Node, int], str] = ""  # said beside the backward step; may depend on which source
+    no_gradient: str = ""  # why there is none, for a row without a VJP
+    hands_on: bool = False  # the gradient passes unchanged: what was said of it before tells more than `because`
+    narrow: bool = False  # the VJP takes a gradient without the axes along which it is the same; elementwise ones do
+
+    flops: int | Callable[[Node], int] | None = 1  # at each place; 0 where nothing is computed, None where not counted
+    places: Callable[[Node], Axes] = attrgetter("axes")  # the axes of those places: those of the result, or more
+    adds: bool = False  # what it mixes it only adds up: of parts of an axis each gives a share of the sum
+    terms: Callable[..., Any] | None = None  # as the kernel, of sizes: those of the terms that an entry is the sum of
     view: bool = False  # its value shows a source's memory and takes none of its own
     truth: bool = False  # its entries are true or false, a byte each
     twice: bool = False  # its kernel holds as much again as its value while it is at work
-    adds: bool = False  # what it mixes it only adds up: of parts of an axis each gives a share of the sum
-    terms: Callable[..., Any] | None = None  # as the kernel, of sizes: those of the terms that an entry is the sum of
-    places: Callable[[Node], Axes] = attrgetter("axes")  # the axes of those places: more than the result's in a sum
 
 
 class _Rows(dict[str, Op]):
