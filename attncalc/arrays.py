@@ -1,4 +1,4 @@
-"""What the values of a calculation are, by the one name that signatures give them."""
+"""What the values of a calculation are: the name that signatures give them, and the types of float that they come in."""
 
 from __future__ import annotations
 
@@ -9,3 +9,6 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = "NDArray[Any]"
 """Floats, whole numbers or truths; as an array of objects, exact numbers or letters."""
+
+DTYPES = ("float64", "float32")
+"""The floating-point types that a run may be in, the usual one first."""

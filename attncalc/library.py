@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import DTYPES
 from attncalc.calculation import UPSTREAM, Calculation
 from attncalc.errors import OptionError
 from attncalc.inputs import to_given
@@ -72,9 +73,6 @@ def _decimals(decimals: Any) -> int | None:
         said = visible(repr(decimals), 80)
         raise OptionError(f"round_to must be a whole number of decimals, 0 or more, and not {said}")
     return int(decimals)
-
-
-DTYPES = ("float32", "float64")
 
 
 _SETTINGS: dict[str, Callable[[Any], Any]] = {"dtype": _known_dtype, "round_to": _decimals}

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from typer.core import TyperOption
 
+from attncalc.arrays import DTYPES
 from attncalc.cli.command import option, switch
-from attncalc.cli.settings import DTYPES, WHEN
+from attncalc.cli.settings import WHEN
 from attncalc.render import FORMATS, PICTURES
 from attncalc.text import either
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from attncalc.arrays import DTYPES
 from attncalc.cli import output
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.render import BINARY, FORMATS, PICTURES, View
@@ -28,7 +29,6 @@ SUFFIXES = {
     ".svg": "svg",
 }
 WHEN = ("auto", "always", "never")
-DTYPES = ("float64", "float32")
 MOST_DIGITS = 50
 MOST_ROUNDING = 15  # float64 has no more
 
