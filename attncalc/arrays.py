@@ -1,4 +1,4 @@
-"""What the values of a calculation are: the name that signatures give them, and the types of float that they come in."""
+"""What the values of a calculation are: the name that signatures give them, and the types of float that there are."""
 
 from __future__ import annotations
 
