@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from attncalc.calculation import Calculation, Operand, Shape
 from attncalc.errors import OptionError, ShapeError
 from attncalc.text import either, flag
 from attncalc.trace import Given
-
-if TYPE_CHECKING:
-    pass
 
 
 class Bound(NamedTuple):

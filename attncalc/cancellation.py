@@ -8,7 +8,7 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.axes import align
-from attncalc.evaluate import evaluate
+from attncalc.evaluate import by_key, evaluate
 from attncalc.graph import Node
 
 MARGIN = 16
@@ -44,8 +44,7 @@ def _terms(
     moves = row.flops == 0 and bool(node.sources) and not row.elementwise
     terms = row.kernel if moves else row.terms
     if terms is None:
-        known = {step.key: value for step, value in values.items() if step.op == "step"}
-        return np.abs(evaluate([node], operands, given=known)[node])
+        return np.abs(evaluate([node], operands, given=by_key(values))[node])
     alone = only_moved and len(node.sources) == 1
     inner = [_terms(source, values, operands, only_moved=alone) for source in node.sources]
     if not row.elementwise:

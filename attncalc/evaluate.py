@@ -52,6 +52,11 @@ def evaluate(
     return values
 
 
+def by_key(values: Mapping[Node, Array]) -> dict[tuple[str, str], Array]:
+    """The values of the steps among these nodes by their (group, name), as they are given to another evaluation."""
+    return {node.key: value for node, value in values.items() if node.op == "step"}
+
+
 def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: np.dtype[Any]) -> Array:
     """The value of one node but a step, from those of its sources."""
     if node.op == "input":

@@ -11,7 +11,7 @@ import numpy as np
 from attncalc import notation
 from attncalc.arrays import Array
 from attncalc.errors import DomainError
-from attncalc.evaluate import evaluate
+from attncalc.evaluate import by_key, evaluate
 from attncalc.graph import Node
 from attncalc.text import both
 from attncalc.trace import Arithmetic, Check, Notation, Origin, Step, Trace
@@ -118,7 +118,7 @@ def _look(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> EntryO
         value = values.get(source)
         if value is None:
             if source not in found:
-                found[source] = evaluate([source], operands, dtype=kind, given=_named_values(values))[source]
+                found[source] = evaluate([source], operands, dtype=kind, given=by_key(values))[source]
             value = found[source]
         return value[tuple(place[name] for name in source.names)]
 
@@ -137,10 +137,6 @@ def _origins(node: Node, look: EntryOf, at: tuple[int, ...]) -> tuple[Origin, ..
     from attncalc.origins import origins  # one kind of page asks for it
 
     return origins(node, dict(zip(node.names, at, strict=True)), look)
-
-
-def _named_values(values: Mapping[Node, Array]) -> dict[tuple[str, str], Array]:
-    return {node.key: value for node, value in values.items() if node.op == "step"}
 
 
 def drop(step: Step, dropped: frozenset[str]) -> Step:

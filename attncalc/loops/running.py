@@ -11,7 +11,7 @@ import numpy as np
 from attncalc import progress
 from attncalc.arrays import Array
 from attncalc.errors import OptionError
-from attncalc.evaluate import evaluate
+from attncalc.evaluate import by_key, evaluate
 from attncalc.graph import Node
 from attncalc.loops.program import Program
 
@@ -94,7 +94,7 @@ def grown(
     known: dict[tuple[str, str], Array] = {}
     for done, chosen in enumerate(growth.steps, start=1):
         values = evaluate([chosen], operands, dtype=dtype, given=known, after_step=after_step)
-        known |= {node.key: value for node, value in values.items() if node.op == "step"}
+        known |= by_key(values)
         progress.tell(growth.turn, done, growth.turns)
         if growth.enough(values[chosen]):
             break

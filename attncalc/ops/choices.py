@@ -15,12 +15,16 @@ from attncalc.ops.functions import keep_where, sign
 from attncalc.ops.kernels import either
 
 
+def _masks(node: Node) -> bool:
+    """Whether what is not chosen becomes −∞."""
+    otherwise = node.sources[2]
+    return otherwise.op == "constant" and bool(otherwise.args["value"] == -np.inf)
+
+
 def _where_cell(node: Node, at: At, look: Look) -> Any:
     if look(0, pick(node, 0, at).at):
         return pick(node, 1, at)
-    otherwise = node.sources[2]
-    masked = otherwise.op == "constant" and otherwise.args["value"] == -np.inf
-    return Literal("masked: −∞") if masked else pick(node, 2, at)
+    return Literal("masked: −∞") if _masks(node) else pick(node, 2, at)
 
 
 def _where_text(node: Node, keep: str, x: str, otherwise: str) -> str:
@@ -32,8 +36,7 @@ def _where_latex(node: Node, keep: str, x: str, otherwise: str) -> str:
 
 
 def _about_choice(node: Node) -> str:
-    otherwise = node.sources[2]
-    if otherwise.op != "constant" or otherwise.args["value"] != -np.inf:
+    if not _masks(node):
         return ""
     return (
         "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the others share out the whole. A 0 there "

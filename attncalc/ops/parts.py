@@ -74,14 +74,19 @@ def _concat(node: Node, *parts: Array) -> Array:
     return np.concatenate(laid, axis=position(node.axes, node.args["over"]))
 
 
-def _concat_text(node: Node, *parts: str) -> str:
-    shown = parts if len(parts) <= 4 else (parts[0], "…", parts[-1])
-    return f"[{'; '.join(shown)}]"
+def side_by_side(node: Node, *parts: str) -> str:
+    """`[a; b]`, as a primitive is written that lays its sources side by side; of many the first and the last."""
+    return f"[{'; '.join(_few(parts, '…'))}]"
 
 
-def _concat_latex(node: Node, *parts: str) -> str:
-    shown = parts if len(parts) <= 4 else (parts[0], r"\ldots", parts[-1])
-    return rf"\left[{'; '.join(shown)}\right]"
+def side_by_side_latex(node: Node, *parts: str) -> str:
+    """The same in LaTeX."""
+    inside = "; ".join(_few(parts, r"\ldots"))
+    return rf"\left[{inside}\right]"
+
+
+def _few(parts: tuple[str, ...], gap: str) -> tuple[str, ...]:
+    return parts if len(parts) <= 4 else (parts[0], gap, parts[-1])
 
 
 def _concat_cell(node: Node, at: At, look: Look) -> Cell:
@@ -134,8 +139,8 @@ OPS |= {
     "concat": Op(
         _concat,
         _joined,
-        _concat_text,
-        _concat_latex,
+        side_by_side,
+        side_by_side_latex,
         _concat_cell,
         vjp=_concat_vjp,
         because="each part gets its own places of the gradient",
@@ -147,8 +152,8 @@ OPS |= {
     "listed": Op(
         lambda node, *parts: np.stack(np.broadcast_arrays(*parts), axis=-1),
         _listed,
-        _concat_text,
-        _concat_latex,
+        side_by_side,
+        side_by_side_latex,
         _list_cell,
         vjp=_list_vjp,
         because="each part gets its own place of the gradient",

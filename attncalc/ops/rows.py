@@ -15,6 +15,7 @@ from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.functions import compare_equal, index, keep_where, spread
 from attncalc.ops.kernels import zeros
+from attncalc.ops.parts import side_by_side, side_by_side_latex
 from attncalc.ops.sums import source_axes
 
 
@@ -46,15 +47,6 @@ def _stacked(args: dict[str, Any], *rows: Axes) -> Axes:
 
 def _stack_cell(node: Node, at: At, look: Look) -> Cell:
     return pick(node, at[node.args["over"]], at)
-
-
-def _stack_text(node: Node, *rows: str) -> str:
-    return f"[{'; '.join(rows if len(rows) <= 4 else (rows[0], '…', rows[-1]))}]"
-
-
-def _stack_latex(node: Node, *rows: str) -> str:
-    inside = "; ".join(rows if len(rows) <= 4 else (rows[0], r"\ldots", rows[-1]))
-    return rf"\left[{inside}\right]"
 
 
 def _looked_up(args: dict[str, Any], table: Axes, numbers: Axes) -> Axes:
@@ -186,8 +178,8 @@ OPS |= {
     "stack": Op(
         lambda node, *rows: np.stack(np.broadcast_arrays(*rows), axis=-2),
         _stacked,
-        _stack_text,
-        _stack_latex,
+        side_by_side,
+        side_by_side_latex,
         _stack_cell,
         vjp=lambda g, y, node, *rows: [take(g, node.args["over"], i) for i in range(len(rows))],
         because="each row gets its own row of the gradient",

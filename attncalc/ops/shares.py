@@ -15,6 +15,7 @@ from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
 from attncalc.ops.functions import beside, log, log_sum_exp, per, ratio, softmax, total, weigh
 from attncalc.ops.kernels import is_exact
+from attncalc.ops.sums import keep, mixes, named
 
 
 def _ratio(a: Array, b: Array) -> Array:
@@ -60,17 +61,6 @@ def _log_softmax(node: Node, x: Array, *shares: Array) -> Array:
     top = np.max(x, axis=axis, keepdims=True)
     shifted = x - np.where(np.isfinite(top), top, 0)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
-
-
-def _log_softmax_text(node: Node, x: str, *shares: str) -> str:
-    over = node.args["over"]
-    return f"ln softmax({x})" if over == node.names[-1] else f"ln softmax_{over}({x})"
-
-
-def _log_softmax_latex(node: Node, x: str, *shares: str) -> str:
-    over = node.args["over"]
-    axis = "" if over == node.names[-1] else rf"_{{\text{{{over}}}}}"
-    return rf"\ln \operatorname{{softmax}}{axis}({x})"
 
 
 def _log_softmax_cell(node: Node, at: At, look: Look) -> Cell:
@@ -158,13 +148,11 @@ OPS |= {
         because=OPS["div"].because,
         boxed=True,
     ),
-    "per": Op(
+    "per": row(
         _per,
-        lambda args, a, b, length: together(a, b, length),
         OPS["div"].text,
         OPS["div"].latex,
         _per_cell,
-        elementwise=True,
         binds=2.5,
         takes=(2, 1, 9),
         vjp=lambda g, y, node, a, b, length: [per(g, b, length), -per(g * y, b, length), None],
@@ -187,19 +175,17 @@ OPS |= {
     ),
     "log_softmax": Op(
         _log_softmax,
-        lambda args, x, *shares: x,
-        _log_softmax_text,
-        _log_softmax_latex,
-        _log_softmax_cell,
+        keep,
+        cell=_log_softmax_cell,
         vjp=_log_softmax_vjp,
         because="a score raises its own logarithm, and lowers all of them by its share p: where −y/N comes in and Σ y "
         "is 1, this is (p − y)/N",
         about="Worked out as x − ln Σ e^x, and not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 "
         "is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
-        mixes=lambda node: (node.args["over"],),
         flops=5,  # a maximum, two differences, an exponential and a sum,
         twice=True,
+        **named("ln softmax", r"\ln \operatorname{softmax}"),
     ),
     "log_share": Op(
         _log_share,
@@ -213,7 +199,7 @@ OPS |= {
         because=OPS["sub"].because,
         about="The logarithm of a share is the score less that of the whole: ln(e^x / Σ e^x) = x − ln Σ e^x.",
         body=lambda node, x, whole: x - whole,
-        mixes=lambda node: (node.args["over"],),
+        mixes=mixes,
     ),
     "safely": row(
         _safely,
