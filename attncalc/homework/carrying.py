@@ -7,11 +7,10 @@ who keeps them in a machine goes on from.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.evaluate import evaluate
 from attncalc.homework.answers import Answer
 from attncalc.homework.comparing import OFTEN, chance, fits, nearly
@@ -21,8 +20,6 @@ from attncalc.homework.key import Key
 from attncalc.homework.soundness import replayed, says_nothing
 from attncalc.homework.verdicts import Finding
 from attncalc.mistake import Mistake, StepKey
-
-Array = NDArray[Any]
 
 MOST_MOVED = 200
 """So many own values at most are moved one by one."""

@@ -7,11 +7,11 @@ becomes a small whole one, or a half at the level `hard`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis
 from attncalc.calculation import Calculation, Operand
 from attncalc.errors import OptionError
@@ -20,8 +20,6 @@ from attncalc.trace import Given
 
 if TYPE_CHECKING:
     Random = np.random.Generator  # NumPy brings it in when it is spoken of, which takes a while
-
-Array = NDArray[Any]
 
 RANGE = {"easy": (-1, 2), "medium": (-3, 3), "hard": (-5, 5)}
 """The whole numbers that operands may have."""

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.large.portions import at_places, portion
-
-Array = NDArray[Any]
 
 LARGE = 2**20
 """So many entries of a step, or of one behind it, are too many to be worked out for every way."""

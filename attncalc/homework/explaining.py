@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.graph import Node
 from attncalc.homework.answers import BY_HAND, Answer
 from attncalc.homework.comparing import AGAIN, COPIED, PAIRED, Close, fits, fitting, nearly, odds
@@ -23,7 +23,6 @@ from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 
-Array = NDArray[Any]
 Ways = Sequence[tuple[tuple[Mistake, ...], Way]]
 
 MOST_PAIRS = 400

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes
 from attncalc.errors import AttncalcError, DomainError, OptionError, ShapeError
 from attncalc.evaluate import evaluate
@@ -27,8 +27,6 @@ from attncalc.plan import Plan, plan
 from attncalc.problem import Problem
 from attncalc.text import both, near, quoted
 from attncalc.writing import write
-
-Array = NDArray[Any]
 
 TEMPLATES = 6
 """So many templates are tried, if there are several, until one shows every mistake."""

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.axes import Axes
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.homework.drawing import redrawn
@@ -19,8 +19,6 @@ from attncalc.writing import write
 if TYPE_CHECKING:
     from attncalc.homework.key import Key
     from attncalc.problem import Problem
-
-Array = NDArray[Any]
 
 APART = 5e-3
 """Two ways differ visibly where an entry differs by so much."""

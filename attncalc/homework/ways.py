@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.backward import backward_pass
 from attncalc.errors import AttncalcError, ShapeError
 from attncalc.evaluate import evaluate
@@ -23,7 +23,6 @@ from attncalc.options import checked
 from attncalc.problem import Problem
 from attncalc.writing import Written, write
 
-Array = NDArray[Any]
 Own = Mapping[StepKey, Array]
 """Values that somebody has given for steps."""
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.render.view import View, asked_for, shown, value_of
 from attncalc.trace import Given, Step, Trace
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-
 
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from attncalc.arrays import Array
 from attncalc.numbers import exact_text
 from attncalc.render.document import each
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 
 def decimals(value: Array) -> Array:

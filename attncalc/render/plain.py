@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.digits import numeric, shortest, widened
 from attncalc.numbers import texts
 from attncalc.render.glyphs import to_words
@@ -15,8 +14,6 @@ from attncalc.render.parts import findings, lessons, options, summary
 from attncalc.render.view import View, asked_for, beside, shown, value_of
 from attncalc.render.worked import ending, in_the_step
 from attncalc.trace import Step, Trace
-
-Array = NDArray[Any]
 
 
 def page(trace: Trace, view: View) -> str:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.text import Text
 
+from attncalc.arrays import Array
 from attncalc.numbers import texts
 from attncalc.pictures import Curves, Landscape, Marks
 from attncalc.render.flow import flow, right
 from attncalc.render.pictures.shades import LINES, Shade, legend, shade
 from attncalc.render.pictures.sides import FAINT, round_numbers
 from attncalc.render.view import View
-
-Array = NDArray[Any]
 
 WIDEST, HEIGHT = 72, 18
 SIGNS = "*+ox#%"

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.text import Text
 
+from attncalc.arrays import Array
 from attncalc.numbers import texts
 from attncalc.pictures import Ticks
 from attncalc.render.flow import flow, shortened
 from attncalc.render.view import View
 from attncalc.render.window import GAP
 from attncalc.render.window import left_out as words_for
-
-Array = NDArray[Any]
 
 FAINT = "dim"
 DIGITS = 2  # decimals in a picture: its table has the others
