@@ -10,6 +10,7 @@ from attncalc.axes import Axes, find, position, without
 from attncalc.cells import At, Cell, Form, Literal, Look, along
 from attncalc.graph import OPS, Node, Op
 from attncalc.notation import latex_axis
+from attncalc.ops import kernels
 from attncalc.ops.functions import total
 from attncalc.ops.kernels import Array, is_exact
 
@@ -75,7 +76,7 @@ def _mean_cell(node: Node, at: At, look: Look) -> Cell:
 
 OPS |= {
     "sum": Op(
-        lambda node, x: np.asarray(np.sum(x, axis=axis_of(node))),
+        lambda node, x: kernels.total(x, axis_of(node)),
         drop,
         _sum_text,
         lambda node, x: rf"\sum_{{{latex_axis(node.args['over'])}}} {x}",
