@@ -93,6 +93,13 @@ def product(a: Array, b: Array) -> Array:
     return value
 
 
+def total(x: Array, axis: int) -> Array:
+    """A sum along an axis, added at once as in a product."""
+    import sympy  # only where exact numbers are at work
+
+    return np.asarray(np.apply_along_axis(lambda entries: sympy.Add(*entries), axis, x))
+
+
 def _times(x: Any, y: Any) -> Any:
     """The product of two entries; what stands beside a 0 SymPy would ask whether it is finite."""
     for entry, other in ((x, y), (y, x)):

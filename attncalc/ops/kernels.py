@@ -64,6 +64,15 @@ def product(a: Array, b: Array) -> Array:
     return exact.product(a, b)
 
 
+def total(x: Array, axis: int) -> Array:
+    """A sum along an axis."""
+    if not is_exact(x):
+        return np.asarray(np.sum(x, axis=axis))
+    from attncalc.ops import exact  # with SymPy, which few need
+
+    return exact.total(x, axis)
+
+
 def is_exact(*values: Array) -> bool:
     """Whether any of the values holds exact numbers."""
     return any(value.dtype == object for value in values)

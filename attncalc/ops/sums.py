@@ -11,6 +11,7 @@ from attncalc.axes import Axes, find, position, without
 from attncalc.cells import At, Cell, Form, Literal, Look, along
 from attncalc.graph import OPS, Node, Op
 from attncalc.notation import latex_axis
+from attncalc.ops import kernels
 from attncalc.ops.functions import total
 from attncalc.ops.kernels import is_exact
 
@@ -59,7 +60,7 @@ def named(name: str, latex: str) -> dict[str, Any]:
 
 
 def _sum(node: Node, x: Array) -> Array:
-    return np.asarray(np.sum(x, axis=axis_of(node)))
+    return kernels.total(x, axis_of(node))
 
 
 def _sum_text(node: Node, x: str) -> str:
