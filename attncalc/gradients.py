@@ -118,7 +118,8 @@ def _added(parts: Sequence[Node], axes: Axes) -> Node:
 def _because(node: Node, source: int, before: list[Reason], *, inside: bool) -> list[Reason]:
     """Why the source gets the gradient that it gets, `before` being why the node got its own.
 
-    Inside a step that was said nowhere, and is said first. What only moves entries adds nothing to it.
+    What happens inside a step is told nowhere else, so its reasons are carried along. A primitive that has no reason of
+    its own, as it only moves entries, leaves them as they are.
     """
     because, hands_on = node.row.because, node.row.hands_on
     if not because:

@@ -124,6 +124,29 @@ class TestEachExample:
         assert node.row.view == shown
         assert not node.sources or node.row.truth == (known[node].dtype == bool)
 
+    def test_an_entry_is_no_larger_than_its_terms(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        if node.row.terms is not None:
+            known = evaluate([node, *node.sources], example.values(operands), keep=lambda _: True)
+            sizes = [np.abs(known[source]) for source in node.sources]
+            if node.row.elementwise:
+                laid = (ax.align(size, s.axes, node.axes) for size, s in zip(sizes, node.sources, strict=True))
+                terms = node.row.terms(*laid)
+            else:
+                terms = node.row.terms(node, *sizes)
+            assert (np.abs(known[node]) <= terms * (1 + 1e-12)).all()
+
+    def test_what_it_adds_up_may_be_added_in_parts(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        if node.row.adds:
+            known = evaluate([node, *node.sources], example.values(operands), keep=lambda _: True)
+            (name,) = node.row.mixes(node)
+            parts = np.zeros(node.shape)
+            for place in range(node.sources[0].shape[ax.position(node.sources[0].axes, name)]):
+                at = [known[s].take([place], axis=ax.position(s.axes, name)) for s in node.sources]
+                parts += node.row.kernel(node, *at)
+            assert_allclose(parts, known[node], rtol=1e-13, atol=1e-14)
+
     def test_entries_meet_along_the_axes_that_it_says_it_mixes(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands)
