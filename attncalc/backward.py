@@ -20,7 +20,7 @@ from attncalc.ops import spread
 from attncalc.ops.kernels import has_letters
 from attncalc.steps import step
 from attncalc.text import both, near
-from attncalc.trace import Check, Given, Step
+from attncalc.trace import Check, Given
 
 if TYPE_CHECKING:
     from attncalc.problem import Backward, Problem
@@ -114,34 +114,6 @@ def gradchecks(written: Written) -> dict[Node, Check]:
         for name, node in written.operands.items()
         if (gradient := by_symbol.get(gradient_symbol(node))) is not None
     }
-
-
-def spread_again(gradient: Step, axes: ax.Axes) -> Step:
-    """A broadcast operand's gradient with all the axes that it was given with, those of size 1 too."""
-    if gradient.value is None:
-        return gradient
-    kept = [axis.name for axis in axes if axis.size > 1]
-    front = len(gradient.axes) - len(kept)  # of a Jacobian: the result's own axes
-    shape = gradient.shape[:front] + tuple(axis.size for axis in axes)
-    shown, origins, left_over = gradient.arithmetic, gradient.origins, gradient.left_over
-
-    def inner(at: tuple[int, ...]) -> tuple[int, ...]:
-        rest = at[front:]
-        return at[:front] + tuple(i for i, axis in zip(rest, axes, strict=True) if axis.size > 1)
-
-    def outer() -> Array | None:
-        found = left_over() if left_over else None
-        return None if found is None else found.reshape(shape)
-
-    return gradient._replace(
-        value=gradient.value.reshape(shape),
-        shape=shape,
-        axes=gradient.axes[:front] + ax.names(axes),
-        check=gradient.check and gradient.check._replace(numeric=gradient.check.numeric.reshape(shape)),
-        arithmetic=shown and (lambda at: shown(inner(at))),
-        origins=origins and (lambda at: origins(inner(at))),
-        left_over=outer,
-    )
 
 
 def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:

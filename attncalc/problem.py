@@ -12,7 +12,7 @@ from attncalc.calculation import Calculation
 from attncalc.errors import NotExact
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
-from attncalc.recording import Recorded, drop, farthest, must_be_finite, record
+from attncalc.recording import Recorded, farthest, must_be_finite, record
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import Written, after_step, kind_of, write
 
@@ -165,12 +165,13 @@ def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str,
 
 def _as_given(output: Step, written: Written) -> Step:
     """An output with the axes that its reader knows: without the row that a vector stood for, with those of size 1."""
-    broadcast = written.bound.broadcast.get(output.gradient_of or "")
-    if broadcast:
-        from attncalc.backward import spread_again  # few gradients are of what is broadcast
+    bound = written.bound
+    if not bound.broadcast and not bound.dropped:
+        return output
+    from attncalc.outputs import drop, spread_again  # most operands are given as they are declared
 
-        return spread_again(output, broadcast)
-    return drop(output, written.bound.dropped)
+    broadcast = bound.broadcast.get(output.gradient_of or "")
+    return spread_again(output, broadcast) if broadcast else drop(output, bound.dropped)
 
 
 def _notes(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:

@@ -139,33 +139,6 @@ def _origins(node: Node, look: EntryOf, at: tuple[int, ...]) -> tuple[Origin, ..
     return origins(node, dict(zip(node.names, at, strict=True)), look)
 
 
-def drop(step: Step, dropped: frozenset[str]) -> Step:
-    """An output without the axis along which a vector stood for a row."""
-    gone = [i for i, name in enumerate(step.axes) if name.removesuffix("'") in dropped]
-    if not gone or step.value is None:
-        return step
-    value = np.squeeze(step.value, axis=tuple(gone))
-    names = tuple(name for name in step.axes if name.removesuffix("'") not in dropped)
-    shown, origins = step.arithmetic, step.origins
-
-    def whole(at: tuple[int, ...]) -> tuple[int, ...]:
-        rest = iter(at)
-        return tuple(0 if i in gone else next(rest) for i in range(len(step.axes)))
-
-    def at_rows() -> Array | None:
-        found = step.left_over() if step.left_over else None
-        return None if found is None else np.squeeze(found, axis=tuple(gone))
-
-    return step._replace(
-        value=value,
-        shape=value.shape,
-        axes=names,
-        arithmetic=shown and (lambda at: shown(whole(at))),
-        origins=origins and (lambda at: origins(whole(at))),
-        left_over=at_rows,
-    )
-
-
 def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
     """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
 

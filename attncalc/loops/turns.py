@@ -12,8 +12,9 @@ from attncalc.arrays import Array
 from attncalc.loops import Loop
 from attncalc.loops.running import Ran, Turn, run
 from attncalc.ops.kernels import number
+from attncalc.outputs import drop
 from attncalc.problem import is_large
-from attncalc.recording import Recorded, again, drop, farthest, record
+from attncalc.recording import Recorded, again, farthest, record
 from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, after_step, as_kind, kind_of
 
