@@ -1,4 +1,4 @@
-"""The digits of a number: rounding as on paper, and the fewest that give the same number back."""
+"""The digits of a number: rounding as on paper, how far it leads, and the fewest that give the same number back."""
 
 from __future__ import annotations
 
@@ -84,3 +84,12 @@ def numeric(values: Array) -> Array | None:
         return values.astype(np.float64)
     except (TypeError, ValueError):  # a letter has no value, and i none among the floats
         return None
+
+
+def farthest(rounded: Array, full: Array) -> float:
+    """The largest distance between two values, wherever both are finite."""
+    if full.dtype.kind != "f":
+        return 0.0
+    both_finite = np.isfinite(rounded) & np.isfinite(full)
+    apart = np.subtract(rounded, full, where=both_finite, out=np.zeros_like(full))
+    return float(np.max(np.abs(apart), initial=0.0))

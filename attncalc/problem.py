@@ -12,7 +12,7 @@ from attncalc.calculation import Calculation
 from attncalc.errors import NotExact
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
-from attncalc.recording import Recorded, farthest, must_be_finite, record
+from attncalc.recording import Recorded, must_be_finite, record
 from attncalc.trace import NOTHING, Check, Given, Step, Trace
 from attncalc.writing import Written, after_step, kind_of, write
 
@@ -137,6 +137,8 @@ def _once(
     )
     drift: dict[Node, float] = {}
     if rounding is not None and kind != "object":
+        from attncalc.digits import farthest  # few calls round
+
         full = evaluate(written.roots, written.values, dtype=kind)
         drift = {node: farthest(values[node], full[node]) for node in named}
     checks: dict[Node, Check] = {}

@@ -43,7 +43,6 @@ def record(
     `look` finds entries of other nodes, where those are not to be evaluated as a whole.
     """
     value, expression = values[node], node.sources[0]
-    look = look or _look(values, operands)
     return Step(
         name=node.args["name"],
         group=node.args["group"],
@@ -57,9 +56,7 @@ def record(
         gradient_of=node.args["of"],
         check=check,
         drift=drift,
-        arithmetic=partial(_arithmetic, node, look),
-        origins=partial(_origins, node, look),
-        left_over=partial(_left_over, node, values, operands),
+        **ways(node, values, operands, look),
     )
 
 
@@ -83,24 +80,16 @@ def _notation(node: Node) -> Callable[[], Notation]:
     return written
 
 
-def again(
-    step: Step,
-    node: Node,
-    values: Mapping[Node, Array],
-    operands: Mapping[str, Array],
-    group: str,
-    drift: float | None,
-) -> Step:
-    """The record of a loop's step at another turn: what is written of it stays, its value and what led to it do not."""
-    look = _look(values, operands)
-    return step._replace(
-        group=group,
-        value=values[node],
-        drift=drift,
-        arithmetic=partial(_arithmetic, node, look),
-        origins=partial(_origins, node, look),
-        left_over=partial(_left_over, node, values, operands),
-    )
+def ways(
+    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], look: EntryOf | None = None
+) -> dict[str, Any]:
+    """The ways to what a reader may ask of a step's entries; none is gone before."""
+    look = look or _look(values, operands)
+    return {
+        "arithmetic": partial(_arithmetic, node, look),
+        "origins": partial(_origins, node, look),
+        "left_over": partial(_left_over, node, values, operands),
+    }
 
 
 def _left_over(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
@@ -196,12 +185,3 @@ def _overflow(step: Step) -> str:
         return f"{entry} is infinite there"
     largest = np.finfo(value.dtype).max
     return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
-
-
-def farthest(rounded: Array, full: Array) -> float:
-    """The largest distance between two values, wherever both are finite."""
-    if full.dtype.kind != "f":
-        return 0.0
-    both_finite = np.isfinite(rounded) & np.isfinite(full)
-    apart = np.subtract(rounded, full, where=both_finite, out=np.zeros_like(full))
-    return float(np.max(np.abs(apart), initial=0.0))

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attncalc.arrays import Array
+from attncalc.digits import farthest
 from attncalc.loops import Loop
 from attncalc.loops.running import Ran, Turn, run
 from attncalc.ops.kernels import number
 from attncalc.outputs import drop
 from attncalc.problem import is_large
-from attncalc.recording import Recorded, again, farthest, record
+from attncalc.recording import Recorded, record, ways
 from attncalc.trace import Notation, Origin, Step
 from attncalc.writing import Written, after_step, as_kind, kind_of
 
@@ -77,8 +78,12 @@ def _steps(turn: Turn, full: Turn | None, loop: Loop, written: Written, known: d
         if node not in known:
             known[node] = record(node, turn.values, turn.inputs, written.labels)
         drift = farthest(turn.values[node], full.values[node]) if full else None
-        group = _group(loop, turn.number, node)
-        step = again(known[node], node, turn.values, turn.inputs, group, drift)
+        step = known[node]._replace(
+            group=_group(loop, turn.number, node),
+            value=turn.values[node],
+            drift=drift,
+            **ways(node, turn.values, turn.inputs),
+        )
         found[node] = step._replace(origins=partial(_origins, step, loop, turn.number, before))
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ WITHOUT = "without --exact any size will do"
 
 def number(value: Any, dtype: np.dtype[Any]) -> Array:
     """A number of a formula as the kind that the operands are; a float is exact by its shortest digits."""
-    if dtype.kind == "O":
-        from attncalc.ops import exact  # with SymPy, which few need
+    return np.asarray(_exact().number(value) if dtype.kind == "O" else value, dtype=dtype)
 
-        value = exact.number(value)
-    return np.asarray(value, dtype=dtype)
+
+def _exact() -> ModuleType:
+    """The kernels of exact numbers: with SymPy, which few need."""
+    return import_module("attncalc.ops.exact")
 
 
 def either(numeric: Callable[..., Any], exact: str) -> Callable[..., Any]:
@@ -57,20 +59,12 @@ def each(function: Callable[[float], float], x: Array) -> Array:
 
 def product(a: Array, b: Array) -> Array:
     """A matrix product."""
-    if not is_exact(a, b):
-        return np.asarray(np.matmul(a, b))
-    from attncalc.ops import exact  # with SymPy, which few need
-
-    return exact.product(a, b)
+    return np.asarray(_exact().product(a, b) if is_exact(a, b) else np.matmul(a, b))
 
 
 def total(x: Array, axis: int) -> Array:
     """A sum along an axis."""
-    if not is_exact(x):
-        return np.asarray(np.sum(x, axis=axis))
-    from attncalc.ops import exact  # with SymPy, which few need
-
-    return exact.total(x, axis)
+    return np.asarray(_exact().total(x, axis) if is_exact(x) else np.sum(x, axis=axis))
 
 
 def is_exact(*values: Array) -> bool:
