@@ -208,20 +208,29 @@ class Key:
 
     def find(self, name: str) -> StepKey:
         """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
-        if name in self._by_name:
-            return self._by_name[name]
-        if name in ("", "result"):
-            return self.result
-        found = [key for key in self.nodes if key[1] == name or spelled(key).casefold() == name.casefold()]
+        found = self.named(name)
         if len(found) == 1:
             return found[0]
         if found:
             raise InputError(f"{quoted(name)} stands in several groups: {_some(map(spelled, found))}")
-        every = [spelled(key) for key in self.steps]
-        raise InputError(
-            f"{self.problem.name} has no step {quoted(name)}",
-            hint=near(name, every) or f"it has {_some(every)}",
-        )
+        raise InputError(f"{self.problem.name} has no step {quoted(name)}", hint=self.near(name) or self.has)
+
+    @property
+    def has(self) -> str:
+        """Which steps there are: `it has scores, scaled, weights, output`."""
+        return f"it has {_some(map(spelled, self.steps))}"
+
+    def named(self, name: str) -> list[StepKey]:
+        """The steps that a name may mean: one, none, or those of several groups."""
+        if name in self._by_name:
+            return [self._by_name[name]]
+        if name in ("", "result"):
+            return [self.result]
+        return [key for key in self.nodes if key[1] == name or spelled(key).casefold() == name.casefold()]
+
+    def near(self, name: str) -> str:
+        """Which steps may have been meant by a name that none has; "" where none is near."""
+        return near(name, map(spelled, self.steps))
 
     def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
         """The answer in the shape of the step's value, if it has that shape as people write it.
