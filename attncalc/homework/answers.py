@@ -37,6 +37,7 @@ BY_HAND = 4096
 """Larger answers nobody has written: they are taken to be as exact as their type of number is."""
 
 _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
+_WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
 """What people write where they have no answer."""
@@ -53,6 +54,7 @@ class Answer:
     table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
+    wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -90,6 +92,16 @@ class Answer:
         """Whether there is anything but zeros in it."""
         return bool(np.any(np.nan_to_num(self.value)))
 
+    def of_words(self, words: Array, numbers: Array) -> Answer:
+        """The answer with the number for the right word, in capitals or not, and for any other that of the other one.
+
+        Of a step that is told in two words, for 0 and 1.
+        """
+        said = np.array([str(text).casefold() for text in self.text.flat]).reshape(self.shape)
+        exactly = np.full(self.shape, EXACTLY)
+        value = np.where(self.answered, np.where(said == words, numbers, 1 - numbers), math.nan)
+        return replace(self, value=value, decimals=exactly, figures=exactly, wordy=None)
+
     def laid(self, move: Callable[[Array], Array]) -> Answer:
         """The answer with its entries laid out in another way."""
         moved = (move(part) for part in (self.value, self.text, self.decimals, self.figures))
@@ -98,19 +110,25 @@ class Answer:
 
 
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
-    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none."""
+    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none.
+
+    A word is NaN, and refused where its step is found to be told in numbers.
+    """
+    wordy: InputError | None = None
     value, text = np.full(len(entries), math.nan), np.empty(len(entries), dtype=object)
     decimals, figures = np.zeros(len(entries), dtype=int), np.zeros(len(entries), dtype=int)
     for i, entry in enumerate(entries):
         try:
-            written = _written(entry)
-            if written is not None:
-                value[i], decimals[i], figures[i] = read(written)
-                text[i] = written
+            text[i] = _written(entry)
+            if text[i] is not None:
+                value[i], decimals[i], figures[i] = read(text[i])
         except InputError as error:
             at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
-            raise error.within(place(at)) from None
-    laid = Answer(value, text, decimals, figures, table)
+            fault = error.within(place(at))
+            if text[i] is None or not _WORD.fullmatch(text[i]):
+                raise fault from None
+            wordy = wordy or fault
+    laid = Answer(value, text, decimals, figures, table, wordy=wordy)
     return laid.laid(lambda part: part.reshape(shape))
 
 

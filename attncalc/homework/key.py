@@ -20,7 +20,7 @@ from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given
-from attncalc.problem import Problem, is_large
+from attncalc.problem import Problem, is_large, solve
 from attncalc.text import near, quoted
 from attncalc.trace import Given
 from attncalc.writing import write
@@ -231,6 +231,25 @@ class Key:
     def near(self, name: str) -> str:
         """Which steps may have been meant by a name that none has; "" where none is near."""
         return near(name, map(spelled, self.steps))
+
+    def read(self, answer: Answer, key: StepKey) -> Answer:
+        """The answer in numbers; raises InputError for words where the step has none."""
+        if answer.wordy is None:
+            return answer
+        words, value = self.words.get(key), self.value(key)
+        if words is None or value is None or words.size != answer.value.size:
+            raise answer.wordy
+        return answer.of_words(*(np.reshape(part, answer.shape) for part in (words, value)))
+
+    @cached_property
+    def words(self) -> dict[StepKey, Array]:
+        """What is told in words: `memory` rather than 0."""
+        found = solve(self.problem).steps if self.problem.calculation.finish else ()
+        return {
+            (step.group, step.name): step.value
+            for step in found
+            if step.value is not None and step.value.dtype.kind == "U"
+        }
 
     def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
         """The answer in the shape of the step's value, if it has that shape as people write it.

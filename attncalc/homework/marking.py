@@ -42,7 +42,7 @@ class Marker:
             key = self.key.find(name)
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
-            asked[key] = answer
+            asked[key] = self.key.read(answer, key)
         self.key.foresee(asked)
         answers = {key: self.key.unpadded(answer, key) for key, answer in asked.items()}
         found = judged(self.key, answers, self.tolerance, sheet.decimals)
@@ -84,7 +84,7 @@ def disagreeing(problem: Problem, stored: Mapping[str, Any]) -> list[str]:
     for name, answer in from_tree(_values_of(stored), "").steps.items():
         step = key.find(name)
         expected = key.value(step)
-        laid = None if expected is None else key.laid(answer, step, expected)
+        laid = None if expected is None else key.laid(key.read(answer, step), step, expected)
         if expected is not None and (laid is None or not fits(laid, expected).all()):
             found.append(name or spelled(step))
     return found

@@ -152,7 +152,7 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         for i, (at, entry) in enumerate(changed):
             moved[(i, *at)] = entry
         found = evaluate([node], {**key.ways.operands, name: moved}, keep=lambda node: False)[node]
-        if found.shape != (len(changed), *value.shape):
+        if found.shape != (len(changed), *value.shape) or found.dtype.kind == "c":
             continue
         if any(odds(answer, found[hit], value, tried=len(changed)).convince for hit in fitting(answer, found)):
             return True
