@@ -37,7 +37,9 @@ BY_HAND = 4096
 """Larger answers nobody has written: they are taken to be as exact as their type of number is."""
 
 _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
+_INSIDE = re.compile(r"\.(\d+)", re.ASCII)
 _WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
+_SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
 """What people write where they have no answer."""
@@ -78,9 +80,11 @@ class Answer:
 
     @cached_property
     def used(self) -> int:
-        """To how many decimals the whole was worked, as far as one sees."""
+        """To how many decimals the whole was worked, as far as one sees: in `2.72/10.11` too."""
         rounded = self.decimals[self.answered & (self.decimals < EXACTLY)]
-        return int(rounded.max(initial=0))
+        exact = self.text[self.exact & self.answered] if self.value.size <= BY_HAND else ()
+        inside = (len(digits) for text in exact for digits in _INSIDE.findall(text))
+        return max(int(rounded.max(initial=0)), *inside, 0)
 
     @cached_property
     def exact(self) -> Array:
@@ -91,6 +95,10 @@ class Answer:
     def informative(self) -> bool:
         """Whether there is anything but zeros in it."""
         return bool(np.any(np.nan_to_num(self.value)))
+
+    def of_a_hundred(self) -> Answer:
+        """The answer as the shares of 1 that its percentages are."""
+        return replace(self, value=self.value / 100, decimals=np.minimum(self.decimals + 2, EXACTLY))
 
     def of_words(self, words: Array, numbers: Array) -> Answer:
         """The answer with the number for the right word, in capitals or not, and for any other that of the other one.
@@ -203,10 +211,14 @@ def nothing(shape: tuple[int, ...]) -> Answer:
 
 
 def read(text: str) -> tuple[float, int, int]:
-    """A number with its decimals and significant figures: `0.360` is (0.36, 3, 3), `1/3` is exact."""
+    """A number with its decimals and significant figures: `0.360` is (0.36, 3, 3), as is `36.0%`; `1/3` is exact."""
     word = text.casefold().replace("−", "-")
     if word.lstrip("+-") in _NOT_FINITE:
         return (-1 if word.startswith("-") else 1) * _NOT_FINITE[word.lstrip("+-")], EXACTLY, EXACTLY
+    share = _SHARE.fullmatch(word)
+    if share:
+        value, decimals, figures = read(share[1])
+        return value / 100, min(decimals + 2, EXACTLY), figures
     value = parse_number(word)
     found = _DECIMAL.fullmatch(word)
     if found is None:
