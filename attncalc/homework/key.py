@@ -254,8 +254,8 @@ class Key:
     def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
         """The answer in the shape of the step's value, if it has that shape as people write it.
 
-        A row or a column is a vector, and a vector the only row of a matrix; a table holds a stack of matrices one
-        below the other, and a single number.
+        A row or a column is a vector, and a vector the only row or column of a matrix; a table holds a stack of
+        matrices one below the other, and a single number.
         """
         if answer.shape not in self._shapes(answer, key, value) or answer.value.size != value.size:
             return None
@@ -283,8 +283,8 @@ class Key:
         for shape in list(shapes):
             if len(shape) == 1:
                 shapes |= {(1, *shape), (*shape, 1)}
-            if len(shape) == 2 and shape[0] == 1:
-                shapes.add(shape[1:])
+            if len(shape) == 2 and 1 in shape:
+                shapes.add((math.prod(shape),))
             if answer.table and not shape:
                 shapes.add((1, 1))
             if answer.table and len(shape) > 2:
