@@ -231,7 +231,7 @@ def read(text: str) -> tuple[float, int, int]:
 def _written(entry: Any) -> str | None:
     """The text of an entry; None where it is left blank."""
     if isinstance(entry, str):
-        text = entry.strip()
+        text = entry.strip().lstrip("≈~").lstrip()  # a rounded number may be told as such
         return None if text.casefold() in BLANK else text
     if entry is None:
         return None

@@ -24,6 +24,7 @@ CHANCE = "a known mistake may give this, but so may chance, with numbers so few 
         pytest.param(SHARES, ["71.0", "9.6", "3.5", "15.8"], "slip-percent", id="per cent without the sign"),
         pytest.param(SHARES, ["0.71%", "0.10%", "0.04%", "0.16%"], "slip-decimal-point", id="a sign too many"),
         pytest.param(COSINE, "99.23%", "right", id="one number in per cent"),
+        pytest.param(TWO, ["≈ 0.269", "~0.731"], "right", id="said to be rounded"),
         pytest.param(TWO, ["2.72/10.11", "7.39/10.11"], "rounded-early", id="a fraction of rounded numbers"),
         pytest.param(SHARES, ["5/7", "2/21", "1/28", "10/63"], "unexplained", id="fractions about as large"),
         pytest.param(COSINE, "9/10", "unexplained", id="a fraction that is no rounding"),
