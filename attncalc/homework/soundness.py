@@ -60,7 +60,8 @@ def within_rounding(key: Key, question: Question) -> Finding | None:
 
 def replayed(key: Key, question: Question, node: Node, own: Own | None) -> str | None:
     """The step whose rounding explains an answer, "" where it is no single one; None where rounding does not."""
-    if question.digits < LEAST_DECIMALS and question.answer.exact.all() and np.isfinite(question.answer.value).all():
+    fractions = question.answer.exact & np.isfinite(question.answer.value)
+    if fractions.any() and question.digits < LEAST_DECIMALS:
         return None  # nobody works with fewer than two decimals and then writes a fraction or a root
     rounded = key.rounded(node, question.digits, own)
     answer = question.answer
