@@ -61,7 +61,7 @@ def read_headings(head: Row, key: Key, source: str) -> Headings | None:
     if not students:
         if not any(places[i][1] for i in answered):
             return None
-        raise InputError(f"{where}: no column says whose a row is", hint=f"call the one of the names {STUDENT}")
+        raise InputError(f"{where}: no column says whose a row is", hint=f'call the column of the names "{STUDENT}"')
     if not answered and not any(at for _, at in places) and words[students[0]] != [STUDENT]:
         return None
     others = [i for i in range(len(places)) if i not in answered and i not in students]

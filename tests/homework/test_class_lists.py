@@ -209,7 +209,7 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
         (
             "pupil,softmax[0],softmax[1]",
             "class.csv:1: no column says whose a row is",
-            "call the one of the names student",
+            'call the column of the names "student"',
         ),
     ],
     ids=[
