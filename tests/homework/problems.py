@@ -121,6 +121,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("multihead", {"heads": 2, "causal": True}, context=whole(8, 5, 6), **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
+    "eigen": [problem("eigen", a=[[4, 1], [2, 3]])],
     "entropy": [problem("entropy", p=[0.6, 0.3, 0.1])],
     "kl": [problem("kl", p=[0.5, 0.3, 0.2], q=[0.1, 0.7, 0.2])],
     "complexity": [problem("complexity", {"n": 5, "d_model": 12, "heads": 3, "layers": 2})],
