@@ -21,6 +21,7 @@ from attncalc.homework.comparing import LEFT_OVER, Tolerance, fits, nearly
 from attncalc.homework.explaining import Match, Question, again, beside, explanations, ids, possible, together
 from attncalc.homework.findings import incomplete, located, slipped, unexplained
 from attncalc.homework.key import Key, spelled
+from attncalc.homework.layouts import laid_out
 from attncalc.homework.separating import separating
 from attncalc.homework.slips import TRANSPOSED, slips
 from attncalc.homework.soundness import right, within_rounding
@@ -92,7 +93,7 @@ class _Work:
         if expected is None:
             raise InputError(f"{spelled(key)} holds no real numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.size)
-        laid = self.key.laid(answer, key, expected)
+        laid = laid_out(self.key, answer, key, expected)
         if not answer.answered.any():
             found = Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         elif laid is None:

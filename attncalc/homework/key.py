@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -250,46 +249,6 @@ class Key:
             for step in found
             if step.value is not None and step.value.dtype.kind == "U"
         }
-
-    def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
-        """The answer in the shape of the step's value, if it has that shape as people write it.
-
-        A row or a column is a vector, and a vector the only row or column of a matrix; a table holds a stack of
-        matrices one below the other, and a single number.
-        """
-        if answer.shape not in self._shapes(answer, key, value) or answer.value.size != value.size:
-            return None
-        return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
-
-    def unpadded(self, answer: Answer, key: StepKey) -> Answer:
-        """A table without the blank columns and rows with which spreadsheets fill it up to the width of others."""
-        value = self.value(key)
-        if value is None or not answer.table or answer.value.ndim != 2 or not answer.answered.any():
-            return answer
-        shapes = self._shapes(answer, key, value)
-        if answer.shape in shapes:
-            return answer
-        rows, columns = (int(np.flatnonzero(answer.answered.any(axis=axis))[-1]) + 1 for axis in (1, 0))
-        holding = [shape for shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] >= columns]
-        rows, columns = min(holding, default=(rows, columns))
-        return answer.laid(lambda part: part[:rows, :columns])
-
-    def _shapes(self, answer: Answer, key: StepKey, value: Array) -> set[tuple[int, ...]]:
-        """The shapes in which people write a step's value."""
-        axes = self.nodes[key].axes
-        shapes = {value.shape}
-        if value.ndim == len(axes):
-            shapes.add(tuple(axis.size for axis in axes if axis.name not in self.dropped))
-        for shape in list(shapes):
-            if len(shape) == 1:
-                shapes |= {(1, *shape), (*shape, 1)}
-            if len(shape) == 2 and 1 in shape:
-                shapes.add((math.prod(shape),))
-            if answer.table and not shape:
-                shapes.add((1, 1))
-            if answer.table and len(shape) > 2:
-                shapes.add((math.prod(shape[:-1]), shape[-1]))
-        return shapes
 
 
 def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool:
