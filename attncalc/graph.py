@@ -228,7 +228,7 @@ def walk(*roots: Node, into: Callable[[Node], Iterable[Node]] = attrgetter("sour
         if node not in seen:
             seen.add(node)
             stack.extend(into(node))
-    return sorted(seen, key=lambda node: node.serial)
+    return sorted(seen, key=attrgetter("serial"))
 
 
 def steps(*roots: Node) -> list[Node]:

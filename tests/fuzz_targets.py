@@ -223,7 +223,7 @@ def class_table(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "class.csv"
         path.write_bytes(data)
-        submissions([str(path)], "key.json", Reading())
+        submissions([str(path)], "key.json", Reading(), key())
 
 
 # Calls

@@ -19,15 +19,27 @@ def _by(change: int) -> Options:
     return options
 
 
-def _plain(s: Scope) -> Node:
-    """The gradient, if the update is −lr times it."""
+def _plain_descent(s: Scope) -> None:
     if s.options["optimizer"] != "gd" or s.options["weight_decay"]:
         raise NotThere("gd")
+
+
+def _plain(s: Scope) -> Node:
+    """The gradient, if the update is −lr times it."""
+    _plain_descent(s)
     return s.gradient
 
 
 def _first(s: Scope) -> Node:
     return s.known.get(("iteration 0", "gradient"), s.this)
+
+
+def _start_again(s: Scope) -> Node:
+    """The start as the point of iteration 1 too, so that every point from there on is the one before it."""
+    _plain_descent(s)
+    if s.step.args["group"] != "iteration 1":
+        raise NotThere("the first update")
+    return s.known["iteration 0", "point"]
 
 
 def _halved(s: Scope) -> Node:
@@ -55,6 +67,13 @@ DESCENT = (
         "gd-off-by-one",
         options=_by(-1),
         says="one update fewer",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong(
+        "gd-off-by-one",
+        "point",
+        _start_again,
+        says="iteration 1 is the start, and every point one update late",
         hint="Is iteration 0 the start, or an update?",
     ),
     wrong("gd-frozen", "gradient", _first, says="the slope of the start, kept", hint="Where is the slope taken?"),

@@ -1,12 +1,13 @@
-"""The mistakes of the softmax: the temperature, the exponential, the shift."""
+"""The mistakes of the softmax, of its temperature, exponential and shift; of entropy and divergence."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from attncalc.calculations.probability import log_to
 from attncalc.graph import Node, as_node
-from attncalc.mistake import Mistake, NotThere, Scope, parts, right, wrong
-from attncalc.ops import compare_equal, exp, first_maximum, keep_where, power, sigmoid, total
+from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, right, wrong
+from attncalc.ops import compare_equal, exp, first_maximum, keep_where, power, ratio, sigmoid, total, weigh
 
 
 def scores(s: Scope) -> Node:
@@ -34,6 +35,13 @@ def _later(s: Scope) -> Node:
 
 def _zero_where(zero: Callable[[Scope], Node]) -> Callable[[Scope], Node]:
     return lambda s: keep_where(compare_equal(zero(s), 0), 0, s.this)
+
+
+def _other_way_round(s: Scope) -> Node:
+    """The ratio of q to p, and its logarithms as often as q comes."""
+    if s.step.args["name"] == "ratios":
+        return ratio(s.q, s.p)
+    return weigh(s.q, log_to(s.options["base"], s.ratios))
 
 
 FUNCTION = "Which function makes every score positive?"
@@ -131,8 +139,37 @@ SOFTMAX = (
     ),
 )
 
+LOGARITHMS = tuple(
+    wrong(
+        f"ce-log{base}",
+        options=chosen(base={other: base for other in ("e", 2, 10) if other != base}),
+        says=f"the logarithm to the base {base}",
+        hint="Which logarithm was asked for?",
+        kind="convention",
+    )
+    for base in (2, 10)
+)
+
+ENTROPY = (
+    wrong("ce-no-minus", "entropy", lambda s: -s.this, says="Σ p·log p", hint="Can there be less than no uncertainty?"),
+    *LOGARITHMS,
+)
+
+KL = (
+    wrong(
+        "ce-swapped",
+        "ratios terms",
+        _other_way_round,
+        says="Σ q·log(q/p)",
+        hint="Which of the two holds, and which stands in for it?",
+    ),
+    *LOGARITHMS,
+)
+
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "softmax": SOFTMAX,
     "log-softmax": (UNSHIFTED,),
+    "entropy": ENTROPY,
+    "kl": KL,
 }
 """Calculation → its mistakes, the commonest first."""

@@ -37,15 +37,17 @@ def command() -> Command:
             *sections.reading_options(),
         ],
         summary="Marks answer sheets against a problem or a saved result: files, folders, patterns, - for a list of "
-        "names on standard input, or one CSV file with a column `student` and columns like weights[0,1]. A sheet that "
-        "cannot be read is listed, and costs the others nothing. The exit status is 0 where all are right, 1 where one "
-        "is wrong, 2 where one could not be read.",
+        "names on standard input, or one CSV file with a column `student` and columns like weights[0,1], in which what "
+        "else a form or a spreadsheet holds is passed over. A sheet that cannot be read is listed, and costs the "
+        "others nothing. The exit status is 0 where all are right, 1 where one is wrong, 2 where one could not be "
+        "read.",
         usage="key sheets…",
     )
 
 
 def _grade(words: Sequence[str], **given: Any) -> int:
     from attncalc.homework.grading import Settings, grade, stood, twice
+    from attncalc.homework.key import Key
     from attncalc.homework.reports import lines, report
     from attncalc.homework.submissions import submissions
     from attncalc.inputs import load_document
@@ -62,7 +64,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     reading = settings.reading(given)
     key, *sheets = words
     problem = problem_of(load_document(key, reading))
-    found = submissions(_listed(sheets), key, reading)
+    found = submissions(_listed(sheets), key, reading, Key(problem))
     if not found:
         raise InputError("there is no sheet to grade", hint="the key itself is none")
     in_folder = form == "gradescope" and len(found) > 1
@@ -75,6 +77,8 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     marking = Settings(tolerance(given), points(given), bool(given["reveal"]))
     with bar():
         graded = grade(problem, found, reading, marking, jobs=count() if jobs == 0 else jobs or 1)
+    for note in reading.notes:
+        output.say("note", note)
     for one in graded:
         for note in one.marked.notes if one.marked is not None else ():
             output.say("note", note)

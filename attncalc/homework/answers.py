@@ -37,6 +37,9 @@ BY_HAND = 4096
 """Larger answers nobody has written: they are taken to be as exact as their type of number is."""
 
 _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
+_INSIDE = re.compile(r"\.(\d+)", re.ASCII)
+_WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
+_SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
 """What people write where they have no answer."""
@@ -53,6 +56,7 @@ class Answer:
     table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
+    wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,9 +80,11 @@ class Answer:
 
     @cached_property
     def used(self) -> int:
-        """To how many decimals the whole was worked, as far as one sees."""
+        """To how many decimals the whole was worked, as far as one sees: in `2.72/10.11` too."""
         rounded = self.decimals[self.answered & (self.decimals < EXACTLY)]
-        return int(rounded.max(initial=0))
+        exact = self.text[self.exact & self.answered] if self.value.size <= BY_HAND else ()
+        inside = (len(digits) for text in exact for digits in _INSIDE.findall(text))
+        return max(int(rounded.max(initial=0)), *inside, 0)
 
     @cached_property
     def exact(self) -> Array:
@@ -90,6 +96,20 @@ class Answer:
         """Whether there is anything but zeros in it."""
         return bool(np.any(np.nan_to_num(self.value)))
 
+    def of_a_hundred(self) -> Answer:
+        """The answer as the shares of 1 that its percentages are."""
+        return replace(self, value=self.value / 100, decimals=np.minimum(self.decimals + 2, EXACTLY))
+
+    def of_words(self, words: Array, numbers: Array) -> Answer:
+        """The answer with the number for the right word, in capitals or not, and for any other that of the other one.
+
+        Of a step that is told in two words, for 0 and 1.
+        """
+        said = np.array([str(text).casefold() for text in self.text.flat]).reshape(self.shape)
+        exactly = np.full(self.shape, EXACTLY)
+        value = np.where(self.answered, np.where(said == words, numbers, 1 - numbers), math.nan)
+        return replace(self, value=value, decimals=exactly, figures=exactly, wordy=None)
+
     def laid(self, move: Callable[[Array], Array]) -> Answer:
         """The answer with its entries laid out in another way."""
         moved = (move(part) for part in (self.value, self.text, self.decimals, self.figures))
@@ -98,19 +118,25 @@ class Answer:
 
 
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
-    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none."""
+    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none.
+
+    A word is NaN, and refused where its step is found to be told in numbers.
+    """
+    wordy: InputError | None = None
     value, text = np.full(len(entries), math.nan), np.empty(len(entries), dtype=object)
     decimals, figures = np.zeros(len(entries), dtype=int), np.zeros(len(entries), dtype=int)
     for i, entry in enumerate(entries):
         try:
-            written = _written(entry)
-            if written is not None:
-                value[i], decimals[i], figures[i] = read(written)
-                text[i] = written
+            text[i] = _written(entry)
+            if text[i] is not None:
+                value[i], decimals[i], figures[i] = read(text[i])
         except InputError as error:
             at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
-            raise error.within(place(at)) from None
-    laid = Answer(value, text, decimals, figures, table)
+            fault = error.within(place(at))
+            if text[i] is None or not _WORD.fullmatch(text[i]):
+                raise fault from None
+            wordy = wordy or fault
+    laid = Answer(value, text, decimals, figures, table, wordy=wordy)
     return laid.laid(lambda part: part.reshape(shape))
 
 
@@ -185,10 +211,14 @@ def nothing(shape: tuple[int, ...]) -> Answer:
 
 
 def read(text: str) -> tuple[float, int, int]:
-    """A number with its decimals and significant figures: `0.360` is (0.36, 3, 3), `1/3` is exact."""
+    """A number with its decimals and significant figures: `0.360` is (0.36, 3, 3), as is `36.0%`; `1/3` is exact."""
     word = text.casefold().replace("−", "-")
     if word.lstrip("+-") in _NOT_FINITE:
         return (-1 if word.startswith("-") else 1) * _NOT_FINITE[word.lstrip("+-")], EXACTLY, EXACTLY
+    share = _SHARE.fullmatch(word)
+    if share:
+        value, decimals, figures = read(share[1])
+        return value / 100, min(decimals + 2, EXACTLY), figures
     value = parse_number(word)
     found = _DECIMAL.fullmatch(word)
     if found is None:
@@ -201,7 +231,7 @@ def read(text: str) -> tuple[float, int, int]:
 def _written(entry: Any) -> str | None:
     """The text of an entry; None where it is left blank."""
     if isinstance(entry, str):
-        text = entry.strip()
+        text = entry.strip().lstrip("≈~").lstrip()  # a rounded number may be told as such
         return None if text.casefold() in BLANK else text
     if entry is None:
         return None

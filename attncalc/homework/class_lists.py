@@ -1,10 +1,14 @@
-"""A class in one CSV file: a column `student`, columns like `weights[0,1]`, and a sheet in each row."""
+"""A class in one CSV file: a row a student, with their name and columns like `weights[0,1]` for the answers.
+
+A row that cannot be read costs its student alone. A quote that is left open would take the rows behind it along; those
+are other people's, so that reading goes on with the line below the one on which such a row begins.
+"""
 
 from __future__ import annotations
 
-import math
+import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,19 +18,17 @@ from numpy.typing import NDArray
 from attncalc.errors import InputError
 from attncalc.homework import answers
 from attncalc.homework.cells import has_commas
-from attncalc.homework.sheets import LONGEST_NAME, Sheet
-from attncalc.inputs import files
-from attncalc.inputs.csv_files import check_length, has_point, parted, with_points
+from attncalc.homework.headings import At, Headings, read_headings, refuse_misspelt
+from attncalc.homework.key import Key
+from attncalc.homework.sheets import LONGEST_NAME, MOST_TOLD, Sheet
+from attncalc.inputs import csv_files, files
+from attncalc.inputs.csv_files import Broken, check_length, delimiter_of, has_point, rows_from, with_points
 from attncalc.inputs.paths import shown
 from attncalc.inputs.reading import Reading
-from attncalc.text import quoted, visible
+from attncalc.text import both, quoted, visible
 
-STUDENT = "student"
-_COLUMN = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
+NOT_CLOSED = "a quote is not closed"
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
-
-At = tuple[int, ...]
-"""The place of an entry in a step."""
 
 
 class Row(NamedTuple):
@@ -39,83 +41,92 @@ class Row(NamedTuple):
     hint: str = ""
 
 
-def class_list(path: Path, reading: Reading) -> list[Row] | None:
-    """The rows of a table with a column `student` and columns like `weights[0,1]`; None if it is no such table."""
+def class_list(path: Path, reading: Reading, key: Key) -> list[Row] | None:
+    """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
+
+    Raises InputError where a heading is misspelt, or the columns of a step do not fill its shape.
+    """
     try:
         text = files.decode(files.read_file(str(path)), shown(str(path)))
     except InputError:
         return None  # why it cannot be read is told where it is marked as a sheet
-    source = visible(path.name, 80)
-    rest = text.lstrip()
-    head, mark, body = rest.partition("\n")
-    if rest.startswith("@") or STUDENT not in head.casefold():
+    lines = list(io.StringIO(text, newline=""))
+    first = next(i for i, line in enumerate(lines) if line.strip())
+    lines[first] = _PLACES.sub(lambda found: found[0].replace(",", " "), lines[first])  # these commas part no cells
+    source, delimiter = visible(path.name, 80), delimiter_of(lines[first], reading)
+    head = next(_rows(lines, first, delimiter))
+    if isinstance(head, Broken) or head.cells[0].startswith("@"):
         return None
-    head = _PLACES.sub(lambda found: found[0].replace(",", " "), head)  # commas in brackets part no cells
-    rows, delimiter = parted(text.removesuffix(rest) + head + mark + body, source, reading)
-    header = [cell.strip() for cell in rows[0].cells]
-    column = next((i for i, cell in enumerate(header) if cell.casefold() == STUDENT), None)
-    if column is None:
+    headings = read_headings(head, key, source)
+    if headings is None:
         return None
-    columns = {i: f"{source}:{rows[0].line}:{i + 1}" for i in range(len(header)) if i != column}
-    steps = _steps({i: _place(header[i], where) for i, where in columns.items()}, f"{source}:{rows[0].line}")
-    commas = has_commas(rows, delimiter)
-    found = []
-    for row in rows[1:]:
-        if not any(row.cells):
-            continue  # spreadsheets fill up with such rows
-        where = f"{source}:{row.line}"
-        name = visible("".join(row.cells[column : column + 1]), LONGEST_NAME) or where
-        try:
-            check_length(row, rows[0], source)
-            own = commas and not any(map(has_point, row.cells))  # each student writes in their own way
-            cells = with_points(row, source).cells if own or reading.decimal == "," else row.cells
-            found.append(Row(name, where, _sheet(steps, cells, name, where)))
-        except InputError as error:
-            found.append(Row(name, where, error=error.message, hint=error.hint))
-    return found
+    _, *rows = _rows(lines, first, delimiter, headings.read)
+    whole = [row for row in rows if not isinstance(row, Broken)]
+    refuse_misspelt(headings, head, whole, key, source)
+    if said := [head.cells[i] for i in headings.others if head.cells[i]]:
+        reading.tell(_passed_over(said, source, key))
+    commas = has_commas((_answers(row, headings) for row in whole), delimiter)
+    return [
+        _read(row, head, headings, source, commas=commas, always=reading.decimal == ",")
+        for row in rows
+        if isinstance(row, Broken) or any(row.cells[i] for i in headings.read if i < len(row.cells))
+    ]  # spreadsheets fill up with rows in which nobody answers
 
 
-def _place(cell: str, where: str) -> tuple[str, At]:
-    """`weights[0 1]` → ("weights", (0, 1))."""
-    if not cell:
-        raise InputError(f"{where}: the column has no name")
-    match = _COLUMN.fullmatch(cell)
-    return (match[1], tuple(map(int, match[2].split()))) if match else (cell, ())
+def _rows(lines: Sequence[str], at: int, delimiter: str, read: Sequence[int] = ()) -> Iterator[csv_files.Row | Broken]:
+    """The rows from a line on; one that is broken, or of which what is read takes several lines, ends with its line."""
+    while at < len(lines):
+        for row in rows_from((lines[i] for i in range(at, len(lines))), at + 1, delimiter):
+            long = isinstance(row, csv_files.Row) and any(re.search(r"[\r\n]", cell) for cell in _cells(row, read))
+            yield Broken(row.line, NOT_CLOSED) if long else row
+            if long or isinstance(row, Broken):
+                at = row.line
+                break
+        else:
+            return
 
 
-def _steps(places: Mapping[int, tuple[str, At]], where: str) -> dict[str, NDArray[np.intp]]:
-    """The columns that hold each step's entries, in the shape of the step."""
-    steps: dict[str, dict[At, int]] = {}
-    for i, (step, at) in places.items():
-        entries = steps.setdefault(step, {})
-        if at in entries:
-            raise InputError(f"{where}: two columns, {entries[at] + 1} and {i + 1}, hold the same of {quoted(step)}")
-        entries[at] = i
-    return {step: _in_shape(entries, step, where) for step, entries in steps.items()}
+def _cells(row: csv_files.Row, columns: Sequence[int]) -> list[str]:
+    return [row.cells[i] for i in columns if i < len(row.cells)]
 
 
-def _in_shape(entries: Mapping[At, int], step: str, where: str) -> NDArray[np.intp]:
-    ranks = {len(at) for at in entries}
-    if len(ranks) > 1:
-        raise InputError(f"{where}: the columns of {quoted(step)} have places of different kinds")
-    shape = tuple(1 + max(at[axis] for at in entries) for axis in range(ranks.pop()))
-    if len(entries) > answers.MOST_ENTRIES:
-        raise InputError(f"{where}: {quoted(step)} has too many entries")
-    if math.prod(shape) != len(entries):
-        needed = f"{len(entries)} of {math.prod(shape):,}"
-        raise InputError(f"{where}: {quoted(step)} lacks columns: {needed} are there")
-    columns = np.empty(shape, np.intp)
-    for at, i in entries.items():
-        columns[at] = i
-    return columns
+def _read(
+    row: csv_files.Row | Broken, head: csv_files.Row, headings: Headings, source: str, *, commas: bool, always: bool
+) -> Row:
+    """The sheet that a row is, or what is wrong with it; each student writes decimals in their own way."""
+    where = f"{source}:{row.line}"
+    if isinstance(row, Broken):
+        return Row(where, where, error=f"{where}: {row.fault}")
+    name = visible(" ".join(filter(None, _cells(row, headings.students))), LONGEST_NAME) or where
+    try:
+        check_length(row, head, source)
+        own = _answers(row, headings)
+        pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
+        return Row(name, where, _sheet(headings, pointed.cells, name, where))
+    except InputError as error:
+        return Row(name, where, error=error.message, hint=error.hint)
 
 
-def _sheet(steps: Mapping[str, NDArray[np.intp]], cells: Sequence[str], name: str, where: str) -> Sheet:
+def _answers(row: csv_files.Row, headings: Headings) -> csv_files.Row:
+    """The row with the answers alone; where other things stand, nothing does."""
+    answered = headings.answers
+    return row._replace(cells=[cell if i in answered else "" for i, cell in enumerate(row.cells)])
+
+
+def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> Sheet:
     found = {}
-    for step, columns in steps.items():
+    for step, columns in headings.steps.items():
 
         def place(at: At, columns: NDArray[np.intp] = columns) -> str:
             return f"{where}:{columns[at] + 1}"
 
         found[step] = answers.from_text([cells[i] for i in columns.ravel().tolist()], columns.shape, place)
     return Sheet(found, student=name, source=where)
+
+
+def _passed_over(headings: Sequence[str], source: str, key: Key) -> str:
+    """What is said of columns that are no steps."""
+    known = list(dict.fromkeys(headings))
+    some = both(map(quoted, known)) if len(known) <= MOST_TOLD else f"{', '.join(map(quoted, known[:MOST_TOLD]))}, …"
+    what = "is no step" if len(known) == 1 else "are no steps"
+    return f"{source}: {some} {what} of {key.problem.name}, and passed over"

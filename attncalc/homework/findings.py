@@ -37,10 +37,15 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
         return Finding(
             UNEXPLAINED, hint=f"no known mistake gives this; off by up to {most}, in entries of up to {all_of}"
         )
+    even = comes_out(expected, 10.0**-answer.used)
+    if possible and even:
+        return Finding(
+            UNEXPLAINED, hint="a known mistake may give this, but so may chance, with numbers so few and small"
+        )
     if possible and not answer.exact.all():
         least = max(LEAST_FIGURES, answer.used + 1)
         return Finding(UNEXPLAINED, hint=f"too few digits to tell why: write at least {least} decimals")
-    if comes_out(expected, 10.0**-answer.used):
+    if even:
         return Finding(UNEXPLAINED, hint="no known mistake gives this")
     if not answer.enough.all() and answer.used < LEAST_FIGURES:
         least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))

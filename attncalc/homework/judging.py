@@ -21,11 +21,12 @@ from attncalc.homework.comparing import LEFT_OVER, Tolerance, fits, nearly
 from attncalc.homework.explaining import Match, Question, again, beside, explanations, ids, possible, together
 from attncalc.homework.findings import incomplete, located, slipped, unexplained
 from attncalc.homework.key import Key, spelled
+from attncalc.homework.layouts import laid_out
 from attncalc.homework.separating import separating
 from attncalc.homework.slips import TRANSPOSED, slips
 from attncalc.homework.soundness import right, within_rounding
 from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Finding, Wrong
-from attncalc.homework.ways import Own, Way
+from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.text import shape_text
 
@@ -92,7 +93,7 @@ class _Work:
         if expected is None:
             raise InputError(f"{spelled(key)} holds no real numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.size)
-        laid = self.key.laid(answer, key, expected)
+        laid = laid_out(self.key, answer, key, expected)
         if not answer.answered.any():
             found = Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         elif laid is None:
@@ -142,8 +143,15 @@ class _Work:
         digits = answer.used if self.decimals is None else self.decimals
         by_hand = answer.value.size <= BY_HAND and bool(answer.enough.any())
         sound = all(self.found[k].verdict in SOUND for k in used)
-        routes = self._gone(own) if key in self.held_to else self.key.routes
+        routes = self._gone(own) if key in self.held_to else self._left_open(key, own)
         return Question(key, answer, expected, own, sound, routes, digits, by_hand)
+
+    def _left_open(self, key: StepKey, own: Own) -> list[Way]:
+        """The routes but those on which a step beside this one, which they write together with it, would be another."""
+        together = [mistake for way in self.key.routes for mistake in way.route if is_meant(key, mistake.at)]
+        beside = {k: v for k, v in self.own.items() if k not in own and any(is_meant(k, m.at) for m in together)}
+        taken = self.key.taken(beside)
+        return [way for way in self.key.routes if way.route in taken]
 
     def _verdict(self, question: Question) -> Finding:
         return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -20,7 +19,7 @@ from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given
-from attncalc.problem import Problem, is_large
+from attncalc.problem import Problem, is_large, solve
 from attncalc.text import near, quoted
 from attncalc.trace import Given
 from attncalc.writing import write
@@ -208,60 +207,48 @@ class Key:
 
     def find(self, name: str) -> StepKey:
         """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
-        if name in self._by_name:
-            return self._by_name[name]
-        if name in ("", "result"):
-            return self.result
-        found = [key for key in self.nodes if key[1] == name or spelled(key).casefold() == name.casefold()]
+        found = self.named(name)
         if len(found) == 1:
             return found[0]
         if found:
             raise InputError(f"{quoted(name)} stands in several groups: {_some(map(spelled, found))}")
-        every = [spelled(key) for key in self.steps]
-        raise InputError(
-            f"{self.problem.name} has no step {quoted(name)}",
-            hint=near(name, every) or f"it has {_some(every)}",
-        )
+        raise InputError(f"{self.problem.name} has no step {quoted(name)}", hint=self.near(name) or self.has)
 
-    def laid(self, answer: Answer, key: StepKey, value: Array) -> Answer | None:
-        """The answer in the shape of the step's value, if it has that shape as people write it.
+    @property
+    def has(self) -> str:
+        """Which steps there are: `it has scores, scaled, weights, output`."""
+        return f"it has {_some(map(spelled, self.steps))}"
 
-        A row or a column is a vector, and a vector the only row of a matrix; a table holds a stack of matrices one
-        below the other, and a single number.
-        """
-        if answer.shape not in self._shapes(answer, key, value) or answer.value.size != value.size:
-            return None
-        return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+    def named(self, name: str) -> list[StepKey]:
+        """The steps that a name may mean: one, none, or those of several groups."""
+        if name in self._by_name:
+            return [self._by_name[name]]
+        if name in ("", "result"):
+            return [self.result]
+        return [key for key in self.nodes if key[1] == name or spelled(key).casefold() == name.casefold()]
 
-    def unpadded(self, answer: Answer, key: StepKey) -> Answer:
-        """A table without the blank columns and rows with which spreadsheets fill it up to the width of others."""
-        value = self.value(key)
-        if value is None or not answer.table or answer.value.ndim != 2 or not answer.answered.any():
+    def near(self, name: str) -> str:
+        """Which steps may have been meant by a name that none has; "" where none is near."""
+        return near(name, map(spelled, self.steps))
+
+    def read(self, answer: Answer, key: StepKey) -> Answer:
+        """The answer in numbers; raises InputError for words where the step has none."""
+        if answer.wordy is None:
             return answer
-        shapes = self._shapes(answer, key, value)
-        if answer.shape in shapes:
-            return answer
-        rows, columns = (int(np.flatnonzero(answer.answered.any(axis=axis))[-1]) + 1 for axis in (1, 0))
-        holding = [shape for shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] >= columns]
-        rows, columns = min(holding, default=(rows, columns))
-        return answer.laid(lambda part: part[:rows, :columns])
+        words, value = self.words.get(key), self.value(key)
+        if words is None or value is None or words.size != answer.value.size:
+            raise answer.wordy
+        return answer.of_words(*(np.reshape(part, answer.shape) for part in (words, value)))
 
-    def _shapes(self, answer: Answer, key: StepKey, value: Array) -> set[tuple[int, ...]]:
-        """The shapes in which people write a step's value."""
-        axes = self.nodes[key].axes
-        shapes = {value.shape}
-        if value.ndim == len(axes):
-            shapes.add(tuple(axis.size for axis in axes if axis.name not in self.dropped))
-        for shape in list(shapes):
-            if len(shape) == 1:
-                shapes |= {(1, *shape), (*shape, 1)}
-            if len(shape) == 2 and shape[0] == 1:
-                shapes.add(shape[1:])
-            if answer.table and not shape:
-                shapes.add((1, 1))
-            if answer.table and len(shape) > 2:
-                shapes.add((math.prod(shape[:-1]), shape[-1]))
-        return shapes
+    @cached_property
+    def words(self) -> dict[StepKey, Array]:
+        """What is told in words: `memory` rather than 0."""
+        found = solve(self.problem).steps if self.problem.calculation.finish else ()
+        return {
+            (step.group, step.name): step.value
+            for step in found
+            if step.value is not None and step.value.dtype.kind == "U"
+        }
 
 
 def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool:

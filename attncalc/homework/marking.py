@@ -10,6 +10,7 @@ from attncalc.homework.answers import Answer
 from attncalc.homework.comparing import Tolerance, fits, largest_error
 from attncalc.homework.judging import judged
 from attncalc.homework.key import Key, spelled
+from attncalc.homework.layouts import laid_out, unpadded
 from attncalc.homework.sheets import Sheet, from_tree
 from attncalc.homework.verdicts import FULL, MARKS, Finding, Marked, MarkedStep
 from attncalc.mistake import StepKey
@@ -42,9 +43,9 @@ class Marker:
             key = self.key.find(name)
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
-            asked[key] = answer
+            asked[key] = self.key.read(answer, key)
         self.key.foresee(asked)
-        answers = {key: self.key.unpadded(answer, key) for key, answer in asked.items()}
+        answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
         found = judged(self.key, answers, self.tolerance, sheet.decimals)
         steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)
@@ -53,7 +54,7 @@ class Marker:
         expected = self.key.value(key)
         assert expected is not None, "it was judged"
         weight = self.points.get(key, 1)
-        laid = self.key.laid(answer, key, expected)
+        laid = laid_out(self.key, answer, key, expected)
         return MarkedStep(
             name=spelled(key),
             finding=finding,
@@ -84,7 +85,7 @@ def disagreeing(problem: Problem, stored: Mapping[str, Any]) -> list[str]:
     for name, answer in from_tree(_values_of(stored), "").steps.items():
         step = key.find(name)
         expected = key.value(step)
-        laid = None if expected is None else key.laid(answer, step, expected)
+        laid = None if expected is None else laid_out(key, key.read(answer, step), step, expected)
         if expected is not None and (laid is None or not fits(laid, expected).all()):
             found.append(name or spelled(step))
     return found

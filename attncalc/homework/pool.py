@@ -16,6 +16,7 @@ class Pool:
 
     def __init__(self) -> None:
         self.known: dict[Hashable, Node] = {}
+        self.made: set[Node] = set()
 
     def node(self, op: str, sources: Sequence[Node], args: Mapping[str, Any], axes: Axes | None = None) -> Node:
         """The node with that primitive, sources and arguments; ShapeError where it cannot be formed."""
@@ -23,13 +24,15 @@ class Pool:
         found = self.known.get(key)
         if found is None:
             found = self.known[key] = Node(op, *sources, axes=axes, **args)
+            self.made.add(found)
         return found
 
     def take_in(self, *roots: Node) -> list[Node]:
-        """A graph, made of nodes of the pool."""
+        """A graph, made of nodes of the pool; those that are in it already are not looked behind."""
         new: dict[Node, Node] = {}
-        for node in walk(*roots):
-            new[node] = self.node(node.op, [new[source] for source in node.sources], node.args, node.axes)
+        for node in walk(*roots, into=lambda node: () if node in self.made else node.sources):
+            own = node in self.made
+            new[node] = node if own else self.node(node.op, [new[s] for s in node.sources], node.args, node.axes)
         return [new[root] for root in roots]
 
 

@@ -113,6 +113,7 @@ class Spelled:
             return manner.at(place, front)
 
         value = evaluate(order, operands, given=own, after_step=after_step)[self.root]
+        value = value.astype(np.float64) if value.dtype.kind == "b" else value  # true and false are 1 and 0 on a sheet
         if value.ndim == len(self.root.axes):
             value = np.broadcast_to(value, (len(manner), *value.shape))
         digits = zip(manner.mode.tolist(), manner.decimals.tolist(), manner.figures.tolist(), strict=True)

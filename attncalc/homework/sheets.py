@@ -98,7 +98,9 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
 
 
 def from_tree(tree: Any, source: str) -> Sheet:
-    """The sheet that a JSON value is: an object of steps, a saved result, or the result alone."""
+    """The sheet that a JSON value is: an object of steps or a list of them, a saved result, or the result alone."""
+    if isinstance(tree, list) and any(isinstance(item, dict) for item in tree):
+        tree = {"steps": tree}
     if not isinstance(tree, dict):
         return Sheet({"": _answer(tree, "", source)}, source=source)
     if "steps" in tree:
@@ -169,7 +171,8 @@ def _listed(steps: Any, source: str) -> dict[str, Any]:
 def _answer(value: Any, name: str, source: str) -> Answer:
     place = brackets(source, visible(name, 80))
     if isinstance(value, dict):
-        raise InputError(f"{place(())} is an object, not numbers")
+        hint = 'steps stand by their names at the top, or under "steps"'
+        raise InputError(f"{place(())} is an object, not numbers", hint=hint)
     if hasattr(value, "__array__"):
         return answers.from_python(value, place(()))
     return answers.from_lists(value, place)
@@ -202,9 +205,19 @@ def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
     tables = blocks(rest)
     _refuse_many(len(tables), source)
     if not tables:
-        return replace(told, steps={"": _table(table_rows(rest, source, reading)[0], source, reading)})
+        return replace(told, steps={"": _result(rest, source, reading)})
     rows = {name: entry_rows(table, source, reading) for name, table in tables.items()}
     return replace(told, steps={name: _table(block, source, reading) for name, block in rows.items()})
+
+
+def _result(text: str, source: str, reading: Reading) -> Answer:
+    """The one table of a file; a line in front that is but a name was meant to begin a block."""
+    try:
+        return _table(table_rows(text, source, reading)[0], source, reading)
+    except InputError as error:
+        title = re.match(r"\s*([^\W\d][\w/]*):?[,;\t ]*$", text, re.MULTILINE)
+        hint = f"the rows of a step stand below a line @{title[1]}" if title else ""
+        raise InputError(error.message, hint=error.hint or hint) from None
 
 
 def _told(text: str, source: str) -> tuple[Sheet, str]:

@@ -65,6 +65,8 @@ def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
     right = fits(answer, value)
     if not (np.isfinite(answer.value) | right).all():
         return None
+    if _in_percent(answer, value):
+        return PERCENT
     if not answer.enough.any() and not comes_out(value, 10.0**-answer.used):
         return None
     telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
@@ -96,11 +98,6 @@ def _signs(value: Array, right: Array) -> Iterator[Array]:
         yield np.where(right, value, -value)
 
 
-def _percent(value: Array, right: Array) -> Iterator[Array]:
-    if (np.abs(value) <= 1).all():
-        yield 100 * value
-
-
 def _points(value: Array, right: Array) -> Iterator[Array]:
     """Every point moved alike, or that of the one entry which is wrong."""
     alone = (~right).sum() == 1 and right.size > 1
@@ -119,11 +116,15 @@ def _rows(value: Array, right: Array) -> Iterator[Array]:
 _WHOLE: tuple[tuple[Slip, Callable[[Array, Array], Iterator[Array]]], ...] = (
     (TRANSPOSED, _transposed),
     (SIGN, _signs),
-    (PERCENT, _percent),
     (POINT, _points),
     (ROWS, _rows),
 )
 """What each slip may make of a step, of which one knows what is right and where the answer is."""
+
+
+def _in_percent(answer: Answer, value: Array) -> bool:
+    shares = answer.of_a_hundred()
+    return bool((np.abs(value) <= 1).all() and shares.enough.all() and fits(shares, value).all())
 
 
 def _first_row_only(key: Key, step: StepKey, answer: Answer, right: Array) -> bool:
@@ -152,7 +153,7 @@ def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
         for i, (at, entry) in enumerate(changed):
             moved[(i, *at)] = entry
         found = evaluate([node], {**key.ways.operands, name: moved}, keep=lambda node: False)[node]
-        if found.shape != (len(changed), *value.shape):
+        if found.shape != (len(changed), *value.shape) or found.dtype.kind == "c":
             continue
         if any(odds(answer, found[hit], value, tried=len(changed)).convince for hit in fitting(answer, found)):
             return True

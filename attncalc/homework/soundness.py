@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.graph import Node, walk
-from attncalc.homework.answers import BY_HAND, LEAST_FIGURES
+from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES
 from attncalc.homework.comparing import OFTEN, Tolerance, by_rounding, chance, comes_out, fits, fitting, nearly
 from attncalc.homework.explaining import Question
 from attncalc.homework.findings import ABOUT_RIGHT, FROM_ROUNDED, LAST_DIGIT
+from attncalc.homework.freedoms import as_answered, is_free
 from attncalc.homework.key import Key
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.verdicts import EARLY, RIGHT, Finding
@@ -23,8 +24,10 @@ Array = NDArray[Any]
 def right(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:
     """Whether a step is right as it is written, one unit off in its last digit, or rounded on the way."""
     step, answer, expected = question[:3]
-    values = [value for way in question.routes if (value := key.value(step, way)) is not None]
-    values = [value for value in values if value.shape == expected.shape]
+    bases = [None, question.own] if question.sound and any(is_free(key.nodes[k]) for k in question.own) else [None]
+    found = [key.value(step, way, base) for way in question.routes for base in bases]
+    values = [value for value in found if value is not None]
+    values = [as_answered(key.nodes[step], value, answer) for value in values if value.shape == expected.shape]
     if any(fits(answer, value, tolerance).all() for value in values):
         return Finding(RIGHT)
     if not answer.enough.any():
@@ -40,7 +43,7 @@ def within_rounding(key: Key, question: Question) -> Finding | None:
     """Entries that rounding on the way reaches one by one, though in no usual manner all at once."""
     step, answer, expected = question[:3]
     few = question.digits <= MOST_DECIMALS
-    if not (few and question.by_hand and answer.enough.all()) or _all_comes_out(key, question):
+    if not (few and question.by_hand and answer.enough.all()) or answer.exact.any() or _all_comes_out(key, question):
         return None
     gone_on = question.own and question.sound and () in key.taken(question.own)
     bases = [None, question.own] if gone_on else [None]
@@ -57,6 +60,9 @@ def within_rounding(key: Key, question: Question) -> Finding | None:
 
 def replayed(key: Key, question: Question, node: Node, own: Own | None) -> str | None:
     """The step whose rounding explains an answer, "" where it is no single one; None where rounding does not."""
+    fractions = question.answer.exact & np.isfinite(question.answer.value)
+    if fractions.any() and question.digits < LEAST_DECIMALS:
+        return None  # nobody works with fewer than two decimals and then writes a fraction or a root
     rounded = key.rounded(node, question.digits, own)
     answer = question.answer
     hits = fitting(answer, rounded.values).tolist() if rounded.values.shape[1:] == answer.shape else []

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from attncalc.errors import InputError
 from attncalc.homework.class_lists import class_list
+from attncalc.homework.key import Key
 from attncalc.homework.sheets import LONGEST_NAME, SUFFIXES, Sheet
 from attncalc.inputs.paths import exists, is_folder, shown
 from attncalc.inputs.reading import Reading
@@ -31,23 +32,23 @@ class Submission(NamedTuple):
     hint: str = ""
 
 
-def submissions(words: Sequence[str], key_file: str, reading: Reading) -> list[Submission]:
+def submissions(words: Sequence[str], key_file: str, reading: Reading, key: Key) -> list[Submission]:
     """The sheets that words mean: files, folders, patterns; one CSV file with a student in each row is many."""
     paths = [path for word in words for path in _paths(word)]
     if len(paths) > MOST_SHEETS:
         raise InputError(f"there are {len(paths):,} sheets, and {MOST_SHEETS:,} at most are graded at once")
     if len(paths) == 1 and paths[0].suffix.lower() in (".csv", ".tsv") and paths[0].is_file():
-        rows = class_list(paths[0], reading)
+        rows = class_list(paths[0], reading, key)
         if rows is not None:
             return [
                 Submission(row.student, row.source, sheet=row.sheet, error=row.error, hint=row.hint) for row in rows
             ]
     stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
-    key = _identity(Path(key_file))
+    owner = _identity(Path(key_file))
     return [
         Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
         for path in paths
-        if key is None or _identity(path) != key or path.is_symlink()
+        if owner is None or _identity(path) != owner or path.is_symlink()
     ]
 
 

@@ -6,7 +6,7 @@ made in every turn is written into every turn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from attncalc.errors import OptionError
 from attncalc.graph import Node, walk
 from attncalc.loops import Loop
 from attncalc.loops.running import run
-from attncalc.ops import concat, listed, rename, stack
+from attncalc.ops import concat, listed, rename, stack, take
 from attncalc.steps import output
 
 Array = NDArray[Any]
@@ -42,7 +42,7 @@ def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
     named: list[Node] = []
     turns: list[dict[Node, Node]] = []
     for turn in ran.kept:
-        made = _turn((*loop.steps, *loop.carry.values()), state, f"{loop.turn} {turn.number}")
+        made = _turn((*loop.steps, *loop.carry.values()), state, f"{loop.turn} {turn.number}", loop.carry)
         named += [node for node in made.values() if node.op == "step"]
         state = {name: made[node] for name, node in loop.carry.items()}
         turns.append(made)
@@ -50,20 +50,46 @@ def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
     return Unrolled([*results, *([_table(loop, turns)] if loop.rows else [])], named, start)
 
 
-def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str) -> dict[Node, Node]:
-    """The nodes of one turn, on what the turn before left."""
-    new: dict[Node, Node] = {}
-    for node in walk(*roots):
-        if node.op == "input":
-            new[node] = state.get(node.args["name"], node)
+def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str, carried: Collection[str]) -> dict[Node, Node]:
+    """The nodes of one turn, on what the turn before left.
+
+    Where a step shows what the turn begins with, the point of an iteration, the others are made of the step: so they
+    follow from a point that somebody else has written there.
+    """
+
+    def in_group(node: Node, source: Node) -> Node:
+        within = "/".join(filter(None, (group, node.args["group"])))
+        return Node("step", source, axes=node.axes, **node.args | {"group": within})
+
+    nodes = walk(*roots)
+    left = {node: state.get(node.args["name"], node) for node in nodes if node.op == "input"}
+    new = dict(left)
+    for node in nodes:
+        if letters := _shown(node, carried):
+            source = node.sources[0]
+            new[node] = shown = in_group(
+                node, source.over([left[x] for x in letters]) if source.sources else left[source]
+            )
+            several = [take(shown, source.args["over"], i) for i in range(len(letters))] if source.sources else [shown]
+            new |= zip(letters, several, strict=True)
+    for node in nodes:
+        if node in new:
             continue
         sources = [new[source] for source in node.sources]
-        args = node.args
         if node.op == "step":
-            args = args | {"group": "/".join(filter(None, (group, node.args["group"])))}
-        same = sources == [*node.sources] and node.op != "step"
-        new[node] = node if same else Node(node.op, *sources, axes=node.axes, **args)
+            new[node] = in_group(node, *sources)
+        else:
+            new[node] = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
     return new
+
+
+def _shown(node: Node, carried: Collection[str]) -> Sequence[Node]:
+    """What a step shows of what turns hand on: one of these inputs, or several that are listed."""
+    if node.op != "step":
+        return ()
+    source = node.sources[0]
+    letters = source.sources if source.op == "listed" else (source,)
+    return letters if all(x.op == "input" and x.args["name"] in carried for x in letters) else ()
 
 
 def _table(loop: Loop, turns: Sequence[Mapping[Node, Node]]) -> Node:

@@ -34,6 +34,13 @@ class Row(NamedTuple):
     cells: list[str]
 
 
+class Broken(NamedTuple):
+    """A row that cannot be told from those behind it, by the line on which it begins."""
+
+    line: int
+    fault: str
+
+
 def blocks(text: str, source: str = "the file") -> dict[str, str]:
     """The tables of a file whose lines `@name` begin one each, by name; {} for a file that is one table.
 
@@ -99,14 +106,16 @@ def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], boo
 
 def parted(text: str, source: str, reading: Reading) -> tuple[list[Row], str]:
     """The rows of a table as they stand there, and what stands between their cells."""
-    delimiter = reading.delimiter or _delimiter(text, reading.decimal)
+    delimiter = delimiter_of(text, reading)
     return list(_rows(text, delimiter, source)), delimiter
 
 
-def _delimiter(text: str, decimal: str) -> str:
-    """What stands between the cells: what every line has, else what most lines have, else blanks."""
+def delimiter_of(text: str, reading: Reading) -> str:
+    """What stands between the cells, where nobody says: what every line has, else what most have, else blanks."""
+    if reading.delimiter:
+        return reading.delimiter
     lines = [_QUOTED.sub("", line) for line in text.lstrip()[:KEPT_DIGITS].splitlines() if line.strip()][:100]
-    having = {d: sum(d in line for line in lines) for d in _DELIMITERS if d != decimal}
+    having = {d: sum(d in line for line in lines) for d in _DELIMITERS if d != reading.decimal}
     most = max(having.values())
     return next(d for d, number in having.items() if number == most) if most else BLANKS
 
@@ -114,25 +123,30 @@ def _delimiter(text: str, decimal: str) -> str:
 def _rows(text: str, delimiter: str, source: str) -> Iterator[Row]:
     """The rows that are not blank, their cells without the blanks around them."""
     rest = text.lstrip("\n")  # there are many such lines in front of a late table of a file
-    in_front = len(text) - len(rest)
-    begun = in_front + 1
+    for row in rows_from(io.StringIO(rest, newline=""), len(text) - len(rest) + 1, delimiter):
+        if isinstance(row, Broken):
+            raise InputError(f"{source}:{row.line}: {row.fault}")
+        yield row
+
+
+def rows_from(lines: Iterable[str], first: int, delimiter: str) -> Iterator[Row | Broken]:
+    """The rows of lines that begin with the `first` of a file, as far as the first one that cannot be read."""
     if delimiter == BLANKS:
-        for number, line in enumerate(io.StringIO(rest, newline=None), start=begun):
+        for number, line in enumerate(lines, start=first):
             if cells := line.split():
                 yield Row(number, cells)
         return
-    reader = csv.reader(io.StringIO(rest, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+    begun = first
     try:
         for cells in reader:
             stripped = [cell.strip() for cell in cells]
             if any(stripped) or len(stripped) > 1:
                 yield Row(begun, stripped)
-            begun = in_front + reader.line_num + 1
+            begun = first + reader.line_num
     except csv.Error as error:
-        what = (
-            "a cell is too long" if "limit" in str(error) else "a quote does not enclose a whole cell, or is not closed"
-        )
-        raise InputError(f"{source}:{begun}: {what}") from None
+        long = "limit" in str(error)
+        yield Broken(begun, "a cell is too long" if long else "a quote does not enclose a whole cell, or is not closed")
 
 
 def check_length(row: Row, first: Row, source: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,22 @@ import attncalc as ac
 from attncalc.errors import InputError
 from attncalc.homework.class_lists import class_list
 from attncalc.homework.grading import Settings, grade
+from attncalc.homework.key import Key
+from attncalc.homework.marking import Marker
 from attncalc.homework.submissions import submissions
 from attncalc.inputs import Reading
 
 TRACE = ac.softmax([1, 2])
+KEY = Key(TRACE.problem)
+IT_HAS = "it has shifted, exponentials, sum, softmax"
 HEAD = "student,softmax[0],softmax[1]"
+QUOTE = "a quote does not enclose a whole cell, or is not closed"
 POINT = "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"
 
 
 def graded(path: Path) -> list[tuple[str, str]]:
     """Each student with the verdict, or with why there is none."""
-    found = grade(TRACE.problem, submissions([str(path)], "key.json", Reading()), Reading(), Settings())
+    found = grade(TRACE.problem, submissions([str(path)], "key.json", Reading(), KEY), Reading(), Settings())
     return [(one.student, one.marked.verdict if one.marked is not None else one.fault) for one in found]
 
 
@@ -40,9 +46,24 @@ def graded(path: Path) -> list[tuple[str, str]]:
         ),
         pytest.param(f"{HEAD}\n,0.269,0.731\n", ["class.csv:2 right"], id="a row without a name"),
         pytest.param(
-            f"{HEAD},mail\nAnn,1,2,3\n",
-            ['Ann softmax has no step "mail" (it has shifted, exponentials, sum, softmax)'],
-            id="a column that is no step",
+            f'{HEAD}\nAnn,0.269,0.731\n"Lee, Bob,0.269,0.731\nCleo,0.269,"0.731"\nDi,0.269,"0.731\n',
+            ["Ann right", f"class.csv:3 class.csv:3: {QUOTE}", "Cleo right", f"class.csv:5 class.csv:5: {QUOTE}"],
+            id="quotes left open",
+        ),
+        pytest.param(
+            f'{HEAD}\nAnn,0.269,"0.731\nBob,0.269,0.731\nCleo,0.269,"\nDi,0.269,0.731\n',
+            [
+                "class.csv:2 class.csv:2: a quote is not closed",
+                "Bob right",
+                f"class.csv:4 class.csv:4: {QUOTE}",
+                "Di right",
+            ],
+            id="a quote that a later one closes",
+        ),
+        pytest.param(
+            f'{HEAD},remarks\nAnn,0.269,0.731,"I did,\nas you said"\nBob,0.269,0.731,\n',
+            ["Ann right", "Bob right"],
+            id="remarks of several lines",
         ),
         pytest.param(
             f"{HEAD}\nAnn,0.269\nBob,0.269,0.731\nLee, Cy,0.269,0.731\nDi,0.269,0.731,\n",
@@ -84,66 +105,136 @@ def test_each_row_is_marked(tmp_path: Path, text: str, rows: list[str]) -> None:
     assert [" ".join(one) for one in graded(path)] == rows
 
 
+HEADINGS = {
+    "a form": (
+        "Timestamp,Email Address,Student Name,softmax[0],softmax[1],Any comments?",
+        "2026/11/21 10:02:11 AM GMT+1,ann@x.org,Ann Lee,0.269,0.731,hard!",
+        ["Timestamp", "Email Address", "Any comments?"],
+    ),
+    "a course": (
+        '"First name","Surname","ID number","Email address","State","Grade/10.00",softmax[0],softmax[1]',
+        '"Ann","Lee","1234567","ann@x.org","Finished","7.50",0.269,0.731',
+        ["ID number", "Email address", "State", "Grade/10.00"],
+    ),
+    "a spreadsheet with decimal commas": (
+        "\ufeffName;Group;softmax[0];softmax[1];Points;;",
+        "Ann Lee;2;0,269;0,731;1.5;;",
+        ["Group", "Points"],
+    ),
+    "numbers that students have": ("Matriculation number,softmax[0],softmax[1]", "Ann Lee,0.269,0.731", []),
+    "the best name of several": ("ID,Name,Student,softmax[0],softmax[1]", "7,A.,Ann Lee,0.269,0.731", ["ID", "Name"]),
+    "text under what is nearly a step": ("Name,softmax[0],softmax[1],Sums", "Ann Lee,0.269,0.731,1 / 2", ["Sums"]),
+    "places as programs write them": ("Name,softmax[0],softmax [ 1 ]", "Ann Lee,0.269,0.731", []),
+}
+
+
+@pytest.mark.parametrize(("headings", "row", "others"), HEADINGS.values(), ids=HEADINGS)
+def test_what_is_beside_the_answers_is_passed_over(tmp_path: Path, headings: str, row: str, others: list[str]) -> None:
+    path, reading = tmp_path / "class.csv", Reading()
+    path.write_text(f"{headings}\n{row}\n", encoding="utf-8")
+    rows = class_list(path, reading, KEY)
+    assert rows is not None
+    [one] = rows
+    assert one.sheet is not None
+    assert (one.student, Marker(KEY).mark(one.sheet).verdict) == ("Ann Lee", "right")
+    assert [re.findall('"(.*?)"', note) for note in reading.notes] == ([others] if others else [])
+
+
 @pytest.mark.parametrize(
     "text",
     [
         pytest.param("0.269,0.731\n", id="a result"),
         pytest.param("@student,Ann\n@softmax\n0.269,0.731\n", id="a sheet in blocks"),
-        pytest.param("students,softmax[0],softmax[1]\nAnn,0.269,0.731\n", id="a column of another name"),
+        pytest.param("x[0],x[1]\n0.269,0.731\n", id="a result whose labels have places"),
+        pytest.param("name,value\ncat,0.269\ndog,0.731\n", id="a result whose rows have names"),
     ],
 )
 def test_another_table_is_none(tmp_path: Path, text: str) -> None:
     path = tmp_path / "ann.csv"
     path.write_text(text)
-    assert class_list(path, Reading()) is None
+    assert class_list(path, Reading(), KEY) is None
 
 
 def test_each_row_is_a_sheet(tmp_path: Path) -> None:
     path = tmp_path / "class.csv"
-    path.write_text("student,w[0,0],w[0,1],result\nAnn,1/2,,3\nBob,1,2,3\n")
-    ann, bob = submissions([str(path)], "key.json", Reading())
+    path.write_text("student,sum[0,0],sum[0,1],result\nAnn,1/2,,3\nBob,1,2,3\n")
+    ann, bob = submissions([str(path)], "key.json", Reading(), KEY)
     assert (ann.name, ann.source, bob.name, bob.source) == ("Ann", "class.csv:2", "Bob", "class.csv:3")
     assert ann.sheet is not None
     assert {name: answer.text.tolist() for name, answer in ann.sheet.steps.items()} == {
-        "w": [["1/2", None]],
+        "sum": [["1/2", None]],
         "result": "3",
     }
 
 
 def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "class.csv"
-    path.write_text("\n\n student,w[0]\nAnn,1\n")
-    (ann,) = submissions([str(path)], "key.json", Reading())
+    path.write_text("\n\n student,softmax[0]\nAnn,1\n")
+    (ann,) = submissions([str(path)], "key.json", Reading(), KEY)
     assert ann.source == "class.csv:4"
 
 
 def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
     path = tmp_path / "class.csv"
-    path.write_text(f"student,w{' ' * 100_000}x\nAnn,1\n")
-    (ann,) = submissions([str(path)], "key.json", Reading())
+    path.write_text(f"student,sum,w{' ' * 100_000}x\nAnn,1,2\n")
+    (ann,) = submissions([str(path)], "key.json", Reading(), KEY)
     assert ann.sheet is not None
-    assert len(*ann.sheet.steps) == 100_002
+    assert [*ann.sheet.steps] == ["sum"]
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    ("columns", "message", "hint"),
     [
-        ("w[0],w[2]", 'class.csv:1: "w" lacks columns: 2 of 3 are there'),
-        ("w[999999,999999],v", 'class.csv:1: "w" lacks columns: 1 of 1,000,000,000,000 are there'),
-        ("w[0],w[0]", 'class.csv:1: two columns, 2 and 3, hold the same of "w"'),
-        ("w,w", 'class.csv:1: two columns, 2 and 3, hold the same of "w"'),
-        ("w[0],w", 'class.csv:1: the columns of "w" have places of different kinds'),
-        (",w", "class.csv:1:2: the column has no name"),
-        ("w,", "class.csv:1:3: the column has no name"),
+        ("student,softmax[0],softmax[2]", 'class.csv:1: "softmax" lacks columns: 2 of 3 are there', ""),
+        (
+            "student,softmax[1],softmax[2]",
+            'class.csv:1: "softmax" lacks columns: 2 of 3 are there',
+            "places are counted from 0, and not from 1",
+        ),
+        (
+            "student,softmax[999999,999999],sum",
+            'class.csv:1: "softmax" lacks columns: 1 of 1,000,000,000,000 are there',
+            "places are counted from 0, and not from 1",
+        ),
+        ("student,sum[0],sum[0]", 'class.csv:1: two columns, 2 and 3, hold the same of "sum"', ""),
+        ("student,sum,sum", 'class.csv:1: two columns, 2 and 3, hold the same of "sum"', ""),
+        ("student,sum[0],sum", 'class.csv:1: the columns of "sum" have places of different kinds', ""),
+        ("student,,sum", "class.csv:1:2: the column has no name", ""),
+        ("student,sum,", "class.csv:1:3: the column has no name", ""),
+        ("student,sum,sofmax", 'class.csv:1:3: softmax has no step "sofmax"', "did you mean softmax?"),
+        ("student,softmax[0],sofmax[1]", 'class.csv:1:3: softmax has no step "sofmax"', "did you mean softmax?"),
+        ("student,sum,w[0]", 'class.csv:1:3: softmax has no step "w"', IT_HAS),
+        ("name,w[0],w[1]", 'class.csv:1:2: softmax has no step "w"', IT_HAS),
+        ("student,mail,w", "class.csv:1: no column is a step of softmax", IT_HAS),
+        (
+            "pupil,softmax[0],softmax[1]",
+            "class.csv:1: no column says whose a row is",
+            'call the column of the names "student"',
+        ),
     ],
-    ids=["a gap", "a place far out", "a place twice", "a step twice", "places of two kinds", "no name", "no last name"],
+    ids=[
+        "a gap",
+        "places from 1 on",
+        "a place far out",
+        "a place twice",
+        "a step twice",
+        "places of two kinds",
+        "no name",
+        "no last name",
+        "a step misspelt",
+        "a step misspelt once",
+        "a place in no step",
+        "places in no step alone",
+        "no step",
+        "nobody's",
+    ],
 )
-def test_columns_that_cannot_be_a_step(tmp_path: Path, columns: str, message: str) -> None:
+def test_columns_that_cannot_be_a_step(tmp_path: Path, columns: str, message: str, hint: str) -> None:
     path = tmp_path / "class.csv"
-    path.write_text(f"student,{columns}\nAnn,1,2\n")
+    path.write_text(f"{columns}\nAnn,1,2\n")
     with pytest.raises(InputError) as error:
-        submissions([str(path)], "key.json", Reading())
-    assert error.value.message == message
+        submissions([str(path)], "key.json", Reading(), KEY)
+    assert (error.value.message, error.value.hint) == (message, hint)
 
 
 def test_what_cannot_be_read_has_a_row_that_says_so(run: Run, tmp_path: Path) -> None:
@@ -160,3 +251,11 @@ def test_whoever_hands_in_twice_is_told(run: Run, tmp_path: Path) -> None:
     done = run("grade", "key.json", "class.csv")
     assert [line.split()[0] for line in done.stdout.splitlines()[1:4]] == ["Ann", "Bob", "Ann"]
     assert done.stderr == 'note: 2 sheets are from "Ann": class.csv:2 and class.csv:4\n'
+
+
+def test_columns_that_are_passed_over_are_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text(f"{HEAD},mail,group\nAnn,0.269,0.731,a@x.org,2\n")
+    run("softmax", "1,2", "-o", "key.json")
+    done = run("grade", "key.json", "class.csv")
+    assert done.returncode == 0
+    assert done.stderr == 'note: class.csv: "mail" and "group" are no steps of softmax, and passed over\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attncalc.errors import InputError
-from attncalc.homework.sheets import Sheet, from_contents
+from attncalc.homework.sheets import Sheet, from_contents, from_tree
 from attncalc.inputs import Reading
 from attncalc.inputs.contents import TextFile
 
@@ -62,5 +62,33 @@ def test_labels_are_no_answers(head: str, table: str, shape: tuple[int, int]) ->
 
 
 def test_a_word_among_labelled_answers_has_its_place() -> None:
-    with pytest.raises(InputError, match=r'^s\.csv:3:2: "x" is not a number'):
-        read(",cat,dog\ncat,1,0.5\ndog,x,1")
+    (answer,) = read(",cat,dog\ncat,1,0.5\ndog,x,1").steps.values()
+    assert str(answer.wordy) == 's.csv:3:2: "x" is not a number'
+
+
+BELOW = "the rows of a step stand below a line @weights"
+BY_NAME = 'steps stand by their names at the top, or under "steps"'
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        pytest.param("weights\n0.36,0.64\n", BELOW, id="a name by itself"),
+        pytest.param("weights:\n0.36 0.64\n", BELOW, id="a name with a colon"),
+        pytest.param("0.36\n0.36,0.64\n", "", id="a number by itself"),
+    ],
+)
+def test_a_step_without_its_mark_is_told_how_to_begin(text: str, hint: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert error.value.hint == hint
+
+
+def test_a_list_of_steps_needs_nothing_around_it() -> None:
+    assert [*from_tree([{"name": "w", "value": [1]}, {"name": "v", "value": [2]}], "s.json").steps] == ["w", "v"]
+
+
+def test_steps_under_another_word_are_told_where_they_stand() -> None:
+    with pytest.raises(InputError) as error:
+        from_tree({"answers": {"w": [1]}}, "s.json")
+    assert (error.value.message, error.value.hint) == ("s.json: answers is an object, not numbers", BY_NAME)

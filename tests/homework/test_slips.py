@@ -79,3 +79,7 @@ def test_few_whole_numbers_change_places_by_chance() -> None:
     """A square of two has but two entries off its diagonal."""
     of = ac.matmul([[1, 2], [3, 4]], [[1, 0], [0, 1]])
     assert of.check([[1, 3], [2, 4]])["product"].mistake != "slip-transposed-answer"
+
+
+def test_a_misread_entry_may_have_complex_eigenvalues() -> None:
+    assert ac.eigen([[2, 1], [1, 2]]).check([2, 3]).verdict == "wrong"

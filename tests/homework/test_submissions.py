@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import attncalc as ac
 from attncalc.errors import InputError
+from attncalc.homework.key import Key
 from attncalc.homework.submissions import submissions
 from attncalc.inputs import Reading
 
+KEY = Key(ac.softmax([1, 2]).problem)
 FILES = (
     "key.json", "hand-in/ann.json", "hand-in/bob.csv", "hand-in/notes.txt", "hand-in/late/cleo.npy",
     "moodle/Ann_1/answer.json", "moodle/Bob_2/answer.json", "moodle/Cleo_3/mine.json",
@@ -42,11 +45,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_words_mean(home: Path, words: str, names: list[str]) -> None:
-    assert [found.name for found in submissions(words.split(), "key.json", Reading())] == names
+    assert [found.name for found in submissions(words.split(), "key.json", Reading(), KEY)] == names
 
 
 def test_an_absolute_pattern_means_what_it_fits(home: Path) -> None:
-    assert [found.name for found in submissions([f"{home}/hand-in/*.csv"], "key.json", Reading())] == ["bob"]
+    assert [found.name for found in submissions([f"{home}/hand-in/*.csv"], "key.json", Reading(), KEY)] == ["bob"]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,6 @@ def test_an_absolute_pattern_means_what_it_fits(home: Path) -> None:
 )
 def test_what_means_nothing_is_told(home: Path, word: str, said: str, hint: str) -> None:
     with pytest.raises(InputError) as error:
-        submissions([word], "key.json", Reading())
+        submissions([word], "key.json", Reading(), KEY)
     assert error.value.message == said
     assert hint in (error.value.hint or "")

@@ -1,0 +1,58 @@
+"""Layouts: the shapes in which people write down what has another one, rows for columns and tables filled up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.homework.answers import Answer
+from attncalc.homework.key import Key
+from attncalc.mistake import StepKey
+
+Array = NDArray[Any]
+
+
+def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | None:
+    """The answer in the shape of the step's value, if it has that shape as people write it.
+
+    A row or a column is a vector, and a vector the only row or column of a matrix; a table holds a stack of
+    matrices one below the other, and a single number.
+    """
+    if answer.shape not in _shapes(key, answer, step, value) or answer.value.size != value.size:
+        return None
+    return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+
+
+def unpadded(key: Key, answer: Answer, step: StepKey) -> Answer:
+    """A table without the blank columns and rows with which spreadsheets fill it up to the width of others."""
+    value = key.value(step)
+    if value is None or not answer.table or answer.value.ndim != 2 or not answer.answered.any():
+        return answer
+    shapes = _shapes(key, answer, step, value)
+    if answer.shape in shapes:
+        return answer
+    rows, columns = (int(np.flatnonzero(answer.answered.any(axis=axis))[-1]) + 1 for axis in (1, 0))
+    holding = [shape for shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] >= columns]
+    rows, columns = min(holding, default=(rows, columns))
+    return answer.laid(lambda part: part[:rows, :columns])
+
+
+def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[int, ...]]:
+    """The shapes in which people write a step's value."""
+    axes = key.nodes[step].axes
+    shapes = {value.shape}
+    if value.ndim == len(axes):
+        shapes.add(tuple(axis.size for axis in axes if axis.name not in key.dropped))
+    for shape in list(shapes):
+        if len(shape) == 1:
+            shapes |= {(1, *shape), (*shape, 1)}
+        if len(shape) == 2 and 1 in shape:
+            shapes.add((math.prod(shape),))
+        if answer.table and not shape:
+            shapes.add((1, 1))
+        if answer.table and len(shape) > 2:
+            shapes.add((math.prod(shape[:-1]), shape[-1]))
+    return shapes

@@ -1,0 +1,42 @@
+"""Entries as people write them: in per cent, as fractions and roots, with the decimals of what they are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import attncalc as ac
+
+SHARES = ac.softmax([2, 0, -1, 0.5])  # 0.7101, 0.0961, 0.0354, 0.1584
+TWO = ac.softmax([1, 2])  # e / (e + e²) = 0.26894
+COSINE = ac.cosine([1, 2], [2, 3])  # 8 / (√5·√13) = 0.9923
+PRODUCT = ac.matmul([[1, 2], [3, 4]], [[0, 1], [1, 1]])
+CHANCE = "a known mistake may give this, but so may chance, with numbers so few and small"
+
+
+@pytest.mark.parametrize(
+    ("trace", "answer", "found"),
+    [
+        pytest.param(SHARES, ["71.0%", "9.6%", "3.5 %", "15.8%"], "right", id="per cent"),
+        pytest.param(SHARES, ["71.0%", "9.6%", "3.5%", "15.9%"], "right-to-rounding", id="per cent, one unit off"),
+        pytest.param(SHARES, ["71%", "10%", "4%", "16%"], "right", id="whole per cents, as 0.71"),
+        pytest.param(SHARES, ["71.0", "9.6", "3.5", "15.8"], "slip-percent", id="per cent without the sign"),
+        pytest.param(SHARES, ["0.71%", "0.10%", "0.04%", "0.16%"], "slip-decimal-point", id="a sign too many"),
+        pytest.param(COSINE, "99.23%", "right", id="one number in per cent"),
+        pytest.param(TWO, ["≈ 0.269", "~0.731"], "right", id="said to be rounded"),
+        pytest.param(TWO, ["2.72/10.11", "7.39/10.11"], "rounded-early", id="a fraction of rounded numbers"),
+        pytest.param(SHARES, ["5/7", "2/21", "1/28", "10/63"], "unexplained", id="fractions about as large"),
+        pytest.param(COSINE, "9/10", "unexplained", id="a fraction that is no rounding"),
+        pytest.param(SHARES, ["2/3", "0", "0", "1/3"], "unexplained", id="fractions among whole numbers"),
+        pytest.param(COSINE, "8/sqrt(65)", "right", id="a root"),
+    ],
+)
+def test_an_entry_says_how_exact_it_is(trace: Any, answer: Any, found: str) -> None:
+    [step] = trace.check(answer).steps
+    assert (step.mistake or step.verdict) == found
+
+
+def test_where_all_is_whole_more_decimals_are_not_asked_for() -> None:
+    [step] = PRODUCT.check([[3, 4], [4, 6]]).steps
+    assert step.hint == CHANCE
