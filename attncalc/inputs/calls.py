@@ -79,17 +79,18 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
     """Find the operand that each word is for; files that hold several may fill the places of others."""
     names = {operand.name: operand for operand in call.operands}
     places = [operand for operand in call.operands if operand.positional and operand.name not in named]
-    whole = not places or places[0].kind == "tokens"  # words are tokens, but a saved problem alone is the problem
-    if whole and len(positional) == 1:
-        from attncalc.inputs.supplied import supply_whole
+    call.by_position = len(positional) + sum(name in names and names[name].positional for name in named)
+    call.by_name, call.named = len(named), set(named)
+    problem = None
+    if len(positional) == 1 and (not places or places[0].kind in ("tokens", "model")):
+        from attncalc.inputs.supplied import whole_problem
 
-        if supply_whole(call, positional[0]):
-            return
+        problem = whole_problem(call, positional[0], places)
+    if problem is not None:
+        positional = ()
     if len(positional) > len(places):
         raise _surplus(call, positional, places)
     call.unfilled = {operand.name for operand in places[len(positional) :]}
-    call.by_position = len(positional) + sum(name in names and names[name].positional for name in named)
-    call.by_name, call.named = len(named), set(named)
     for name, word in named.items():
         if name in names:
             call.words[name] = word
@@ -100,6 +101,10 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
             supply_weights(call, word)
         else:
             raise OptionError(f"{call.calculation.name} has no operand {quoted(name)}", hint=near(name, names))
+    if problem is not None:
+        from attncalc.inputs.supplied import supply_whole
+
+        supply_whole(call, problem)
     for i, word in enumerate(positional):
         free = [o for o in places if o.name not in call.words and o.name not in call.files]
         operand = free[0] if free else places[i]
@@ -133,6 +138,12 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     """The error for more words than operands; a shell may have split them."""
     name, many = call.calculation.name, len(positional)
     given = f"{many} {'word was' if many == 1 else 'words were'} given"
+    by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
+    if not places and by_name:
+        return InputError(
+            f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, and {given} by position",
+            hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
+        )
     if not places:
         return InputError(
             f"{name} takes no operands by position, and {given}", hint=f"attncalc {name} --help lists what it takes"
