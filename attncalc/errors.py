@@ -20,17 +20,12 @@ from typing import Self
 
 
 class AttncalcError(ValueError):
-    """A fault that the caller can mend: `str(error)` is one line, `error.hint` the likely mend.
-
-    The hint is a note of the exception too, so that Python shows it below the message.
-    """
+    """A fault that the caller can mend: `str(error)` is one line, `error.hint` the likely mend."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-        if hint:
-            self.add_note(f"hint: {hint}")
 
     def within(self, place: str) -> Self:
         """The same error with the place in front: `q.json: row 2 has 3 entries`."""
