@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.calculation import UPSTREAM
-from attncalc.errors import InputError, OptionError
-from attncalc.inputs.literals import looks_numeric
+from attncalc.errors import OptionError
 from attncalc.inputs.resolve import Found, find, read_operands, spoken_words
-from attncalc.text import both, near, quoted
+from attncalc.text import near, quoted
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation, Operand
@@ -89,7 +88,9 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
     if problem is not None:
         positional = ()
     if len(positional) > len(places):
-        raise _surplus(call, positional, places)
+        from attncalc.inputs.misses import surplus
+
+        raise surplus(call, positional, places)
     call.unfilled = {operand.name for operand in places[len(positional) :]}
     for name, word in named.items():
         if name in names:
@@ -109,7 +110,9 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
         free = [o for o in places if o.name not in call.words and o.name not in call.files]
         operand = free[0] if free else places[i]
         if operand.name in call.words:
-            raise _surplus(call, positional, places)
+            from attncalc.inputs.misses import surplus
+
+            raise surplus(call, positional, places)
         call.words[operand.name] = word
         _supply(call, operand, word)
 
@@ -132,25 +135,3 @@ def _check_transposed(call: Call) -> None:
             )
         if name not in call.words and name not in call.files:
             raise OptionError(f"--transpose {name}: {name} is not given")
-
-
-def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -> InputError:
-    """The error for more words than operands; a shell may have split them."""
-    name, many = call.calculation.name, len(positional)
-    given = f"{many} {'word was' if many == 1 else 'words were'} given"
-    by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
-    if not places and by_name:
-        return InputError(
-            f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, and {given} by position",
-            hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
-        )
-    if not places:
-        return InputError(
-            f"{name} takes no operands by position, and {given}", hint=f"attncalc {name} --help lists what it takes"
-        )
-    taken = f"{len(places)} {'operand' if len(places) == 1 else 'operands'} ({both(o.name for o in places)})"
-    numeric = sum(looks_numeric(word) for word in positional)
-    return InputError(
-        f"{name} takes {taken}, and {given}",
-        hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
-    )
