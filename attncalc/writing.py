@@ -233,15 +233,30 @@ def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dty
     message = f"{error.message} ({_whence(problem.inputs, list(files))})" if files else error.message
     if error.hint:
         return ShapeError(message, hint=error.hint)
-    for name, g in problem.inputs.items():
-        if g.value.ndim >= 2:
-            turned = g._replace(value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
-            try:
-                _write(problem, {**problem.inputs, name: turned}, options, dtype)
-            except AttncalcError:
-                continue
-            return ShapeError(message, hint=f"is {g.source or name} transposed? --transpose {name} turns it round")
+    for names in _perhaps_turned(problem.inputs):
+        turned = {name: _turned(problem.inputs[name]) for name in names}
+        try:
+            _write(problem, {**problem.inputs, **turned}, options, dtype)
+        except AttncalcError:
+            continue
+        [name, *more] = names
+        if more:
+            mend = f"are {both(names)} stored as [out, in]? --transpose {','.join(names)} turns them round"
+        else:
+            mend = f"is {problem.inputs[name].source or name} transposed? --transpose {name} turns it round"
+        return ShapeError(message, hint=mend)
     return ShapeError(message)
+
+
+def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:
+    """Operands that may be stored the other way: those that PyTorch's Linear keeps so together, then each by itself."""
+    matrices = [name for name, g in inputs.items() if g.value.ndim >= 2]
+    stored = [name for name in matrices if inputs[name].source.endswith(".weight")]
+    return [*([stored] if stored else []), *([name] for name in matrices)]
+
+
+def _turned(g: Given) -> Given:
+    return g._replace(value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
 
 
 def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:

@@ -257,6 +257,16 @@ class TestRoundingByHand:
             id="files and the mend",
         ),
         pytest.param(
+            "qkv",
+            {"x": np.ones((1, 3))}
+            | {name: Given(np.ones((2, 3)), source=f"layer.npz#{name}.weight") for name in ("wq", "wk", "wv")},
+            {},
+            ShapeError,
+            "cannot form X·W_Q",
+            "are wq, wk and wv stored as [out, in]? --transpose wq,wk,wv turns them round",
+            id="weights as PyTorch stores them",
+        ),
+        pytest.param(
             "matmul", {"a": np.ones((2, 3)), "b": np.ones((5, 4))}, {}, ShapeError, "cannot form A·B", "", id="no mend"
         ),
         pytest.param(

@@ -15,7 +15,7 @@ from attncalc.cli.progress import bar
 from attncalc.cli.solving import problem_of
 from attncalc.errors import InputError, OptionError
 from attncalc.homework.reports import REPORTS
-from attncalc.text import either
+from attncalc.text import both, either
 
 if TYPE_CHECKING:
     from attncalc.homework.grading import Graded
@@ -90,7 +90,17 @@ def _grade(words: Sequence[str], **given: Any) -> int:
         output.deliver(report(graded, form), path)
     if form is None or path is not None:
         output.write_page("".join(f"{line}\n" for line in lines(graded, output.width())))
+    _say_unread(graded)
     return stood(graded)
+
+
+def _say_unread(graded: Sequence[Graded]) -> None:
+    """What makes the exit status 2, for whoever reads a report by machine; the table says why of each sheet."""
+    unread = [one.student for one in graded if one.marked is None]
+    if unread:
+        names = f"{', '.join(unread[:3])}, …" if len(unread) > 3 else both(unread)
+        of = f"{len(graded)} {'sheet' if len(graded) == 1 else 'sheets'}"
+        output.say("Error", f"{len(unread)} of {of} cannot be read: {names}")
 
 
 def _listed(words: Sequence[str]) -> list[str]:

@@ -61,12 +61,13 @@ def names(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
 
 
-def choice(name: str, word: str | None, choices: Sequence[str]) -> str:
-    """One of a few words; the first where none was given."""
+def choice(name: str, word: str | None, choices: Sequence[str], meant: str | None = None) -> str:
+    """One of a few words; the first where none was given. `meant` is the one that is called so elsewhere."""
     if word is None:
         return choices[0]
     if word not in choices:
-        raise OptionError(f"--{name} takes {either(choices)}, not {quoted(word)}", hint=near(word, choices))
+        mend = f"did you mean {meant}?" if meant in choices else near(word, choices)
+        raise OptionError(f"--{name} takes {either(choices)}, not {quoted(word)}", hint=mend)
     return word
 
 
@@ -81,7 +82,7 @@ def count(name: str, word: str | None, most: int) -> int | None:
 
 def target(words: Words, formats: Sequence[str]) -> Target:
     """Where the result goes, or why it can't go there: told before anything is computed."""
-    form = choice("format", words["format"], formats)
+    form = choice("format", words["format"], formats, SUFFIXES.get(f".{words['format']}"))
     path = output_file(words)
     if path is None and form in BINARY | {"png"} and output.is_terminal(sys.stdout):
         mend = f"write it to a file: -o result.{form}"

@@ -20,6 +20,7 @@ from attncalc.digits import shortest
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Place, brackets, flatten, spoken
 from attncalc.inputs.entries import parse_number
+from attncalc.inputs.python_values import refuse_held_tensor
 
 Array = NDArray[Any]
 
@@ -195,8 +196,7 @@ def from_python(value: Any, name: str) -> Answer:
     """An answer from Python: nested lists of numbers, text or None; whatever NumPy takes."""
     if value is None or isinstance(value, list | tuple | str | int | float):
         return from_lists(_opened(value), brackets("", name))
-    if getattr(value, "requires_grad", False) is True:
-        raise InputError(f"{name} is a tensor that requires a gradient", hint=f"give {name}.detach().cpu()")
+    refuse_held_tensor(value, name)
     array = np.asarray(value)
     if array.dtype == object:
         return from_lists(array.tolist(), brackets("", name))

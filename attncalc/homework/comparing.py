@@ -187,9 +187,9 @@ def _could_be_written(answer: Answer, value: Array) -> bool:
 
 
 def _range(values: Sequence[Array], right: Array) -> float:
-    """How far the values that are tried spread, outliers apart."""
+    """How far the values that are tried spread, outliers apart; from 0 on where what is right has another shape."""
     most = OUTLYING * _size(right)
-    alike = [value for value in (*values, right) if value.shape == values[-1].shape]
+    alike = [*values, right if right.shape == values[-1].shape else np.zeros(values[-1].shape)]
     finite = [np.where(np.isfinite(value), value, 0.0) for value in alike]
     stacked = np.clip(finite, -most, most) if most else np.array(finite)
     return float(np.max(np.ptp(stacked, axis=0), initial=0.0))

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attncalc.calculation import UPSTREAM
-from attncalc.errors import InputError, OptionError
-from attncalc.inputs.literals import looks_numeric
+from attncalc.errors import OptionError
 from attncalc.inputs.resolve import Found, find, read_operands, spoken_words
-from attncalc.text import both, near, quoted
+from attncalc.text import near, quoted
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation, Operand
@@ -79,17 +78,20 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
     """Find the operand that each word is for; files that hold several may fill the places of others."""
     names = {operand.name: operand for operand in call.operands}
     places = [operand for operand in call.operands if operand.positional and operand.name not in named]
-    whole = not places or places[0].kind == "tokens"  # words are tokens, but a saved problem alone is the problem
-    if whole and len(positional) == 1:
-        from attncalc.inputs.supplied import supply_whole
-
-        if supply_whole(call, positional[0]):
-            return
-    if len(positional) > len(places):
-        raise _surplus(call, positional, places)
-    call.unfilled = {operand.name for operand in places[len(positional) :]}
     call.by_position = len(positional) + sum(name in names and names[name].positional for name in named)
     call.by_name, call.named = len(named), set(named)
+    problem = None
+    if len(positional) == 1 and (not places or places[0].kind in ("tokens", "model")):
+        from attncalc.inputs.supplied import whole_problem
+
+        problem = whole_problem(call, positional[0], places)
+    if problem is not None:
+        positional = ()
+    if len(positional) > len(places):
+        from attncalc.inputs.misses import surplus
+
+        raise surplus(call, positional, places)
+    call.unfilled = {operand.name for operand in places[len(positional) :]}
     for name, word in named.items():
         if name in names:
             call.words[name] = word
@@ -100,11 +102,17 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
             supply_weights(call, word)
         else:
             raise OptionError(f"{call.calculation.name} has no operand {quoted(name)}", hint=near(name, names))
+    if problem is not None:
+        from attncalc.inputs.supplied import supply_whole
+
+        supply_whole(call, problem)
     for i, word in enumerate(positional):
         free = [o for o in places if o.name not in call.words and o.name not in call.files]
         operand = free[0] if free else places[i]
         if operand.name in call.words:
-            raise _surplus(call, positional, places)
+            from attncalc.inputs.misses import surplus
+
+            raise surplus(call, positional, places)
         call.words[operand.name] = word
         _supply(call, operand, word)
 
@@ -127,19 +135,3 @@ def _check_transposed(call: Call) -> None:
             )
         if name not in call.words and name not in call.files:
             raise OptionError(f"--transpose {name}: {name} is not given")
-
-
-def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -> InputError:
-    """The error for more words than operands; a shell may have split them."""
-    name, many = call.calculation.name, len(positional)
-    given = f"{many} {'word was' if many == 1 else 'words were'} given"
-    if not places:
-        return InputError(
-            f"{name} takes no operands by position, and {given}", hint=f"attncalc {name} --help lists what it takes"
-        )
-    taken = f"{len(places)} {'operand' if len(places) == 1 else 'operands'} ({both(o.name for o in places)})"
-    numeric = sum(looks_numeric(word) for word in positional)
-    return InputError(
-        f"{name} takes {taken}, and {given}",
-        hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
-    )

@@ -1,4 +1,4 @@
-"""A word that means nothing where an operand is wanted: what it may have been meant for."""
+"""A word that means nothing where an operand is wanted, or that is one too many: what it may have been meant for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from attncalc.errors import InputError
 from attncalc.inputs.entries import is_number
-from attncalc.inputs.literals import read_literal
+from attncalc.inputs.literals import looks_numeric, read_literal
 from attncalc.inputs.mends import is_misspelt
 from attncalc.inputs.paths import FORMATS, is_folder, shown
-from attncalc.text import near, quoted
+from attncalc.text import both, near, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from attncalc.calculation import Operand
+    from attncalc.inputs.calls import Call
     from attncalc.inputs.resolve import Tables
 
 
@@ -64,3 +67,25 @@ def _files_beside(path: str) -> dict[str, str]:
         return {entry.stem: entry.name for entry in islice(Path(path).parent.iterdir(), 1000) if entry.is_file()}
     except (OSError, ValueError):
         return {}
+
+
+def surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -> InputError:
+    """The error for more words than operands; a shell may have split them."""
+    name, many = call.calculation.name, len(positional)
+    given = f"{many} {'word was' if many == 1 else 'words were'} given"
+    by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
+    if not places and by_name:
+        return InputError(
+            f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, and {given} by position",
+            hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
+        )
+    if not places:
+        return InputError(
+            f"{name} takes no operands by position, and {given}", hint=f"attncalc {name} --help lists what it takes"
+        )
+    taken = f"{len(places)} {'operand' if len(places) == 1 else 'operands'} ({both(o.name for o in places)})"
+    numeric = sum(looks_numeric(word) for word in positional)
+    return InputError(
+        f"{name} takes {taken}, and {given}",
+        hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
+    )

@@ -45,7 +45,7 @@ def to_given(value: Any, operand: Operand) -> Given:
         raise InputError(f"{name} is the text {quoted(value)}, not {known}", hint="numpy.load and the like read files")
     if operand.kind == "expression":
         raise InputError(f"{name} is a {type(value).__name__}, and a formula is text", hint='write "x**2 + sin(y)"')
-    _refuse_held_tensor(value, name)
+    refuse_held_tensor(value, name)
     labels = _frame_labels(value)
     if isinstance(value, list | tuple):
         given = _from_lists(value, operand)
@@ -54,14 +54,14 @@ def to_given(value: Any, operand: Operand) -> Given:
     return given._replace(labels=labels) if labels else given
 
 
-def _refuse_held_tensor(value: Any, name: str) -> None:
+def refuse_held_tensor(value: Any, name: str) -> None:
     """Raise for a tensor that NumPy cannot see: one that records gradients, or lies on another device."""
     if getattr(value, "requires_grad", False) is True:
-        raise InputError(f"{name} is a tensor that requires a gradient", hint=f"give {name}.detach().cpu()")
+        raise InputError(f"{name} is a tensor that requires a gradient: give {name}.detach().cpu()")
     device = getattr(value, "device", None)
     where = getattr(device, "type", None)  # torch's; other libraries' devices convert by themselves
     if isinstance(where, str) and where not in ("cpu", "meta"):
-        raise InputError(f"{name} is a tensor on {quoted(str(device))[1:-1]}", hint=f"give {name}.detach().cpu()")
+        raise InputError(f"{name} is a tensor on {quoted(str(device))[1:-1]}: give {name}.detach().cpu()")
 
 
 def _frame_labels(value: Any) -> dict[int, tuple[str, ...]]:
@@ -118,7 +118,7 @@ def _opened(value: Any, name: str) -> Any:
     """Nested lists in which every array is a list as well."""
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [_opened(item, name) for item in value] if any(map(_holds, set(map(type, value)))) else list(value)
-    _refuse_held_tensor(value, name)
+    refuse_held_tensor(value, name)
     return np.asarray(value).tolist() if _holds(type(value)) else value
 
 

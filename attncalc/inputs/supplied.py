@@ -46,7 +46,11 @@ def supply(call: Call, operand: Operand, word: str, found: Found | None) -> None
         del call.words[operand.name]
     elif len(held) > 1:
         _tell_unread(call, contents, held)
-    _fill(call, {name: Found(contents, key) for name, key in held.items() if name != operand.name})
+    _supply_held(call, contents, {name: key for name, key in held.items() if name != operand.name})
+
+
+def _supply_held(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
+    _fill(call, {name: Found(contents, key) for name, key in held.items()})
     call.options = _flat_options(call, contents) | call.options
 
 
@@ -54,32 +58,51 @@ def _supply_problem(call: Call, operand: Operand, contents: JsonFile) -> None:
     """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
 
     It is the problem if it is of the calculation that is called, and either the only operand or, without a name in
-    front that says which operand it is, the holder of one that no word fills.
+    front that says which operand it is, the holder of one that no word fills, or of no result to stand for.
     """
-    name = call.calculation.name
-    if contents.tree["calculation"] not in [name, *(prefix + name for prefix in BACKWARD if call.backward)]:
+    if contents.tree["calculation"] not in _problems(call):
         return
     check_version(contents)
     inputs = document_inputs(contents, call.operands, contents.tree["calculation"])
     only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
-    if only or (operand.positional and operand.name not in call.named and call.unfilled & inputs.keys()):
+    fills = call.unfilled & inputs.keys() or not contents.tree.keys() & {"result", "outputs"}
+    if only or (operand.positional and operand.name not in call.named and fills):
         del call.words[operand.name]
         _fill(call, inputs)
         call.options = document_options(contents, call.calculation) | call.options
 
 
-def supply_whole(call: Call, word: str) -> bool:
-    """Take everything from a document of the calculation that is called, where that has no operand for it to be."""
+def _problems(call: Call) -> list[str]:
+    """The calculations whose documents are a problem of the call."""
+    name = call.calculation.name
+    return [name, *(prefix + name for prefix in BACKWARD if call.backward)]
+
+
+def whole_problem(call: Call, word: str, places: Sequence[Operand]) -> Contents | None:
+    """The problem that a word names beside named operands or in the place of tokens, where it can be no operand.
+
+    It is a document of the calculation that is called, or holds operands by name, that of the place among them.
+    """
     found = find(word, TABLE, call.reading)
-    contents = found.contents if found else None
-    if not isinstance(contents, JsonFile) or not contents.is_document:
-        return False
-    if contents.tree["calculation"] != call.calculation.name:
-        return False
-    check_version(contents)
-    _fill(call, document_inputs(contents, call.operands, call.calculation.name))
-    call.options = document_options(contents, call.calculation) | call.options
-    return True
+    if found is None or found.name is not None or found.at:
+        return None
+    contents = found.contents
+    if isinstance(contents, JsonFile) and contents.is_document:
+        return contents if contents.tree["calculation"] in _problems(call) else None
+    held = _held(call, contents)
+    return contents if held and all(operand.name in held for operand in places[:1]) else None
+
+
+def supply_whole(call: Call, contents: Contents) -> None:
+    """Take from a problem what no word of the call is for."""
+    if isinstance(contents, JsonFile) and contents.is_document:
+        check_version(contents)
+        _fill(call, document_inputs(contents, call.operands, contents.tree["calculation"]))
+        call.options = document_options(contents, call.calculation) | call.options
+        return
+    held = _held(call, contents)
+    _tell_unread(call, contents, held)
+    _supply_held(call, contents, held)
 
 
 def supply_weights(call: Call, word: str) -> None:

@@ -302,6 +302,10 @@ CALLS = {
         '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "jsn"',
         "did you mean json?",
     ),
+    "cosine 1,2 3,4 -f md": (
+        '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "md"',
+        "did you mean markdown?",
+    ),
     "cosine 1,2 3,4 -o x.docx": (
         "cannot tell the format of x.docx from its suffix",
         "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; any other goes with -f FORMAT",

@@ -248,6 +248,18 @@ def test_a_mistake_on_the_usual_route_is_not_looked_for_on_others() -> None:
     assert (step.mistake, step.finding.also) == ("att-no-scale", ())
 
 
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        pytest.param([4, 10, 18], "dot-not-summed", id="the products"),
+        pytest.param([[4, 5, 6], [8, 10, 12], [12, 15, 18]], "outer-for-inner", id="the outer product"),
+        pytest.param([4, 10, 19], None, id="numbers from nowhere"),
+    ],
+)
+def test_whole_numbers_of_another_shape_tell_a_mistake(answer: list[Any], mistake: str | None) -> None:
+    assert ac.dot([1, 2, 3], [4, 5, 6]).check(answer)["dot"].mistake == mistake
+
+
 NUMERATOR = {
     "scaled": ["0.750", "0.250", "0.750"],
     "shifted": ["0.000", "-0.500", "0.000"],

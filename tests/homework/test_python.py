@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,10 @@ class Tensor:
 
 class Differentiated(Tensor):
     requires_grad = True
+
+
+class OnADevice(Tensor):
+    device = SimpleNamespace(type="cuda")
 
 
 def steps_of(trace: Trace) -> dict[str, Any]:
@@ -76,6 +81,7 @@ UNREADABLE: dict[str, Any] = {
     "a file that is not there": "nowhere.json",
     "a path that is not there": Path("nowhere.csv"),
     "a tensor with a gradient": Differentiated(),
+    "a tensor on another device": OnADevice(),
     "complex numbers": RIGHT + 1j,
 }
 

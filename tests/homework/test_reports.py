@@ -321,6 +321,7 @@ def test_a_report_goes_to_a_file_and_the_table_is_printed(run: Run, homework: Pa
     done = run("grade", "problem.json", "sheets", "--report", form, "-o", "report")
     assert done.returncode == 2
     assert done.stdout.startswith("student")
+    assert done.stderr == "Error: 1 of 3 sheets cannot be read: cy\n"
     assert (homework / "report").read_text() == run("grade", "problem.json", "sheets", "--report", form).stdout
 
 

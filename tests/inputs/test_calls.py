@@ -154,6 +154,26 @@ class TestFilesThatHoldSeveral:
         assert values(call(ATTENTION, "problem.json", named={"q": "q.json"})) == QKV | {"q": [[5, 6]]}
         assert values(call(ATTENTION, "saved.json", named={"q": "q.json"})) == QKV | {"q": [[5, 6]]}
 
+    @pytest.mark.parametrize("word", ["problem.json", "saved.json", "flat.json", "qkv.npz"])
+    def test_all_that_is_given_wins(self, call: Gather, word: str) -> None:
+        given = {"q": "q.json", "k": "k.json", "v": "9 9"}
+        found = call(ATTENTION, word, named=given)
+        assert values(found) == {"q": [[5, 6]], "k": [[7, 8]], "v": [9, 9]}
+        assert found.options == call(ATTENTION, word).options
+
+    def test_a_problem_without_a_result_is_the_problem_beside_all_the_others(self, call: Gather) -> None:
+        found = call(ATTENTION, "problem.json", named={"k": "k.json", "v": "9 9"})
+        assert values(found) == {"q": [[1, 0]], "k": [[7, 8]], "v": [9, 9]}
+
+    @pytest.mark.parametrize("named", [{}, {"table": "words.csv"}, {"tokens": "dog"}])
+    def test_tokens_and_their_table_in_one_file(self, call: Gather, folder: Path, named: dict[str, str]) -> None:
+        inputs = {"tokens": ["cat"], "table": {"cat": [1, 2], "dog": [3, 4]}}
+        (folder / "flat_tokens.json").write_text(json.dumps(inputs))
+        (folder / "embed.json").write_text(json.dumps({"calculation": "embed", "inputs": inputs}))
+        table = [[0.8, 0.2], [0.7, 0.3]] if "table" in named else [[1, 2], [3, 4]]
+        for word in ["flat_tokens.json", "embed.json"]:
+            assert values(call(EMBED, word, named=named)) == {"tokens": [named.get("tokens", "cat")], "table": table}
+
     def test_the_same_file_for_each(self, call: Gather) -> None:
         assert values(call(ATTENTION, "qkv.json", "qkv.json", "qkv.json")) == QKV
 
@@ -309,6 +329,14 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         {"named": {"a": "5"}},
         "dot takes 1 operand (b), and 2 words were given",
         'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
+    ),
+    (
+        "one beside its name",
+        DOT,
+        ["q.json"],
+        {"named": {"a": "5", "b": "6"}},
+        "a and b are given by name, and 1 word was given by position",
+        "dot takes each operand once: leave out --a or the word",
     ),
     ("no such operand", DOT, [], {"named": {"aa": "1"}}, 'dot has no operand "aa"', "did you mean a?"),
     ("nothing to transpose", ATTENTION, ["q.json"], {"transpose": ["wq"]}, "--transpose wq: wq is not given", ""),

@@ -169,14 +169,14 @@ def test_kinds(operand: Callable[..., Operand], value: Any, kind: Kind, expected
     assert found.value.dtype == dtype
 
 
-DETACH = "give q.detach().cpu()"
+DETACH = ": give q.detach().cpu()"
 BOOLEANS = "true and false stand in masks alone: write 1 and 0"
 EQUALLY_LONG = "the rows of an array are equally long"
 
 REFUSED: list[tuple[str, Any, str, str]] = [
-    ("a gradient", Foreign(MATRIX, requires_grad=True), "q is a tensor that requires a gradient", DETACH),
-    ("another device", Foreign(MATRIX, requires_grad=False, device=Device()), "q is a tensor on cuda:0", DETACH),
-    ("a gradient within", [Foreign([1.0], requires_grad=True)], "q is a tensor that requires a gradient", DETACH),
+    ("a gradient", Foreign(MATRIX, requires_grad=True), "q is a tensor that requires a gradient" + DETACH, ""),
+    ("another device", Foreign(MATRIX, requires_grad=False, device=Device()), "q is a tensor on cuda:0" + DETACH, ""),
+    ("a gradient within", [Foreign([1.0], requires_grad=True)], "q is a tensor that requires a gradient" + DETACH, ""),
     ("ragged", [[1, 2], [3]], "q[1] has 1 entry where the first has 2", EQUALLY_LONG),
     ("ragged arrays", [np.ones(2), np.ones(3)], "q[1] has 3 entries where the first has 2", EQUALLY_LONG),
     ("a number among rows", [[1, 2], 3], "q[1] is a number where a list of 2 is expected", ""),
