@@ -65,7 +65,7 @@ def jacobian(
             )
     closed = calculation.slopes(result, options) if calculation.slopes else None
     if closed is not None:
-        return (step("jacobian", closed, "a share moves with its own score, and against every other one"),)
+        return (step("jacobian", closed, "raising a score raises its own share and lowers every other one"),)
     found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
     return tuple(found[node] for node in wrt if node in found)
 

@@ -38,7 +38,7 @@ def gradients(
         if any(source in needed for source in node.sources):
             needed.add(node)
     contributions: dict[Node, list[Node]] = {output: [upstream]}
-    reasons = {output: [Reason("where the loss meets the result")]}
+    reasons = {output: [Reason("the gradient that arrives at the result from the loss")]}
     named = {node.sources[0]: node for node in forward if node.op == "step"}
     found: dict[Node, Node] = {}
     for node in reversed(forward):
@@ -138,7 +138,7 @@ def _because(node: Node, source: int, before: list[Reason], *, inside: bool) -> 
     Inside a step that was said nowhere, and is said first. What only moves entries adds nothing to it.
     """
     if node.op == "step":
-        return [Reason("handed on as it is", lasting=False)]
+        return [Reason("passed on unchanged", lasting=False)]
     if node.op in ("rename", "transpose"):
         return before
     carried = [reason for reason in before if reason.lasting] if inside else []

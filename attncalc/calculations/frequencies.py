@@ -61,7 +61,7 @@ def frequencies_of(rotation: Rotation, pairs: Axis, length: int | None, named: N
     width = 2 * pairs.size
     plain = powers_of(as_node(rotation.base), pairs, width)
     value = _scaled(rotation, plain, pairs, length, named)
-    return named("frequencies", value, "the first pair turns fastest; each pair has a frequency of its own")
+    return named("frequencies", value, "the first pair rotates fastest; each pair has its own frequency")
 
 
 def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, named: Named) -> Node:
@@ -85,9 +85,13 @@ def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, na
         return powers_of(base * power(factor_, _exponent(width)), pairs, width)
     if scaling == "linear":
         return plain / factor_
-    unscaled = named("unscaled", plain, "the frequencies that were trained")
+    unscaled = named("unscaled", plain, "the frequencies as trained")
     turns = _yarn_ramp if scaling == "yarn" else _llama3_ramp
-    kept = named("kept", turns(rotation, unscaled, pairs), "pairs that turn often stay as they are, slow ones stretch")
+    kept = named(
+        "kept",
+        turns(rotation, unscaled, pairs),
+        "the share kept of each frequency: fast pairs stay as they are, slow ones are stretched",
+    )
     return unscaled * kept + unscaled / factor_ * (1 - kept)
 
 

@@ -84,7 +84,7 @@ def _infinite(trace: Trace) -> Iterator[str]:
     infinite=True,
     laws={
         "never below 0": lambda f, logits: at_most(0, f(logits, shares(logits))),
-        "a shift of all scores changes nothing": lambda f, logits, c: same(
+        "adding the same number to all scores changes nothing": lambda f, logits, c: same(
             f(logits + c, shares(logits)), f(logits, shares(logits))
         ),
         "the gradient of the logits is p − target": lambda f, logits: same(
@@ -103,8 +103,8 @@ def cross_entropy(
     target: Annotated[Node | None, "the right class of each row (from 0), or a row of shares: one-hot or soft"] = None,
     *,
     p: Annotated[Node | None, "probabilities in place of logits"] = None,
-    w: Annotated[Node | None, "how much each class counts"] = None,
-    from_probabilities: Annotated[bool, "the first operand holds probabilities, no softmax is taken"] = False,
+    w: Annotated[Node | None, "how much each class counts in the loss"] = None,
+    from_probabilities: Annotated[bool, "the first operand already holds probabilities: no softmax is taken"] = False,
     base: Base = "e",
     reduction: Annotated[Literal["mean", "sum", "none"], "over the rows: mean, sum, or none"] = "mean",
     label_smoothing: Annotated[
@@ -114,11 +114,11 @@ def cross_entropy(
 ) -> Node:
     """How surprised a model is by the right classes: −log of the probability that it gave them.
 
-    −Σ target·log softmax(logits), which is −log p of the right class where one is right. Classes are on the last axis.
-    The gradient with respect to the logits is p − target, over the number of rows for the mean.
+    −Σ target·log softmax(logits): just −log p of the right class where there is one. Classes are on the last axis.
+    The gradient with respect to the logits is p − target, divided by the number of rows for the mean.
 
     Conventions are those of torch.nn.CrossEntropyLoss: natural logarithm, mean over the rows; with class weights the
-    mean divides by the sum of the weights of the right classes; with label smoothing ε the target is
+    mean divides by the sum of the right classes' weights; with label smoothing ε the target is
     (1 − ε)·target + ε/C, weighted by the class weights while the divisor stays that of the unsmoothed target; ignored
     rows have the loss 0. One difference: where targets are shares of several classes and there are weights, torch
     divides by the number of rows, here by Σ weights·target, so that one-hot rows give what class numbers give.
@@ -136,20 +136,22 @@ def cross_entropy(
     ignored = None if ignore_index is None else compare_equal(target, ignore_index)
     if ignored is not None:
         losses = keep_where(ignored, 0, losses)
-    losses = step("losses", losses, f"the surprise at what is right, in {UNITS[base]}: 0 only if it was certain")
+    losses = step(
+        "losses", losses, f"the surprise at the right class, in {UNITS[base]}: 0 only if the model was certain of it"
+    )
     return step("loss", *_reduced(losses, _counts(target, w, ignored, by_class=by_class), reduction))
 
 
 def log_probabilities(given: Node, base: int | str = "e", *, shares: bool = False) -> Node:
     """The steps from scores, or from shares, to the logarithms of probabilities."""
     if shares:
-        p = step("probabilities", given, "taken as they are: they sum to 1 already")
+        p = step("probabilities", given, "used as given: they sum to 1 already")
         logs = log_to(base, p)
     else:
-        p = step("probabilities", softmax(given), "each row of scores becomes shares that sum to 1")
+        p = step("probabilities", softmax(given), "each row of scores becomes a row of probabilities that sum to 1")
         direct = log_softmax(given, p)
         logs = safely(log_to(base, p), direct if base == "e" else direct / log(as_node(int(base))), p)
-    return step("log_probabilities", logs, "0 for what is certain, far below 0 for what is thought unlikely")
+    return step("log_probabilities", logs, "0 for a certain class, far below 0 for one that the model thinks unlikely")
 
 
 def _given(logits: Node | None, p: Node | None, target: Node | None) -> Node:
@@ -206,16 +208,16 @@ def _counts(target: Node, w: Node | None, ignored: Node | None, *, by_class: boo
 def _reduced(losses: Node, counts: Node | None, reduction: str) -> tuple[Node, str]:
     """One number from all the losses, and why."""
     if reduction == "none":
-        return losses, "left as they are, one a row"
+        return losses, "left as they are, one for each row"
     if not losses.axes and counts is None:
-        return losses, "of one row alone there is nothing to average"
+        return losses, "with a single row there is nothing to average"
     if reduction == "sum":
-        return over_all(total, losses), "all rows together: a longer batch has a larger loss"
+        return over_all(total, losses), "the sum over all rows: a larger batch has a larger loss"
     if counts is None:
-        return over_all(mean, losses), "a row's loss on average, so that batches of any size compare"
+        return over_all(mean, losses), "the average loss of a row, so that batches of different sizes can be compared"
     return (
         over_all(total, losses) / over_all(total, counts),
-        "a weighted average: it divides by the sum of the weights of the rows that count",
+        "a weighted average: divided by the sum of the weights of the rows that count",
     )
 
 
@@ -240,7 +242,7 @@ def _unforeseen(trace: Trace) -> Iterator[str]:
         "the perplexity is e to the loss": lambda f, logits: same(
             (t := f(logits, logits.argmin(-1)))["perplexity"], np.exp(t.result)
         ),
-        "a shift of all scores changes nothing": lambda f, logits, c: same(
+        "adding the same number to all scores changes nothing": lambda f, logits, c: same(
             f(logits + c, logits.argmin(-1)), f(logits, logits.argmin(-1))
         ),
     },
@@ -249,20 +251,22 @@ def _unforeseen(trace: Trace) -> Iterator[str]:
 )
 def next_token_loss(
     logits: Annotated[Node, "a row of scores over the vocabulary for each position"],
-    targets: Annotated[Node, "the token that came next at each position (from 0); shifting is done already"],
+    targets: Annotated[Node, "the token that came next at each position (ids from 0), already shifted by one"],
 ) -> tuple[Node, Node]:
     """How surprised a language model is by each next token: the mean of −ln p(token).
 
-    Row t of the logits is the forecast for targets[t], made from the tokens before it. The perplexity, e to the loss,
+    Row t of the logits is the prediction of targets[t] from the tokens before it. The perplexity, e to the loss,
     is the number of equally likely tokens that would surprise as much. The loss is the mean over the positions (some
     texts sum).
     """
-    shares = step("probabilities", softmax(logits), "each position's forecast: shares of the vocabulary")
+    shares = step(
+        "probabilities", softmax(logits), "each position's prediction: a probability for every word of the vocabulary"
+    )
     right = select(shares, targets)
     logs = safely(log(right), select(log_softmax(logits, shares), targets), right)
-    logs = step("log_likelihood", logs, "only the token that came counts, not what else was thought likely")
-    loss = step("loss", -mean(logs), "the mean over all positions; the minus makes a loss of it")
-    return loss, step("perplexity", exp(loss), "among so many equally likely tokens the model is choosing, in effect")
+    logs = step("log_likelihood", logs, "only the token that came next counts, not what else was thought likely")
+    loss = step("loss", -mean(logs), "the mean over all positions; the minus sign turns a likelihood into a loss")
+    return loss, step("perplexity", exp(loss), "in effect the model is choosing among this many equally likely tokens")
 
 
 def _check_perplexity(values: Mapping[str, Any]) -> None:
@@ -293,12 +297,12 @@ def _held_impossible(trace: Trace) -> Iterator[str]:
     reference="Jelinek et al. 1977",
 )
 def perplexity(p: Annotated[Node, "the probability that each right token was given"], *, base: Base = "e") -> Node:
-    """How many equally likely choices a model has been left with, on average.
+    """How many equally likely choices a model is left with, on average.
 
-    base^(−mean log p): the same whatever the base is, as long as logarithm and power have the same one. It is 1 for
-    perfect forecasts and the size of the vocabulary for blind ones; the geometric mean of 1/p.
+    base^(−mean log p): the same for any base, as long as the logarithm and the power share it. It is 1 for
+    perfect predictions and the size of the vocabulary for blind guesses; it is the geometric mean of 1/p.
     """
-    logs = step("log_probabilities", log_to(base, p), "products of probabilities become sums")
+    logs = step("log_probabilities", log_to(base, p), "logarithms turn a product of probabilities into a sum")
     missing = step("mean_negative_log", -mean(logs), f"the cross-entropy for each token, in {UNITS[base]}")
     choices = exp(missing) if base == "e" else power(as_node(int(base)), missing)
-    return step("perplexity", choices, "back from logarithms to a number of choices: the same base as before")
+    return step("perplexity", choices, "back from a logarithm to a number of choices, with the same base as before")

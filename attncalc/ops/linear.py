@@ -177,7 +177,7 @@ OPS |= {
         vjp=_matmul_vjp,
         because="each factor of a product gets the gradient times the other factor, transposed",
         about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So "
-        "the inner sizes must agree, their axis is gone afterwards, and A·B is not B·A.",
+        "the inner sizes must agree, that axis is gone afterwards, and in general A·B is not B·A.",
         mixes=lambda node: (node.sources[0].axes[-1].name,),
     ),
     "transpose": Op(
@@ -190,8 +190,8 @@ OPS |= {
         takes=(0,),
         vjp=lambda g, y, node, a: [g.T],
         because="the gradient is transposed back",
-        about="Rows become columns: what stood at [i,j] stands at [j,i]. That undoes a matrix only where its columns "
-        "are of length 1 and at right angles to one another; else a transpose is no inverse.",
+        about="Rows become columns: the entry at [i,j] moves to [j,i]. A transpose is the inverse only if the columns "
+        "have length 1 and are orthogonal to one another.",
     ),
     "outer": Op(
         _outer,

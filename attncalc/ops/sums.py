@@ -93,7 +93,7 @@ OPS |= {
         cell=_mean_cell,
         vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
         because="every entry of a mean gets its equal share of the gradient",
-        about="The sum over how many there are, along the last axis unless a subscript names another.",
+        about="The sum divided by how many there are, along the last axis unless a subscript names another.",
         body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
         **named("mean", r"\operatorname{mean}"),
     ),
