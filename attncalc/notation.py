@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attncalc.graph import Node, inside
+from attncalc.graph import NUMBERS_OF_ONE_NAME, Node, constant, inside
 
 Style = Literal["text", "latex", "sizes"]
 
@@ -88,6 +88,8 @@ def _alone(node: Node, style: Style) -> str:
     if style == "sizes":
         if node.op == "size":
             return str(node.args["axis"].size)
+        if node.op == "constant" and node.args["symbol"] not in NUMBERS_OF_ONE_NAME:
+            node = constant(node.args["value"])
         if node.axes and node.op in ("step", "input"):
             return f"[{'×'.join(str(axis.size) for axis in node.axes)}]"
     template = row.latex if style == "latex" else row.text

@@ -272,7 +272,7 @@ def _backward(
     constant = {
         "mse": "the 2 of the square, the 1/N of the mean, and no slope of an activation, since this layer has none",
         "half-mse": "the 1/N of the mean; the ½ cancels the 2 of the square",
-        "cross-entropy": "p − y for each sample, times the 1/N of the mean: the slope of softmax and logarithm together",
+        "cross-entropy": "p − y for each sample, times the 1/N of the mean: the slope of −ln softmax",
     }
     (slope,) = slopes(loss, as_node(1), made[-1:])
     delta = _delta(last, slope, f"∂L/∂z{last}: {constant[kind]}")

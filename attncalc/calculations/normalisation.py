@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from attncalc.calculation import FROM_0_ON, calculation
-from attncalc.graph import Node
+from attncalc.graph import Node, constant
 from attncalc.laws import same
 from attncalc.ops import mean, sqrt
 from attncalc.steps import note, step
@@ -72,7 +72,7 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
     variance = step("variance", mean(centered**2, over), "how far they spread: the mean of the squared deviations")
     deviation = step(
         "standard_deviation",
-        sqrt(variance + eps),
+        sqrt(variance + constant(eps, "ε")),
         "the root brings it back to the unit of the entries; ε keeps it from being 0",
     )
     normalized = step("normalized", centered / deviation, "dividing by their spread gives all the same variance, 1")
@@ -98,7 +98,11 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
     mean_square = step(
         "mean_square", mean(squares), "the mean, not the sum, so that it does not grow with the number of features"
     )
-    root = step("root_mean_square", sqrt(mean_square + eps), "the size of a typical entry; ε keeps it from being 0")
+    root = step(
+        "root_mean_square",
+        sqrt(mean_square + constant(eps, "ε")),
+        "the size of a typical entry; ε keeps it from being 0",
+    )
     return _affine(
         step("normalized", X / root, "a typical entry now has size 1; the mean is left as it is"), gamma, None
     )

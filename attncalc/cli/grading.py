@@ -32,7 +32,7 @@ def command() -> Command:
         [
             option("report", either(REPORTS), value="FORMAT", choices=REPORTS, section="Output"),
             option("output", f"write the report there; {many}", value="FILE", short="-o", section="Output"),
-            option("jobs", "so many processes (1); 0: one for each core", value="N", short="-j", section="Work"),
+            option("jobs", "how many processes to use (1); 0 means one for each core", value="N", short="-j", section="Work"),
             *sections.marking_options(),
             *sections.reading_options(),
         ],
@@ -67,7 +67,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
         raise InputError("there is no sheet to grade", hint="the key itself is none")
     in_folder = form == "gradescope" and len(found) > 1
     if in_folder and given["output"] in (None, "", "-"):
-        raise OptionError("gradescope has a file for each sheet: -o must name a folder")
+        raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
     read = [*reading.opened, *(each.source for each in found)]
     path = Path(given["output"]) if in_folder else settings.output_file(given)
     if path is not None and not in_folder:

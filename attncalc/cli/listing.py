@@ -21,7 +21,7 @@ FORMATS = ("table", "plain", "json")
 def command() -> Command:
     """The command `list`."""
     options = sections.target_options(FORMATS)
-    return Command("list", _list, options, summary="Lists every calculation with its one line.")
+    return Command("list", _list, options, summary="Lists every calculation, with one line about it.")
 
 
 def _list(words: Sequence[str], **given: Any) -> None:

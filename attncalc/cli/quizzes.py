@@ -30,14 +30,14 @@ def command() -> Command:
             option("size", "sizes of axes: n=3,d_k=4", value="AXIS=N,…", multiple=True, section="Problem"),
             option(
                 "level",
-                "how friendly the numbers are (medium)",
+                "how easy the numbers are (medium)",
                 value="|".join(LEVELS),
                 choices=LEVELS,
                 section="Problem",
             ),
-            option("key", "make the key of this problem in place of a new problem", value="FILE", section="Problem"),
+            option("key", "make the key of this problem instead of a new problem", value="FILE", section="Problem"),
             option(
-                "output", "the folder for the files; with --key, the file", value="DIR", short="-o", section="Output"
+                "output", "the folder for the files; with --key, the file for the key", value="DIR", short="-o", section="Output"
             ),
         ],
         summary="Makes a new problem with small numbers on which each known mistake gives another answer. Into the "

@@ -193,7 +193,7 @@ OPS |= {
         takes=(1, 9),
         vjp=_lookup_vjp,
         because="a row of the table gets the gradients of all the places where it was used",
-        about="Row t of the table, unchanged, with rows counted from 0: the same as a one-hot row (1 at t, 0 elsewhere) "
+        about="Row t of the table, unchanged, with rows counted from 0: the same as a one-hot row (1 at t, else 0) "
         "times the table.",
         mixes=lambda node: (node.args["over"],),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attncalc.cells import At, Cell, Literal, Look, moved
-from attncalc.graph import OPS, Node, Op
+from attncalc.graph import NUMBERS_OF_ONE_NAME, OPS, Node, Op
 
 
 def _given_axes(args: dict[str, Any]) -> Any:
@@ -28,7 +28,7 @@ def _number_text(node: Node) -> str:
 
 def _number_latex(node: Node) -> str:
     text = _number_text(node)
-    for character, command in (("−", "-"), ("∞", r"\infty"), ("π", r"\pi")):
+    for character, command in (("−", "-"), ("∞", r"\infty"), ("π", r"\pi"), ("ε", r"\epsilon")):
         text = text.replace(character, command)
     if node.args["symbol"] or "e" not in text:
         return text
@@ -37,7 +37,8 @@ def _number_latex(node: Node) -> str:
 
 
 def _literal(node: Node, at: At, look: Look) -> Cell:
-    return Literal(node.args["value"] if not node.args["symbol"] else node.args["symbol"])
+    symbol = node.args["symbol"]
+    return Literal(symbol if symbol in NUMBERS_OF_ONE_NAME else node.args["value"])
 
 
 OPS |= {
