@@ -59,7 +59,7 @@ def jacobian(
         if entries > LARGEST_JACOBIAN:
             raise ShapeError(
                 f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
-                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, and the limit is "
+                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, but the limit is "
                 f"{LARGEST_JACOBIAN:,}",
                 hint="grad gives the product of an upstream gradient with it, at any size",
             )

@@ -171,7 +171,7 @@ def test_refuses_and_points_at_the_character(text: str, place: int, message: str
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("x" * 1001, "1,001 characters, and the limit is 1,000"), ("+".join("x" * 200), "more than 300")],
+    [("x" * 1001, "1,001 characters, but the limit is 1,000"), ("+".join("x" * 200), "more than 300")],
     ids=["characters", "tokens"],
 )
 def test_is_limited(text: str, message: str) -> None:

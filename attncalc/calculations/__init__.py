@@ -154,7 +154,7 @@ FAMILIES: dict[str, str] = {
 def unknown(name: str) -> OptionError:
     """The error for a name that is none of a calculation."""
     hint = near(name, TABLE) or "attncalc list names them all"
-    return OptionError(f"there is no calculation {quoted(name)}", hint=hint)
+    return OptionError(f"there is no calculation called {quoted(name)}", hint=hint)
 
 
 def load(name: str) -> Calculation:

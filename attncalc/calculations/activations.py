@@ -124,7 +124,7 @@ def _inner(x: Node, function: Activation) -> Node:
 
 def _alpha(kind: str, alpha: float | None) -> float:
     if alpha is not None and kind not in ALPHA:
-        raise OptionError(f"--alpha goes with {either(ALPHA)}, and the activation is {kind}")
+        raise OptionError(f"--alpha goes with {either(ALPHA)}, but the activation is {kind}")
     return ALPHA.get(kind, 0) if alpha is None else alpha
 
 

@@ -65,7 +65,7 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
     head = next((axis for axis in Q.axes[:-2] if axis.name == "h"), None)
     theirs = next((axis for axis in K.axes[:-2] if axis.name in ("h", "g")), None)
     if kv_heads is not None and theirs is not None and theirs.size != kv_heads:
-        raise OptionError(f"--kv-heads says {kv_heads}, and the keys have {theirs.size}")
+        raise OptionError(f"--kv-heads says {kv_heads}, but the keys have {theirs.size}")
     if head is None or theirs is None or (theirs.name == "h" and theirs.size == head.size):
         return K, V
     if head.size % theirs.size:
@@ -230,21 +230,21 @@ def queries_keys_values(
     Q, K, V = given
     if X is not None:
         if Q is not None or K is not None or V is not None:
-            raise OptionError(f"{name} takes q, k and v, or x with wq, wk and wv, and not both")
+            raise OptionError(f"{name} takes q, k and v, or x with wq, wk and wv, not both")
         W_Q, W_K, W_V = weights
         if W_Q is None or W_K is None or W_V is None:
             missing = [word for word, W in zip(("wq", "wk", "wv"), weights, strict=True) if W is None]
-            raise OptionError(f"{name} from x needs wq, wk and wv, and {both(missing)} must still be given")
+            raise OptionError(f"{name} from x needs wq, wk and wv: {both(missing)} must still be given")
         return project_qkv(X, context, (W_Q, W_K, W_V), (None, None, None), keys=keys)
     unused = [n for n, node in zip(("wq", "wk", "wv", "context"), (*weights, context), strict=True) if node is not None]
     if unused:
-        raise OptionError(f"{both(unused)} {'goes' if len(unused) == 1 else 'go'} with x, and there is no x")
+        raise OptionError(f"{both(unused)} {'goes' if len(unused) == 1 else 'go'} with x, but there is no x")
     if Q is None:
-        raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv), and q must still be given")
+        raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv): q must still be given")
     if K is None and V is None:
-        note("only q was given, one matrix: keys = queries and values = keys")
+        note("only q was given, as one matrix: keys = queries and values = keys")
         K = Q if keys in Q.names else rename(Q, "n", keys)
         return Q, K, rename(K, "d_k", "d_v")
     if K is None or V is None:
-        raise OptionError(f"{name} needs q, k and v, and {'k' if K is None else 'v'} must still be given")
+        raise OptionError(f"{name} needs q, k and v: {'k' if K is None else 'v'} must still be given")
     return Q, K, V

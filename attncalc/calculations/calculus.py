@@ -41,14 +41,14 @@ def coordinates(f: Expression, point: Point, flag: str) -> dict[str, float]:
         raise OptionError(f"{flag} must be given", hint=f"write {example}")
     if not isinstance(point, dict):
         if len(names) > 1:
-            raise OptionError(f"{flag} is one number, and the formula has {both(names)}", hint=f"write {example}")
+            raise OptionError(f"{flag} is one number, but the formula has {both(names)}", hint=f"write {example}")
         return {(names or ["x"])[0]: point}
     unknown = [name for name in point if names and name not in names]
     missing = [name for name in names if name not in point]
     if unknown or missing:
         fault = f"gives {both(unknown)}" if unknown else f"lacks {both(missing)}"
         raise OptionError(
-            f"{flag} {fault}, and the formula has {both(names)}", hint=near(unknown[0], names) if unknown else example
+            f"{flag} {fault}, but the formula has {both(names)}", hint=near(unknown[0], names) if unknown else example
         )
     return dict(point)
 
@@ -128,7 +128,7 @@ def _corner(trace: Trace) -> Iterator[str]:
     apart = abs(last - float(value))
     if abs(last - before) < apart / 100 and apart > 1e-4 * max(1.0, abs(last)):
         yield (
-            f"the quotients settle at {last:.6g}, and the rules of calculus give {float(value):.6g}: f has a corner or "
+            f"the quotients settle at {last:.6g}, but the rules of calculus give {float(value):.6g}: f has a corner or "
             f"a jump there, and no derivative"
         )
 
@@ -167,7 +167,7 @@ def derivative(
     """
     if len(f.variables) > 1:
         raise OptionError(
-            f"a derivative is in one variable, and the formula has {both(f.variables)}",
+            f"a derivative is in one variable, but the formula has {both(f.variables)}",
             hint="attncalc gradient takes the derivative in each of them",
         )
     ((name, x),) = letters(f, at, "--at").items()

@@ -54,8 +54,8 @@ def ffn(
         raise OptionError("ffn needs x, w1 and w2, and w2 must still be given")
     gated = activation in GATED
     if gated != (W_3 is not None) or (b_3 is not None and not gated):
-        needs = f"--activation {activation} needs w3, and it must still be given"
-        raise OptionError(needs if gated else f"w3 and b3 go with {either(GATED)}, and the activation is {activation}")
+        needs = f"--activation {activation} needs w3, which is missing"
+        raise OptionError(needs if gated else f"w3 and b3 go with {either(GATED)}, but the activation is {activation}")
     kind = GATED.get(activation, activation)
     hidden = step(
         "hidden", affine(X, W_1, b_1), "a wider space, with room for more features than the token's own width"

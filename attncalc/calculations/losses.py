@@ -127,7 +127,7 @@ def cross_entropy(
     assert target is not None, "_given refuses a call without one"
     by_class = _by_class(given.axes, target, ignore_index)
     if w is not None and w.axes != given.axes[-1:]:
-        raise ShapeError(f"class_weights is {describe(w.axes)}, and there are {describe(given.axes[-1:])} classes")
+        raise ShapeError(f"class_weights is {describe(w.axes)}, but there are {describe(given.axes[-1:])} classes")
     if from_probabilities and p is None:
         note("logits hold probabilities, as --from-probabilities says: no softmax is taken")
     logs = log_probabilities(given, base, shares=p is not None or from_probabilities)
@@ -156,11 +156,11 @@ def log_probabilities(given: Node, base: int | str = "e", *, shares: bool = Fals
 
 def _given(logits: Node | None, p: Node | None, target: Node | None) -> Node:
     if logits is not None and p is not None:
-        raise OptionError("cross-entropy takes logits or probabilities, and both were given")
+        raise OptionError("cross-entropy takes logits or probabilities, but both were given")
     given = logits if logits is not None else p
     if given is None or target is None:
         missing = "target" if given is not None else "logits (or --probabilities)"
-        raise OptionError(f"cross-entropy needs logits and target, and {missing} is missing")
+        raise OptionError(f"cross-entropy needs logits and target, but {missing} is missing")
     return given
 
 
@@ -229,7 +229,7 @@ def _check_tokens(values: Mapping[str, Any]) -> None:
 def _unforeseen(trace: Trace) -> Iterator[str]:
     """A warning that names the first tokens whose probability is 0."""
     for at in places(trace["log_likelihood"], np.isneginf):
-        yield f"log_likelihood{at} is −∞: the token that came had the probability 0, and the loss is infinite"
+        yield f"log_likelihood{at} is −∞: the token that came next had the probability 0, so the loss is infinite"
 
 
 @calculation(

@@ -200,7 +200,7 @@ def _valid(scores: Node, j: Node, lengths: tuple[int, ...]) -> Node:
         return j < lengths[0]
     if not batch or batch[0].size != len(lengths):
         there = f"{batch[0].size}" if batch else "one"
-        raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
+        raise ShapeError(f"--padding gives {len(lengths)} lengths, but the batch has {there}")
     return j < constants(lengths, batch[0], "length")
 
 

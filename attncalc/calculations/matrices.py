@@ -114,7 +114,7 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     size, columns = A.axes[-2].size, A.axes[-1].size
     if size != columns:
         raise ShapeError(
-            f"only a square matrix has eigenvalues, and a is {size} × {columns}", hint="svd works for any matrix"
+            f"only a square matrix has eigenvalues, but a is {size} × {columns}", hint="svd works for any matrix"
         )
     polynomial = None
     if size <= WRITTEN_OUT or in_exact_numbers():
@@ -173,7 +173,7 @@ def svd(
         return s, u, vt
     most = s.axes[-1].size
     if not 0 <= rank <= most:
-        raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, and not {rank}")
+        raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, not {rank}")
     kept = s if rank == most else keep_where(index("k", s.axes[-1:], "k") < rank, s, 0)
     near = step("approximation", (u * kept) @ vt, "the directions that are stretched the most carry most of the matrix")
     error = step(

@@ -238,10 +238,10 @@ def _layers(weights: Sequence[Node | None], biases: Sequence[Node | None]) -> li
     count = sum(W is not None for W in weights)
     if count < 2 or any(W is None for W in weights[:count]):
         missing = next(i for i, W in enumerate(weights, start=1) if W is None)
-        raise OptionError(f"an mlp has two layers or more, one behind the other, and w{missing} is missing")
+        raise OptionError(f"an mlp has two layers or more, one after the other, but w{missing} is missing")
     for k, b in enumerate(biases, start=1):
         if b is not None and weights[k - 1] is None:
-            raise OptionError(f"b{k} is given, and w{k} is not")
+            raise OptionError(f"b{k} is given, but w{k} is not")
     return [(W, b) for W, b in zip(weights, biases, strict=True) if W is not None]
 
 
@@ -257,7 +257,7 @@ def _measured(out: Node, Y: Node, loss: str) -> Node:
         )
     if len(Y.axes) < len(out.axes) and classes.size > 1:
         raise ShapeError(
-            f"y has one number for each sample, and {classes.size} come out of the network ({describe(out.axes)})",
+            f"y has one number for each sample, but {classes.size} come out of the network ({describe(out.axes)})",
             hint="one number a sample is a class for --loss cross-entropy, or wants a last layer of one column",
         )
     return step("loss", _squared(out - Y, loss), _OVER_SAMPLES)

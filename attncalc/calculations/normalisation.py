@@ -111,5 +111,7 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
 def _affine(normalized: Node, gamma: Node | None, beta: Node | None) -> Node:
     scaled = normalized if gamma is None else gamma * normalized
     shifted = scaled if beta is None else scaled + beta
+    if shifted is normalized:
+        return step("output", shifted, "no gain or shift was given, so the result stays as it is")
     learned = "a learned gain lets" if beta is None else "a learned gain and shift let"
     return step("output", shifted, f"{learned} each feature take the range that suits it")

@@ -86,7 +86,7 @@ def t5_bias(
     buckets = rows if buckets is None else buckets
     _check_buckets(buckets, max_distance, causal=causal)
     if table is not None and rows != buckets:
-        raise ShapeError(f"the table has {rows} rows, and there are {buckets} buckets")
+        raise ShapeError(f"the table has {rows} rows, but there are {buckets} buckets")
     axes = (Axis("n", n), Axis("m", m))
     relative = step(
         "relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative"
@@ -106,14 +106,12 @@ def t5_bias(
 
 def _check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
     if buckets > MOST_BUCKETS:
-        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, and not {buckets}")
+        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, not {buckets}")
     own = buckets if causal else buckets // 2
     if own < 2 or (not causal and buckets % 2):
-        raise OptionError(
-            f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, and not {buckets}"
-        )
+        raise OptionError(f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, not {buckets}")
     if max_distance <= own // 2:
         raise OptionError(
-            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, and not "
+            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, not "
             f"{max_distance}"
         )

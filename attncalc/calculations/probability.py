@@ -35,7 +35,7 @@ def _chosen(x: Node, axis: int) -> str:
 def log_to(base: int | str, x: Node) -> Node:
     """The logarithm to the base that an option names."""
     if base not in UNITS:
-        raise OptionError(f"--base must be e, 2 or 10, and not {base}")
+        raise OptionError(f"--base must be e, 2 or 10, not {base}")
     return logarithm(x, base)
 
 

@@ -75,12 +75,12 @@ def schedule(
     """
     warm = warmup if warmup is not None else 4000 if kind == "noam" else 0
     if kind == "noam" and warm < 1:
-        raise OptionError(f"--warmup must be at least 1 for noam, and not {warm}")
+        raise OptionError(f"--warmup must be at least 1 for noam, not {warm}")
     if steps is None and (at is None or kind in ("cosine", "linear")):
         raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
     if at is None and (steps or 0) > MOST_ROWS:
         raise OptionError(
-            f"--steps {steps} makes a row for each step, and {MOST_ROWS:,} are the most",
+            f"--steps {steps} makes a row for each step, but {MOST_ROWS:,} is the limit",
             hint="--at 1,1000,1000000 shows these steps alone",
         )
     shown = tuple(range(1, (steps or 0) + 1)) if at is None else at

@@ -53,7 +53,7 @@ def conv(
     inside = K.axes[-2:] if K.names[-1] == "kw" else K.axes[-1:]
     if len(along) != len(inside) or ("c" in K.names and "c" not in X.names):
         raise ShapeError(
-            f"x is {' × '.join(X.names)}, and the kernel {' × '.join(K.names)}",
+            f"x is {' × '.join(X.names)}, but the kernel is {' × '.join(K.names)}",
             hint="a row takes a kernel [k], an image [kh, kw], an image with channels [c, kh, kw] or [o, c, kh, kw]",
         )
     slides = _slides(along, inside, stride, padding, dilation)
@@ -98,7 +98,7 @@ def _slides(
 def _each(name: str, values: Sequence[int], count: int) -> Sequence[int]:
     """One number for each axis, from one for all of them."""
     if len(values) not in (1, count):
-        raise OptionError(f"--{name} takes one number, or {count}, and {len(values)} were given")
+        raise OptionError(f"--{name} takes one number or {count}, but {len(values)} were given")
     return values if len(values) == count else list(values) * count
 
 
@@ -146,7 +146,7 @@ def rnn(
         parts = f"{len(GATES[kind])}·h = {wanted}" if GATES[kind] else f"h = {wanted}"
         raise ShapeError(f"wh has {gates.size} columns, and a {kind} network with h={width.size} needs {parts}")
     if c_0 is not None and kind != "lstm":
-        raise OptionError(f"c0 goes with --kind lstm, and the kind is {kind}")
+        raise OptionError(f"c0 goes with --kind lstm, but the kind is {kind}")
     if kind == "gru" and b is not None:
         note("b is PyTorch's bias_ih: the h·W_hn that the reset gate holds back has no bias of its own")
     nothing = [constants((0,) * width.size, width, name) for name in ("h_0", "c_0")]

@@ -69,7 +69,7 @@ def expectation(
     """
     size = x.axes[-1].size
     if sample and p is not None:
-        raise OptionError("--sample is for data that all count alike, and probabilities were given")
+        raise OptionError("--sample is for data that all count alike, but probabilities were given")
     if sample and size < 2:
         raise DomainError("one value has no sample variance: n − 1 is 0")
     n = x.size(x.names[-1])
@@ -147,7 +147,7 @@ def bayes(
             raise OptionError("--observed picks a column, and likelihood has one number for each hypothesis")
         k = likelihood.axes[-1]
         if not 0 <= observed < k.size:
-            raise OptionError(f"--observed {observed} is none of likelihood's columns, 0 to {k.size - 1}")
+            raise OptionError(f"--observed {observed} is not one of likelihood's columns, 0 to {k.size - 1}")
         likelihood = take(likelihood, k.name, observed)
     joint = step("joint", prior * likelihood, "the probability of both together: the hypothesis and the observation")
     evidence = step(
@@ -258,7 +258,7 @@ def _must_fit(distribution: str, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if value is not None and name not in needed:
             owner = next(family for family, words in NEEDED.items() if name in words)
-            raise OptionError(f"--{name} belongs to the {owner} distribution, and {distribution} was asked for")
+            raise OptionError(f"--{name} belongs to the {owner} distribution, but the distribution is {distribution}")
 
 
 def _with_logs(chance: Node, why: str) -> tuple[Node, Node]:

@@ -68,10 +68,10 @@ def rotated_dims(X: Node, rotation: Rotation) -> int:
     size = X.axes[-1].size
     dims = size if rotation.dims is None else rotation.dims
     if rotation.dims is not None and (dims % 2 or not 2 <= dims <= size):
-        raise OptionError(f"--dims must be an even number from 2 to {size}, the width, and not {dims}")
+        raise OptionError(f"--dims must be an even number from 2 to {size}, the width, not {dims}")
     if dims % 2:
         raise ShapeError(
-            f"pairs are rotated, and the width {X.axes[-1].name}={size} is odd",
+            f"pairs are rotated, but the width {X.axes[-1].name}={size} is odd",
             hint=f"--dims {size - 1} leaves the last one unpaired" if size > 1 else "",
         )
     return dims

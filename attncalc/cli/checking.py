@@ -45,7 +45,7 @@ def _check(words: Sequence[str], **given: Any) -> int:
 
     if len(words) != 2:
         raise OptionError(
-            f"check takes an answer and a document, and {len(words)} {'word was' if len(words) == 1 else 'words were'} "
+            f"check takes an answer and a document, but {len(words)} {'word was' if len(words) == 1 else 'words were'} "
             f"given",
             hint="attncalc check answer.json problem.json",
         )
@@ -72,7 +72,7 @@ def check_and_show(
 
     if where.format not in FORMATS:
         raise OptionError(
-            f"--check marks an answer, and {where.format} holds none", hint=f"known are {', '.join(FORMATS)}"
+            f"a report of --check cannot be written as {where.format}", hint=f"choose from {', '.join(FORMATS)}"
         )
     view = settings.paper(given, where)
     key = Key(problem)

@@ -28,7 +28,7 @@ def command() -> Command:
 def _explain(words: Sequence[str], **given: Any) -> None:
     if len(words) != 1:
         raise OptionError(
-            f"explain takes the name of one calculation, and {len(words)} words were given",
+            f"explain takes the name of one calculation, but {len(words)} words were given",
             hint="attncalc explain attention",
         )
     name = words[0].replace("_", "-")

@@ -32,7 +32,13 @@ def command() -> Command:
         [
             option("report", either(REPORTS), value="FORMAT", choices=REPORTS, section="Output"),
             option("output", f"write the report there; {many}", value="FILE", short="-o", section="Output"),
-            option("jobs", "how many processes to use (1); 0 means one for each core", value="N", short="-j", section="Work"),
+            option(
+                "jobs",
+                "how many processes to use (1); 0 means one for each core",
+                value="N",
+                short="-j",
+                section="Work",
+            ),
             *sections.marking_options(),
             *sections.reading_options(),
         ],
@@ -55,16 +61,14 @@ def _grade(words: Sequence[str], **given: Any) -> int:
         raise OptionError("grade takes a key and the sheets to mark", hint="attncalc grade key.json sheets/")
     form = settings.choice("report", given["report"], REPORTS) if given["report"] is not None else None
     if given["output"] is not None and form is None:
-        raise OptionError(
-            "-o says where a report goes, and no --report is asked for", hint="--report csv -o grades.csv"
-        )
+        raise OptionError("-o says where the report goes, but there is no --report", hint="--report csv -o grades.csv")
     jobs = settings.count("jobs", given["jobs"], MOST_JOBS)
     reading = settings.reading(given)
     key, *sheets = words
     problem = problem_of(load_document(key, reading))
     found = submissions(_listed(sheets), key, reading)
     if not found:
-        raise InputError("there is no sheet to grade", hint="the key itself is none")
+        raise InputError("there is no sheet to grade", hint="the key itself is not marked")
     in_folder = form == "gradescope" and len(found) > 1
     if in_folder and given["output"] in (None, "", "-"):
         raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")

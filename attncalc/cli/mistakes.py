@@ -37,7 +37,7 @@ def _mistakes(words: Sequence[str], **given: Any) -> None:
     from attncalc.homework.mistakes import listed
 
     if len(words) > 1:
-        raise OptionError(f"mistakes takes one calculation or one id, and {len(words)} words were given")
+        raise OptionError(f"mistakes takes one calculation or one id, but {len(words)} words were given")
     name = words[0].replace("_", "-") if words else None
     where = settings.target(given, FORMATS)
     rows = listed(name if name in TABLE else None)

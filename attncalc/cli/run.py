@@ -27,6 +27,6 @@ def _run(words: Sequence[str], **given: Any) -> None:
 
     chosen = settings.chosen(given)
     if len(words) != 1:
-        raise OptionError(f"run takes one document, and {len(words)} were given", hint="attncalc run problem.json")
+        raise OptionError(f"run takes one document, but {len(words)} were given", hint="attncalc run problem.json")
     reading = Reading()
     solve_and_show(problem_of(load_document(words[0], reading)), chosen, reading)

@@ -216,7 +216,7 @@ class Key:
         if len(found) == 1:
             return found[0]
         if found:
-            raise InputError(f"{quoted(name)} stands in several groups: {_some(map(spelled, found))}")
+            raise InputError(f"{quoted(name)} occurs in several groups: {_some(map(spelled, found))}")
         every = [spelled(key) for key in self.steps]
         raise InputError(
             f"{self.problem.name} has no step {quoted(name)}",

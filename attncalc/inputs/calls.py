@@ -135,11 +135,11 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     given = f"{many} {'word was' if many == 1 else 'words were'} given"
     if not places:
         return InputError(
-            f"{name} takes no operands by position, and {given}", hint=f"attncalc {name} --help lists what it takes"
+            f"{name} takes no operands by position, but {given}", hint=f"attncalc {name} --help lists what it takes"
         )
     taken = f"{len(places)} {'operand' if len(places) == 1 else 'operands'} ({both(o.name for o in places)})"
     numeric = sum(looks_numeric(word) for word in positional)
     return InputError(
-        f"{name} takes {taken}, and {given}",
+        f"{name} takes {taken}, but {given}",
         hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
     )

@@ -47,7 +47,7 @@ def _clash(a: Axes, b: Axes, inner: Axis, against: Axis) -> ShapeError:
     left, right = "×".join(str(x.size) for x in a[-2:]), "×".join(str(x.size) for x in b[-2:])
     if inner.name == against.name:
         return ShapeError(f"the inner sizes must agree, (m×n)(n×p) → (m×p), and here they are ({left})({right})")
-    return ShapeError(f"the inner axes must be the same one, and {inner.name} is not {against.name}")
+    return ShapeError(f"the inner axes must be the same, but {inner.name} is not {against.name}")
 
 
 def _matmul_axes(args: dict[str, Any], a: Axes, b: Axes) -> Axes:

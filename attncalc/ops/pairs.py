@@ -20,7 +20,7 @@ INTERLEAVED, HALF = "interleaved", "half"
 
 def _halved(args: dict[str, Any], x: Axes) -> Axes:
     if not x or x[-1].size % 2:
-        raise ShapeError(f"pairs need an even number of entries, and {x[-1].name if x else 'a number'} has none such")
+        raise ShapeError(f"pairs need an even number of entries, but {x[-1].name if x else 'a number'} has none such")
     return (*x[:-1], Axis(args["pair"], x[-1].size // 2))
 
 

@@ -247,7 +247,7 @@ def test_a_mask_of_two_kinds_of_numbers_says_so() -> None:
 def test_one_matrix_alone_attends_to_itself_and_says_so() -> None:
     t = ac.attention(TWO["q"])
     assert_allclose(t.result, ac.attention(TWO["q"], TWO["q"], TWO["q"]).result)
-    assert "only q was given, one matrix: keys = queries and values = keys" in t.notes
+    assert "only q was given, as one matrix: keys = queries and values = keys" in t.notes
 
 
 def test_causal_with_other_sizes_says_how_it_is_aligned() -> None:

@@ -279,7 +279,7 @@ class TestPerplexity:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a class beyond the last": (
         {"logits": LOGITS, "target": [0, 1, 3]},
-        r"target\[2\] = 3 is none of the 3 places of C",
+        r"target\[2\] = 3 is not one of the 3 positions of C",
     ),
     "a class below the first": ({"logits": LOGITS, "target": [0, 1, -1]}, r"target\[2\] = -1 is none"),
     "half a class": ({"logits": LOGITS, "target": [0, 0.5, 1]}, r"target\[1\] = 0.5 is none"),
@@ -309,7 +309,7 @@ def test_refuses(given_: dict[str, Any], message: str) -> None:
 
 
 def test_refuses_a_token_outside_the_vocabulary() -> None:
-    with pytest.raises(AttncalcError, match=r"targets\[0\] = 3 is none of the 3 places of V"):
+    with pytest.raises(AttncalcError, match=r"targets\[0\] = 3 is not one of the 3 positions of V"):
         ac.next_token_loss(LOGITS, [3, 0, 0])
 
 
