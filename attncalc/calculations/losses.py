@@ -56,7 +56,7 @@ def _check_cross_entropy(values: Mapping[str, Any]) -> None:
         must_sum_to_one("target", target)
         pure = numbers(target)
         shares = pure is None or ((pure != 0) & (pure != 1)).any()
-        note(f"target read as {'shares of the classes' if shares else 'one-hot: 1 at the right class'}")
+        note(f"target read as {'probabilities of the classes' if shares else 'one-hot: 1 at the right class'}")
     else:
         must_be_places("target", target, given.shape[-1], "C", but=ignored)
         note("target read as the numbers of the right classes, from 0")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 
 from attncalc.calculation import FROM_0_ON, Range, calculation
-from attncalc.graph import Node, as_node
+from attncalc.graph import Node, as_node, constant
 from attncalc.laws import same, shuffled
 from attncalc.ops import sqrt, take
 from attncalc.steps import group, note, output, step
@@ -71,12 +71,12 @@ def _looking_ahead(gradient: Node, t: int | Node, p: Parameters, memory: Memory)
 def _adagrad(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     why = "a coordinate with many large gradients has a large sum and takes smaller steps; the sum never shrinks"
     squares = _remembered("sum_of_squares", memory["sum_of_squares"] + gradient**2, why)
-    return gradient / (sqrt(squares) + p.eps), {"sum_of_squares": squares}
+    return gradient / (sqrt(squares) + constant(p.eps, "ε")), {"sum_of_squares": squares}
 
 
 def _rmsprop(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     squares = _second_moment(gradient, p, memory)
-    return gradient / (sqrt(squares) + p.eps), {"second_moment": squares}
+    return gradient / (sqrt(squares) + constant(p.eps, "ε")), {"second_moment": squares}
 
 
 def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
@@ -86,7 +86,7 @@ def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     why = "the moments start at 0, so the early ones are too small by exactly this factor; it grows to 1 with t"
     m = step("first_corrected", mean / (1 - as_node(p.beta1) ** t), why, symbol="m_hat")
     v = step("second_corrected", squares / (1 - as_node(p.beta2) ** t), why, symbol="v_hat")
-    return m / (sqrt(v) + p.eps), {"first_moment": mean, "second_moment": squares}
+    return m / (sqrt(v) + constant(p.eps, "ε")), {"first_moment": mean, "second_moment": squares}
 
 
 def _second_moment(gradient: Node, p: Parameters, memory: Memory) -> Node:

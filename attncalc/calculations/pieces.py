@@ -169,8 +169,10 @@ def _carry(scores: Node, values: Node, before: tuple[Node, Node, Node] | None) -
     """The running maximum, sum and mixture after one more block."""
     whys = (
         "the largest score so far, which is subtracted before e^x",
-        "the earlier sum is rescaled whenever the maximum grows",
-        "the values mixed so far, not yet divided",
+        "what this block adds; what came before is rescaled, since the maximum may have grown"
+        if before
+        else "the sum of the exponentials so far, by which the result is divided at the end",
+        "the values mixed so far, not yet divided by the sum",
     )
     top = peak(scores) if before is None else maximum(before[0], peak(scores))
     top = step("maximum", top, whys[0], about=ABOUT["maximum"])

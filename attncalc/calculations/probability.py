@@ -203,4 +203,4 @@ def kl(
     terms = step(
         "terms", weigh(p, log_to(base, ratios)), "each outcome is weighted by how often it occurs under p; 0·log 0 = 0"
     )
-    return step("divergence", total(terms), f"gains and losses on average, in {UNITS[base]}: never below 0")
+    return step("divergence", total(terms), f"the average of log p/q under p, in {UNITS[base]}: never below 0")

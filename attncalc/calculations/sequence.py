@@ -181,7 +181,7 @@ def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b:
             stack([i, f, g, o], "gate"),
             "i (input) and f (forget) say what to add and what to keep, o (output) what to show; g is the new content",
         )
-        i, f, g, o = (take(gates, "gate", place) for place in range(4))
+        i, f, g, o = (output(gate, take(gates, "gate", place)) for place, gate in enumerate(GATES[kind]))
         cell = step(
             "cell",
             f * cell + i * g,
@@ -199,7 +199,7 @@ def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b:
         stack([r, sigmoid(a_z + u_z), tanh(a_n + r * u_n)], "gate"),
         "r (reset) holds back the past, z (update) keeps the old state, n is the new one; r acts after W_h",
     )
-    z, n = take(gates, "gate", 1), take(gates, "gate", 2)
+    z, n = (output(gate, take(gates, "gate", place)) for place, gate in enumerate(GATES[kind]) if gate != "r")
     return step("hidden", (1 - z) * n + z * hidden, "a mixture of the new state and the old one, weighted by z"), cell
 
 

@@ -73,7 +73,11 @@ def expectation(
     if sample and size < 2:
         raise DomainError("one value has no sample variance: n − 1 is 0")
     n = x.size(x.names[-1])
-    products = step("products", x / n if p is None else x * p, "each value counts in proportion to its probability")
+    products = step(
+        "products",
+        x / n if p is None else x * p,
+        "each value counts equally, 1/n" if p is None else "each value counts in proportion to its probability",
+    )
     mean = step("mean", total(products), "the balance point of the values")
     deviations = step("deviations", x - mean, "how far each value is from the mean; on average these cancel")
     squares = step(
@@ -82,8 +86,11 @@ def expectation(
     if sample:
         variance = total(squares) / (n - 1)
         why = "n − 1, since the deviations are from the sample's own mean, which lies closer to them than the true mean"
+    elif p is not None:
+        variance = total(squares * p)
+        why = "the mean of the squares: each counts in proportion to its probability"
     else:
-        variance = average(squares) if p is None else total(squares * p)
+        variance = average(squares)
         why = "the mean of the squares, over n: the variance of these values themselves (--sample divides by n − 1)"
     variance = step("variance", variance, why)
     deviation = step("standard_deviation", sqrt(variance), "the root brings the result back to the units of the values")

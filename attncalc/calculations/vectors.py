@@ -101,7 +101,7 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
     a·b / (‖a‖·‖b‖): 1 the same direction, 0 at right angles, −1 opposite. The angle between them, in degrees, is an
     additional output. A zero vector has no direction and is an error.
     """
-    agreement = step("dot", total(a * b), "how much the two agree, with their lengths still in it")
+    agreement = step("dot", total(a * b), "how much the two agree, scaled by both lengths")
     norm_a = step("norm_a", root_of_sum(total(a**2), a, 2), "the length of a", symbol="‖a‖")
     norm_b = step("norm_b", root_of_sum(total(b**2), b, 2), "the length of b", symbol="‖b‖")
     norms = step("norm_product", norm_a * norm_b, "what the dot product would be if they pointed the same way")
@@ -151,9 +151,9 @@ def project(
         weights = step("coefficients", solve(gram, onto.T @ a), "how much of each column the projection takes")
         shadow = step("projection", onto @ rename(weights, "j", "k"), "the columns, added up in those amounts")
     else:
-        agreement = step("dot", total(a * onto), "how much the two agree, with their lengths still in it")
+        agreement = step("dot", total(a * onto), "how much the two agree, scaled by both lengths")
         square = step("squared_norm", total(onto**2), "the length of the target, squared")
         amount = step("coefficient", agreement / square, "how many times the target fits into the projection")
         shadow = step("projection", amount * onto, "the target, stretched by that factor")
-    rest = step("residual", a - shadow, "what no multiple of the target can reach: it is orthogonal to the target")
+    rest = step("residual", a - shadow, "what the projection misses: it is orthogonal to the target")
     return shadow, rest
