@@ -102,8 +102,10 @@ def _alone(node: Node, style: Style) -> str:
 
 
 def pretty(name: str) -> str:
-    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1."""
+    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂."""
     head, mark, tail = name.partition("_")
+    if tail == "hat":
+        return f"{head}\u0302"
     return _LETTERS.get(head.lower(), head) + mark + tail
 
 
@@ -115,6 +117,8 @@ def _latex_name(name: str, op: str) -> str:
     if name.startswith("‖"):
         return rf"\lVert {_latex_name(name.strip('‖'), op)} \rVert"
     head, _, tail = name.partition("_")
+    if tail == "hat":
+        return rf"\hat{{{head}}}"
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()
     elif op == "step" and len(name) > 2 and not (len(head) == 1 and (len(tail) == 1 or tail.isdigit())):
