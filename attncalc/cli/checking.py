@@ -33,9 +33,9 @@ def command() -> Command:
             *sections.page_options(),
             *sections.reading_options(),
         ],
-        summary="Compares an answer with a problem, and names the mistake that explains a wrong one. ANSWER is a sheet "
-        "of steps, or the result alone; DOCUMENT is a problem or a saved result, which is worked out again. The exit "
-        "status is 0 where the answer is right, 1 where it is wrong.",
+        summary="Checks an answer to a problem, and names the mistake that explains a wrong one. ANSWER is a sheet of "
+        "steps, or just the result; DOCUMENT is a problem or a saved result, which is computed again. The exit status "
+        "is 0 if the answer is right, 1 if it is wrong.",
         usage="answer document",
     )
 

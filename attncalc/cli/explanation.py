@@ -18,8 +18,8 @@ def command() -> Command:
         "explain",
         _explain,
         [*sections.target_options(FORMATS), *sections.page_options()],
-        summary="The reference card of a calculation: its formula, steps and reasons, its options, what always holds, "
-        "what it costs, the commonest mistakes, its gradient, an example, and where it is from.",
+        summary="The reference card of a calculation: its formula, its steps and the reasons for them, its options, "
+        "what always holds, what it costs, common mistakes, its gradient, its sources and an example.",
         usage="calculation",
         words=lambda: TABLE,
     )

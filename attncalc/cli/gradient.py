@@ -70,12 +70,14 @@ def _all_slopes(calculation: Calculation, words: Sequence[str], **given: Any) ->
 def jacobian() -> Jacobians:
     """The group `jacobian`."""
     return Jacobians(
-        name="jacobian", help="The Jacobian of a small calculation: every entry of the result by every entry."
+        name="jacobian",
+        help="The Jacobian of a small calculation: how each entry of the result changes with each entry of an operand.",
     )
 
 
 def command() -> Gradients:
     """The group `grad`."""
     return Gradients(
-        name="grad", help="The backward pass of a calculation: it takes what the calculation takes, and --upstream."
+        name="grad",
+        help="The backward pass of a calculation. It takes the calculation's own operands and options, and --upstream.",
     )

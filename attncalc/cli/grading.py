@@ -42,10 +42,10 @@ def command() -> Command:
             *sections.marking_options(),
             *sections.reading_options(),
         ],
-        summary="Marks answer sheets against a problem or a saved result: files, folders, patterns, - for a list of "
-        "names on standard input, or one CSV file with a column `student` and columns like weights[0,1]. A sheet that "
-        "cannot be read is listed, and costs the others nothing. The exit status is 0 where all are right, 1 where one "
-        "is wrong, 2 where one could not be read.",
+        summary="Marks answer sheets against a problem or a saved result. Sheets are files, folders, patterns, - for a "
+        "list of names on standard input, or one CSV file with a column `student` and columns like weights[0,1]. A "
+        "sheet that cannot be read is listed; the others are marked all the same. The exit status is 0 if all are "
+        "right, 1 if any is wrong, 2 if any could not be read.",
         usage="key sheets…",
     )
 

@@ -20,8 +20,8 @@ def command() -> Command:
         "mistakes",
         _mistakes,
         sections.target_options(FORMATS),
-        summary="Lists the mistakes that are known of every calculation, or of one: how each is called in reports, the "
-        "wrong rule, and the hint that is given. An id lists that mistake alone, wherever it is known.",
+        summary="Lists the known mistakes of every calculation, or of one: the id that reports use, the wrong rule, "
+        "and the hint that a student gets. With an id it lists that mistake alone, wherever it is known.",
         usage="[calculation|id]",
         words=lambda: [*TABLE, *_ids()],
     )

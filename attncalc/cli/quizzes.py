@@ -44,8 +44,8 @@ def command() -> Command:
                 section="Output",
             ),
         ],
-        summary="Makes a new problem with small numbers on which each known mistake gives another answer. Into the "
-        "folder go problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex, and key.json for who marks it.",
+        summary="Makes a new problem with small numbers, chosen so that every known mistake gives a different answer. "
+        "It writes problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex and, for the marker, key.json.",
         usage="calculation",
     )
 

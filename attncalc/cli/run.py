@@ -17,7 +17,7 @@ def command() -> Command:
         "run",
         _run,
         [*sections.output_options(), *sections.arithmetic_options()],
-        summary="Evaluates a problem or a saved result again, with any output option.",
+        summary="Evaluates a problem or a saved result again, with any of the output options.",
         usage="document",
     )
 

@@ -22,7 +22,7 @@ def command() -> Command:
         "sample",
         _sample,
         sections.target_options(FORMATS),
-        summary="Lists the sample inputs that come with attncalc, or writes one exactly as it is.",
+        summary="Lists the sample inputs that come with attncalc, or prints one exactly as it is.",
         usage="[name]",
         words=lambda: (name for entries in described().values() for name in entries),
     )
