@@ -59,7 +59,7 @@ def _check_cross_entropy(values: Mapping[str, Any]) -> None:
         note(f"target read as {'probabilities of the classes' if shares else 'one-hot: 1 at the right class'}")
     else:
         must_be_places("target", target, given.shape[-1], "C", but=ignored)
-        note("target read as the numbers of the right classes, from 0")
+        note("target read as the numbers of the right classes, counted from 0")
         if ignored is not None and (numbers(target) == ignored).all():
             raise DomainError(f"every target is {ignored}, which is ignored: no loss is left")
     weights = numbers(values["class_weights"]) if "class_weights" in values else None
@@ -100,7 +100,9 @@ def _infinite(trace: Trace) -> Iterator[str]:
 )
 def cross_entropy(
     logits: Annotated[Node | None, "scores, one row an example; −inf where masked"] = None,
-    target: Annotated[Node | None, "the right class of each row (from 0), or a row of shares: one-hot or soft"] = None,
+    target: Annotated[
+        Node | None, "the right class of each row (from 0), or a row of probabilities: one-hot or soft"
+    ] = None,
     *,
     p: Annotated[Node | None, "probabilities in place of logits"] = None,
     w: Annotated[Node | None, "how much each class counts in the loss"] = None,
@@ -120,7 +122,7 @@ def cross_entropy(
     Conventions are those of torch.nn.CrossEntropyLoss: natural logarithm, mean over the rows; with class weights the
     mean divides by the sum of the right classes' weights; with label smoothing ε the target is
     (1 − ε)·target + ε/C, weighted by the class weights while the divisor stays that of the unsmoothed target; ignored
-    rows have the loss 0. One difference: where targets are shares of several classes and there are weights, torch
+    rows have the loss 0. One difference: if targets are probabilities of several classes and there are weights, torch
     divides by the number of rows, here by Σ weights·target, so that one-hot rows give what class numbers give.
     """
     given = _given(logits, p, target)
@@ -170,14 +172,14 @@ def _by_class(given: Axes, target: Node, ignore_index: int | None) -> bool:
     if len(target.axes) == len(given):
         if ignore_index is not None:
             raise OptionError(
-                "--ignore-index goes with classes told by their numbers, and target holds shares",
+                "--ignore-index goes with classes given by number, but target holds probabilities",
                 hint="class weights of 0 leave classes out",
             )
         return False
     if len(target.axes) < len(rows) and any(axis.size != 1 for axis in rows):
         raise ShapeError(
             f"the scores are {describe(given)} but target is {describe(target.axes)}",
-            hint=f"one class for each row ({describe(rows)}), or a row of shares for each ({describe(given)})",
+            hint=f"one class for each row ({describe(rows)}), or a row of probabilities for each ({describe(given)})",
         )
     return True
 
@@ -199,7 +201,9 @@ def _counts(target: Node, w: Node | None, ignored: Node | None, *, by_class: boo
     if w is None:
         return None if ignored is None else keep_where(ignored, 0, 1)
     if not by_class:
-        note("the weighted mean divides by Σ weights·target (torch: by the number of rows, where targets are shares)")
+        note(
+            "the weighted mean divides by Σ weights·target (torch: by the number of rows, for soft targets)"
+        )
         return total(w * target)
     weights = select(w, target)
     return weights if ignored is None else keep_where(ignored, 0, weights)
@@ -290,7 +294,7 @@ def _held_impossible(trace: Trace) -> Iterator[str]:
         "the base does not matter": lambda f, probabilities: same(
             f(shares(probabilities), base=2), f(shares(probabilities))
         ),
-        "shares of 1/k throughout have the perplexity k": lambda f, probabilities: same(
+        "probabilities of 1/k throughout have the perplexity k": lambda f, probabilities: same(
             f(shares(0 * probabilities)), len(probabilities)
         ),
     },

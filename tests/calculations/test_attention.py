@@ -204,7 +204,7 @@ class TestMaskedThroughout:
         pytest.param({"k": (2, 3), "v": (4, 3)}, "q must still be given", "", id="no queries"),
         pytest.param({}, "q must still be given", "", id="nothing"),
         pytest.param({"x": (2, 3), "wq": (3, 3)}, "wk and wv must still be given", "", id="two projections missing"),
-        pytest.param({"x": (2, 3), "q": (3, 3)}, "and not both", "", id="both ways"),
+        pytest.param({"x": (2, 3), "q": (3, 3)}, "not both", "", id="both ways"),
         pytest.param({"q": (2, 3), "wq": (3, 3)}, "wq goes with x", "", id="a projection without tokens"),
         pytest.param({"q": (3, 2, 3), "k": (2, 4, 3), "v": (2, 4, 3)}, "3 query heads cannot share 2", "", id="heads"),
         pytest.param(
@@ -223,7 +223,7 @@ class TestMaskedThroughout:
         ),
         pytest.param(
             {**dict.fromkeys("qkv", (4, 2, 3)), "kv_heads": 2},
-            "--kv-heads says 2, and the keys have 4",
+            "--kv-heads says 2, but the keys have 4",
             "",
             id="kv heads",
         ),

@@ -115,7 +115,7 @@ class TestCrossEntropy:
         t = ac.cross_entropy(LOGITS, SOFT, reduction="none")
         logs = np.array([[-math.log(math.fsum(np.exp(row - z))) for z in row] for row in LOGITS])
         assert_allclose(t.result, [-SOFT[i] @ logs[i] for i in range(3)], rtol=1e-14)
-        assert any("shares" in note for note in t.notes)
+        assert any("probabilities" in note for note in t.notes)
 
     def test_a_square_of_scores_and_as_many_numbers_are_a_class_for_each_row(self) -> None:
         assert ac.cross_entropy(LOGITS, [0, 1, 1])["losses"].shape == (3,)
@@ -281,8 +281,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"logits": LOGITS, "target": [0, 1, 3]},
         r"target\[2\] = 3 is not one of the 3 positions of C",
     ),
-    "a class below the first": ({"logits": LOGITS, "target": [0, 1, -1]}, r"target\[2\] = -1 is none"),
-    "half a class": ({"logits": LOGITS, "target": [0, 0.5, 1]}, r"target\[1\] = 0.5 is none"),
+    "a class below the first": ({"logits": LOGITS, "target": [0, 1, -1]}, r"target\[2\] = -1 is not one"),
+    "half a class": ({"logits": LOGITS, "target": [0, 0.5, 1]}, r"target\[1\] = 0.5 is not one"),
     "too few classes": ({"logits": LOGITS, "target": [0, 1]}, "n=2"),
     "shares that do not sum to 1": ({"logits": LOGITS, "target": SOFT * 0.5}, r"row 0 of target .* sums to 0.5"),
     "probabilities that do not": (

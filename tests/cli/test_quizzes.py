@@ -98,7 +98,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "too much to fill in": (("quiz", "outer", "--size", "m=64,n=64", "-o", "quiz"), "numbers to fill in"),
     "a key with a seed": (("quiz", "--key", "problem.json", "--seed", "1"), "cannot change it"),
     "a key that is not there": (("quiz", "--key", "nowhere.json"), "nowhere.json"),
-    "a key with a name": (("quiz", "dot", "--key", "problem.json"), "no calculation is named with it"),
+    "a key with a name": (("quiz", "dot", "--key", "problem.json"), "name no calculation with it"),
 }
 
 
