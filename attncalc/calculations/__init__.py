@@ -77,10 +77,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "ffn": ("layers", "Process every token by itself: up to a wider space, a nonlinear function, and back."),
     "residual": ("layers", "Add a sublayer's output to its input."),
     "embed": ("layers", "Look up a vector for every token, and add one for its position."),
-    "encoder-block": (
-        "blocks",
-        "One layer of an encoder: every token attends to all tokens, then is processed by itself.",
-    ),
+    "encoder-block": ("blocks", "One layer of an encoder: each token attends to all, then is processed by itself."),
     "decoder-block": (
         "blocks",
         "One layer of a decoder: attend to the tokens so far, then to the encoder's output, then process each token.",

@@ -174,7 +174,7 @@ def encoder_block(
     mask_kind: MaskKind = None,
     padding: Padding = None,
 ) -> Node:
-    """One layer of an encoder: every token attends to all tokens, then is processed by itself.
+    """One layer of an encoder: each token attends to all, then is processed by itself.
 
     post: y = norm(x + attention(x)), z = norm(y + ffn(y)), as in the paper; pre: y = x + attention(norm(x)),
     z = y + ffn(norm(y)), as in most models since. Biases that are not given are 0, gains 1. Tokens are rows, so the

@@ -201,9 +201,7 @@ def _counts(target: Node, w: Node | None, ignored: Node | None, *, by_class: boo
     if w is None:
         return None if ignored is None else keep_where(ignored, 0, 1)
     if not by_class:
-        note(
-            "the weighted mean divides by Σ weights·target (torch: by the number of rows, for soft targets)"
-        )
+        note("the weighted mean divides by Σ weights·target (torch: by the number of rows, for soft targets)")
         return total(w * target)
     weights = select(w, target)
     return weights if ignored is None else keep_where(ignored, 0, weights)

@@ -140,7 +140,7 @@ def several_heads(
     shares = weights_of(Q, K, M, B, rules)
     mixed = step("heads", shares @ V, "each head mixes its values by its own weights", about=ABOUT["heads"])
     joined = step("concatenated", merge(mixed), "the heads' results are put side by side again")
-    why = "W_O mixes the results of the heads"
+    why = "the output projection mixes the results of the heads"
     return projected("output", joined, weights[3], biases[3], why, ABOUT["output"]), shares
 
 

@@ -99,14 +99,8 @@ def softmax(
         scores = step("scaled", x / temperature, "above 1 the shares become more alike, below 1 less so")
     if log:
         return _log_softmax(scores, over)
-    shifted = step(
-        "shifted",
-        scores - held(peak(scores, over)),
-        "subtracting the maximum leaves the shares unchanged, and keeps e^x from overflowing",
-    )
-    exponentials = step(
-        "exponentials", exp(shifted), "every score becomes positive, and differences between scores become ratios"
-    )
+    shifted = step("shifted", scores - held(peak(scores, over)), "the shares stay the same, and e^x cannot overflow")
+    exponentials = step("exponentials", exp(shifted), "every score becomes positive, and differences become ratios")
     sums = step("sum", total(exponentials, over), "the total that each exponential is a share of")
     return step("softmax", exponentials / sums, "each entry's share of the total; the shares sum to 1")
 
@@ -131,14 +125,8 @@ def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis 
 def _log_softmax(x: Node, over: str) -> Node:
     largest = held(peak(x, over))
     shifted = step("shifted", x - largest, "with the largest score at 0, e^x cannot overflow")
-    whole = step(
-        "logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the total; a soft maximum of the scores"
-    )
-    return step(
-        "log_softmax",
-        log_share(x, whole, over),
-        "the logarithm of a ratio is a difference: ln(e^x / Σ e^x) = x − ln Σ e^x",
-    )
+    whole = step("logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the total; a soft maximum")
+    return step("log_softmax", log_share(x, whole, over), "the logarithm of a ratio is a difference of logarithms")
 
 
 @calculation(
@@ -197,10 +185,6 @@ def kl(
     Σ p·log(p/q): never negative, 0 only for q = p, and not the same with p and q swapped, so it is not a distance. It
     is infinite where q is 0 and p is not; where p is 0 a term is 0, whatever q is.
     """
-    ratios = step(
-        "ratios", ratio(p, q), "above 1 where p gives an outcome more than q does; 0 where p gives it nothing"
-    )
-    terms = step(
-        "terms", weigh(p, log_to(base, ratios)), "each outcome is weighted by how often it occurs under p; 0·log 0 = 0"
-    )
+    ratios = step("ratios", ratio(p, q), "above 1 where p gives an outcome more than q does; 0 where p gives none")
+    terms = step("terms", weigh(p, log_to(base, ratios)), "weighted by how often each occurs under p; 0·log 0 = 0")
     return step("divergence", total(terms), f"the average of log p/q under p, in {UNITS[base]}: never below 0")

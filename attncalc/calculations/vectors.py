@@ -62,9 +62,7 @@ def dot(a: Left, b: Right) -> Node:
 
     The inner product of ordinary vectors; O(n).
     """
-    products = step(
-        "products", a * b, "entries of the same sign count towards agreement, those of opposite signs against it"
-    )
+    products = step("products", a * b, "entries of the same sign count for agreement, others against it")
     return step("dot", total(products), "one number that says how much the two agree")
 
 
@@ -106,9 +104,7 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
     norm_b = step("norm_b", root_of_sum(total(b**2), b, 2), "the length of b", symbol="‖b‖")
     norms = step("norm_product", norm_a * norm_b, "what the dot product would be if they pointed the same way")
     similarity = step(
-        "cosine",
-        cosine_ratio(agreement, norms, a, b),
-        "the fraction of that maximum that is reached: the lengths cancel",
+        "cosine", cosine_ratio(agreement, norms, a, b), "the fraction of that maximum reached: lengths cancel"
     )
     angle = output("angle", angle_between(similarity, a, b), "the angle between them, in degrees")
     if distance:
@@ -142,12 +138,7 @@ def project(
     What is left over, the residual, is orthogonal to it.
     """
     if len(onto.names) > 1 and onto.names[-2:] == ("n", "k"):
-        gram = step(
-            "gram",
-            onto.T @ rename(onto, "k", "j"),
-            "the dot products of the columns with each other: how far they overlap",
-            symbol="gram",
-        )
+        gram = step("gram", onto.T @ rename(onto, "k", "j"), "how far the columns overlap", symbol="gram")
         weights = step("coefficients", solve(gram, onto.T @ a), "how much of each column the projection takes")
         shadow = step("projection", onto @ rename(weights, "j", "k"), "the columns, added up in those amounts")
     else:

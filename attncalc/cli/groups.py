@@ -23,14 +23,8 @@ PROGRAM = "attncalc"
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "grad": ("attncalc.cli.gradient", "The backward pass of any calculation, step by step."),
-    "jacobian": (
-        "attncalc.cli.gradient:jacobian",
-        "How every entry of a result changes with every entry of an operand.",
-    ),
-    "explain": (
-        "attncalc.cli.explanation",
-        "The reference card of a calculation: everything there is to know about it.",
-    ),
+    "jacobian": ("attncalc.cli.gradient:jacobian", "How each entry of a result changes with each entry of an operand."),
+    "explain": ("attncalc.cli.explanation", "The reference card of a calculation: all there is to know about it."),
     "check": ("attncalc.cli.checking", "Check an answer to a problem, and name the mistake behind a wrong one."),
     "grade": ("attncalc.cli.grading", "Mark many answer sheets against one key."),
     "quiz": ("attncalc.cli.quizzes", "A new problem with friendly numbers, blank answer sheets and the key."),

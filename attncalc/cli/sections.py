@@ -17,11 +17,7 @@ def output_options() -> list[TyperOption]:
     section = "Output"
     return [
         *target_options((*FORMATS, *PICTURES)),
-        switch(
-            "plot",
-            "draw the result below it, or with -q in its place (-o x.png or x.svg draws a file)",
-            section=section,
-        ),
+        switch("plot", "a picture below the result, or with -q alone (-o x.png or x.svg: a file)", section=section),
         switch("quiet", "only the result, without the steps", short="-q", section=section),
         option("get", "only this step or output", value="NAME", section=section),
         option("show", "only these steps", value="NAME,NAME,…", multiple=True, section=section),
@@ -72,12 +68,7 @@ def marking_options() -> list[TyperOption]:
         switch("reveal", "also show the right values", section=section),
         option("points", "how many marks each step is worth", value="STEP=N,…", multiple=True, section=section),
         option("rtol", "how far an answer may be off, relative to the right value", value="R", section=section),
-        option(
-            "atol",
-            "how far it may be off, absolutely; with neither, the digits it was written with decide",
-            value="A",
-            section=section,
-        ),
+        option("atol", "how far it may be off; with neither, its own digits decide", value="A", section=section),
     ]
 
 

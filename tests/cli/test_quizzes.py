@@ -82,7 +82,7 @@ def test_says_once_what_it_cannot_tell_apart(run: Run) -> None:
 FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing named": (("quiz",), "quiz takes the name of one calculation"),
     "two named": (("quiz", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
-    "an unknown name": (("quiz", "attenton", "-o", "quiz"), 'no calculation "attenton"'),
+    "an unknown name": (("quiz", "attenton", "-o", "quiz"), 'no calculation called "attenton"'),
     "no folder": (("quiz", "dot"), "-o must name a folder"),
     "a model": (("quiz", "transformer", "-o", "quiz"), "transformer makes no quiz"),
     "drawn at random": (("quiz", "concentration", "-o", "quiz"), "concentration makes no quiz"),
