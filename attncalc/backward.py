@@ -56,13 +56,13 @@ def jacobian(
         if entries > LARGEST_JACOBIAN:
             raise ShapeError(
                 f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
-                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, and the limit is "
+                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, but the limit is "
                 f"{LARGEST_JACOBIAN:,}",
                 hint="grad gives the product of an upstream gradient with it, at any size",
             )
     closed = calculation.slopes(result, options) if calculation.slopes else None
     if closed is not None:
-        return (step("jacobian", closed, "a share moves with its own score, and against every other one"),)
+        return (step("jacobian", closed, "raising a score raises its own share and lowers every other one"),)
     found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
     return tuple(found[node] for node in wrt if node in found)
 

@@ -72,7 +72,7 @@ def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[st
     said = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
     for name, size in said.items():
         if size < 1:
-            raise OptionError(f"{flag(calculation.sizes[name])} must be at least 1, and not {size}")
+            raise OptionError(f"{flag(calculation.sizes[name])} must be at least 1, not {size}")
     return said
 
 
@@ -127,7 +127,7 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
         return g._replace(value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
     wanted = either({0: "a number", 1: "a vector", 2: "a matrix"}.get(len(s), "an array") for s in operand.shapes)
     found = {0: "a single number", 1: "a vector"}.get(rank, "an array")
-    raise ShapeError(f"{operand.name} is {found}, and {wanted} is needed ({_declared(operand)})")
+    raise ShapeError(f"{operand.name} is {found}, but {wanted} is needed ({_declared(operand)})")
 
 
 def _declared(operand: Operand) -> str:

@@ -38,7 +38,7 @@ def gradients(
         if any(source in needed for source in node.sources):
             needed.add(node)
     contributions: dict[Node, list[Node]] = {output: [upstream]}
-    reasons = {output: [Reason("where the loss meets the result")]}
+    reasons = {output: [Reason("the gradient that arrives at the result from the loss")]}
     named = {node.sources[0]: node for node in forward if node.op == "step"}
     found: dict[Node, Node] = {}
     for node in reversed(forward):

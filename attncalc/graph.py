@@ -192,8 +192,12 @@ def as_node(value: Node | Number) -> Node:
 
 
 def constant(value: Number, symbol: str = "") -> Node:
-    """A number in a formula; a named one (`π`) is printed by its name."""
+    """A number in a formula; a named one (`π`, `ε`) is printed by its name."""
     return Node("constant", axes=(), value=value, symbol=symbol)
+
+
+NUMBERS_OF_ONE_NAME = ("π", "e")
+"""Names that say which number is meant; any other, as `ε`, stands for a value that an example puts in its place."""
 
 
 def constants(values: Sequence[Number], axis: ax.Axis, symbol: str) -> Node:

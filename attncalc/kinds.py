@@ -42,7 +42,7 @@ def numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tu
     if len(wrong):
         place = "".join(f"[{i}]" for i in wrong[0])
         there = f"the vocabulary has {into.size} words, 0…{into.size - 1}"
-        raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, and {there}")
+        raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, but {there}")
     named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
     text = " ".join(named)
     said = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))

@@ -22,7 +22,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     if len(operands) > len(positional):
         raise OptionError(
             f"{calculation.name} takes {len(positional)} operands by position ({', '.join(positional)}), "
-            f"and {len(operands)} were given"
+            f"but {len(operands)} were given"
         )
     by_name = dict(zip(positional, operands, strict=False))
     twice = [name for name in named if name in by_name]
@@ -61,7 +61,7 @@ def _known_dtype(dtype: Any) -> str:
     except TypeError:
         name = str(dtype)
     if name not in DTYPES:
-        raise OptionError(f"dtype must be {either(DTYPES)}, and not {visible(name, 80)}")
+        raise OptionError(f"dtype must be {either(DTYPES)}, not {visible(name, 80)}")
     return name
 
 
@@ -71,7 +71,7 @@ def _decimals(decimals: Any) -> int | None:
         return None
     if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or decimals < 0:
         said = visible(repr(decimals), 80)
-        raise OptionError(f"round_to must be a whole number of decimals, 0 or more, and not {said}")
+        raise OptionError(f"round_to must be a whole number of decimals, 0 or more, not {said}")
     return int(decimals)
 
 

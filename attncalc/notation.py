@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from attncalc.graph import Node, inside
+from attncalc.graph import NUMBERS_OF_ONE_NAME, Node, constant, inside
 
 Style = Literal["text", "latex", "sizes"]
 
@@ -84,6 +84,8 @@ def _alone(node: Node, style: Style) -> str:
     if style == "sizes":
         if node.op == "size":
             return str(node.args["axis"].size)
+        if node.op == "constant" and node.args["symbol"] not in NUMBERS_OF_ONE_NAME:
+            node = constant(node.args["value"])
         if node.axes and node.op in ("step", "input"):
             return f"[{'×'.join(str(axis.size) for axis in node.axes)}]"
     template = row.latex if style == "latex" else row.text
@@ -96,8 +98,10 @@ def _alone(node: Node, style: Style) -> str:
 
 
 def pretty(name: str) -> str:
-    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1."""
+    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂."""
     head, mark, tail = name.partition("_")
+    if tail == "hat":
+        return f"{head}\u0302"
     return _LETTERS.get(head.lower(), head) + mark + tail
 
 
@@ -109,6 +113,8 @@ def _latex_name(name: str, op: str) -> str:
     if name.startswith("‖"):
         return rf"\lVert {_latex_name(name.strip('‖'), op)} \rVert"
     head, _, tail = name.partition("_")
+    if tail == "hat":
+        return rf"\hat{{{head}}}"
     if head.lower() in _LETTERS:
         head = "\\" + head.lower()
     elif op == "step" and len(name) > 2 and not (len(head) == 1 and (len(tail) == 1 or tail.isdigit())):

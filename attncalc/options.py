@@ -72,7 +72,7 @@ def _as_number(option: Option, value: Rational | float) -> Rational | float | st
     """The number as the option has it, within its range; None where it takes no such number."""
     size = _size(value)
     if math.isfinite(size) and not option.range.holds(size):
-        raise OptionError(f"{option.flag} must be {option.range}, and not {size:.15g}")
+        raise OptionError(f"{option.flag} must be {option.range}, not {size:.15g}")
     if size == math.inf and "inf" in option.choices:
         return "inf"
     if float in option.types and math.isfinite(size):
@@ -80,7 +80,7 @@ def _as_number(option: Option, value: Rational | float) -> Rational | float | st
     if int not in option.types or not size.is_integer():
         return None
     if abs(size) > LARGEST_WHOLE:
-        raise OptionError(f"{option.flag} must be a whole number of up to 15 digits, and not {size:g}")
+        raise OptionError(f"{option.flag} must be a whole number of up to 15 digits, not {size:g}")
     return int(size)
 
 
@@ -96,7 +96,7 @@ def _refused(option: Option, value: Any) -> OptionError:
     kinds = [words[kind] for kind in option.types if kind is not str or not option.choices]
     hint = near(value, option.choices) if isinstance(value, str) else ""
     allowed = either([*kinds, *option.choices])
-    return OptionError(f"{option.flag} must be {allowed}, and not {visible(repr(value), 80)}", hint=hint)
+    return OptionError(f"{option.flag} must be {allowed}, not {visible(repr(value), 80)}", hint=hint)
 
 
 def assignments(text: str, flag: str) -> dict[str, Rational | float] | Rational | float:
@@ -139,7 +139,7 @@ def written_number(text: str) -> Rational | float:
 
 def _name(name: Any, option: Option) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
-        raise OptionError(f"{option.flag}: {quoted(str(name))} is no name of a variable", hint="write x=3,y=-1")
+        raise OptionError(f"{option.flag}: {quoted(str(name))} is not the name of a variable", hint="write x=3,y=-1")
     return name
 
 

@@ -144,7 +144,7 @@ def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
     if infinite or not broken:
         return ()
     them = "it" if len(broken) == 1 else "them"
-    return (f"{both(step.key for step in broken)} overflow; the result goes round {them}, and is right",)
+    return (f"{both(step.key for step in broken)} overflow; the result does not use {them}, and is right",)
 
 
 def _floats(value: Array | None) -> Array | None:

@@ -207,7 +207,7 @@ class Trace:
         if not found and name == "result":
             return self.outputs[0]
         if found:
-            raise AttncalcError(f"{name} stands in several groups: {', '.join(s.key for s in found)}")
+            raise AttncalcError(f"{name} occurs in several groups: {', '.join(s.key for s in found)}")
         keys = [s.key for s in known]
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",

@@ -198,7 +198,7 @@ def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> 
     for i in range(1, max((layer_of(n)[1] for n in nodes if layer_of(n)[0] == stack), default=0) + 1):
         missing = [o.name for o in layer if o.required and f"{stack} {i}/{o.name}" not in nodes]
         if missing:
-            raise OptionError(f"{stack} {i} needs {both(missing)}, and {_is(missing)} missing")
+            raise OptionError(f"{stack} {i} needs {both(missing)}, which {_is(missing)} missing")
         yield {o.name: nodes.get(f"{stack} {i}/{o.name}") for o in layer}
 
 
@@ -220,7 +220,7 @@ def _must_be_there(problem: Problem) -> None:
         hint = "" if problem.inputs else f"attncalc explain {calculation.name} says what it takes, with an example"
         if calculation.declaration.families:
             hint = "--weights FILE may hold them by their names"
-        raise OptionError(f"{problem.name} needs {needed}, and {both(missing)} {_is(missing)} missing", hint=hint)
+        raise OptionError(f"{problem.name} needs {needed}, but {both(missing)} {_is(missing)} missing", hint=hint)
 
 
 def _is(names: Sequence[str]) -> str:

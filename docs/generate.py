@@ -43,7 +43,7 @@ ENVIRONMENT = {
     "COLUMNS": str(WIDTH),
 }
 LONGEST = 150  # lines of an example; of a longer one the result alone is shown
-NEVER_SHOWN = {70: "a bug of attncalc's own", 126: "not executable", 127: "no such command"}
+NEVER_SHOWN = {70: "a bug in attncalc", 126: "not executable", 127: "no such command"}
 
 
 class Document(NamedTuple):

@@ -16,24 +16,24 @@ OPERANDS = [
     ("1,2,3", 'a vector; "1 2; 3 4" or [[1,2],[3,4]] a matrix; entries may be 0.5, 1e-3, 1/3, sqrt(2), pi'),
     ("FILE", "JSON, JSON lines, CSV, TSV, npy, npz or safetensors, told by its suffix, else by its content"),
     ("FILE#NAME[2]", "an array of a file that holds several, and an index of its leading axis"),
-    ("@FILE", "that file, whatever it is called"),
+    ("@FILE", "that file, whatever its name looks like"),
     ("LABEL", "a row of the table that --data names, or of the calculation's own vocabulary"),
     ("-", "standard input"),
 ]
 STATUSES = [
-    ("0", "done; for a check or a grading: right"),
-    ("1", "an answer that was checked is wrong"),
+    ("0", "success; for a check or a grading: all right"),
+    ("1", "a checked answer is wrong"),
     ("2", "the call, a file, a shape or a value is at fault, or the output cannot be written"),
-    ("70", "a bug of attncalc's own"),
+    ("70", "a bug in attncalc"),
     ("130", "interrupted"),
 ]
 ENVIRONMENT = [
     ("NO_COLOR", "no colour, unless --color always says otherwise"),
-    ("COLUMNS", "how wide pages are"),
-    ("ATTNCALC_DEBUG", "if 1, the traceback of a bug is shown"),
+    ("COLUMNS", "the width of pages"),
+    ("ATTNCALC_DEBUG", "1 shows the traceback of a bug"),
 ]
 EXAMPLES = [
-    ("attncalc attention --q q.json", "attention of the tokens of a file to each other, step by step"),
+    ("attncalc attention --q q.json", "attention among the tokens of a file, step by step"),
     ("attncalc cosine 1,2 3,4 -q -f plain", "one number, for a pipeline"),
     ("attncalc grad softmax 1,2,3 --upstream 1,0,0", "the backward pass"),
     ("attncalc attention problem.json --check answer.json", "which step went wrong, and why"),
@@ -49,7 +49,7 @@ def _lines() -> Iterator[str]:
     yield '.\\" Written by docs/generate.py.'
     yield f'.TH ATTNCALC 1 "" "attncalc {VERSION}" "User commands"'
     yield ".SH NAME"
-    yield "attncalc \\- calculate the mathematics of transformers, and explain each step"
+    yield "attncalc \\- calculate the mathematics of transformers and explain every step"
     yield ".SH SYNOPSIS"
     for words in ("CALCULATION [OPERANDS] [OPTIONS]", "VERB [WORDS] [OPTIONS]", "[CALCULATION] \\-\\-help"):
         yield ".B attncalc"
@@ -57,7 +57,7 @@ def _lines() -> Iterator[str]:
         yield ".br"
     yield ".SH DESCRIPTION"
     yield "Each calculation takes operands by position or by name (\\-\\-q FILE), and shows every step from them to the"
-    yield "result: the formula, the numbers, their shape, and the reason for the step. The verbs do something with any"
+    yield "result: the formula, the numbers, their shape, and the reason for the step. The verbs work with any"
     yield "of them. Notes and errors go to standard error."
     yield ".SH OPERANDS"
     yield from _terms(OPERANDS)

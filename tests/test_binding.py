@@ -100,14 +100,14 @@ def test_columns_split_by_the_heads_that_are_said() -> None:
 @pytest.mark.parametrize(
     ("shapes", "options", "said"),
     [
-        pytest.param({"x": ()}, {}, r"x is a single number, and a matrix is needed \(n × d\)", id="a number"),
-        pytest.param({"a": ()}, {}, r"a is a single number, and a vector is needed \(n\)", id="no vector"),
+        pytest.param({"x": ()}, {}, r"x is a single number, but a matrix is needed \(n × d\)", id="a number"),
+        pytest.param({"a": ()}, {}, r"a is a single number, but a vector is needed \(n\)", id="no vector"),
         pytest.param({"onto": ()}, {}, r"a vector or a matrix is needed \(n or n × k\)", id="neither of two"),
         pytest.param(
             {"w": (4, 6)}, {"heads": 4}, "w: an axis of 6 cannot be split into h=4 × k", id="heads that do not divide"
         ),
         pytest.param({"w": (4, 6)}, {}, "w: an axis of 6 cannot be split into h × k", id="heads that nobody said"),
-        pytest.param({"w": (4, 6)}, {"heads": 0}, "--heads must be at least 1, and not 0", id="no heads"),
+        pytest.param({"w": (4, 6)}, {"heads": 0}, "--heads must be at least 1, not 0", id="no heads"),
     ],
 )
 def test_other_shapes_are_refused_by_the_operands_name(

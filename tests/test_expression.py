@@ -118,8 +118,8 @@ def test_letters_come_in_the_order_in_which_they_are_met_and_can_be_replaced() -
         ("x(3)", 1, "no function x", "x*(…)"),
         ("sinn(x)", 1, "no function sinn", "sin"),
         ("sin x", 1, "brackets are missing", "sin(x)"),
-        ("sin(1, 2)", 1, "one argument, and 2", ""),
-        ("max(1)", 1, "two arguments or more, and 1", ""),
+        ("sin(1, 2)", 1, "one argument, but 2", ""),
+        ("max(1)", 1, "two arguments or more, but 1", ""),
         ("1,5", 2, "comma", "1.5"),
         ("(1,5)", 3, "comma", "1.5"),
         ("x = 3", 3, '"="', "--at"),
@@ -171,7 +171,7 @@ def test_refuses_and_points_at_the_character(text: str, place: int, message: str
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("x" * 1001, "1,001 characters, and the limit is 1,000"), ("+".join("x" * 200), "more than 300")],
+    [("x" * 1001, "1,001 characters, but the limit is 1,000"), ("+".join("x" * 200), "more than 300")],
     ids=["characters", "tokens"],
 )
 def test_is_limited(text: str, message: str) -> None:

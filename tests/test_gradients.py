@@ -77,7 +77,7 @@ def test_every_step_gets_a_step_of_its_own_in_the_order_of_the_chain_rule() -> N
 @pytest.mark.parametrize(
     ("of", "written", "because"),
     [
-        ("output", "upstream", "where the loss meets the result"),
+        ("output", "upstream", "the gradient that arrives at the result from the loss"),
         ("v", "weightsᵀ·∂L/∂output", "times the other factor, transposed"),
         ("weights", "∂L/∂output·Vᵀ", "times the other factor, transposed"),
         ("scaled", "weights ⊙ (∂L/∂weights − Σ(∂L/∂weights ⊙ weights))", "the row's weighted mean"),
@@ -98,7 +98,7 @@ ROOT, SQUARE, MEAN, SUM, FACTOR = (
     "the slope of √x is 1/(2√x)",
     "the slope of a square is twice what was squared",
     "every entry of a mean gets its equal share of the gradient",
-    "a sum hands its gradient to each of its terms",
+    "a sum passes its gradient on to each of its terms",
     "each factor gets the gradient times the other factor",
 )
 CHAINS = {
@@ -106,8 +106,8 @@ CHAINS = {
     "a sum by itself": (X + 1, SUM),
     "a factor inside a sum": (2 * X + 1, FACTOR),
     "a mean of squares": (mean(X**2), f"{MEAN}; {SQUARE}"),
-    "nothing": (X, "handed on as it is"),
-    "nothing but another order": (X.T, "handed on as it is"),
+    "nothing": (X, "passed on unchanged"),
+    "nothing but another order": (X.T, "passed on unchanged"),
 }
 
 

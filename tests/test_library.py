@@ -136,7 +136,7 @@ class TestATrace:
     [
         pytest.param(lambda: ac.dot([1, 2], [1, 2, 3]), "a is n=2 but b is n=3", "", id="lengths"),
         pytest.param(lambda: ac.dot([1, 2]), "b is missing", "", id="an operand"),
-        pytest.param(lambda: ac.dot([1], [2], [3]), "takes 2 operands by position (a, b), and 3", "", id="too many"),
+        pytest.param(lambda: ac.dot([1], [2], [3]), "takes 2 operands by position (a, b), but 3", "", id="too many"),
         pytest.param(lambda: ac.dot([1], [2], a=[3]), "given a twice, by position and by name", "", id="twice"),
         pytest.param(lambda: ac.attention(Q, K, V, casual=True), "'casual'", "causal", id="a misspelt option"),
         pytest.param(lambda: ac.attention(Q, K, V, scale="nome"), "--scale must be", "none", id="a misspelt word"),
@@ -149,7 +149,7 @@ class TestATrace:
         pytest.param(lambda: ac.norm([1 + 2j]), "a", "", id="a complex number"),
         pytest.param(
             lambda: ac.softmax([1], dtype="float16"),
-            "dtype must be float64 or float32, and not float16",
+            "dtype must be float32 or float64, not float16",
             "",
             id="a dtype",
         ),

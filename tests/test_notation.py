@@ -8,9 +8,11 @@ from hypothesis import assume, given
 from reader import from_latex, latex_fault, read
 from trees import LETTERS, plain, scalars
 
+from attncalc.axes import Axis
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node
-from attncalc.notation import formula
+from attncalc.graph import Node, constant
+from attncalc.graph import given as operand
+from attncalc.notation import formula, sizes, symbol
 
 
 def value_of(node: Node) -> float:
@@ -32,3 +34,30 @@ def test_so_does_its_latex(node: Node) -> None:
     value, latex = value_of(node), formula(node, "latex")
     assert not latex_fault(latex)
     assert read(from_latex(latex), LETTERS) == pytest.approx(value, rel=1e-9)
+
+
+X = operand("x", (Axis("n", 3),), "x")
+
+
+@pytest.mark.parametrize(
+    ("node", "text", "latex", "with_sizes"),
+    [
+        pytest.param(X + constant(0.1, "ε"), "x + ε", r"x + \epsilon", "[3] + 0.1", id="a number that an option gives"),
+        pytest.param(X + constant(np.pi, "π"), "x + π", r"x + \pi", "[3] + π", id="a number of one name"),
+    ],
+)
+def test_a_named_number_is_spoken_of_by_its_name(node: Node, text: str, latex: str, with_sizes: str) -> None:
+    assert (formula(node), formula(node, "latex"), sizes(node)) == (text, latex, with_sizes)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "latex"),
+    [
+        pytest.param("gamma", "γ", r"\gamma", id="a Greek letter"),
+        pytest.param("b_1", "b_1", "b_{1}", id="what stands below"),
+        pytest.param("m_hat", "m\u0302", r"\hat{m}", id="a hat"),
+    ],
+)
+def test_a_symbol_is_spelled_as_in_textbooks(name: str, text: str, latex: str) -> None:
+    node = operand(name, (), name)
+    assert (symbol(node), symbol(node, "latex")) == (text, latex)

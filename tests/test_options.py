@@ -52,8 +52,8 @@ def test_what_fits_is_taken(calculation: Any, name: str, value: Any, read: Any) 
 @pytest.mark.parametrize(
     ("calculation", "name", "value", "said", "hint"),
     [
-        pytest.param(ATTENTION, "causal", "yes", "--causal must be true or false, and not 'yes'", "", id="a switch"),
-        pytest.param(ATTENTION, "causal", 1, "--causal must be true or false, and not 1", "", id="1 is no switch"),
+        pytest.param(ATTENTION, "causal", "yes", "--causal must be true or false, not 'yes'", "", id="a switch"),
+        pytest.param(ATTENTION, "causal", 1, "--causal must be true or false, not 1", "", id="1 is no switch"),
         pytest.param(
             ATTENTION, "scale", "nonee", "--scale must be a number, default or none", "none", id="a near miss"
         ),
@@ -61,7 +61,7 @@ def test_what_fits_is_taken(calculation: Any, name: str, value: Any, read: Any) 
         pytest.param(ATTENTION, "scale", float("nan"), "--scale must be", "", id="no number at all"),
         pytest.param(ATTENTION, "scale", float("inf"), "--scale must be", "", id="too large a number"),
         pytest.param(ATTENTION, "scale", 10**400, "--scale must be", "", id="a whole number beyond floats"),
-        pytest.param(ATTENTION, "window", 2.5, "--window must be a whole number, and not 2.5", "", id="half a key"),
+        pytest.param(ATTENTION, "window", 2.5, "--window must be a whole number, not 2.5", "", id="half a key"),
         pytest.param(ATTENTION, "window", "3", "--window must be a whole number", "", id="a number as text"),
         pytest.param(ATTENTION, "window", [3], "--window must be a whole number", "", id="a list of one"),
         pytest.param(ATTENTION, "padding", (2, 2.5), "--padding must be a whole number", "", id="one of several"),
@@ -153,7 +153,7 @@ class TestRanges:
     def test_what_lies_outside_is_refused_by_its_flag(self, name: str, option: Option) -> None:
         lowest = option.range.at_least if option.range.above is None else option.range.above
         assert lowest is not None
-        with pytest.raises(OptionError, match=rf"^{option.flag} must be {option.range}, and not -?\d"):
+        with pytest.raises(OptionError, match=rf"^{option.flag} must be {option.range}, not -?\d"):
             checked(load(name), {option.name: lowest - 1})
         assert with_facts(option.help, "8", str(option.range)).endswith(f" (8; {option.range})")
 
@@ -164,9 +164,9 @@ class TestRanges:
             assert all(option.range.holds(number) for number in given if isinstance(number, int | float)), option.name
 
     def test_each_of_several_is_looked_at(self) -> None:
-        with pytest.raises(OptionError, match="--stride must be at least 1, and not 0"):
+        with pytest.raises(OptionError, match="--stride must be at least 1, not 0"):
             checked(load("conv"), {"stride": (1, 0)})
 
     def test_a_prefix_stays_in_the_flag(self) -> None:
-        with pytest.raises(OptionError, match="--rope-base must be greater than 0, and not -2"):
+        with pytest.raises(OptionError, match="--rope-base must be greater than 0, not -2"):
             checked(ATTENTION, {"rope_base": -2})

@@ -62,7 +62,7 @@ class TestTrace:
 
     def test_says_which_groups_have_a_name(self) -> None:
         cache = ac.kv_cache(Q, K, V)
-        with pytest.raises(AttncalcError, match="scores stands in several groups: token 1/scores, token 2/scores"):
+        with pytest.raises(AttncalcError, match="scores occurs in several groups: token 1/scores, token 2/scores"):
             cache["scores"]
         assert cache["token 2/scores"].shape == (1, 2)
         assert cache["output"].shape == (2, 3), "a name at the top needs no group"
@@ -185,7 +185,7 @@ class TestJacobian:
         assert_allclose(t["jacobian_a"][1, 2], np.stack([np.zeros(3), b[:, 2]]))
 
     def test_that_would_be_too_large_is_refused(self) -> None:
-        with pytest.raises(ShapeError, match=r"would have .* entries, and the limit is") as error:
+        with pytest.raises(ShapeError, match=r"would have .* entries, but the limit is") as error:
             run("outer", backward=Backward(jacobian=True), a=np.ones(200), b=np.ones(200))
         assert "grad" in error.value.hint
 
@@ -227,13 +227,13 @@ class TestRoundingByHand:
 @pytest.mark.parametrize(
     ("name", "inputs", "options", "error", "said", "hint"),
     [
-        pytest.param("dot", {"a": [1.0]}, {}, OptionError, "dot needs a and b, and b is missing", "", id="one missing"),
+        pytest.param("dot", {"a": [1.0]}, {}, OptionError, "dot needs a and b, but b is missing", "", id="one missing"),
         pytest.param(
             "dot",
             {},
             {},
             OptionError,
-            "dot needs a and b, and a and b are missing",
+            "dot needs a and b, but a and b are missing",
             "attncalc explain dot says what it takes, with an example",
             id="both missing",
         ),

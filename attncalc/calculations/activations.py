@@ -26,7 +26,7 @@ ActivationKind = Literal[
 ALPHA = {"leaky-relu": 0.01, "elu": 1}
 """The activations that have a parameter, and its default."""
 
-Alpha = Annotated[float | None, "the slope below 0 of leaky-relu (0.01), the depth of elu (1)"]
+Alpha = Annotated[float | None, "leaky-relu: the slope below 0 (0.01); elu: the depth below 0 (1)"]
 
 
 class Activation(NamedTuple):
@@ -52,34 +52,34 @@ ACTIVATIONS: dict[str, Activation] = {
     "relu": Activation(
         lambda x, inner, alpha: maximum(as_node(0), x),
         lambda x, inner, y, alpha: keep_where(as_node(0) < x, 1, 0),
-        "what is negative is cut off; its slope at 0 is taken as 0",
+        "negative numbers become 0; the slope at 0 is taken as 0",
     ),
     "leaky-relu": Activation(
         lambda x, inner, alpha: keep_where(as_node(0) < x, x, alpha * x),
         lambda x, inner, y, alpha: keep_where(as_node(0) < x, 1, alpha),
-        "what is negative is made small rather than cut off, so that it keeps a slope",
+        "negative numbers are made small rather than 0, so that they keep a slope",
     ),
     "elu": Activation(
         lambda x, inner, alpha: elu(x, alpha),
         lambda x, inner, y, alpha: keep_where(as_node(0) < x, 1, y + alpha),
-        "what is negative sinks to −α and no further",
+        "negative numbers level off at −α",
     ),
     "sigmoid": Activation(
         lambda x, inner, alpha: sigmoid(x),
         lambda x, inner, y, alpha: y * (1 - y),
-        "any number becomes one between 0 and 1: 1/(1 + e^−x)",
+        "squeezes any number to between 0 and 1: 1/(1 + e^−x)",
     ),
     "tanh": Activation(
         lambda x, inner, alpha: tanh(x),
         lambda x, inner, y, alpha: 1 - y**2,
-        "any number becomes one between −1 and 1, and 0 stays 0",
+        "squeezes any number to between −1 and 1, and 0 stays 0",
     ),
     "gelu": Activation(
         lambda x, inner, alpha: x / 2 * one_plus_erf(inner),
         lambda x, inner, y, alpha: one_plus_erf(inner) / 2 + x * exp(-(inner**2)) / sqrt(2 * _pi()),
-        "x, in the proportion Φ(x) of a bell curve that lies below it: half of (1 + erf)",
+        "x·Φ(x), where Φ(x) = ½(1 + erf(x/√2)) is the share of a bell curve that lies below x",
         inner=lambda x: x / sqrt(as_node(2)),
-        because="erf counts in units of √2 standard deviations",
+        because="Φ, the normal distribution function, is written with erf(x/√2)",
     ),
     "gelu-tanh": Activation(
         lambda x, inner, alpha: x / 2 * (1 + tanh(inner)),
@@ -87,26 +87,26 @@ ACTIVATIONS: dict[str, Activation] = {
             (1 + tanh(inner)) / 2
             + x / 2 * (1 - tanh(inner) ** 2) * (sqrt(2 / _pi()) * (1 + 0.134145 * cubable(x) ** 2))
         ),
-        "close to x·Φ(x), never more than 0.0005 away from it",
+        "approximates x·Φ(x), never more than 0.0005 away from it",
         inner=_tanh_inner,
-        because="a cubic under tanh follows erf closely",
+        because="tanh of this cubic follows erf(x/√2) closely",
     ),
     "gelu-sigmoid": Activation(
         lambda x, inner, alpha: x * sigmoid(inner),
         lambda x, inner, y, alpha: sigmoid(inner) + 1.702 * (x * (sigmoid(inner) * (1 - sigmoid(inner)))),
-        "a coarser stand-in for x·Φ(x), up to 0.02 away from it",
+        "a coarser approximation of x·Φ(x), up to 0.02 away from it",
         inner=lambda x: 1.702 * x,
-        because="stretched so, the sigmoid follows Φ",
+        because="stretched like this, the sigmoid follows Φ",
     ),
     "silu": Activation(
         lambda x, inner, alpha: x * sigmoid(x),
         lambda x, inner, y, alpha: sigmoid(x) + y * (1 - sigmoid(x)),
-        "x, in a proportion that grows with x: σ opens the gate",
+        "x times σ(x), a gate that opens as x grows",
     ),
     "softplus": Activation(
         lambda x, inner, alpha: softplus(x),
         lambda x, inner, y, alpha: sigmoid(x),
-        "a ReLU whose corner is rounded off",
+        "a ReLU with its corner rounded off",
     ),
 }
 """The functions by their names. The slopes are those that the backward pass finds; a test holds them against it."""
@@ -124,7 +124,7 @@ def _inner(x: Node, function: Activation) -> Node:
 
 def _alpha(kind: str, alpha: float | None) -> float:
     if alpha is not None and kind not in ALPHA:
-        raise OptionError(f"--alpha goes with {either(ALPHA)}, and the activation is {kind}")
+        raise OptionError(f"--alpha goes with {either(ALPHA)}, but the activation is {kind}")
     return ALPHA.get(kind, 0) if alpha is None else alpha
 
 
@@ -154,18 +154,18 @@ def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     reference="Hendrycks and Gimpel 2016, Gaussian Error Linear Units; all as in torch.nn.functional",
 )
 def activation(
-    x: Annotated[Node, "any numbers: each is taken by itself"],
+    x: Annotated[Node, "any numbers: the function is applied to each"],
     *,
     kind: Annotated[ActivationKind, "which function"] = "relu",
     alpha: Alpha = None,
 ) -> tuple[Node, Node]:
-    """Bend a number: the step between two matrices without which they would be one matrix.
+    """Apply a nonlinear function to each number: without one, two layers would be a single matrix.
 
-    GELU is x·Φ(x) = ½x·(1 + erf(x/√2)); gelu-tanh and gelu-sigmoid (x·σ(1.702x)) stand in for it. The slope is an
-    output beside the value; at a corner it is the one from the left, as in PyTorch.
+    GELU is x·Φ(x) = ½x·(1 + erf(x/√2)); gelu-tanh and gelu-sigmoid (x·σ(1.702x)) approximate it. The slope is an
+    additional output; at a corner it is the one from the left, as in PyTorch.
     """
     function = ACTIVATIONS[kind]
     inner = step("inner", function.inner(x), function.because) if function.inner else x
     value = step("output", activated(x, kind, alpha, inner=inner), function.why)
     slope = spread(function.slope(x, inner, value, _alpha(kind, alpha)), x.axes)
-    return value, output("derivative", slope, "how fast the value moves with x")
+    return value, output("derivative", slope, "how fast the output changes with x")

@@ -33,13 +33,12 @@ KEYS = {"n": "m", "s": "t"}
 """What the axis of tokens is called where they are read as keys; s are those of a source."""
 
 ABOUT = {
-    "q": "Tokens are rows, so the weights stand at the right: x·W + b. PyTorch's Linear keeps the transpose of that W.",
-    "k": "Keys are as wide as queries, d_k, since the two are multiplied.",
-    "v": "Values may be of another width, d_v, which is then the output's. In encoder–decoder attention keys and "
-    "values are the encoder's, and queries the decoder's.",
-    "mixed": "Row i is a mixture of V's rows by the weights of row i: a weighted mean, so that each entry lies "
-    "between the smallest and the largest of its column of V. What a token hands over does not depend on who looks at "
-    "it.",
+    "q": "Tokens are rows, so the weights stand on the right: x·W + b. PyTorch's Linear stores the transpose of W.",
+    "k": "Keys have the same width d_k as queries, because each key is multiplied with each query.",
+    "v": "Values may have another width, d_v, which is then the width of the output. In encoder–decoder attention the "
+    "keys and values come from the encoder and the queries from the decoder.",
+    "mixed": "Row i of the output is a mixture of V's rows: their mean, weighted by row i of the weights. So each "
+    "entry lies between the smallest and the largest entry of its column of V.",
 }
 """What a teacher would add to the reason of a step."""
 
@@ -50,11 +49,11 @@ Tokens = Annotated[Node | None, "the tokens, one a row"]
 ToQueries = Annotated[Node | None, "the query projection, with x"]
 ToKeys = Annotated[Node | None, "the key projection, with x"]
 ToValues = Annotated[Node | None, "the value projection, with x"]
-Context = Annotated[Node | None, "what keys and values are made from, where it is not x (encoder–decoder attention)"]
-Mask = Annotated[Node | None, "who may look at whom; broadcasts from the right"]
-Bias = Annotated[Node | Literal["alibi"] | None, "numbers that are added to the scores, or alibi; from the right"]
-Rope = Annotated[bool, "turn queries and keys by their positions"]
-RopePositions = Annotated[Node | None, "the tokens' positions, with --rope; 0, 1, 2 … where they are not given"]
+Context = Annotated[Node | None, "what the keys and values are made from, if not x (encoder–decoder attention)"]
+Mask = Annotated[Node | None, "which query may see which key; broadcasts from the right"]
+Bias = Annotated[Node | Literal["alibi"] | None, "numbers to add to the scores, or alibi; broadcasts from the right"]
+Rope = Annotated[bool, "rotate queries and keys by their positions"]
+RopePositions = Annotated[Node | None, "the tokens' positions, with --rope; 0, 1, 2 … if not given"]
 KvHeads = Annotated[int | None, "how many key heads there are; consecutive query heads share one"]
 BiasQ = Annotated[Node | None, "the queries' bias"]
 BiasK = Annotated[Node | None, "the keys' bias"]
@@ -66,7 +65,7 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
     head = next((axis for axis in Q.axes[:-2] if axis.name == "h"), None)
     theirs = next((axis for axis in K.axes[:-2] if axis.name in ("h", "g")), None)
     if kv_heads is not None and theirs is not None and theirs.size != kv_heads:
-        raise OptionError(f"--kv-heads says {kv_heads}, and the keys have {theirs.size}")
+        raise OptionError(f"--kv-heads says {kv_heads}, but the keys have {theirs.size}")
     if head is None or theirs is None or (theirs.name == "h" and theirs.size == head.size):
         return K, V
     if head.size % theirs.size:
@@ -97,8 +96,8 @@ def project_qkv(
     source = context if context is not None else rename(X, X.names[-2], keys) if keys not in X.names else X
     return (
         projected("q", X, weights[0], biases[0], "what each token is looking for", ABOUT["q"]),
-        projected("k", source, weights[1], biases[1], "what each token can be found by", ABOUT["k"]),
-        projected("v", source, weights[2], biases[2], "what each token hands over when it is found", ABOUT["v"]),
+        projected("k", source, weights[1], biases[1], "what each token offers to be found by", ABOUT["k"]),
+        projected("v", source, weights[2], biases[2], "what each token passes on when it is attended to", ABOUT["v"]),
     )
 
 
@@ -112,10 +111,10 @@ def project_qkv(
     bv="d_v",
     context="m d_model",
     laws={
-        "tokens are projected one by one": lambda f, x, wq, wk, wv: same(
+        "each token is projected by itself": lambda f, x, wq, wk, wv: same(
             f(x[::-1], wq, wk, wv), f(x, wq, wk, wv).result[::-1]
         ),
-        "c times the tokens are c times the queries": lambda f, x, wq, wk, wv, c: same(
+        "c times the tokens give c times the queries": lambda f, x, wq, wk, wv, c: same(
             f(c * x, wq, wk, wv), c * f(x, wq, wk, wv).result
         ),
     },
@@ -135,7 +134,7 @@ def qkv(
 ) -> tuple[Node, Node, Node]:
     """Project tokens to queries, keys and values.
 
-    Q = X·W_Q, K = X·W_K, V = X·W_V; with a context, keys and values are made from it instead.
+    Q = X·W_Q, K = X·W_K, V = X·W_V; with a context, K and V are made from that instead.
     """
     return project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V), keys="n")
 
@@ -157,18 +156,20 @@ def qkv(
     remarks=fully_masked,
     laws={
         "every row of weights sums to 1": lambda f, q, k, v: same(f(q, k, v)["weights"].sum(-1), 1),
-        "keys may change places, if their values do too": lambda f, q, k, v: same(f(q, *shuffled(k, v)), f(q, k, v)),
-        "queries in another order have their outputs in that order": lambda f, q, k, v: same(
+        "reordering the keys, together with their values, changes nothing": lambda f, q, k, v: same(
+            f(q, *shuffled(k, v)), f(q, k, v)
+        ),
+        "reordering the queries reorders the outputs": lambda f, q, k, v: same(
             f(*shuffled(q), k, v), *shuffled(f(q, k, v).result)
         ),
-        "an output lies between the smallest and the largest value": lambda f, q, k, v: (
+        "every output lies between the smallest and the largest value": lambda f, q, k, v: (
             at_most(v.min(0), f(q, k, v)) and at_most(f(q, k, v), v.max(0))
         ),
-        "a shift of all keys changes nothing": lambda f, q, k, v, c: same(f(q, k + c, v), f(q, k, v)),
-        "scaling the queries first is scaling the scores": lambda f, q, k, v: same(
+        "adding the same vector to all keys changes nothing": lambda f, q, k, v, c: same(f(q, k + c, v), f(q, k, v)),
+        "scaling the queries is the same as scaling the scores": lambda f, q, k, v: same(
             f(q / q.shape[1] ** 0.5, k, v, scale="none"), f(q, k, v)
         ),
-        "causal: the first query sees the first key alone": lambda f, q, k, v: same(
+        "causal: the first query sees only the first key": lambda f, q, k, v: same(
             f(q, k, v, causal=True).result[0], v[0]
         ),
     },
@@ -199,10 +200,10 @@ def attention(
     rope: Rope = False,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
 ) -> tuple[Node, Node]:
-    """Each query mixes the values, weighted by how well its key fits.
+    """Each query mixes the values, weighting each by how well its key fits the query.
 
-    softmax(Q·Kᵀ/√d_k)·V, each row of the weights summing to 1. Leading axes are heads and batches of them; where
-    there are fewer key heads than query heads, consecutive query heads share one. A query with every key masked gets
+    softmax(Q·Kᵀ/√d_k)·V, where each row of the weights sums to 1. Leading axes are heads and batches. Where there
+    are fewer key heads than query heads, consecutive query heads share one. A query whose keys are all masked gets
     the weights 0 and the output 0.
     """
     Q, K, V = queries_keys_values("attention", (Q, K, V), X, (W_Q, W_K, W_V), context)
@@ -210,7 +211,7 @@ def attention(
     K, V = shared_heads(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
-    return step("output", weights @ V, "mix the values by those shares", about=ABOUT["mixed"]), weights
+    return step("output", weights @ V, "mix the values by those weights", about=ABOUT["mixed"]), weights
 
 
 def queries_keys_values(
@@ -229,21 +230,21 @@ def queries_keys_values(
     Q, K, V = given
     if X is not None:
         if Q is not None or K is not None or V is not None:
-            raise OptionError(f"{name} takes q, k and v, or x with wq, wk and wv, and not both")
+            raise OptionError(f"{name} takes q, k and v, or x with wq, wk and wv, not both")
         W_Q, W_K, W_V = weights
         if W_Q is None or W_K is None or W_V is None:
             missing = [word for word, W in zip(("wq", "wk", "wv"), weights, strict=True) if W is None]
-            raise OptionError(f"{name} from x needs wq, wk and wv, and {both(missing)} must still be given")
+            raise OptionError(f"{name} from x needs wq, wk and wv: {both(missing)} must still be given")
         return project_qkv(X, context, (W_Q, W_K, W_V), (None, None, None), keys=keys)
     unused = [n for n, node in zip(("wq", "wk", "wv", "context"), (*weights, context), strict=True) if node is not None]
     if unused:
-        raise OptionError(f"{both(unused)} {'goes' if len(unused) == 1 else 'go'} with x, and there is no x")
+        raise OptionError(f"{both(unused)} {'goes' if len(unused) == 1 else 'go'} with x, but there is no x")
     if Q is None:
-        raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv), and q must still be given")
+        raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv): q must still be given")
     if K is None and V is None:
-        note("only q was given, one matrix: keys = queries and values = keys")
+        note("only q was given, as one matrix: keys = queries and values = keys")
         K = Q if keys in Q.names else rename(Q, "n", keys)
         return Q, K, rename(K, "d_k", "d_v")
     if K is None or V is None:
-        raise OptionError(f"{name} needs q, k and v, and {'k' if K is None else 'v'} must still be given")
+        raise OptionError(f"{name} needs q, k and v: {'k' if K is None else 'v'} must still be given")
     return Q, K, V

@@ -15,8 +15,8 @@ from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.steps import group, step
 
-Norm = Annotated[Literal["post", "pre"], "where the norm stands: behind each sum, or in front of each part"]
-MemoryPadding = Annotated[tuple[int, ...] | None, "how many of the memory's rows are valid, as --padding"]
+Norm = Annotated[Literal["post", "pre"], "where the layer norm goes: after each sum (post) or before each part (pre)"]
+MemoryPadding = Annotated[tuple[int, ...] | None, "how many of the memory's rows are valid, like --padding"]
 
 
 def _attention_weights(prefix: str = "", mark: str = "", what: str = "") -> dict[str, Declared]:
@@ -39,17 +39,17 @@ def _attention_weights(prefix: str = "", mark: str = "", what: str = "") -> dict
 def _norm_weights(*numbers: int) -> dict[str, Declared]:
     found = {}
     for i in numbers:
-        found[f"gamma{i}"] = weight("d_model", f"gamma_{i}", f"norm {i}'s gain; 1 where it is not given")
-        found[f"beta{i}"] = weight("d_model", f"beta_{i}", f"norm {i}'s shift; 0 where it is not given")
+        found[f"gamma{i}"] = weight("d_model", f"gamma_{i}", f"norm {i}'s gain; 1 if not given")
+        found[f"beta{i}"] = weight("d_model", f"beta_{i}", f"norm {i}'s shift; 0 if not given")
     return found
 
 
 FEED_FORWARD = {
-    "w1": weight("d_model d_ff", "W_1", "the feed-forward network's way up", required=True),
+    "w1": weight("d_model d_ff", "W_1", "the feed-forward network's first weights (up)", required=True),
     "b1": weight("d_ff", "b_1", "its bias"),
-    "w2": weight("d_ff d_model", "W_2", "the way back down", required=True),
+    "w2": weight("d_ff d_model", "W_2", "the second layer's weights (back down)", required=True),
     "b2": weight("d_model", "b_2", "its bias"),
-    "w3": weight("d_model d_ff", "W_3", "what the activated part opens and closes (swiglu, geglu)"),
+    "w3": weight("d_model d_ff", "W_3", "the weights of the part that the activation gates (swiglu, geglu)"),
     "b3": weight("d_ff", "b_3", "its bias"),
 }
 ENCODER = _attention_weights() | FEED_FORWARD | _norm_weights(1, 2)
@@ -101,7 +101,7 @@ def decoder_layer(X: Node, memory: Node, weights: Weights, design: Design, own: 
 
 def _wrapped(x: Node, number: int, weights: Weights, design: Design, part: Part) -> Node:
     """A part with its residual connection, and its norm behind the sum or in front of the part."""
-    why = "what was there stays there, and the gradient has a way past the part"
+    why = "the input is kept, and the gradient has a path around this part"
     name = f"residual{number}"
     if design.norm == "pre":
         return step(name, x + part(_norm(x, number, weights, design)), why)
@@ -154,7 +154,7 @@ def _feed_forward(x: Node, weights: Weights, design: Design) -> Node:
     sizes={"h": "heads"},
     remarks=fully_masked,
     laws={
-        "tokens in another order have their outputs in that order": lambda f, x, weights: same(
+        "reordering the tokens reorders the outputs": lambda f, x, weights: same(
             f(*shuffled(x), weights=weights), *shuffled(f(x, weights=weights).result)
         )
     },
@@ -174,14 +174,14 @@ def encoder_block(
     mask_kind: MaskKind = None,
     padding: Padding = None,
 ) -> Node:
-    """Let every token look around, then think by itself: one layer of an encoder.
+    """One layer of an encoder: each token attends to all, then is processed by itself.
 
     post: y = norm(x + attention(x)), z = norm(y + ffn(y)), as in the paper; pre: y = x + attention(norm(x)),
-    z = y + ffn(norm(y)), as in most models since. Biases that are not given are 0, gains 1. The weights are
-    W with row vectors, x·W: PyTorch's, transposed.
+    z = y + ffn(norm(y)), as in most models since. Biases that are not given are 0, gains 1. Tokens are rows, so the
+    weights stand on the right, x·W: PyTorch's Linear stores their transposes.
     """
     block = encoder_layer(X, weights, Design(norm, activation, eps), Sight(M, padding, causal))
-    return step("output", block, "as wide as the tokens came in, so that blocks can be stacked")
+    return step("output", block, "as wide as the input, so that blocks can be stacked")
 
 
 @calculation(
@@ -193,7 +193,7 @@ def encoder_block(
     sizes={"h": "heads"},
     remarks=fully_masked,
     laws={
-        "the memory's order does not matter": lambda f, x, memory, weights: same(
+        "the order of the memory's rows does not matter": lambda f, x, memory, weights: same(
             f(x, *shuffled(memory), weights=weights), f(x, memory, weights=weights)
         ),
         "a token does not depend on those after it": lambda f, x, memory, weights: same(
@@ -205,22 +205,22 @@ def encoder_block(
 )
 def decoder_block(
     X: Annotated[Node, "the tokens so far, one a row"],
-    memory: Annotated[Node, "what the encoder found, one row for each token of the source"],
+    memory: Annotated[Node, "the encoder's output, one row for each token of the source"],
     *,
     weights: Weights,
     M: Mask = None,
-    M_S: Annotated[Node | None, "who may look at what of the memory"] = None,
+    M_S: Annotated[Node | None, "which token may see which row of the memory"] = None,
     heads: Heads = 1,
     norm: Norm = "post",
     activation: FfnActivation = "relu",
     eps: Epsilon = 1e-5,
-    no_causal: Annotated[bool, "let tokens see what comes after them"] = False,
+    no_causal: Annotated[bool, "let tokens see the ones after them, too"] = False,
     mask_kind: MaskKind = None,
     padding: Padding = None,
     memory_mask_kind: MaskKind = None,
     memory_padding: MemoryPadding = None,
 ) -> Node:
-    """Look back at what was said, then at what the encoder found, then think: one layer of a decoder.
+    """One layer of a decoder: attend to the tokens so far, then to the encoder's output, then process each token.
 
     Causal self-attention, attention with the decoder's queries and the encoder's keys and values, feed-forward network;
     each with its residual connection and its norm, as in encoder-block.
@@ -228,4 +228,4 @@ def decoder_block(
     design = Design(norm, activation, eps)
     own, cross = Sight(M, padding, causal=not no_causal), Sight(M_S, memory_padding)
     block = decoder_layer(X, memory, weights, design, own, cross)
-    return step("output", block, "as wide as the tokens came in, so that blocks can be stacked")
+    return step("output", block, "as wide as the input, so that blocks can be stacked")

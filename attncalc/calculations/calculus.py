@@ -40,14 +40,14 @@ def coordinates(f: Expression, point: Point, flag: str) -> dict[str, float]:
         raise OptionError(f"{flag} must be given", hint=f"write {example}")
     if not isinstance(point, dict):
         if len(names) > 1:
-            raise OptionError(f"{flag} is one number, and the formula has {both(names)}", hint=f"write {example}")
+            raise OptionError(f"{flag} is one number, but the formula has {both(names)}", hint=f"write {example}")
         return {(names or ["x"])[0]: point}
     unknown = [name for name in point if names and name not in names]
     missing = [name for name in names if name not in point]
     if unknown or missing:
         fault = f"gives {both(unknown)}" if unknown else f"lacks {both(missing)}"
         raise OptionError(
-            f"{flag} {fault}, and the formula has {both(names)}", hint=near(unknown[0], names) if unknown else example
+            f"{flag} {fault}, but the formula has {both(names)}", hint=near(unknown[0], names) if unknown else example
         )
     return dict(point)
 
@@ -127,7 +127,7 @@ def _corner(trace: Trace) -> Iterator[str]:
     apart = abs(last - float(value))
     if abs(last - before) < apart / 100 and apart > 1e-4 * max(1.0, abs(last)):
         yield (
-            f"the quotients settle at {last:.6g}, and the rules of calculus give {float(value):.6g}: f has a corner or "
+            f"the quotients settle at {last:.6g}, but the rules of calculus give {float(value):.6g}: f has a corner or "
             f"a jump there, and no derivative"
         )
 
@@ -152,40 +152,40 @@ def _corner(trace: Trace) -> Iterator[str]:
 def derivative(
     f: Formula,
     *,
-    at: Annotated[Point, "where: 3, or x=3; without it the variable stays a letter"] = None,
-    h: Annotated[tuple[float, ...], "how far apart the chord's ends are; one number is made smaller five times"] = (
-        0.1,
-    ),
+    at: Annotated[Point, "the point: 3, or x=3; without it the variable stays a letter"] = None,
+    h: Annotated[
+        tuple[float, ...], "the distance between the chord's ends; a single number is divided by ten five times"
+    ] = (0.1,),
 ) -> tuple[Node, Node]:
-    """How fast a function rises at a point: what the slopes of ever shorter chords settle at.
+    """How fast a function rises at a point: the limit of the slopes of ever shorter chords.
 
-    f′(x) = lim (f(x + h) − f(x)) / h. The quotients come nearer to it by about the same factor as h shrinks; the
-    derivative itself is found by the rules of calculus, without any h. At a corner (|x|, relu and max where their
-    sides meet) there is none, and the slope of one side is given by convention: 0 for |x| and relu at 0. Beside it the
-    value of f.
+    f′(x) = lim (f(x + h) − f(x)) / h as h → 0. The error of the quotients shrinks about as fast as h; the derivative
+    itself is found by the rules of calculus, without any h. At a corner (|x|, relu and max where their sides meet)
+    there is no derivative, and a slope is given by convention: 0 for |x| and relu at 0. The value of f is an
+    additional output.
     """
     if len(f.variables) > 1:
         raise OptionError(
-            f"a derivative is in one variable, and the formula has {both(f.variables)}",
+            f"a derivative is in one variable, but the formula has {both(f.variables)}",
             hint="attncalc gradient takes the derivative in each of them",
         )
     ((name, x),) = letters(f, at, "--at").items()
     height = f.at({name: x})
     widths = constants(_widths(h), Axis("h", len(_widths(h))), "h")
     label("h", [repr(width).removesuffix(".0") for width in _widths(h)])
-    why = "the slope of a chord; as its ends come together the quotients settle, until rounding spoils the difference"
+    why = "slopes of chords; as their ends come together the quotients settle, until rounding spoils the difference"
     aside("difference_quotients", (f.at({name: x + widths}) - height) / widths, why)
     (slope,) = slopes(height, as_node(1), [x])
-    slope = aside("derivative", slope, "the same limit by the rules of calculus, for every x at once")
+    slope = aside("derivative", slope, "the same limit, found by the rules of calculus for every x at once")
     if at is None:
         return step("value", slope, "no point was given, so it stays a formula"), _function(height)
     point = constant(coordinates(f, at, "--at")[name])
     (there,) = rewrite([slope.sources[0]], {x: point}.get)
-    return step("value", there, "the number in place of the letter: how steep it is there"), _function(height)
+    return step("value", there, "the derivative at the point: how steep f is there"), _function(height)
 
 
 def _function(height: Node) -> Node:
-    return output("function", height, "how high f is there: where f has no value, it has no slope either")
+    return output("function", height, "the value of f at the point")
 
 
 def _widths(h: Sequence[float]) -> tuple[float, ...]:
@@ -218,12 +218,12 @@ def _around(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     reference="Goodfellow, Bengio and Courville 2016, section 4.3",
 )
 def gradient(
-    f: Formula, *, at: Annotated[Point, "where: x=3,y=-1; without it the variables stay letters"] = None
+    f: Formula, *, at: Annotated[Point, "the point: x=3,y=-1; without it the variables stay letters"] = None
 ) -> tuple[Node, ...]:
-    """The slopes of a function in all its variables: the direction in which it rises fastest.
+    """The slope of a function in each of its variables; together they point where it rises fastest.
 
-    ∇f has one entry ∂f/∂x for each variable, in the order in which `at` gives them. Beside it the value of f, and the
-    Hessian: how each slope changes with each variable. At a corner the slope of one side is given (0 for |x| at 0).
+    ∇f has one entry ∂f/∂x for each variable, in the order in which `at` gives them. Additional outputs are the value of
+    f and the Hessian: how each slope changes with each variable. At a corner a slope is given by convention: 0 for |x|.
     """
     variables = letters(f, at, "--at")
     value = f.at(variables)
@@ -233,7 +233,7 @@ def gradient(
         why = f"how fast f rises with {name} while the others stay"
         partials[name] = step(f"partial_{name}", slope, why, symbol=f"∂f/∂{name}")
     whole = step("gradient", listed_by_name(partials), "it points uphill, where f rises fastest; −∇f points downhill")
-    there = output("value", value, "how high f is there")
+    there = output("value", value, "the value of f at the point")
     if len(over) > MOST_BENDS:
         note(f"the Hessian of {len(over)} variables is left out: it is given up to {MOST_BENDS}")
         return whole, there
@@ -243,6 +243,6 @@ def gradient(
     )
     return (
         whole,
-        output("hessian", hessian, "the slope of each slope: how the gradient turns from place to place"),
+        output("hessian", hessian, "the slope of each slope: how the gradient changes from place to place"),
         there,
     )

@@ -39,11 +39,11 @@ WEIGHTS = {
 
 REASONS = {
     "comparisons": (
-        "every token with every token: twice the length, four times the work",
-        "1,024 tokens are a million pairs, 2,048 are four million: that is what makes long texts dear.",
+        "every token is compared with every token: twice the length, four times the work",
+        "1,024 tokens make a million pairs, 2,048 make four million: that is why long texts are expensive.",
     ),
     "flops": (
-        "n² where tokens meet, n where each is worked on alone: which is more depends on n",
+        "n² where tokens are compared, n where each is processed alone: which is larger depends on n",
         (
             "A product [n, k]·[k, m] is n·m·k multiplications and nearly as many additions. The two products of "
             "attention take 4·n²·d_model together, the projections 8·n·d_model²: the first overtake the second from "
@@ -51,32 +51,32 @@ REASONS = {
         ),
     ),
     "parameters": (
-        "what is learned does not grow with the text",
+        "what is learned does not grow with the length of the text",
         (
-            "A projection is d_model × d_model however the heads cut it, and there are four of them, W_O included. "
-            "With d_ffn = 4·d_model the feed-forward network has twice as many."
+            "A projection is d_model × d_model however it is split into heads, and there are four, W_O included. "
+            "With d_ffn = 4·d_model the feed-forward network has twice as many parameters."
         ),
     ),
     "activation_bytes": (
-        "every step's value, as a backward pass keeps them; the n² ones outgrow the others",
+        "the value of every step, kept for the backward pass; those of size n² outgrow the others",
         "Scores, scaled scores and weights are n² for every head; attention in blocks (flash) keeps none of them.",
     ),
     "kv_cache_bytes": (
-        "keys and values of all tokens, kept so that each is made once",
-        "Each token adds 2·d_k numbers for every key head and layer, however long the text is already.",
+        "the keys and values of all tokens, kept so that each is computed only once",
+        "Each token adds 2·d_k numbers for every key head and layer, however long the text already is.",
     ),
     "arithmetic_intensity": (
         "operations for each byte that is read or written",
         (
-            "A weight that is read once serves all n tokens. With a single token (--n 1) it serves once: some 1 "
-            "operation a byte, which is why writing token by token waits for memory."
+            "A weight that is read once serves all n tokens. With a single token (--n 1) it serves only once: about "
+            "1 operation a byte, which is why generating token by token waits for memory."
         ),
     ),
     "bound": (
-        "compute where that holds, else memory: below the ridge the processor waits for memory",
+        "compute if this holds, else memory: below the ridge the processor waits for memory",
         (
-            "The ridge is where the two take equally long. More tokens or a larger batch raise the intensity, "
-            "numbers of fewer bytes too."
+            "At the ridge both take equally long. More tokens, a larger batch, or numbers of fewer bytes raise the "
+            "intensity."
         ),
     ),
 }
@@ -109,16 +109,16 @@ class Sizes(NamedTuple):
 
 @calculation(
     laws={
-        "twice the tokens are four times the comparisons": lambda f, n: same(
+        "twice the tokens make four times the comparisons": lambda f, n: same(
             f(n=2 * n)["comparisons"], 4 * f(n=n)["comparisons"]
         ),
-        "twice the layers are twice the cache": lambda f, n, layers: same(
+        "twice the layers make twice the cache": lambda f, n, layers: same(
             f(n=n, layers=2 * layers)["kv_cache_bytes"], 2 * f(n=n, layers=layers)["kv_cache_bytes"]
         ),
         "the parameters do not depend on the number of tokens": lambda f, n: same(
             f(n=n)["parameters"], f(n=2 * n)["parameters"]
         ),
-        "key heads that are shared make the cache smaller": lambda f, n: at_most(
+        "shared key heads make the cache smaller": lambda f, n: at_most(
             4 * f(n=n, heads=8, kv_heads=2)["kv_cache_bytes"], f(n=n, heads=8)["kv_cache_bytes"]
         ),
     },
@@ -131,30 +131,30 @@ def complexity(
     n: Annotated[int, "how many tokens", AT_LEAST_1] = 512,
     d_model: Annotated[int, "the width of a token", AT_LEAST_1] = 512,
     heads: Annotated[int, "how many heads", AT_LEAST_1] = 8,
-    kv_heads: Annotated[int | None, "how many key heads; as many as heads where it is not given", AT_LEAST_1] = None,
+    kv_heads: Annotated[int | None, "how many key heads; as many as heads if not given", AT_LEAST_1] = None,
     layers: Annotated[int, "how many blocks", AT_LEAST_1] = 1,
-    d_ffn: Annotated[
-        int | None, "the width of the feed-forward network; 4·d_model where it is not given", AT_LEAST_1
+    d_ffn: Annotated[int | None, "the width of the feed-forward network; 4·d_model if not given", AT_LEAST_1] = None,
+    vocab: Annotated[
+        int | None, "the size of the vocabulary; without it the embedding is not counted", AT_LEAST_1
     ] = None,
-    vocab: Annotated[int | None, "how many words; without it the embedding is not counted", AT_LEAST_1] = None,
     bytes: Annotated[int, "how many bytes a number takes: 2 in float16, 4 in float32", AT_LEAST_1] = 2,
-    flops_per_second: Annotated[float, "what the processor can do (an A100 in bfloat16)", ABOVE_0] = 312e12,
+    flops_per_second: Annotated[float, "what the processor can do (default: an A100 in bfloat16)", ABOVE_0] = 312e12,
     bandwidth: Annotated[
-        float, "bytes per second that its memory can hand over (an A100 with 80 GB)", ABOVE_0
+        float, "bytes per second that its memory delivers (default: an A100 with 80 GB)", ABOVE_0
     ] = 2.039e12,
 ) -> tuple[Node, ...]:
-    """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bound.
+    """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bottleneck.
 
-    Attention is O(n²·d): every token is compared with every token, 2·n²·d_model operations for the scores and as many
-    for the mixing of the values, beside 8·n·d_model² for the projections. Several heads have 4·d_model² parameters,
-    however many heads they are.
+    Attention is O(n²·d): every token is compared with every token, with 2·n²·d_model operations for the scores and as
+    many for mixing the values, in addition to 8·n·d_model² for the projections. The projections have 4·d_model²
+    parameters, however many heads there are.
 
-    All is counted from the graph of encoder-block, forward pass. A multiplication and an addition count one each, and
-    so does an exponential or a root. A causal mask saves nothing here: masked scores are computed too. Biases are left
-    out. With --vocab the embedding is counted once, its table serving on the way in and on the way out.
+    Everything is counted from the graph of encoder-block, forward pass only. A multiplication and an addition count as
+    one each, and so does an exponential or a root. A causal mask saves nothing here: masked scores are computed too.
+    Biases are left out. With --vocab the embedding is counted once, since one table serves input and output.
 
-    The arithmetic intensity is operations per byte, where every weight is read once and every step's value written
-    once. A processor that can do more operations than that for each byte it is handed waits for memory (roofline).
+    The arithmetic intensity is operations per byte, where every weight is read once and every step's value is written
+    once. A processor that can do more operations than that for each byte it receives waits for memory (roofline).
     """
     kv_heads = heads if kv_heads is None else kv_heads
     d_ffn = 4 * d_model if d_ffn is None else d_ffn
@@ -170,7 +170,7 @@ def complexity(
     of_block, of_embedding = cost.by_step([block]), _of_embedding(sizes)
     parts = [*PARTS, *([EMBEDDING] if vocab else [])]
     label("part", parts)
-    note("a multiplication and an addition count one each; biases are left out; masked scores are computed too")
+    note("a multiplication and an addition count as one each; biases are left out; masked scores are computed too")
 
     def of_parts(counts: Mapping[str, Count]) -> Node:
         """One number for each part, those of the block as often as there are layers."""
@@ -192,12 +192,16 @@ def complexity(
     held = _said("activation_bytes", bytes_of((c.values for c in of_block.values()), logits))
     cached = [of_block[f"self-attention/{name}"].values for name in ("k", "v")]
     _said("kv_cache_bytes", bytes_of(cached, Count()), aside)
-    all_flops = output("total_flops", total(operations), "of one forward pass")
-    all_weights = output("total_parameters", total(weights), "biases left out")
+    all_flops = output("total_flops", total(operations), "for one forward pass")
+    all_weights = output("total_parameters", total(weights), "biases are left out")
     moved = named_size("bytes", bytes) * total(weights) + held
     intensity = _said("arithmetic_intensity", total(operations) / moved)
     speeds = constant(flops_per_second, "flops_per_second"), constant(bandwidth, "bandwidth")
-    ridge = output("ridge", speeds[0] / speeds[1], "what the processor could do in the time that a byte takes")
+    ridge = output(
+        "ridge",
+        speeds[0] / speeds[1],
+        "how many operations the processor can do in the time that it takes to move a byte",
+    )
     return _said("bound", ridge <= intensity), all_flops, all_weights, ridge
 
 

@@ -61,8 +61,8 @@ def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         "on x² every step multiplies x by 1 − 2·lr": lambda f, c, steps: same(
             f("x**2", start=c, lr=0.1, steps=steps), c * (1 - 2 * 0.1) ** steps
         ),
-        "at the bottom it stays": lambda f, c: same(f(f"(x - {c})**2", start=c), c),
-        "two descents, one behind the other, are one": lambda f, c, steps: same(
+        "at the minimum it stays put": lambda f, c: same(f(f"(x - {c})**2", start=c), c),
+        "two descents, one after the other, make one": lambda f, c, steps: same(
             f("x**4", start=float(f("x**4", start=c, lr=0.01, steps=steps).result), lr=0.01, steps=steps),
             f("x**4", start=c, lr=0.01, steps=2 * steps),
         ),
@@ -73,28 +73,30 @@ def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 def descend(
     f: Formula,
     *,
-    start: Annotated[Point, "where to begin: x=3,y=1, or 3 where there is one variable"] = None,
+    start: Annotated[Point, "the starting point: x=3,y=1, or 3 for a single variable"] = None,
     lr: Annotated[float, "the learning rate: how long the steps are", FROM_0_ON] = 0.1,
-    steps: Annotated[int, "how many updates are made, unless it settles before", FROM_0_ON] = 10,
-    optimizer: Annotated[OptimizerKind, "how a slope becomes a step"] = "gd",
+    steps: Annotated[int, "how many updates are made, unless it settles earlier", FROM_0_ON] = 10,
+    optimizer: Annotated[OptimizerKind, "how a gradient becomes an update"] = "gd",
     p: Annotated[Parameters, ""] = DEFAULTS,
-    flow: Annotated[bool, "beside it the path of ever shorter steps, dθ/dt = −∇f, at the time lr·iteration"] = False,
+    flow: Annotated[
+        bool, "also show the limit of ever shorter steps, the path dθ/dt = −∇f at the time lr·iteration"
+    ] = False,
 ) -> Loop:
-    """Walk downhill from a point, against the slope, step by step.
+    """Walk downhill from a point, step by step, against the gradient.
 
     θ ← θ + update, where update = −lr·∇f(θ) for gd; the other optimisers are those of `optimizer`. Iteration 0 is the
-    start, so that the point of iteration k has k updates behind it; the update of the last one is shown, and not made.
-    A descent ends early where updates no longer move the point, and where it diverges at the last finite iteration.
-    The result is the last point, with f there beside it, and a table of the iterations.
+    start, so that the point of iteration k has k updates behind it; the last iteration's update is shown but not made.
+    A descent ends early once updates no longer move the point; if it diverges, it ends at the last finite iteration.
+    The result is the last point; the value of f there and a table of the iterations are additional outputs.
     """
     at = coordinates(f, start, "--start")
     tell_idle(optimizer, p)
     variables = {name: letter(name, value) for name, value in at.items()}
     height = f.at(variables)
     downs = slopes(height, as_node(1), [*variables.values()])
-    point = step("point", _vector(at, variables.values()), "where this iteration stands; iteration 0 is the start")
-    value = step("value", height, "how high it is here: it should fall from one iteration to the next")
-    why = "the slope here, not the height: it points uphill, and is taken anew at every point"
+    point = step("point", _vector(at, variables.values()), "the point of this iteration; iteration 0 is the start")
+    value = step("value", height, "the value of f here; it should fall from one iteration to the next")
+    why = "the slope here, not the value: it points uphill, and is computed anew at every point"
     gradient = step("gradient", _vector(at, downs), why)
     t = given(NUMBER, (), "t")
     names = RULES[optimizer].memory

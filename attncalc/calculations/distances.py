@@ -15,9 +15,9 @@ from attncalc.steps import step
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]
-P = Annotated[float, "the power: 1 is Manhattan's, 2 Euclid's", ABOVE_0]
+P = Annotated[float, "the power: 1 for Manhattan, 2 for Euclid", ABOVE_0]
 METRIC: Mapping[str, Law] = {
-    "there is as far as back": lambda f, a, b: same(f(a, b), f(b, a)),
+    "the way there is as long as the way back": lambda f, a, b: same(f(a, b), f(b, a)),
     "moving both points changes nothing": lambda f, a, b, c: same(f(a + c, b + c), f(a, b)),
 }
 """Laws of every distance."""
@@ -40,13 +40,17 @@ def norm(
 ) -> Node:
     """The length of a vector.
 
-    (Σ|a|^p)^(1/p), Euclid's length for p = 2; right for entries whose powers overflow or vanish.
+    (Σ|a|^p)^(1/p), the Euclidean length for p = 2; accurate even where the powers would overflow or underflow.
     """
     if p == "inf":
-        size = step("powers", absolute(a), "for p = ∞ only sizes count, and no power is taken")
+        size = step("powers", absolute(a), "for p = ∞ only absolute values count, and no power is taken")
         largest = step("sum", peak(size), "as p grows the largest entry outweighs the sum of all the others")
         return step("norm", largest, "the largest entry is the length")
-    powers = step("powers", _powers(a, p), "signs go, and large entries count for more" if p > 1 else "signs go")
+    powers = step(
+        "powers",
+        _powers(a, p),
+        "squaring removes the signs, and makes large entries count for more" if p > 1 else "signs go",
+    )
     sums = step("sum", total(powers), "all axes count alike")
     return step("norm", root_of_sum(sums, a, p), "the root brings the sum back to the units of the entries")
 
@@ -61,20 +65,26 @@ def _powers(a: Node, p: float) -> Node:
     b="n",
     laws={
         **METRIC,
-        "a way round is never shorter": lambda f, a, b, c: at_most(f(a, b), f(a, c * a).result + f(c * a, b).result),
+        "a detour is never shorter": lambda f, a, b, c: at_most(f(a, b), f(a, c * a).result + f(c * a, b).result),
     },
 )
 def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root"] = False) -> Node:
     """The straight-line distance between two points.
 
-    √Σ(a − b)²; with `squared`, Σ(a − b)², whose unit is the square of the entries'.
+    √Σ(a − b)²; with `squared`, Σ(a − b)², whose unit is the square of that of the entries.
     """
     difference = _difference(a, b)
-    squares = step("squares", difference**2, "signs go, and a large difference counts for more than two small ones")
+    squares = step(
+        "squares",
+        difference**2,
+        "squaring removes the signs, and makes one large difference count for more than two small ones",
+    )
     sums = step("sum", total(squares), "Pythagoras, axis by axis")
     if squared:
-        return step("distance", sums, "left squared, as was asked")
-    return step("distance", root_of_sum(sums, difference, 2), "the root brings it back to the units of the entries")
+        return step("distance", sums, "left squared: the root is not taken (--squared)")
+    return step(
+        "distance", root_of_sum(sums, difference, 2), "the root brings the result back to the units of the entries"
+    )
 
 
 @calculation(
@@ -86,12 +96,12 @@ def euclidean(a: Left, b: Right, *, squared: Annotated[bool, "leave out the root
     },
 )
 def manhattan(a: Left, b: Right) -> Node:
-    """The distance between two points along the axes.
+    """The distance between two points when every move is along an axis.
 
-    Σ|a − b|, as one walks in a town of square blocks.
+    Σ|a − b|, the walking distance in a city of square blocks.
     """
     sizes = _sizes(a, b)
-    return step("distance", total(sizes), "one walks along each axis in turn")
+    return step("distance", total(sizes), "the steps along the axes are walked one after the other, so they add up")
 
 
 @calculation(
@@ -108,7 +118,7 @@ def chebyshev(a: Left, b: Right) -> Node:
     max|a − b|, the number of moves that a chess king needs.
     """
     sizes = _sizes(a, b)
-    return step("distance", peak(sizes), "all axes are walked at once, so the longest decides")
+    return step("distance", peak(sizes), "all axes are walked at once, so the largest difference decides")
 
 
 @calculation(
@@ -121,14 +131,16 @@ def chebyshev(a: Left, b: Right) -> Node:
     },
 )
 def minkowski(a: Left, b: Right, *, p: P = 3) -> Node:
-    """The family of distances that holds Manhattan (p = 1) and Euclid (p = 2).
+    """The family of distances that includes Manhattan (p = 1) and Euclidean (p = 2).
 
     (Σ|a − b|^p)^(1/p); the larger p, the more the largest difference decides.
     """
     difference = _difference(a, b)
     powers = step("powers", _powers(difference, p), "the larger p, the more the largest difference decides")
     sums = step("sum", total(powers), "all axes count alike")
-    return step("distance", root_of_sum(sums, difference, p), "the root brings it back to the units of the entries")
+    return step(
+        "distance", root_of_sum(sums, difference, p), "the root brings the result back to the units of the entries"
+    )
 
 
 def _difference(a: Node, b: Node) -> Node:
@@ -136,4 +148,6 @@ def _difference(a: Node, b: Node) -> Node:
 
 
 def _sizes(a: Node, b: Node) -> Node:
-    return step("absolute", absolute(_difference(a, b)), "a step back is as long as a step forward")
+    return step(
+        "absolute", absolute(_difference(a, b)), "only the size counts: a step back is as long as a step forward"
+    )

@@ -108,7 +108,7 @@ def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | 
     for at in np.argwhere(~there & (found != (np.nan if but is None else but))):
         entry = found[tuple(at)]
         raise DomainError(
-            f"{name}{spot(at)} = {entry:g} is none of the {size} places of {axis}, 0 to {size - 1}",
+            f"{name}{spot(at)} = {entry:g} is not one of the {size} positions of {axis}, 0 to {size - 1}",
             hint=f"they are counted from 0, so that the last is {size - 1}" if entry == size else "",
         )
 

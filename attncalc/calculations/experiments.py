@@ -12,20 +12,20 @@ from attncalc.graph import Node, as_node, constants
 from attncalc.ops import listed, mean, over_all, peak, random_normal, root_of_sum, softmax, sqrt, total
 from attncalc.steps import group, label, note, output, step
 
-Trials = Annotated[int, "how often each is tried", AT_LEAST_1]
-Seed = Annotated[int, "of the random numbers: equal seeds give equal numbers", FROM_0_ON]
+Trials = Annotated[int, "the number of trials for each", AT_LEAST_1]
+Seed = Annotated[int, "the seed of the random numbers: the same seed gives the same numbers", FROM_0_ON]
 
 ABOUT = {
-    "mean_cosine": "A cosine is a mean of products, each of which is as often positive as negative.",
-    "spread": "1/√n is 0.71 for n = 2 and 0.04 for n = 512: there nearly all pairs stand within 8° of a right angle.",
-    "distance_ratio": "Distances gather at √(2n) while their spread stays near 1, so that the nearest neighbour is "
-    "hardly nearer than anybody else.",
+    "mean_cosine": "A dot product is a sum of products, each of which is positive as often as negative.",
+    "spread": "1/√n is 0.71 for n = 2 and 0.04 for n = 512, where nearly all pairs are within 8° of a right angle.",
+    "distance_ratio": "Distances gather around √(2n) while their spread stays near 1, so the nearest neighbour is "
+    "hardly nearer than any other.",
     "predicted_variance": "The variance of a product of two numbers whose means are 0 is σ²·σ². With means μ it is σ⁴ "
     "+ 2·μ²·σ², and the rule d_k·σ⁴ no longer holds.",
-    "sampled_variance": "The more trials, the nearer to the prediction: with 4,000 scores it strays by some 2 %.",
-    "max_weight_unscaled": "A score that leads by 5 takes e⁵ ≈ 148 times the share of the next one. Once one weight "
+    "sampled_variance": "The more trials, the nearer to the prediction: with 4,000 scores it is off by about 2 %.",
+    "max_weight_unscaled": "A score that leads by 5 gets e⁵ ≈ 148 times the weight of the next one. Once one weight "
     "is 1, the slopes p·(1 − p) of the softmax are 0.",
-    "max_weight_scaled": "Equal shares of the eight keys would be 0.125 each.",
+    "max_weight_scaled": "Equal weights for the eight keys would be 0.125 each.",
 }
 """What a teacher would add to the reason of a step."""
 
@@ -45,11 +45,11 @@ def concentration(
     trials: Trials = 1000,
     seed: Seed = 0,
 ) -> tuple[Node, Node, Node]:
-    """Random vectors grow orthogonal, and their distances alike, as dimensions are added.
+    """Random vectors become orthogonal, and their distances alike, as dimensions are added.
 
-    In each trial two vectors are drawn from N(0, 1). Their cosine is 0 on average; it strays from that by 1/√n, so that
-    nearly all pairs stand nearly at right angles once n is large. Distances are near √(2n), and the farthest pair is
-    hardly farther apart than the nearest: the ratio of the two falls towards 1.
+    In each trial two vectors are drawn from N(0, 1). Their cosine is 0 on average, with a standard deviation of 1/√n,
+    so nearly all pairs are nearly at right angles once n is large. Distances are near √(2n), and the farthest pair
+    is hardly farther apart than the nearest: the ratio of the two falls towards 1.
     """
     _must_be_drawable("--n", n, trials)
     cosines, spreads, ratios = [], [], []
@@ -67,9 +67,13 @@ def concentration(
             ratios.append(farthest / nearest)
     label("n", [str(size) for size in n])
     note(f"{trials} pairs of vectors from N(0, 1) for each n, seed {seed}: the same seed draws the same vectors")
-    center = _told("mean_cosine", listed(cosines, "n"), "no direction is preferred, so the angles are 90° on average")
-    spread = _told("spread", listed(spreads, "n"), "how far cosines stray from that: by 1/√n, ever less")
-    ratio = _told("distance_ratio", listed(ratios, "n"), "the farthest pair over the nearest: near 1, all are alike")
+    center = _told("mean_cosine", listed(cosines, "n"), "no direction is preferred, so the angle is 90° on average")
+    spread = _told(
+        "spread", listed(spreads, "n"), "the standard deviation of the cosines: about 1/√n, smaller and smaller"
+    )
+    ratio = _told(
+        "distance_ratio", listed(ratios, "n"), "the largest distance over the smallest: near 1, all distances are alike"
+    )
     return ratio, center, spread
 
 
@@ -79,16 +83,16 @@ def concentration(
 )
 def scaling(
     *,
-    dk: Annotated[tuple[int, ...], "the sizes of queries and keys to try"] = (4, 16, 64, 256, 1024),
+    dk: Annotated[tuple[int, ...], "the widths of queries and keys to try"] = (4, 16, 64, 256, 1024),
     sigma: Annotated[float, "the standard deviation of their entries", ABOVE_0] = 1,
     trials: Trials = 500,
     seed: Seed = 0,
 ) -> tuple[Node, Node, Node, Node]:
     """Why scores are divided by √d_k: what happens to softmax without it.
 
-    A score is a sum of d_k products, each of variance σ⁴ (σ the standard deviation of the entries, whose means are 0),
-    so that its variance is d_k·σ⁴. In each trial one query meets eight keys. Unscaled, the largest weight grows to
-    nearly 1 as d_k grows: softmax takes one key, and its gradient vanishes. Divided by √d_k it stays where it was.
+    A score is a sum of d_k products, each of variance σ⁴ (σ is the standard deviation of the entries, whose mean is
+    0), so its variance is d_k·σ⁴. In each trial one query is compared with eight keys. Unscaled, the largest weight
+    tends to 1 as d_k grows: softmax picks a single key, and its gradient vanishes. Divided by √d_k it stays put.
     """
     _must_be_drawable("--dk", dk, trials * KEYS)
     variances, unscaled, scaled = [], [], []
@@ -106,10 +110,18 @@ def scaling(
     label(sizes.name, [str(size) for size in dk])
     note(f"{trials} queries and {KEYS} keys for each, from N(0, σ²) with σ = {float(sigma):g}, seed {seed}")
     predicted = constants(dk, sizes, "d_k") * as_node(sigma) ** 4
-    predicted = _told("predicted_variance", predicted, "d_k products of variance σ⁴ add up; means must be 0 for it")
-    sampled = _told("sampled_variance", listed(variances, "dk"), "what the random scores show")
-    alone = _told("max_weight_unscaled", listed(unscaled, "dk"), "scores far apart: softmax takes the best key alone")
-    tamed = _told("max_weight_scaled", listed(scaled, "dk"), "divided by √d_k, scores have variance σ⁴ for any d_k")
+    predicted = _told(
+        "predicted_variance", predicted, "variances add up: d_k products of variance σ⁴ each (their means must be 0)"
+    )
+    sampled = _told(
+        "sampled_variance", listed(variances, "dk"), "the variance of the random scores, to compare with the prediction"
+    )
+    alone = _told(
+        "max_weight_unscaled",
+        listed(unscaled, "dk"),
+        "scores lie far apart, so softmax puts nearly all weight on the best key",
+    )
+    tamed = _told("max_weight_scaled", listed(scaled, "dk"), "divided by √d_k, scores have variance σ⁴ whatever d_k is")
     return tamed, predicted, sampled, alone
 
 

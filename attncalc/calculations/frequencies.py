@@ -61,7 +61,7 @@ def frequencies_of(rotation: Rotation, pairs: Axis, length: int | None, named: N
     width = 2 * pairs.size
     plain = powers_of(as_node(rotation.base), pairs, width)
     value = _scaled(rotation, plain, pairs, length, named)
-    return named("frequencies", value, "the first pair turns fastest; each pair has a frequency of its own")
+    return named("frequencies", value, "the first pair rotates fastest; each pair has its own frequency")
 
 
 def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, named: Named) -> Node:
@@ -85,9 +85,13 @@ def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, na
         return powers_of(base * power(factor_, _exponent(width)), pairs, width)
     if scaling == "linear":
         return plain / factor_
-    unscaled = named("unscaled", plain, "the frequencies that were trained")
+    unscaled = named("unscaled", plain, "the frequencies as trained")
     turns = _yarn_ramp if scaling == "yarn" else _llama3_ramp
-    kept = named("kept", turns(rotation, unscaled, pairs), "pairs that turn often stay as they are, slow ones stretch")
+    kept = named(
+        "kept",
+        turns(rotation, unscaled, pairs),
+        "the share kept of each frequency: fast pairs stay as they are, slow ones are stretched",
+    )
     return unscaled * kept + unscaled / factor_ * (1 - kept)
 
 
@@ -122,7 +126,7 @@ def _llama3_ramp(rotation: Rotation, unscaled: Node, pairs: Axis) -> Node:
     low = 1 if rotation.low_freq_factor is None else rotation.low_freq_factor
     high = 4 if rotation.high_freq_factor is None else rotation.high_freq_factor
     if not low < high:
-        raise OptionError(f"--low-freq-factor must be below --high-freq-factor, and they are {low} and {high}")
+        raise OptionError(f"--low-freq-factor must be below --high-freq-factor, but they are {low} and {high}")
     turns = as_node(rotation.original_length or 0) * unscaled / (2 * constant(math.pi, "π"))
     return _clipped((turns - low) / (as_node(high) - low))
 
@@ -135,7 +139,7 @@ def _divisors(rotation: Rotation, pairs: Axis, length: int | None) -> Node:
     given = rotation.long_factor if long else rotation.short_factor
     assert given is not None
     if len(given) != pairs.size:
-        raise OptionError(f"{flag(name)} has {len(given)} numbers, and there are {pairs.size} pairs")
+        raise OptionError(f"{flag(name)} has {len(given)} numbers, but there are {pairs.size} pairs")
     return constants(given, pairs, name)
 
 
@@ -186,10 +190,10 @@ def _check(rotation: Rotation) -> None:
     for name, scalings in _OWN.items():
         if getattr(rotation, name) != getattr(default, name) and rotation.scaling not in scalings:
             raise OptionError(
-                f"{flag(name)} goes with --scaling {either(scalings)}, and the scaling is {rotation.scaling}"
+                f"{flag(name)} goes with --scaling {either(scalings)}, but the scaling is {rotation.scaling}"
             )
     if rotation.factor is not None and rotation.scaling == "none":
-        raise OptionError("--factor goes with --scaling, and none is given", hint="--scaling linear is the simplest")
+        raise OptionError("--factor goes with --scaling, which is not given", hint="--scaling linear is the simplest")
     for name in _NEEDS[rotation.scaling]:
         by_length = name == "factor" and rotation.scaling == "yarn" and rotation.length and rotation.original_length
         if getattr(rotation, name) is None and not by_length:

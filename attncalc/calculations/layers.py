@@ -28,7 +28,7 @@ GATED = {"swiglu": "silu", "geglu": "gelu"}
     w3="d_model d_ff",
     b3="d_ff",
     laws={
-        "every token is worked on by itself": lambda f, x, w1, b1, w2, b2: same(
+        "every token is processed by itself": lambda f, x, w1, b1, w2, b2: same(
             f(x[:1], w1, b1, w2, b2), f(x, w1, b1, w2, b2).result[:1]
         )
     },
@@ -36,60 +36,66 @@ GATED = {"swiglu": "silu", "geglu": "gelu"}
 )
 def ffn(
     X: Annotated[Node, "the tokens, one a row"],
-    W_1: Annotated[Node, "the way up"],
+    W_1: Annotated[Node, "the first layer's weights (up)"],
     b_1: Annotated[Node | None, "its bias"] = None,
-    W_2: Annotated[Node | None, "the way back down"] = None,
+    W_2: Annotated[Node | None, "the second layer's weights (back down)"] = None,
     b_2: Annotated[Node | None, "its bias"] = None,
-    W_3: Annotated[Node | None, "what the activated part opens and closes (swiglu, geglu)"] = None,
+    W_3: Annotated[Node | None, "the weights of the part that the activation gates (swiglu, geglu)"] = None,
     b_3: Annotated[Node | None, "its bias"] = None,
     *,
     activation: FfnActivation = "relu",
 ) -> Node:
-    """Think about every token by itself: up to a wider space, a bend, and back.
+    """Process every token by itself: up to a wider space, a nonlinear function, and back.
 
     act(x·W₁ + b₁)·W₂ + b₂; the gated forms are (act(x·W₁ + b₁) ⊙ (x·W₃ + b₃))·W₂ + b₂, with SiLU for swiglu and GELU
-    (by erf) for geglu. No token sees another one here.
+    (by erf) for geglu. Tokens do not interact here.
     """
     if W_2 is None:
         raise OptionError("ffn needs x, w1 and w2, and w2 must still be given")
     gated = activation in GATED
     if gated != (W_3 is not None) or (b_3 is not None and not gated):
-        needs = f"--activation {activation} needs w3, and it must still be given"
-        raise OptionError(needs if gated else f"w3 and b3 go with {either(GATED)}, and the activation is {activation}")
+        needs = f"--activation {activation} needs w3, which is missing"
+        raise OptionError(needs if gated else f"w3 and b3 go with {either(GATED)}, but the activation is {activation}")
     kind = GATED.get(activation, activation)
-    hidden = step("hidden", affine(X, W_1, b_1), "room to tell more apart than the token's own width allows")
+    hidden = step(
+        "hidden", affine(X, W_1, b_1), "a wider space, with room for more features than the token's own width"
+    )
     bent = step("activated", activated(hidden, kind), ACTIVATIONS[kind].why)
     if W_3 is not None:
-        passed = step("linear", affine(X, W_3, b_3), "what may pass")
-        bent = step("gated", bent * passed, "each entry passes as far as its gate is open")
+        passed = step("linear", affine(X, W_3, b_3), "the part that the gate lets through or holds back")
+        bent = step("gated", bent * passed, "each entry passes in proportion to its gate")
     return step("output", affine(bent, W_2, b_2), "back to the token's own width")
 
 
 @calculation(
     x="n d",
     f="n d",
-    laws={"a sublayer that finds nothing changes nothing": lambda f, x: same(f(x, 0 * x), x)},
+    laws={"a sublayer whose output is 0 changes nothing": lambda f, x: same(f(x, 0 * x), x)},
     reference="He et al. 2015, Deep Residual Learning; Vaswani et al. 2017, section 3.1",
 )
 def residual(
-    X: Annotated[Node, "what goes into the sublayer"],
-    F: Annotated[Node, "what comes out of it"],
+    X: Annotated[Node, "the input of the sublayer"],
+    F: Annotated[Node, "the output of the sublayer"],
     *,
-    alpha: Annotated[float, "how much of it is added"] = 1,
+    alpha: Annotated[float, "what the output is multiplied by before it is added"] = 1,
     norm: Annotated[Literal["none", "post"], "post: layer norm of the sum, without gain and shift"] = "none",
 ) -> Node:
-    """Add what a sublayer found to what went into it.
+    """Add a sublayer's output to its input.
 
-    x + α·F(x), and with post-norm its layer norm. Read along the depth of a network it is one Euler step of the
-    differential equation h′ = F(h), with a step of length α: a deep network is a path, walked in small steps.
+    x + α·F(x), followed by layer norm with post-norm. Seen along the depth of a network it is one Euler step of the
+    differential equation h′ = F(h), with step length α: a deep network follows a path in small steps.
     """
-    scaled = step("scaled", alpha * F, "below 1 it keeps many layers from blowing up; the length of the Euler step")
-    added = step("sum", X + scaled, "what was there stays there, and the gradient has a way past the sublayer")
+    scaled = step(
+        "scaled",
+        alpha * F,
+        "an α below 1 keeps a stack of many layers from blowing up; it is the length of the Euler step",
+    )
+    added = step("sum", X + scaled, "the input is kept, and the gradient has a path around the sublayer")
     if norm == "none":
         return step("output", added, "h + α·F(h): one Euler step of h′ = F(h)")
     with group("norm"):
         normalized = layernorm.graph(added)
-    return step("output", normalized, "the sum is normalised, skip path included: post-norm")
+    return step("output", normalized, "post-norm: the whole sum is normalised, the skip path included")
 
 
 @calculation(
@@ -97,7 +103,7 @@ def residual(
     table="V d",
     positions="p d",
     laws={
-        "without positions, words in another order are rows in that order": lambda f, tokens, table: same(
+        "without positions, reordering the words reorders the rows": lambda f, tokens, table: same(
             f(*shuffled(tokens), table), *shuffled(f(tokens, table).result)
         )
     },
@@ -108,34 +114,34 @@ def embed(
     E: Annotated[Node, "the embeddings, one row for each word of the vocabulary"],
     *,
     P: Annotated[
-        Node | Literal["sinusoidal", "none"] | None, "what is added for the place: sinusoidal, or one row each"
+        Node | Literal["sinusoidal", "none"] | None, "what is added for the position: sinusoidal, or one row each"
     ] = None,
     scale: Annotated[bool, "multiply the embeddings by √d"] = False,
 ) -> tuple[Node, ...]:
-    """Look up a vector for every token, and add one for its place.
+    """Look up a vector for every token, and add one for its position.
 
-    E[token] (times √d with scale) + positions. Looking up row t is multiplying by a vector with a single 1 at t; in
-    the backward pass a row gets the gradients of all the places where its word stands.
+    E[token] (times √d with scale) + positions. Looking up row t is the same as multiplying a one-hot vector by the
+    table; in the backward pass a row gets the sum of the gradients of all places where its word occurs.
     """
     rows = lookup(E, tokens, "V")
     embeddings = step(
         "embeddings",
         sqrt(E.size(E.names[-1])) * rows if scale else rows,
-        "√d keeps the words from being drowned by the places"
+        "without √d the positions would outweigh the embeddings"
         if scale
-        else "a word's number says nothing; its row does",
+        else "a word's id means nothing by itself; its row of the table is learned",
     )
     if P is None or P == "none":
-        return (step("output", embeddings, "no positions are added: the order of the words is not told"),)
+        return (step("output", embeddings, "no positions are added: the result does not tell the order of the words"),)
     places = sinusoidal_encoding(embeddings.axes[-2:]) if P == "sinusoidal" else first_places(P, embeddings.axes[-2])
-    positions = step("positions", places, "the same word elsewhere becomes another vector")
-    return (step("output", embeddings + positions, "added, not set beside it: the width stays d"),)
+    positions = step("positions", places, "the same word gets another vector at another position")
+    return (step("output", embeddings + positions, "added, not concatenated: the width stays d"),)
 
 
 @calculation(
     h="n d",
     table="V d",
-    laws={"the probabilities of every place sum to 1": lambda f, h, table: same(f(h, table).result.sum(-1), 1)},
+    laws={"the probabilities at every position sum to 1": lambda f, h, table: same(f(h, table).result.sum(-1), 1)},
     reference="Press and Wolf 2017, Using the Output Embedding to Improve Language Models",
 )
 def unembed(
@@ -144,8 +150,8 @@ def unembed(
 ) -> tuple[Node, Node]:
     """Turn vectors back into words: how well each fits every row of the embedding table.
 
-    H·Eᵀ are the logits, one for each word of the vocabulary, and their softmax the probabilities. The table serves
-    twice, on the way in and on the way out.
+    H·Eᵀ gives the logits, one for each word of the vocabulary, and their softmax the probabilities. The same table
+    serves twice: to embed words and to score them.
     """
-    logits = step("logits", H @ E.T, "the dot product of a vector with every word's")
-    return step("probabilities", softmax(logits), "shares that sum to 1 over the vocabulary"), logits
+    logits = step("logits", H @ E.T, "the dot product of each vector with every word's embedding")
+    return step("probabilities", softmax(logits), "probabilities that sum to 1 over the vocabulary"), logits

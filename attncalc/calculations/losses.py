@@ -56,10 +56,10 @@ def _check_cross_entropy(values: Mapping[str, Any]) -> None:
         must_sum_to_one("target", target)
         pure = numbers(target)
         shares = pure is None or ((pure != 0) & (pure != 1)).any()
-        note(f"target read as {'shares of the classes' if shares else 'one-hot: 1 at the right class'}")
+        note(f"target read as {'probabilities of the classes' if shares else 'one-hot: 1 at the right class'}")
     else:
         must_be_places("target", target, given.shape[-1], "C", but=ignored)
-        note("target read as the numbers of the right classes, from 0")
+        note("target read as the numbers of the right classes, counted from 0")
         if ignored is not None and (numbers(target) == ignored).all():
             raise DomainError(f"every target is {ignored}, which is ignored: no loss is left")
     weights = numbers(values["class_weights"]) if "class_weights" in values else None
@@ -84,7 +84,7 @@ def _infinite(trace: Trace) -> Iterator[str]:
     infinite=True,
     laws={
         "never below 0": lambda f, logits: at_most(0, f(logits, shares(logits))),
-        "a shift of all scores changes nothing": lambda f, logits, c: same(
+        "adding the same number to all scores changes nothing": lambda f, logits, c: same(
             f(logits + c, shares(logits)), f(logits, shares(logits))
         ),
         "the gradient of the logits is p − target": lambda f, logits: same(
@@ -100,11 +100,13 @@ def _infinite(trace: Trace) -> Iterator[str]:
 )
 def cross_entropy(
     logits: Annotated[Node | None, "scores, one row an example; −inf where masked"] = None,
-    target: Annotated[Node | None, "the right class of each row (from 0), or a row of shares: one-hot or soft"] = None,
+    target: Annotated[
+        Node | None, "the right class of each row (from 0), or a row of probabilities: one-hot or soft"
+    ] = None,
     *,
     p: Annotated[Node | None, "probabilities in place of logits"] = None,
-    w: Annotated[Node | None, "how much each class counts"] = None,
-    from_probabilities: Annotated[bool, "the first operand holds probabilities, no softmax is taken"] = False,
+    w: Annotated[Node | None, "how much each class counts in the loss"] = None,
+    from_probabilities: Annotated[bool, "the first operand already holds probabilities: no softmax is taken"] = False,
     base: Base = "e",
     reduction: Annotated[Literal["mean", "sum", "none"], "over the rows: mean, sum, or none"] = "mean",
     label_smoothing: Annotated[
@@ -114,20 +116,20 @@ def cross_entropy(
 ) -> Node:
     """How surprised a model is by the right classes: −log of the probability that it gave them.
 
-    −Σ target·log softmax(logits), which is −log p of the right class where one is right. Classes are on the last axis.
-    The gradient with respect to the logits is p − target, over the number of rows for the mean.
+    −Σ target·log softmax(logits): just −log p of the right class where there is one. Classes are on the last axis.
+    The gradient with respect to the logits is p − target, divided by the number of rows for the mean.
 
     Conventions are those of torch.nn.CrossEntropyLoss: natural logarithm, mean over the rows; with class weights the
-    mean divides by the sum of the weights of the right classes; with label smoothing ε the target is
+    mean divides by the sum of the right classes' weights; with label smoothing ε the target is
     (1 − ε)·target + ε/C, weighted by the class weights while the divisor stays that of the unsmoothed target; ignored
-    rows have the loss 0. One difference: where targets are shares of several classes and there are weights, torch
+    rows have the loss 0. One difference: if targets are probabilities of several classes and there are weights, torch
     divides by the number of rows, here by Σ weights·target, so that one-hot rows give what class numbers give.
     """
     given = _given(logits, p, target)
     assert target is not None, "_given refuses a call without one"
     by_class = _by_class(given.axes, target, ignore_index)
     if w is not None and w.axes != given.axes[-1:]:
-        raise ShapeError(f"class_weights is {describe(w.axes)}, and there are {describe(given.axes[-1:])} classes")
+        raise ShapeError(f"class_weights is {describe(w.axes)}, but there are {describe(given.axes[-1:])} classes")
     if from_probabilities and p is None:
         note("logits hold probabilities, as --from-probabilities says: no softmax is taken")
     logs = log_probabilities(given, base, shares=p is not None or from_probabilities)
@@ -136,29 +138,31 @@ def cross_entropy(
     ignored = None if ignore_index is None else compare_equal(target, ignore_index)
     if ignored is not None:
         losses = keep_where(ignored, 0, losses)
-    losses = step("losses", losses, f"the surprise at what is right, in {UNITS[base]}: 0 only if it was certain")
+    losses = step(
+        "losses", losses, f"the surprise at the right class, in {UNITS[base]}: 0 only if the model was certain of it"
+    )
     return step("loss", *_reduced(losses, _counts(target, w, ignored, by_class=by_class), reduction))
 
 
 def log_probabilities(given: Node, base: int | str = "e", *, shares: bool = False) -> Node:
     """The steps from scores, or from shares, to the logarithms of probabilities."""
     if shares:
-        p = step("probabilities", given, "taken as they are: they sum to 1 already")
+        p = step("probabilities", given, "used as given: they sum to 1 already")
         logs = log_to(base, p)
     else:
-        p = step("probabilities", softmax(given), "each row of scores becomes shares that sum to 1")
+        p = step("probabilities", softmax(given), "each row of scores becomes a row of probabilities that sum to 1")
         direct = log_softmax(given, p)
         logs = safely(log_to(base, p), direct if base == "e" else direct / log(as_node(int(base))), p)
-    return step("log_probabilities", logs, "0 for what is certain, far below 0 for what is thought unlikely")
+    return step("log_probabilities", logs, "0 for a certain class, far below 0 for one that the model thinks unlikely")
 
 
 def _given(logits: Node | None, p: Node | None, target: Node | None) -> Node:
     if logits is not None and p is not None:
-        raise OptionError("cross-entropy takes logits or probabilities, and both were given")
+        raise OptionError("cross-entropy takes logits or probabilities, but both were given")
     given = logits if logits is not None else p
     if given is None or target is None:
         missing = "target" if given is not None else "logits (or --probabilities)"
-        raise OptionError(f"cross-entropy needs logits and target, and {missing} is missing")
+        raise OptionError(f"cross-entropy needs logits and target, but {missing} is missing")
     return given
 
 
@@ -168,14 +172,14 @@ def _by_class(given: Axes, target: Node, ignore_index: int | None) -> bool:
     if len(target.axes) == len(given):
         if ignore_index is not None:
             raise OptionError(
-                "--ignore-index goes with classes told by their numbers, and target holds shares",
+                "--ignore-index goes with classes given by number, but target holds probabilities",
                 hint="class weights of 0 leave classes out",
             )
         return False
     if len(target.axes) < len(rows) and any(axis.size != 1 for axis in rows):
         raise ShapeError(
             f"the scores are {describe(given)} but target is {describe(target.axes)}",
-            hint=f"one class for each row ({describe(rows)}), or a row of shares for each ({describe(given)})",
+            hint=f"one class for each row ({describe(rows)}), or a row of probabilities for each ({describe(given)})",
         )
     return True
 
@@ -197,7 +201,7 @@ def _counts(target: Node, w: Node | None, ignored: Node | None, *, by_class: boo
     if w is None:
         return None if ignored is None else keep_where(ignored, 0, 1)
     if not by_class:
-        note("the weighted mean divides by Σ weights·target (torch: by the number of rows, where targets are shares)")
+        note("the weighted mean divides by Σ weights·target (torch: by the number of rows, for soft targets)")
         return total(w * target)
     weights = select(w, target)
     return weights if ignored is None else keep_where(ignored, 0, weights)
@@ -206,16 +210,16 @@ def _counts(target: Node, w: Node | None, ignored: Node | None, *, by_class: boo
 def _reduced(losses: Node, counts: Node | None, reduction: str) -> tuple[Node, str]:
     """One number from all the losses, and why."""
     if reduction == "none":
-        return losses, "left as they are, one a row"
+        return losses, "left as they are, one for each row"
     if not losses.axes and counts is None:
-        return losses, "of one row alone there is nothing to average"
+        return losses, "with a single row there is nothing to average"
     if reduction == "sum":
-        return over_all(total, losses), "all rows together: a longer batch has a larger loss"
+        return over_all(total, losses), "the sum over all rows: a larger batch has a larger loss"
     if counts is None:
-        return over_all(mean, losses), "a row's loss on average, so that batches of any size compare"
+        return over_all(mean, losses), "the average loss of a row, so that batches of different sizes can be compared"
     return (
         over_all(total, losses) / over_all(total, counts),
-        "a weighted average: it divides by the sum of the weights of the rows that count",
+        "a weighted average: divided by the sum of the weights of the rows that count",
     )
 
 
@@ -227,7 +231,7 @@ def _check_tokens(values: Mapping[str, Any]) -> None:
 def _unforeseen(trace: Trace) -> Iterator[str]:
     """A warning that names the first tokens whose probability is 0."""
     for at in places(trace["log_likelihood"], np.isneginf):
-        yield f"log_likelihood{at} is −∞: the token that came had the probability 0, and the loss is infinite"
+        yield f"log_likelihood{at} is −∞: the token that came next had the probability 0, so the loss is infinite"
 
 
 @calculation(
@@ -240,7 +244,7 @@ def _unforeseen(trace: Trace) -> Iterator[str]:
         "the perplexity is e to the loss": lambda f, logits: same(
             (t := f(logits, logits.argmin(-1)))["perplexity"], np.exp(t.result)
         ),
-        "a shift of all scores changes nothing": lambda f, logits, c: same(
+        "adding the same number to all scores changes nothing": lambda f, logits, c: same(
             f(logits + c, logits.argmin(-1)), f(logits, logits.argmin(-1))
         ),
     },
@@ -249,20 +253,22 @@ def _unforeseen(trace: Trace) -> Iterator[str]:
 )
 def next_token_loss(
     logits: Annotated[Node, "a row of scores over the vocabulary for each position"],
-    targets: Annotated[Node, "the token that came next at each position (from 0); shifting is done already"],
+    targets: Annotated[Node, "the token that came next at each position (ids from 0), already shifted by one"],
 ) -> tuple[Node, Node]:
     """How surprised a language model is by each next token: the mean of −ln p(token).
 
-    Row t of the logits is the forecast for targets[t], made from the tokens before it. The perplexity, e to the loss,
+    Row t of the logits is the prediction of targets[t] from the tokens before it. The perplexity, e to the loss,
     is the number of equally likely tokens that would surprise as much. The loss is the mean over the positions (some
     texts sum).
     """
-    shares = step("probabilities", softmax(logits), "each position's forecast: shares of the vocabulary")
+    shares = step(
+        "probabilities", softmax(logits), "each position's prediction: a probability for every word of the vocabulary"
+    )
     right = select(shares, targets)
     logs = safely(log(right), select(log_softmax(logits, shares), targets), right)
-    logs = step("log_likelihood", logs, "only the token that came counts, not what else was thought likely")
-    loss = step("loss", -mean(logs), "the mean over all positions; the minus makes a loss of it")
-    return loss, step("perplexity", exp(loss), "among so many equally likely tokens the model is choosing, in effect")
+    logs = step("log_likelihood", logs, "only the token that came next counts, not what else was thought likely")
+    loss = step("loss", -mean(logs), "the mean over all positions; the minus sign turns a likelihood into a loss")
+    return loss, step("perplexity", exp(loss), "in effect the model is choosing among this many equally likely tokens")
 
 
 def _check_perplexity(values: Mapping[str, Any]) -> None:
@@ -286,19 +292,19 @@ def _held_impossible(trace: Trace) -> Iterator[str]:
         "the base does not matter": lambda f, probabilities: same(
             f(shares(probabilities), base=2), f(shares(probabilities))
         ),
-        "shares of 1/k throughout have the perplexity k": lambda f, probabilities: same(
+        "probabilities of 1/k throughout have the perplexity k": lambda f, probabilities: same(
             f(shares(0 * probabilities)), len(probabilities)
         ),
     },
     reference="Jelinek et al. 1977",
 )
 def perplexity(p: Annotated[Node, "the probability that each right token was given"], *, base: Base = "e") -> Node:
-    """How many equally likely choices a model has been left with, on average.
+    """How many equally likely choices a model is left with, on average.
 
-    base^(−mean log p): the same whatever the base is, as long as logarithm and power have the same one. It is 1 for
-    perfect forecasts and the size of the vocabulary for blind ones; the geometric mean of 1/p.
+    base^(−mean log p): the same for any base, as long as the logarithm and the power share it. It is 1 for
+    perfect predictions and the size of the vocabulary for blind guesses; it is the geometric mean of 1/p.
     """
-    logs = step("log_probabilities", log_to(base, p), "products of probabilities become sums")
+    logs = step("log_probabilities", log_to(base, p), "logarithms turn a product of probabilities into a sum")
     missing = step("mean_negative_log", -mean(logs), f"the cross-entropy for each token, in {UNITS[base]}")
     choices = exp(missing) if base == "e" else power(as_node(int(base)), missing)
-    return step("perplexity", choices, "back from logarithms to a number of choices: the same base as before")
+    return step("perplexity", choices, "back from a logarithm to a number of choices, with the same base as before")

@@ -27,34 +27,34 @@ MaskKind = Annotated[
 Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
 Window = Annotated[
     int | None,
-    "a query sees so many keys: itself and those before it; without --causal, on each side",
+    "a query sees this many keys: itself and those before it; without --causal, on each side",
     AT_LEAST_1,
 ]
 Scale = Annotated[
     float | Literal["default", "none"], "what scores are multiplied by; default is 1/√d_k, none leaves them"
 ]
-Softcap = Annotated[float | None, "scores are squeezed to between −C and C: C·tanh(score/C)", ABOVE_0]
+Softcap = Annotated[float | None, "scores are squeezed into −C … C: C·tanh(score/C)", ABOVE_0]
 MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
 
 AT_ONCE = 128
 """So many queries of a large run are looked at together."""
 
 ABOUT = {
-    "scores": "Row i belongs to query i, column j to key j. Their dot product is large where both are large in the "
-    "same places; it goes by lengths too, so that a long key scores high with many queries.",
-    "scaled": "A score is a sum of d_k products. Where the entries are independent, of mean 0 and variance 1, its "
-    "variance is d_k: it strays from 0 by √d_k, by 8 for d_k = 64, and softmax then takes one key alone and hands "
-    "back hardly any gradient. d_k is the width of the vectors that are multiplied: a head's, and not the model's.",
-    "capped": "Scores that are small beside C pass nearly as they are. It comes before the mask: C·tanh(−∞) is −C, "
-    "and what was masked would be seen again.",
-    "biased": "1 less in a score divides the key's weight by 2.718, measured against the others'. The bias comes "
+    "scores": "Row i belongs to query i, column j to key j. Their dot product is large when both are large in the "
+    "same places. It also grows with their lengths, so a long key scores high with many queries.",
+    "scaled": "A score is a sum of d_k products. If the entries are independent, with mean 0 and variance 1, its "
+    "variance is d_k: a typical score is √d_k in size, 8 for d_k = 64, and softmax would then pick a single key and "
+    "pass back almost no gradient. d_k is the width of the vectors being multiplied: a head's, not the model's.",
+    "capped": "Scores that are small compared with C hardly change. The cap comes before the mask: C·tanh(−∞) is −C, "
+    "so a mask put in first would be undone.",
+    "biased": "Lowering a score by 1 divides that key's weight, relative to the others, by e ≈ 2.718. The bias comes "
     "after the scaling, so that it means the same for every d_k.",
-    "alibi": "A slope of ½ makes each place further away count for √e ≈ 1.65 times less. The slopes are not learned, "
-    "and the bias comes after the scaling.",
-    "masked": "Causal means j ≤ i: a token sees itself and what came before it, so that the last row of a square "
-    "table sees all. A query whose keys are all masked gets the weights 0 and the output 0.",
-    "weights": "Read a row from left to right: that is how the query shares itself out, and it sums to 1. A column "
-    "need not: a key may be looked at by every query or by none.",
+    "alibi": "With a slope of ½, every step further away divides a key's weight by √e ≈ 1.65. The slopes are not "
+    "learned, and the bias comes after the scaling.",
+    "masked": "Causal means j ≤ i: a token sees itself and the tokens before it, so in a square table the last row "
+    "sees every key. A query whose keys are all masked gets the weights 0 and the output 0.",
+    "weights": "Read along a row: it says how one query divides its attention, and it sums to 1. A column need not "
+    "sum to 1: a key may be attended to by every query or by none.",
 }
 """What a teacher would add to the reason of a step."""
 
@@ -78,21 +78,27 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Ru
         scores = _masked(scores, M, rules)
     if rules.scale != "none":
         default = rules.scale == "default"
-        why = "keep the variance near 1, whatever d_k is" if default else "scaled by the number that was given"
+        why = (
+            "keep the variance of the scores near 1, whatever d_k is"
+            if default
+            else "scaled by the number that was given"
+        )
         scores = step("scaled", scaled(Q, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
     if rules.softcap is not None:
         cap = rules.softcap
-        why = "no score can run away: all stay between −C and C"
+        why = "no score can grow without limit: all stay between −C and C"
         scores = step("capped", cap * tanh(scores / cap), why, about=ABOUT["capped"])
     if isinstance(B, Node):
-        why = "what position or structure says, whatever the tokens are"
+        why = "what position or structure contributes, whatever the tokens are"
         scores = step("biased", scores + B, why, about=ABOUT["biased"])
     elif B is not None:
-        why = "far keys lose, by a slope that each head has of its own"
+        why = "distant keys are penalised, with a slope that differs from head to head"
         scores = step("biased", _with_alibi(scores, rules), why, about=ABOUT["alibi"])
     if not rules.mask_before_scale:
         scores = _masked(scores, M, rules)
-    return step("weights", softmax(scores), "each query shares out 1 among the keys", about=ABOUT["weights"])
+    return step(
+        "weights", softmax(scores), "each query divides a total weight of 1 among the keys", about=ABOUT["weights"]
+    )
 
 
 def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
@@ -148,7 +154,7 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
         scores = keep_where(allowed, scores, -np.inf)
     if allowed is None and M is None:
         return scores
-    return step("masked", scores, "e^−∞ is 0: what may not be seen gets no weight", about=ABOUT["masked"])
+    return step("masked", scores, "e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
 
 
 def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
@@ -194,7 +200,7 @@ def _valid(scores: Node, j: Node, lengths: tuple[int, ...]) -> Node:
         return j < lengths[0]
     if not batch or batch[0].size != len(lengths):
         there = f"{batch[0].size}" if batch else "one"
-        raise ShapeError(f"--padding gives {len(lengths)} lengths, and the batch has {there}")
+        raise ShapeError(f"--padding gives {len(lengths)} lengths, but the batch has {there}")
     return j < constants(lengths, batch[0], "length")
 
 
@@ -206,7 +212,7 @@ def fully_masked(trace: Trace) -> Iterator[str]:
             more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
             yield (
                 f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
-                f"ONNX (a plain softmax would have no value)"
+                f"ONNX (a plain softmax would give NaN)"
             )
 
 

@@ -38,11 +38,11 @@ Factor = Annotated[Node | None, "a further factor"]
     g="t u",
     h="u v",
     laws={
-        "the transposed product is the product of the transposes, turned round": lambda f, a, b: same(
+        "the transpose of a product is the product of the transposes, in reverse order": lambda f, a, b: same(
             f(b.T, a.T), f(a, b).result.T
         ),
-        "c comes out in front": lambda f, a, b, c: same(f(c * a, b), c * f(a, b).result),
-        "a sum is multiplied term by term": lambda f, a, b: same(
+        "a factor c can be taken out in front": lambda f, a, b, c: same(f(c * a, b), c * f(a, b).result),
+        "a sum is multiplied out term by term": lambda f, a, b: same(
             f(a, b + b[::-1]), f(a, b).result + f(a, b[::-1]).result
         ),
     },
@@ -57,15 +57,15 @@ def matmul(
     G: Factor = None,
     H: Factor = None,
 ) -> Node:
-    """Multiply matrices: rows of the left with columns of the right.
+    """Multiply matrices: each row of the left one with each column of the right one.
 
-    (m×n)(n×p) → (m×p): the inner sizes must agree. Further factors are multiplied on, from left to right.
+    (m×n)(n×p) → (m×p): the inner sizes must agree. Further factors follow, multiplied from left to right.
     """
     factors = [A, B, C, D, E, F, G, H]
     given = [factor for factor in factors if factor is not None]
     if factors[: len(given)] != given:
         raise OptionError("matmul's factors must be given without a gap: a, b, c, …")
-    why = "entry i, j is row i of the left factor times column j of the right one"
+    why = "entry i, j is the dot product of row i of the left factor and column j of the right one"
     product = A
     for i, factor in enumerate(given[1:], start=1):
         last = i == len(given) - 1
@@ -114,7 +114,7 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     size, columns = A.axes[-2].size, A.axes[-1].size
     if size != columns:
         raise ShapeError(
-            f"only a square matrix has eigenvalues, and a is {size} × {columns}", hint="svd works for any matrix"
+            f"only a square matrix has eigenvalues, but a is {size} × {columns}", hint="svd works for any matrix"
         )
     polynomial = None
     if size <= WRITTEN_OUT or in_exact_numbers():
@@ -122,13 +122,19 @@ def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
         polynomial = step(
             "characteristic_polynomial",
             characteristic_polynomial(A),
-            "0 where λ·I − A flattens some direction, and that is where A stretches it by λ",
+            "0 where λ·I − A sends some direction to 0: there A just stretches that direction by λ",
         )
-    why = "the roots of that polynomial" if polynomial else "not by way of the polynomial, whose roots lose digits"
+    why = (
+        "the roots of that polynomial"
+        if polynomial
+        else "computed without the polynomial, whose roots would lose digits"
+    )
     values = step("eigenvalues", eigenvalues(A, polynomial), why, symbol="lambda")
-    vectors = step("eigenvectors", eigenvectors(A), "one column for each: A·v = λ·v; any multiple of v would do")
+    vectors = step(
+        "eigenvectors", eigenvectors(A), "one column for each eigenvalue: A·v = λ·v; any multiple of v would do"
+    )
     turned = output("a_v", A @ rename(vectors, "n", "m"), "A times each eigenvector")
-    stretched = output("lambda_v", values * vectors, "each eigenvector, stretched by its eigenvalue: the same")
+    stretched = output("lambda_v", values * vectors, "each eigenvector times its eigenvalue: the same as A·v")
     return values, vectors, turned, stretched
 
 
@@ -150,9 +156,9 @@ def _power_of_lambda(power: int) -> str:
 def svd(
     A: Annotated[Node, "any matrix"],
     *,
-    rank: Annotated[int | None, "keep so many singular values: the best approximation of that rank"] = None,
+    rank: Annotated[int | None, "keep this many singular values: the best approximation of that rank"] = None,
 ) -> tuple[Node, ...]:
-    """Any matrix as a turn, a stretch along the axes, and another turn.
+    """Any matrix as a rotation, a stretch along the axes, and another rotation.
 
     A = u·diag(s)·vt with the singular values s largest first, the columns of u and the rows of vt of length 1 and at
     right angles to one another, as many as the smaller side of A (the "thin" form). The largest entry by absolute value
@@ -160,15 +166,19 @@ def svd(
     other matrix of that rank; the error is the length of the difference (Frobenius), √Σ s² over what was left out.
     """
     left, size, right = singular_parts(A)
-    u = step("u", left, "the directions that come out")
-    s = step("s", size, "how much each direction is stretched; how many are not 0 is the rank")
-    vt = step("vt", right, "the directions that go in, one a row")
+    u = step("u", left, "the output directions, one a column")
+    s = step("s", size, "how much each direction is stretched; the number of them that are not 0 is the rank")
+    vt = step("vt", right, "the input directions, one a row")
     if rank is None:
         return s, u, vt
     most = s.axes[-1].size
     if not 0 <= rank <= most:
-        raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, and not {rank}")
+        raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, not {rank}")
     kept = s if rank == most else keep_where(index("k", s.axes[-1:], "k") < rank, s, 0)
-    near = step("approximation", (u * kept) @ vt, "the directions that are stretched most carry most of the matrix")
-    error = step("error", sqrt(total(total((A - near) ** 2))), "the length of what is missing: √Σ s² of the rest")
+    near = step("approximation", (u * kept) @ vt, "the directions that are stretched the most carry most of the matrix")
+    error = step(
+        "error",
+        sqrt(total(total((A - near) ** 2))),
+        "the size of what is missing (Frobenius norm): √Σ s² of the singular values left out",
+    )
     return near, error, s, u, vt

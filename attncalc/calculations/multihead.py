@@ -42,9 +42,9 @@ from attncalc.ops import merge, split
 from attncalc.steps import note, step
 
 ABOUT = {
-    "heads": "The heads do the same with numbers of their own, and nothing passes between them here.",
-    "output": "Until here head 0's findings are in the first columns, head 1's in the next; W_O lets each output "
-    "column draw on all heads. With it the projections have 4·d² parameters, however many heads there are.",
+    "heads": "Every head does the same with its own numbers; nothing passes between the heads here.",
+    "output": "So far head 0's results fill the first columns, head 1's the next ones; W_O lets each output column "
+    "draw on all heads. With W_O the projections have 4·d² parameters, however many heads there are.",
 }
 """What a teacher would add to the reason of a step."""
 
@@ -69,7 +69,7 @@ Heads = Annotated[int, "how many heads"]
     pictures=("weights",),
     remarks=fully_masked,
     laws={
-        "tokens in another order have their outputs in that order": lambda f, x, wq, wk, wv, wo: same(
+        "reordering the tokens reorders the outputs": lambda f, x, wq, wk, wv, wo: same(
             f(*shuffled(x), wq, wk, wv, wo), *shuffled(f(x, wq, wk, wv, wo).result)
         ),
         "every head's weights sum to 1 for each query": lambda f, x, wq, wk, wv, wo: same(
@@ -106,10 +106,10 @@ def multihead(
     rope: Rope = False,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
 ) -> tuple[Node, Node]:
-    """Several attentions side by side, each on its own share of the columns.
+    """Several attention heads side by side, each on its own block of columns.
 
     Concat(head₁, …, head_h)·W_O, where head i attends with the i-th block of columns of Q, K and V, and scales by
-    1/√d_k of its own width. With fewer key heads (grouped-query attention) consecutive query heads share one.
+    1/√d_k, with d_k its own width. With fewer key heads (grouped-query attention) consecutive query heads share one.
     """
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     turning = Turning(P, rotation, on=rope, at_end=causal_align == "end")
@@ -132,15 +132,15 @@ def several_heads(
 ) -> tuple[Node, Node]:
     """Attention over several heads, with the projections and biases of q, k, v and the output; also the weights."""
     Q, K, V = project_qkv(X, context, weights[:3], biases[:3])
-    why = "a head takes its own block of neighbouring columns"
+    why = "each head takes its own block of neighbouring columns"
     Q = step("q_heads", split(Q), why)
     K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
     Q, K = rotated_queries_and_keys(Q, K, turning)
     K, V = shared_heads(K, V, Q, kv_heads)
     shares = weights_of(Q, K, M, B, rules)
-    mixed = step("heads", shares @ V, "each head mixes its values by its own shares", about=ABOUT["heads"])
-    joined = step("concatenated", merge(mixed), "the heads' results stand side by side again")
-    why = "what the heads found is mixed"
+    mixed = step("heads", shares @ V, "each head mixes its values by its own weights", about=ABOUT["heads"])
+    joined = step("concatenated", merge(mixed), "the heads' results are put side by side again")
+    why = "the output projection mixes the results of the heads"
     return projected("output", joined, weights[3], biases[3], why, ABOUT["output"]), shares
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from attncalc.pictures import Picture, Sweep
 
 Samples = Annotated[Node, "the samples, one a row"]
-Rate = Annotated[float, "the learning rate: how far the weights go against their gradients"]
-Steps = Annotated[int, "how many times it is repeated, each time from the weights that the last one left", AT_LEAST_1]
+Rate = Annotated[float, "the learning rate: how far the weights move against their gradients"]
+Steps = Annotated[int, "how many training steps are made, each from the weights that the last one left", AT_LEAST_1]
 Gradients = Mapping[Node, Node]
 """Weights → the steps that hold the gradients of the loss with respect to them, in the order of the backward pass."""
 
@@ -51,9 +51,9 @@ def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     w="f o",
     b="o",
     laws={
-        "where every prediction is right, nothing is learnt": lambda f, x, w: same(f(x, x @ w, w)["grad_w"], 0 * w),
+        "if every prediction is right, nothing is learnt": lambda f, x, w: same(f(x, x @ w, w)["grad_w"], 0 * w),
         "the order of the samples does not matter": lambda f, x, y, w: same(f(*shuffled(x, y), w), f(x, y, w)),
-        "every sample twice is the same loss: it is a mean": lambda f, x, y, w: same(
+        "using every sample twice gives the same loss: it is a mean": lambda f, x, y, w: same(
             f(np.repeat(x, 2, axis=0), np.repeat(y, 2, axis=0), w), f(x, y, w)
         ),
         "half the loss has half the gradient": lambda f, x, y, w: same(
@@ -65,13 +65,13 @@ def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
 )
 def linear_regression(
     X: Samples,
-    Y: Annotated[Node, "what should come out for each of them"],
-    W: Annotated[Node, "the weights to begin with"],
-    b: Annotated[Node | None, "the bias to begin with"] = None,
+    Y: Annotated[Node, "the target: what should come out for each sample"],
+    W: Annotated[Node, "the initial weights"],
+    b: Annotated[Node | None, "the initial bias"] = None,
     *,
     lr: Rate = 0.1,
     steps: Steps = 1,
-    loss: Annotated[Literal["mse", "half-mse"], "1/N·Σ‖·‖², or half of it, whose gradient has no 2"] = "mse",
+    loss: Annotated[Literal["mse", "half-mse"], "1/N·Σ‖·‖², or half of it, whose gradient has no factor of 2"] = "mse",
 ) -> tuple[Node, ...] | Loop:
     """Fit a straight line: predict, measure the error, and move the weights against their gradients.
 
@@ -79,8 +79,8 @@ def linear_regression(
     ∂L/∂w = 2/N·xᵀ(ŷ − y) and ∂L/∂b = 2/N·Σ(ŷ − y); half-mse has 1/N in place of 2/N. With several steps the result is
     the loss of the last one, before its own update; `grad` differentiates the loss of the first.
     """
-    predictions = step("predictions", affine(X, W, b), "what the weights make of each sample, so far")
-    errors = step("errors", predictions - Y, "predicted less true: above 0 where the prediction is too high")
+    predictions = step("predictions", affine(X, W, b), "what the current weights predict for each sample")
+    errors = step("errors", predictions - Y, "prediction minus target: above 0 where the prediction is too high")
     measured = step("loss", _squared(errors, loss), _OVER_SAMPLES)
     gradients = {
         weights: _gradient(weights, measured, as_node(1), _why(weights, loss))
@@ -96,7 +96,9 @@ def _gradient(weights: Node, output: Node, upstream: Node, why: str) -> Node:
     return gradient_step(weights, slope, why)
 
 
-_OVER_SAMPLES = "squares, so that signs go; the mean is over the samples, and not over all the entries"
+_OVER_SAMPLES = (
+    "squares, so that errors of opposite sign do not cancel; the mean is over the samples, not over all entries"
+)
 
 
 def _squared(errors: Node, loss: str) -> Node:
@@ -106,10 +108,10 @@ def _squared(errors: Node, loss: str) -> Node:
 
 
 def _why(weights: Node, loss: str) -> str:
-    factor = "1/N" if loss == "half-mse" else "2/N: the 2 from the square, 1/N from the mean over the samples"
+    factor = "1/N" if loss == "half-mse" else "2/N: the 2 comes from the square, the 1/N from the mean over the samples"
     if len(weights.axes) == 1:
-        return f"the bias is in every prediction, so the errors of all samples add up, times {factor}"
-    return f"each error counts for a weight as far as its input took part; times {factor}"
+        return f"the bias is part of every prediction, so the errors of all samples add up, times {factor}"
+    return f"each error counts for a weight in proportion to the weight's input; times {factor}"
 
 
 def _trained(loss: Node, gradients: Gradients, lr: float, steps: int) -> tuple[Node, ...] | Loop:
@@ -117,7 +119,7 @@ def _trained(loss: Node, gradients: Gradients, lr: float, steps: int) -> tuple[N
     new = {}
     for weights in sorted(gradients, key=lambda weights: weights.args["name"][1:]):  # w1, b1, w2, …
         name = weights.args["name"]
-        why = "against the gradient, which points to where the loss rises"
+        why = "a step against the gradient, which points where the loss rises"
         new[name] = step(f"new_{name}", weights - lr * gradients[weights], why, symbol=f"{weights.args['symbol']}_new")
     results = (loss, *gradients.values(), *new.values())
     if steps == 1:
@@ -169,13 +171,13 @@ def _check_targets(values: Mapping[str, Any]) -> None:
     b5="h5",
     check=_check_targets,
     laws={
-        "relu: c times one layer and 1/c times the next are the same network": lambda f, x, w1, w2, c: same(
+        "relu: c times one layer and 1/c times the next make the same network": lambda f, x, w1, w2, c: same(
             f(x, x @ w1 @ w2, w1=c * w1, w2=w2 / c), f(x, x @ w1 @ w2, w1=w1, w2=w2)
         ),
-        "hidden units in another order are the same network": lambda f, x, w1, w2: same(
+        "reordering the hidden units gives the same network": lambda f, x, w1, w2: same(
             f(x, x @ w1 @ w2, w1=w1[:, ::-1], w2=w2[::-1]), f(x, x @ w1 @ w2, w1=w1, w2=w2)
         ),
-        "weights that are all alike stay alike: so training starts at random": lambda f, x, w1, w2, c: same(
+        "weights that are all equal stay equal: that is why training starts at random": lambda f, x, w1, w2, c: same(
             (new := f(x, x @ w1 @ w2, w1=0 * w1 + c, w2=0 * w2 + c)["new_w1"])[:, :1] + 0 * new, new
         ),
     },
@@ -184,7 +186,9 @@ def _check_targets(values: Mapping[str, Any]) -> None:
 )
 def mlp(
     X: Samples,
-    Y: Annotated[Node, "what should come out for each of them; for cross-entropy its class (from 0) or shares"],
+    Y: Annotated[
+        Node, "the target: what should come out for each sample; for cross-entropy its class (from 0) or probabilities"
+    ],
     W_1: Annotated[Node, "the weights of the first layer"],
     b_1: Annotated[Node | None, "its bias"] = None,
     W_2: Annotated[Node | None, "the weights of the second layer"] = None,
@@ -196,14 +200,14 @@ def mlp(
     W_5: Annotated[Node | None, "the weights of a fifth layer"] = None,
     b_5: Annotated[Node | None, "its bias"] = None,
     *,
-    activation: Annotated[ActivationKind, "the function between two layers; the last one has none"] = "relu",
+    activation: Annotated[ActivationKind, "the function after each layer but the last"] = "relu",
     loss: Annotated[
-        Literal["mse", "half-mse", "cross-entropy"], "1/N·Σ‖·‖², half of it, or the mean of −ln p of what is right"
+        Literal["mse", "half-mse", "cross-entropy"], "1/N·Σ‖·‖², half of it, or the mean of −ln p of the right class"
     ] = "mse",
     lr: Rate = 0.1,
     steps: Steps = 1,
 ) -> tuple[Node, ...] | Loop:
-    """Teach a network: forward to the loss, backward to every weight's gradient, and a step against it.
+    """Train a network: forward to the loss, backward to every weight's gradient, then a step against it.
 
     z₁ = x·w₁ + b₁, a₁ = act(z₁), z₂ = a₁·w₂ + b₂ and so on; the last layer is linear. Backward, delta_k is ∂L/∂z_k,
     with the 2/N of the loss in it: grad_w_k = a_(k−1)ᵀ·delta_k, grad_b_k sums delta_k over the samples, and
@@ -219,7 +223,11 @@ def mlp(
             flowing = step(f"a{k - 1}", bent, ACTIVATIONS[activation].why, symbol=f"A_{k - 1}")
         line = affine(flowing, W, b)
         line = rename(line, f"h{k}", "o") if k == len(layers) else line
-        why = "each unit's weighted sum of what comes in" if k < len(layers) else "the last layer, which is not bent"
+        why = (
+            "each unit's weighted sum of its inputs"
+            if k < len(layers)
+            else "the last layer is linear: it has no activation"
+        )
         made.append(step(f"z{k}", line, why, symbol=f"Z_{k}"))
     measured = _measured(made[-1], Y, loss)
     return _trained(measured, _backward(measured, made, layers, loss), lr, steps)
@@ -230,10 +238,10 @@ def _layers(weights: Sequence[Node | None], biases: Sequence[Node | None]) -> li
     count = sum(W is not None for W in weights)
     if count < 2 or any(W is None for W in weights[:count]):
         missing = next(i for i, W in enumerate(weights, start=1) if W is None)
-        raise OptionError(f"an mlp has two layers or more, one behind the other, and w{missing} is missing")
+        raise OptionError(f"an mlp has two layers or more, one after the other, but w{missing} is missing")
     for k, b in enumerate(biases, start=1):
         if b is not None and weights[k - 1] is None:
-            raise OptionError(f"b{k} is given, and w{k} is not")
+            raise OptionError(f"b{k} is given, but w{k} is not")
     return [(W, b) for W, b in zip(weights, biases, strict=True) if W is not None]
 
 
@@ -243,11 +251,13 @@ def _measured(out: Node, Y: Node, loss: str) -> Node:
     if loss == "cross-entropy":
         logs = log_probabilities(out)
         rows = -score(logs, Y, None, 0, by_class=len(Y.axes) < len(out.axes))
-        rows = step("losses", rows, "the surprise at what is right: 0 only if it was certain")
-        return step("loss", mean(rows, "N"), "the mean over the samples, so that batches of any size compare")
+        rows = step("losses", rows, "the surprise at the right class: 0 only if the model was certain of it")
+        return step(
+            "loss", mean(rows, "N"), "the mean over the samples, so that batches of different sizes can be compared"
+        )
     if len(Y.axes) < len(out.axes) and classes.size > 1:
         raise ShapeError(
-            f"y has one number for each sample, and {classes.size} come out of the network ({describe(out.axes)})",
+            f"y has one number for each sample, but {classes.size} come out of the network ({describe(out.axes)})",
             hint="one number a sample is a class for --loss cross-entropy, or wants a last layer of one column",
         )
     return step("loss", _squared(out - Y, loss), _OVER_SAMPLES)
@@ -260,18 +270,18 @@ def _backward(
     gradients: dict[Node, Node] = {}
     last = len(layers)
     constant = {
-        "mse": "with the 2 of the square and the 1/N of the mean, and no slope of an activation, since it has none",
-        "half-mse": "with the 1/N of the mean; the ½ takes the 2 of the square away",
-        "cross-entropy": "p − y for each sample, times the 1/N of the mean: softmax and logarithm come to no more",
+        "mse": "the 2 of the square, the 1/N of the mean, and no slope of an activation, since this layer has none",
+        "half-mse": "the 1/N of the mean; the ½ cancels the 2 of the square",
+        "cross-entropy": "p − y for each sample, times the 1/N of the mean: the slope of −ln softmax",
     }
     (slope,) = slopes(loss, as_node(1), made[-1:])
     delta = _delta(last, slope, f"∂L/∂z{last}: {constant[kind]}")
     for k in range(last, 0, -1):
         W, b = layers[k - 1]
-        why = "what came in, times what is wrong with what came out, added up over the samples"
+        why = "the layer's input times the gradient at its output, summed over the samples"
         gradients[W] = _gradient(W, made[k - 1], delta, why)
         if b is not None:
-            why = "the bias is in every sample's sum: the deltas are added up, and 1/N is in them already"
+            why = "the bias is part of every sample's sum: the deltas are added up, and already hold the 1/N"
             gradients[b] = _gradient(b, made[k - 1], delta, why)
         if k > 1:
             (slope,) = slopes(made[k - 1], delta, [made[k - 2]])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 
 from attncalc.calculation import FROM_0_ON, Range, calculation
-from attncalc.graph import Node, as_node
+from attncalc.graph import Node, as_node, constant
 from attncalc.laws import same, shuffled
 from attncalc.ops import sqrt, take
 from attncalc.steps import group, note, output, step
@@ -29,10 +29,10 @@ SHARE = Range(at_least=0, below=1)
 class Parameters(NamedTuple):
     """The numbers that the optimisers have beside the learning rate."""
 
-    momentum: Annotated[float, "how much of the last step lives on (momentum, nesterov)", SHARE] = 0.9
-    beta1: Annotated[float, "how much of the mean gradient lives on (adam, adamw)", SHARE] = 0.9
-    beta2: Annotated[float, "how much of the mean square lives on (adam, adamw, rmsprop)", SHARE] = 0.999
-    eps: Annotated[float, "keeps a division from being by 0; outside the root, after the correction", FROM_0_ON] = 1e-8
+    momentum: Annotated[float, "how much of the last step is carried over (momentum, nesterov)", SHARE] = 0.9
+    beta1: Annotated[float, "how much of the average gradient is carried over (adam, adamw)", SHARE] = 0.9
+    beta2: Annotated[float, "how much of the average square is carried over (adam, adamw, rmsprop)", SHARE] = 0.999
+    eps: Annotated[float, "avoids a division by 0; outside the root, after the correction", FROM_0_ON] = 1e-8
     weight_decay: Annotated[float, "pulls towards 0: added to the gradient (L2); apart from it in adamw", FROM_0_ON] = 0
 
 
@@ -58,7 +58,7 @@ def _plain(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made
 
 
 def _rolling(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
-    why = "what is rolling keeps rolling: steps that agree add up, steps that turn about cancel"
+    why = "what is rolling keeps rolling: steps in the same direction add up, alternating ones cancel"
     velocity = _remembered("velocity", p.momentum * memory["velocity"] + gradient, why)
     return velocity, {"velocity": velocity}
 
@@ -69,28 +69,28 @@ def _looking_ahead(gradient: Node, t: int | Node, p: Parameters, memory: Memory)
 
 
 def _adagrad(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
-    why = "a coordinate that was often steep has a large sum, and takes smaller steps; it never shrinks"
+    why = "a coordinate with many large gradients has a large sum and takes smaller steps; the sum never shrinks"
     squares = _remembered("sum_of_squares", memory["sum_of_squares"] + gradient**2, why)
-    return gradient / (sqrt(squares) + p.eps), {"sum_of_squares": squares}
+    return gradient / (sqrt(squares) + constant(p.eps, "ε")), {"sum_of_squares": squares}
 
 
 def _rmsprop(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     squares = _second_moment(gradient, p, memory)
-    return gradient / (sqrt(squares) + p.eps), {"second_moment": squares}
+    return gradient / (sqrt(squares) + constant(p.eps, "ε")), {"second_moment": squares}
 
 
 def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
-    why = "the direction that the gradients agree on, lately"
+    why = "a moving average of the gradients: the direction on which recent ones agree"
     mean = _remembered("first_moment", _faded(p.beta1, memory["first_moment"], gradient), why)
     squares = _second_moment(gradient, p, memory)
-    why = "the moments start at 0, so that early ones are too small by just this factor; it grows to 1 with t"
+    why = "the moments start at 0, so the early ones are too small by exactly this factor; it grows to 1 with t"
     m = step("first_corrected", mean / (1 - as_node(p.beta1) ** t), why, symbol="m_hat")
     v = step("second_corrected", squares / (1 - as_node(p.beta2) ** t), why, symbol="v_hat")
-    return m / (sqrt(v) + p.eps), {"first_moment": mean, "second_moment": squares}
+    return m / (sqrt(v) + constant(p.eps, "ε")), {"first_moment": mean, "second_moment": squares}
 
 
 def _second_moment(gradient: Node, p: Parameters, memory: Memory) -> Node:
-    why = "how large the gradients have been lately, coordinate by coordinate: of squares, so that signs go"
+    why = "a moving average of the squared gradients: how large recent ones are, coordinate by coordinate"
     return _remembered("second_moment", _faded(p.beta2, memory["second_moment"], gradient**2), why)
 
 
@@ -118,13 +118,13 @@ RULES: dict[str, Rule] = {
 def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p: Parameters, memory: Memory) -> Made:
     """The steps of one update: moments where there are any, and `update`, which is added to the point."""
     if p.weight_decay and kind != "adamw":
-        why = "weight decay as the slope of λ/2·‖θ‖², which pulls every coordinate towards 0"
+        why = "weight decay adds the slope of λ/2·‖θ‖², which pulls every coordinate towards 0"
         gradient = step("decayed_gradient", gradient + p.weight_decay * point, why)
     way, memory = RULES[kind].way(gradient, t, p, memory)
     move = -(lr * way)
     if p.weight_decay and kind == "adamw":
         move = move - lr * (p.weight_decay * point)
-    return step("update", move, "against the slope, lr times; this is added to the point"), memory
+    return step("update", move, "lr times the direction, against the gradient; this is added to the point"), memory
 
 
 def tell_idle(kind: str, p: Parameters) -> None:
@@ -147,7 +147,7 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     points = np.stack([here.inputs["start"].value.ravel(), *(point.ravel() for _, point in made)])
     places = np.array([0, *(number for number, _ in made)])
     lines = [Line(f"point[{i}]", places, column) for i, column in enumerate(points.T[:MOST_LINES])]
-    yield Curves("the point along the steps", "step", tuple(lines))
+    yield Curves("the point at each step", "step", tuple(lines))
 
 
 @calculation(
@@ -157,13 +157,13 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         "adam's first step is lr long in every coordinate (ε = 0)": lambda f, gradients, start, c: same(
             f(gradients[:1], start, lr=c, eps=0), start - c * np.sign(gradients[0])
         ),
-        "c times all gradients lead adam to the same point (ε = 0)": lambda f, gradients, start, c: same(
+        "c times all gradients leads adam to the same point (ε = 0)": lambda f, gradients, start, c: same(
             f(c * gradients, start, eps=0), f(gradients, start, eps=0)
         ),
-        "without momentum, momentum is plain descent": lambda f, gradients, start: same(
+        "momentum with μ = 0 is plain gradient descent": lambda f, gradients, start: same(
             f(gradients, start, kind="momentum", momentum=0), f(gradients, start, kind="gd")
         ),
-        "gd has no memory: gradients in another order lead to the same point": lambda f, gradients, start: same(
+        "gd has no memory: gradients in any order lead to the same point": lambda f, gradients, start: same(
             f(*shuffled(gradients), start, kind="gd"), f(gradients, start, kind="gd")
         ),
         "without weight decay adamw is adam": lambda f, gradients, start: same(
@@ -175,20 +175,20 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     pictures=_way,
 )
 def optimizer(
-    G: Annotated[Node, "the gradient at each step, one row a step"],
+    G: Annotated[Node, "the gradient at each step, one row for each"],
     theta: Annotated[Node, "the point before the first step"],
     *,
     kind: Annotated[OptimizerKind, "which optimiser"] = "adam",
     lr: Annotated[float, "the learning rate: how long the steps are", FROM_0_ON] = 0.001,
     p: Annotated[Parameters, ""] = DEFAULTS,
 ) -> tuple[Node]:
-    """Follow given gradients from a point: the moments, the corrections and the moves of every step.
+    """Follow given gradients from a point: the moments, corrections and update of every step.
 
     Steps are counted from t = 1. adam: m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², m̂ = m/(1 − β₁ᵗ), v̂ = v/(1 − β₂ᵗ),
     θ ← θ − lr·m̂/(√v̂ + ε): ε stands outside the root, after the correction. momentum: u ← μu + g, θ ← θ − lr·u;
     nesterov: θ ← θ − lr·(g + μu); rmsprop divides by √v + ε without a correction, with β₂ for its decay; adagrad by
-    √Σg² + ε. Weight decay is L2, λθ added to g; in adamw −lr·λθ is apart from g. These are torch.optim's conventions
-    (whose own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay 0.99, adamw λ = 0.01).
+    √Σg² + ε. Weight decay is L2, λθ added to g; in adamw −lr·λθ is applied apart from g. These are torch.optim's
+    conventions (whose own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay 0.99, adamw λ = 0.01).
     """
     tell_idle(kind, p)
     memory: Memory = dict.fromkeys(RULES[kind].memory, as_node(0))
@@ -196,5 +196,5 @@ def optimizer(
     for t in range(1, G.size("t").args["axis"].size + 1):
         with group(f"step {t}"):
             move, memory = updated(kind, point, take(G, "t", t - 1), lr, t, p, memory)
-            point = step("point", point + move, "where this step arrives")
-    return (output("point", point, "where the last step arrives"),)
+            point = step("point", point + move, "the point after this step")
+    return (output("point", point, "the point after the last step"),)

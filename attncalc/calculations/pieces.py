@@ -39,16 +39,16 @@ from attncalc.ops import (
 from attncalc.steps import aside, group, output, step
 
 ABOUT = {
-    "scores": "Earlier queries are not looked at again: they may not see this token, so what they saw has not "
-    "changed. The work for a token grows with the number of tokens so far, and not with its square.",
-    "cached": "That is one key head of one layer; a model keeps as much for each of them. Fewer key heads, shared by "
-    "the queries' heads, make the cache smaller.",
-    "maximum": "Measured from it no exponential is above 1, whatever comes in later blocks: nothing overflows.",
-    "sum": "Earlier exponentials were measured from the old maximum: e^(s − old)·e^(old − new) = e^(s − new), so that "
-    "one factor for each query puts all of them right.",
-    "accumulator": "The same factor corrects the values mixed so far. Their weights are exponentials yet, which no "
-    "sum has divided.",
-    "output": "Divided by the whole sum they are softmax's weights, though no whole row of weights was ever there.",
+    "scores": "Earlier queries need not be computed again: they may not see this token, so their results have not "
+    "changed. The work for one token grows with the number of tokens so far, not with its square.",
+    "cached": "That is for one key head of one layer; a model caches as much for each of them. Fewer key heads, each "
+    "shared by several query heads, make the cache smaller.",
+    "maximum": "With the running maximum subtracted no exponential is above 1, so nothing overflows.",
+    "sum": "Earlier exponentials used the old maximum: e^(s − old)·e^(old − new) = e^(s − new), so one factor for each "
+    "query corrects all of them.",
+    "accumulator": "The same factor corrects the values mixed so far. Their weights are still exponentials, not yet "
+    "divided by their sum.",
+    "output": "Divided by the full sum they are softmax's weights, though a whole row of weights was never stored.",
 }
 """What a teacher would add to the reason of a step."""
 
@@ -78,11 +78,11 @@ def kv_cache(
     scale: Scale = "default",
     bytes: Annotated[int, "how many bytes a cached number takes: 2 in float16, 4 in float32"] = 2,
 ) -> tuple[Node, Node]:
-    """Causal attention one token at a time, with the keys and values of the past kept.
+    """Causal attention one token at a time, keeping the keys and values of past tokens.
 
-    Each token brings one query, one key and one value; it looks at the keys that are cached, its own among them. The
-    rows are those of causal attention (`largest_difference` says how exactly), at the price of the bytes that the
-    cache takes: 2·d for every token, head and layer where d_k = d_v = d.
+    Each token brings one query, one key and one value, and attends to all cached keys, its own included. The rows
+    are those of causal attention (`largest_difference` says how exactly), at the price of the memory that the cache
+    takes: d_k + d_v numbers for every token, key head and layer.
     """
     Q, K, V = queries_keys_values("kv-cache", (Q, K, V), X, (W_Q, W_K, W_V), keys="n")
     K, V = shared_heads(K, V, Q, None)
@@ -91,14 +91,18 @@ def kv_cache(
         with group(f"token {t + 1}"):
             query = part_of(Q, "n", t, t + 1)
             keys, values = (rename(part_of(kept, "n", 0, t + 1), "n", "m") for kept in (K, V))
-            why = "the new query against every key so far: one row, not a triangle"
+            why = "only the new query is compared with the keys so far: one row instead of a whole table"
             scores = step("scores", query @ keys.T, why, about=ABOUT["scores"])
-            weights = step("weights", softmax(scaled(query, scores, scale)), "shares among the past and itself")
-            rows.append(step("output", weights @ values, "what the past hands over to this token"))
+            weights = step(
+                "weights",
+                softmax(scaled(query, scores, scale)),
+                "the new token divides its attention among past tokens and itself",
+            )
+            rows.append(step("output", weights @ values, "mix the values seen so far by those weights"))
             width = K.size("d_k") + V.size("d_v")
-            why = "keys and values are kept, queries are used once"
+            why = "keys and values are needed again for later tokens, queries are not"
             aside("cached_bytes", bytes * (keys.size("m") * width), why, about=ABOUT["cached"])
-    whole = step("output", concat(rows, "n"), "the same rows as causal attention gives all at once")
+    whole = step("output", concat(rows, "n"), "the same rows that causal attention gives all at once")
     apart = absolute(whole - _causal(Q, rename(K, "n", "m"), rename(V, "n", "m"), scale))
     return whole, output("largest_difference", over_all(peak, apart), "from causal attention over all tokens at once")
 
@@ -120,10 +124,10 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     wv="d_model d_v",
     leading=("h",),
     laws={
-        "the size of the blocks does not matter": lambda f, q, k, v: same(
-            f(q, k, v, block=1), f(q, k, v, block=len(k))
+        "the block size does not matter": lambda f, q, k, v: same(f(q, k, v, block=1), f(q, k, v, block=len(k))),
+        "reordering the keys, together with their values, changes nothing": lambda f, q, k, v: same(
+            f(q, *shuffled(k, v)), f(q, k, v)
         ),
-        "keys may change places, if their values do too": lambda f, q, k, v: same(f(q, *shuffled(k, v)), f(q, k, v)),
     },
     reference="Dao et al. 2022, FlashAttention, section 3.1; Milakov and Gimelshein 2018",
 )
@@ -136,14 +140,14 @@ def flash(
     W_Q: ToQueries = None,
     W_K: ToKeys = None,
     W_V: ToValues = None,
-    block: Annotated[int, "how many keys are looked at together", AT_LEAST_1] = 2,
+    block: Annotated[int, "how many keys are processed together", AT_LEAST_1] = 2,
     causal: Causal = False,
     scale: Scale = "default",
 ) -> Node:
     """Attention one block of keys at a time, without ever holding a whole row of scores.
 
-    Each query keeps three things: the largest score so far, the sum of exponentials measured from it, and the values
-    mixed by these. A larger maximum shrinks what was there before by e^(old − new). The output is attention's own.
+    Each query keeps three things: the largest score so far, the sum of the exponentials relative to it, and the
+    values mixed by them. A new maximum scales the earlier two by e^(old − new). The output equals attention's.
     """
     Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V))
     K, V = shared_heads(K, V, Q, None)
@@ -152,21 +156,23 @@ def flash(
     for number, start in enumerate(range(0, size, block), start=1):
         with group(f"block {number}"):
             keys, values = (part_of(whole, "m", start, min(start + block, size)) for whole in (K, V))
-            scores = step("scores", _block_scores(Q, keys, start, causal, scale), "this block's keys alone")
+            scores = step("scores", _block_scores(Q, keys, start, causal, scale), "only the keys of this block")
             carried = _carry(scores, values, carried)
     assert carried is not None, "an axis holds at least one key"
     _, sums, mixed = carried
     return step(
-        "output", mixed / sums, "one division at the end, instead of one for every weight", about=ABOUT["output"]
+        "output", mixed / sums, "one division at the end instead of one for every weight", about=ABOUT["output"]
     )
 
 
 def _carry(scores: Node, values: Node, before: tuple[Node, Node, Node] | None) -> tuple[Node, Node, Node]:
     """The running maximum, sum and mixture after one more block."""
     whys = (
-        "the largest score so far, from which exponentials are measured",
-        "what was summed before shrinks as the maximum grows",
-        "the values mixed so far, not yet divided",
+        "the largest score so far, which is subtracted before e^x",
+        "what this block adds; what came before is rescaled, since the maximum may have grown"
+        if before
+        else "the sum of the exponentials so far, by which the result is divided at the end",
+        "the values mixed so far, not yet divided by the sum",
     )
     top = peak(scores) if before is None else maximum(before[0], peak(scores))
     top = step("maximum", top, whys[0], about=ABOUT["maximum"])

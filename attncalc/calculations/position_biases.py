@@ -18,7 +18,7 @@ from attncalc.steps import note, step
 
 MOST_BUCKETS = 4096
 
-Keys = Annotated[int | None, "how many keys; as many as queries where it is not given", AT_LEAST_1]
+Keys = Annotated[int | None, "how many keys; as many as queries if not given", AT_LEAST_1]
 
 
 def _alibi_bias(slopes: Node, distances: Node) -> Node:
@@ -29,7 +29,7 @@ def _alibi_bias(slopes: Node, distances: Node) -> Node:
 @calculation(
     infinite=True,
     laws={
-        "the bias depends on i − j alone": lambda f, heads, n: alike_along_diagonals(f(heads=heads, n=n)),
+        "the bias depends only on i − j": lambda f, heads, n: alike_along_diagonals(f(heads=heads, n=n)),
         "it never adds to a score": lambda f, heads, n: at_most(f(heads=heads, n=n), 0),
     },
     reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code",
@@ -41,26 +41,28 @@ def alibi(
     m: Keys = None,
     causal: Annotated[bool, "a query sees itself and what comes before it; the rest is −∞"] = False,
 ) -> tuple[Node, Node]:
-    """Tell scores how far apart query and key are: the farther, the less.
+    """Lower each score in proportion to the distance between its query and key.
 
-    −slope·|i − j|, added to the scaled scores before the softmax. Each head has its own slope, 2^(−8h/H) for heads
-    h = 1…H, so that some look near and some far. Nothing is added to the tokens, and nothing is learned.
+    −slope·|i − j| is added to the scaled scores before the softmax. Each head has its own slope, 2^(−8h/H) for heads
+    h = 1…H, so that some look near and some far. Nothing is added to the embeddings, and nothing is learned.
     """
     n = needed("n", n)
     m = n if m is None else m
-    slopes = step("slopes", slopes_of(heads), "a geometric row of slopes: steep heads look near, flat ones far")
+    slopes = step(
+        "slopes", slopes_of(heads), "a geometric sequence: heads with steep slopes look near, heads with flat ones far"
+    )
     axes = (Axis("n", n), Axis("m", m))
     i, j = index("n", axes, "i"), index("m", axes, "j")
-    distances = step("distances", absolute(i - j), "how many places apart, to either side")
+    distances = step("distances", absolute(i - j), "how far apart query and key are, in either direction")
     bias = _alibi_bias(slopes, distances)
     if causal:
         bias = keep_where(j <= i, bias, -np.inf)
-    return step("bias", bias, "added to the scaled scores: far keys lose, and no length is out of reach"), slopes
+    return step("bias", bias, "added to the scaled scores: distant keys are penalised, in texts of any length"), slopes
 
 
 @calculation(
     table="buckets h",
-    laws={"the bucket depends on key − query alone": lambda f, n: alike_along_diagonals(f(n=n))},
+    laws={"the bucket depends only on key − query": lambda f, n: alike_along_diagonals(f(n=n))},
     reference="Raffel et al. 2020, T5, section 2.1; as in mesh-tensorflow",
 )
 def t5_bias(
@@ -68,15 +70,15 @@ def t5_bias(
     *,
     n: Annotated[int | None, "how many queries", AT_LEAST_1] = None,
     m: Keys = None,
-    buckets: Annotated[int | None, "how many buckets; as many as the table has rows, else 32"] = None,
-    max_distance: Annotated[int, "from here on all distances share a bucket"] = 128,
+    buckets: Annotated[int | None, "how many buckets; as many as the table has rows, or 32 without one"] = None,
+    max_distance: Annotated[int, "from this distance on, all share one bucket"] = 128,
     causal: Annotated[bool, "the decoder's buckets: none for keys to the right"] = False,
 ) -> tuple[Node, ...]:
-    """Put relative positions in buckets, and look up each head's bias for them.
+    """Sort relative positions into buckets, and look up each head's bias for them.
 
-    The distance is key − query. Near distances have a bucket each, far ones share buckets that widen with the
-    logarithm up to max_distance. Half of the buckets are for keys to the right, unless causal. T5 adds the bias to
-    Q·Kᵀ without dividing by √d_k.
+    The distance is key − query. Each near distance has its own bucket; far ones share buckets that widen
+    logarithmically up to max_distance. Unless causal, half of the buckets are for keys to the right. T5 adds the bias
+    to Q·Kᵀ without dividing by √d_k.
     """
     n = needed("n", n)
     m = n if m is None else m
@@ -84,7 +86,7 @@ def t5_bias(
     buckets = rows if buckets is None else buckets
     _check_buckets(buckets, max_distance, causal=causal)
     if table is not None and rows != buckets:
-        raise ShapeError(f"the table has {rows} rows, and there are {buckets} buckets")
+        raise ShapeError(f"the table has {rows} rows, but there are {buckets} buckets")
     axes = (Axis("n", n), Axis("m", m))
     relative = step(
         "relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative"
@@ -92,26 +94,24 @@ def t5_bias(
     numbers = step(
         "buckets",
         bucket(relative, buckets, max_distance, causal=causal),
-        "near ones are told apart one by one, far ones by their logarithm",
+        "each near distance gets its own bucket, far ones share them by their logarithm",
     )
-    note("T5 adds this bias to Q·Kᵀ itself: no 1/√d_k goes with it (--scale none)")
+    note("T5 adds this bias to Q·Kᵀ itself, without dividing by √d_k (--scale none)")
     if table is None:
         return (numbers,)
     return step(
-        "bias", lookup(table.T, numbers, "buckets"), "each head has learned what a distance means to it"
+        "bias", lookup(table.T, numbers, "buckets"), "each head has learned its own bias for each bucket"
     ), numbers
 
 
 def _check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
     if buckets > MOST_BUCKETS:
-        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, and not {buckets}")
+        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, not {buckets}")
     own = buckets if causal else buckets // 2
     if own < 2 or (not causal and buckets % 2):
-        raise OptionError(
-            f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, and not {buckets}"
-        )
+        raise OptionError(f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, not {buckets}")
     if max_distance <= own // 2:
         raise OptionError(
-            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, and not "
+            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, not "
             f"{max_distance}"
         )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
 """How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
 
-Base = Annotated[float, "the wavelengths reach from 2π to 2π times this", ABOVE_0]
+Base = Annotated[float, "the wavelengths range from 2π to 2π times this", ABOVE_0]
 Count = Annotated[int | None, "how many positions", AT_LEAST_1]
 
 
@@ -84,7 +84,7 @@ def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
 
 @calculation(
     laws={
-        "PE_i·PE_j depends on i − j alone": lambda f, n, d: alike_along_diagonals((e := f(n=n, d=2 * d).result) @ e.T),
+        "PE_i·PE_j depends only on i − j": lambda f, n, d: alike_along_diagonals((e := f(n=n, d=2 * d).result) @ e.T),
         "every position has the length √(d/2)": lambda f, n, d: same((f(n=n, d=2 * d).result ** 2).sum(-1), d),
     },
     pictures=_waves,
@@ -97,24 +97,32 @@ def sinusoidal(
     base: Base = 10000,
     start: Annotated[int, "the first position"] = 0,
     layout: Annotated[
-        Literal["interleaved", "concatenated"], "sines and cosines in turn, or all sines before all cosines"
+        Literal["interleaved", "concatenated"], "sines and cosines alternating, or all sines before all cosines"
     ] = "interleaved",
-    properties: Annotated[bool, "show that PE_i·PE_j depends on i − j alone, and that a shift is a matrix"] = False,
-    offset: Annotated[int, "the shift of the properties"] = 1,
+    properties: Annotated[
+        bool, "show that PE_i·PE_j depends only on i − j, and that a shift is a matrix product"
+    ] = False,
+    offset: Annotated[int, "the shift that --properties shows"] = 1,
 ) -> Node:
-    """Tell a position by sines and cosines of many wavelengths.
+    """Encode each position by sines and cosines of many wavelengths.
 
-    PE[p, 2i] = sin(p·base^(−2i/d)) and PE[p, 2i + 1] = cos(of the same angle), with positions from 0. i is the number
-    of the pair, not of the column: the two of a pair share one frequency.
+    PE[p, 2i] = sin(p·base^(−2i/d)) and PE[p, 2i + 1] = cos(p·base^(−2i/d)), with positions from 0. i is the number
+    of the pair, not of the column: the two columns of a pair share one frequency.
     """
     n, d = needed("n", n), needed("d", d)
     places, width, pairs = Axis("n", n), Axis("d", d), Axis("pair", (d + 1) // 2)
-    why = "the first pair turns fastest, the last slowest; both columns of a pair share one"
+    why = "the first pair rotates fastest, the last slowest; both columns of a pair share one frequency"
     frequencies = step("frequencies", powers_of(as_node(base), pairs, d), why)
     position = index("n", (places,), "p")
     angles = outer(position + start if start else position, frequencies)
-    angles = step("angles", angles, "each position turns every pair on by the pair's own frequency, in radians")
-    encoding = step("encoding", woven(angles, width, layout), "a sine alone would not tell rising from falling")
+    angles = step(
+        "angles", angles, "each step to the next position rotates a pair by the pair's own frequency, in radians"
+    )
+    encoding = step(
+        "encoding",
+        woven(angles, width, layout),
+        "two angles can share a sine; with the cosine beside it each angle is told apart",
+    )
     if properties:
         _properties(encoding, frequencies, layout, offset)
     return encoding
@@ -124,11 +132,11 @@ def _properties(encoding: Node, frequencies: Node, layout: str, offset: int) -> 
     if encoding.axes[-1].size % 2:
         raise OptionError("--properties need an even --d: the last sine has no cosine beside it")
     products = encoding @ rename(encoding, "n", "m").T
-    aside("products", products, "PE_i·PE_j is the same along each diagonal: it depends on i − j alone")
+    aside("products", products, "PE_i·PE_j is the same along each diagonal: it depends only on i − j")
     further = frequencies if offset == 1 else offset * frequencies
     shift = aside(
         "shift",
         rotate(identity(encoding.axes[-1:]), cos(further), -sin(further), PAIRS[layout]),
-        "one matrix for all positions: it adds to every pair's angle what the shift adds",
+        "one matrix for all positions: it rotates every pair by the angle that the shift adds",
     )
     aside("shifted", rename(encoding, "d", "d'") @ shift, f"PE_p times that matrix is PE_(p + {offset})")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from attncalc.pictures import Picture, Sweep
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
-Base = Annotated[int | Literal["e"], "of the logarithm: e, 2 or 10"]
+Base = Annotated[int | Literal["e"], "the base of the logarithm: e, 2 or 10"]
 UNITS: dict[int | str, str] = {"e": "nats", 2: "bits", 10: "decimal digits"}
 """What information is counted in, by the logarithm's base."""
 
@@ -35,7 +35,7 @@ def _chosen(x: Node, axis: int) -> str:
 def log_to(base: int | str, x: Node) -> Node:
     """The logarithm to the base that an option names."""
     if base not in UNITS:
-        raise OptionError(f"--base must be e, 2 or 10, and not {base}")
+        raise OptionError(f"--base must be e, 2 or 10, not {base}")
     return logarithm(x, base)
 
 
@@ -71,11 +71,11 @@ def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]
     slopes=_slopes,
     laws={
         "every row sums to 1": lambda f, x: same(f(x).result.sum(-1), 1),
-        "a shift of all scores changes nothing": lambda f, x, c: same(f(x + c), f(x)),
-        "the shares stand in the order of the scores": lambda f, x: same(
+        "adding the same number to all scores changes nothing": lambda f, x, c: same(f(x + c), f(x)),
+        "a larger score gets a larger share": lambda f, x: same(
             np.argsort(f(x).result, kind="stable"), np.argsort(x, kind="stable")
         ),
-        "temperature T is a division of the scores by T": lambda f, x, c: same(f(x, temperature=c), f(x / c)),
+        "a temperature of T divides the scores by T": lambda f, x, c: same(f(x, temperature=c), f(x / c)),
         "the gradient of a row sums to 0": lambda f, x: same(f(x).grad(x).result.sum(-1), 0),
     },
     pictures=_against_temperature,
@@ -85,12 +85,12 @@ def softmax(
     x: Annotated[Node, "scores, also called logits; −inf where masked"],
     *,
     axis: Axis = -1,
-    temperature: Annotated[float, "scores are divided by it: above 1 flattens, below 1 sharpens", ABOVE_0] = 1,
+    temperature: Annotated[float, "what the scores are divided by: above 1 flattens, below 1 sharpens", ABOVE_0] = 1,
     log: Annotated[bool, "give the logarithms of the shares, as log-softmax does"] = False,
 ) -> Node:
-    """Turn scores into shares that are positive and sum to 1.
+    """Turn scores into probabilities: positive shares that sum to 1.
 
-    exp(x/T) / Σ exp(x/T) along the axis. The largest score is taken away first, which changes nothing and keeps the
+    exp(x/T) / Σ exp(x/T) along the axis. The largest score is subtracted first, which changes nothing and keeps the
     exponentials from overflowing.
     """
     over = _chosen(x, axis)
@@ -99,10 +99,10 @@ def softmax(
         scores = step("scaled", x / temperature, "above 1 the shares become more alike, below 1 less so")
     if log:
         return _log_softmax(scores, over)
-    shifted = step("shifted", scores - held(peak(scores, over)), "the shares stay as they are, and e^x cannot overflow")
-    exponentials = step("exponentials", exp(shifted), "every score becomes positive, and gaps become ratios")
-    sums = step("sum", total(exponentials, over), "the whole that is shared out")
-    return step("softmax", exponentials / sums, "each entry's share of the whole")
+    shifted = step("shifted", scores - held(peak(scores, over)), "the shares stay the same, and e^x cannot overflow")
+    exponentials = step("exponentials", exp(shifted), "every score becomes positive, and differences become ratios")
+    sums = step("sum", total(exponentials, over), "the total that each exponential is a share of")
+    return step("softmax", exponentials / sums, "each entry's share of the total; the shares sum to 1")
 
 
 @calculation(
@@ -110,12 +110,12 @@ def softmax(
     check=not_all_masked("x"),
     laws={
         "their exponentials sum to 1": lambda f, x: same(np.exp(f(x).result).sum(-1), 1),
-        "a shift of all scores changes nothing": lambda f, x, c: same(f(x + c), f(x)),
-        "done twice it is done once": lambda f, x: same(f(f(x).result), f(x)),
+        "adding the same number to all scores changes nothing": lambda f, x, c: same(f(x + c), f(x)),
+        "applying it twice is the same as once": lambda f, x: same(f(f(x).result), f(x)),
     },
 )
 def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis = -1) -> Node:
-    """The logarithms of the softmax, without leaving the safe range of numbers.
+    """The logarithm of the softmax, computed so that nothing overflows or vanishes.
 
     x − ln Σ exp(x) along the axis; the logarithm of a share too small to hold is still a plain number.
     """
@@ -124,9 +124,9 @@ def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis 
 
 def _log_softmax(x: Node, over: str) -> Node:
     largest = held(peak(x, over))
-    shifted = step("shifted", x - largest, "e^x cannot overflow once the largest score is 0")
-    whole = step("logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the whole; a soft maximum")
-    return step("log_softmax", log_share(x, whole, over), "a ratio of exponentials is a difference of logarithms")
+    shifted = step("shifted", x - largest, "with the largest score at 0, e^x cannot overflow")
+    whole = step("logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the total; a soft maximum")
+    return step("log_softmax", log_share(x, whole, over), "the logarithm of a ratio is a difference of logarithms")
 
 
 @calculation(
@@ -141,13 +141,13 @@ def _log_softmax(x: Node, over: str) -> Node:
     reference="Shannon 1948, A Mathematical Theory of Communication",
 )
 def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Node:
-    """How uncertain a distribution is: the surprise that it holds on average.
+    """How uncertain a distribution is: the average surprise of its outcomes.
 
-    −Σ p·log p: 0 where one outcome is certain, log n where all n are alike. To the base 2 it is in bits, to the base e
-    in nats. An outcome of probability 0 adds nothing: 0·log 0 = 0, its limit.
+    −Σ p·log p: 0 where one outcome is certain, log n where all n are equally likely. With base 2 it is in bits, with
+    base e in nats. An outcome of probability 0 adds nothing: 0·log 0 = 0, its limit.
     """
-    logs = step("logs", log_to(base, p), "the rarer an outcome, the further below 0")
-    terms = step("terms", weigh(p, logs), "each outcome counts as often as it comes; 0·log 0 = 0, its limit")
+    logs = step("logs", log_to(base, p), "the rarer an outcome, the further its logarithm lies below 0")
+    terms = step("terms", weigh(p, logs), "each outcome is weighted by how often it occurs; 0·log 0 = 0, its limit")
     return step("entropy", -total(terms), f"the average surprise, in {UNITS[base]}; the minus makes it positive")
 
 
@@ -175,16 +175,16 @@ def _impossible(trace: Trace) -> Iterator[str]:
     reference="Kullback and Leibler 1951",
 )
 def kl(
-    p: Annotated[Node, "the distribution that holds"],
-    q: Annotated[Node, "the distribution that stands in for it"],
+    p: Annotated[Node, "the true distribution"],
+    q: Annotated[Node, "the distribution used in its place"],
     *,
     base: Base = "e",
 ) -> Node:
-    """How much is lost by taking q where p holds: the Kullback–Leibler divergence of q from p.
+    """How much is lost by using q when p is true: the Kullback–Leibler divergence D(p‖q).
 
-    Σ p·log(p/q), never negative, 0 only for q = p, and not the same the other way round, so that it is no distance. It
+    Σ p·log(p/q): never negative, 0 only for q = p, and not the same with p and q swapped, so it is not a distance. It
     is infinite where q is 0 and p is not; where p is 0 a term is 0, whatever q is.
     """
-    ratios = step("ratios", ratio(p, q), "above 1 where p expects more than q does; 0 where p expects nothing")
-    terms = step("terms", weigh(p, log_to(base, ratios)), "weighed by how often each comes if p holds; 0·log 0 = 0")
-    return step("divergence", total(terms), f"gains and losses on average, in {UNITS[base]}: never below 0")
+    ratios = step("ratios", ratio(p, q), "above 1 where p gives an outcome more than q does; 0 where p gives none")
+    terms = step("terms", weigh(p, log_to(base, ratios)), "weighted by how often each occurs under p; 0·log 0 = 0")
+    return step("divergence", total(terms), f"the average of log p/q under p, in {UNITS[base]}: never below 0")

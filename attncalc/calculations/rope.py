@@ -46,35 +46,35 @@ def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     positions="n",
     leading=("h",),
     laws={
-        "lengths are kept": lambda f, x: same((f(x).result ** 2).sum(-1), (x**2).sum(-1)),
-        "q_m·k_n depends on m − n alone": lambda f, x: alike_along_diagonals((r := f(0 * x + x[0]).result) @ r.T),
-        "turned back, it is what it was": lambda f, x: same(f(f(x).result, inverse=True), x),
-        "position 0 is not turned": lambda f, x: same(f(x).result[0], x[0]),
+        "lengths do not change": lambda f, x: same((f(x).result ** 2).sum(-1), (x**2).sum(-1)),
+        "q_m·k_n depends only on m − n": lambda f, x: alike_along_diagonals((r := f(0 * x + x[0]).result) @ r.T),
+        "rotating back restores the vector": lambda f, x: same(f(f(x).result, inverse=True), x),
+        "position 0 is not rotated": lambda f, x: same(f(x).result[0], x[0]),
     },
     pictures=_turning,
     reference="Su et al. 2021, RoFormer, eq. 15 and 34; scalings as in Hugging Face transformers, modeling_rope_utils",
 )
 def rope(
-    X: Annotated[Node, "queries or keys, one a row: a head's vectors, since the frequencies go by their width"],
-    positions: Annotated[Node | None, "each row's position; 0, 1, 2 … where they are not given"] = None,
+    X: Annotated[Node, "queries or keys, one a row: the vectors of one head, since their width sets the frequencies"],
+    positions: Annotated[Node | None, "each row's position; 0, 1, 2 … if not given"] = None,
     *,
     rotation: Annotated[Rotation, ""] = DEFAULTS,
-    inverse: Annotated[bool, "turn back"] = False,
-    properties: Annotated[bool, "show that lengths are kept, and that q_m·k_n depends on m − n alone"] = False,
+    inverse: Annotated[bool, "rotate back"] = False,
+    properties: Annotated[bool, "show that lengths do not change, and that q_m·k_n depends only on m − n"] = False,
 ) -> Node:
-    """Turn pairs of a vector by angles that grow with its position.
+    """Rotate pairs of a vector's entries by angles that grow with its position.
 
     The pair (a, b) number i at position p becomes (a·cos pθ − b·sin pθ, a·sin pθ + b·cos pθ) with θ = base^(−2i/d), so
-    that the dot products of what was turned tell how far two are apart. d is the width of the vector that is turned (a
-    head's, not the model's), and positions begin at 0. Which two make a pair is a convention: neighbours (the paper,
-    GPT-J) or entries half the width apart (GPT-NeoX, Llama in transformers). Queries and keys are turned, values not.
+    that the dot product of two rotated vectors depends on how far apart they are. d is the width of the vector rotated
+    (a head's, not the model's), and positions start at 0. Which two make a pair is a convention: neighbours (the paper,
+    GPT-J) or entries half the width apart (GPT-NeoX, Llama in transformers). Queries and keys are rotated, values not.
     """
     place = X.axes[-2]
     pairs = Axis("pair", rotated_dims(X, rotation) // 2)
     length = place.size if positions is None else None
     frequencies = frequencies_of(rotation, pairs, length)
     where = index(place.name, (place,), "p") if positions is None else positions
-    angles = step("angles", outer(where, frequencies), "a place further on means an angle further, in radians")
+    angles = step("angles", outer(where, frequencies), "the angle grows in proportion to the position, in radians")
     strength = attention_factor(rotation)
     if strength is not None and inverse:
         strength = 1 / strength
@@ -82,12 +82,14 @@ def rope(
     if strength is not None:
         note("cosines and sines carry the attention factor: lengths change by it, and scores by its square")
         cosines, sines = strength * cosines, strength * sines
-    cosines = step("cosines", cosines, "how much of an entry stays with it")
-    sines = step("sines", sines, "how much goes over to the other one of the pair")
+    cosines = step("cosines", cosines, "how much each entry keeps of itself")
+    sines = step("sines", sines, "how much each entry takes from the other one of its pair")
     result = step(
         "rotated",
         turned(X, cosines, -sines if inverse else sines, rotation),
-        "the pair turns back by the same angle" if inverse else "a vector's direction now tells its place",
+        "each pair is rotated back by the same angle"
+        if inverse
+        else "the direction of the vector now encodes its position",
     )
     if properties:
         _properties(X, cosines, sines, rotation, result)
@@ -95,13 +97,13 @@ def rope(
 
 
 def _properties(X: Node, cosines: Node, sines: Node, rotation: Rotation, result: Node) -> None:
-    aside("norms", root_of_sum(total(X**2), X, 2), "the lengths before")
-    kept = "a turn keeps them" if attention_factor(rotation) is None else "the attention factor stretches them"
+    aside("norms", root_of_sum(total(X**2), X, 2), "the lengths before the rotation")
+    kept = "a rotation keeps them" if attention_factor(rotation) is None else "the attention factor stretches them"
     aside("rotated_norms", root_of_sum(total(result**2), result, 2), f"the lengths after: {kept}")
     name, rows = X.names[-2], X.axes[-2].size
     q, k = (turned(spread(take(X, name, i), X.axes), cosines, sines, rotation) for i in (0, min(rows - 1, 1)))
     aside(
         "products",
         q @ rename(k, name, "m").T,
-        "one query at every place against one key at every place: the same along each diagonal, whatever the place",
+        "one query at every position times one key at every position: the same along each diagonal",
     )

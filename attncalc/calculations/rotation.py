@@ -17,17 +17,17 @@ class Rotation(NamedTuple):
     base: Annotated[float, "frequencies are base^(−2i/d)", ABOVE_0] = 10000
     layout: Annotated[
         Literal["interleaved", "half"],
-        "which two make a pair: (2i, 2i + 1) as in the paper, or (i, i + d/2) as in Llama",
+        "which two entries make a pair: (2i, 2i + 1) as in the paper, or (i, i + d/2) as in Llama",
     ] = "interleaved"
-    dims: Annotated[int | None, "turn the first so many dimensions only"] = None
+    dims: Annotated[int | None, "rotate only this many of the first dimensions"] = None
     scaling: Annotated[
         Literal["none", "base", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3"],
-        "how frequencies change for longer texts than were trained on",
+        "how the frequencies change for texts longer than the trained length",
     ] = "none"
-    factor: Annotated[Optional, "how many times longer the text may be", ABOVE_0] = None
-    original_length: Annotated[int | None, "the length that was trained on", ABOVE_0] = None
+    factor: Annotated[Optional, "how many times longer than the trained length the text may be", ABOVE_0] = None
+    original_length: Annotated[int | None, "the trained length", ABOVE_0] = None
     length: Annotated[
-        int | None, "the length of this text (dynamic, longrope); as many as there are positions", ABOVE_0
+        int | None, "the length of this text (dynamic, longrope); the number of positions if not given", ABOVE_0
     ] = None
     low_freq_factor: Annotated[Optional, "llama3: pairs with fewer turns than this are slowed down (1)"] = None
     high_freq_factor: Annotated[Optional, "llama3: pairs with more turns than this stay as they are (4)"] = None
@@ -35,7 +35,7 @@ class Rotation(NamedTuple):
     beta_slow: Annotated[Optional, "yarn: pairs with fewer turns than this are slowed down (1)", ABOVE_0] = None
     attention_factor: Annotated[Optional, "yarn, longrope: what cosines and sines are multiplied by", ABOVE_0] = None
     mscale: Annotated[Optional, "yarn: the attention factor's numerator, with mscale-all-dim"] = None
-    mscale_all_dim: Annotated[Optional, "yarn: its denominator"] = None
+    mscale_all_dim: Annotated[Optional, "yarn: the attention factor's denominator"] = None
     no_truncate: Annotated[bool, "yarn: the ramp's ends are not rounded to whole pairs"] = False
     short_factor: Annotated[
         tuple[float, ...] | None, "longrope: a divisor for each pair, within the trained length"

@@ -40,16 +40,16 @@ def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 
 @calculation(
     laws={
-        "noam is highest where the warm-up ends": lambda f, warmup, steps: at_most(
+        "noam is highest at the end of the warm-up": lambda f, warmup, steps: at_most(
             f(warmup=warmup, steps=warmup + steps), f(warmup=warmup, at=(warmup,))
         ),
-        "noam: four times the width, half the rate": lambda f, d_model, steps: same(
+        "noam: four times the width gives half the rate": lambda f, d_model, steps: same(
             2 * f(d_model=4 * d_model, steps=steps).result, f(d_model=d_model, steps=steps)
         ),
         "cosine and linear end at 0": lambda f, warmup, steps: all(
             same(f(kind=kind, warmup=warmup, steps=warmup + steps).result[-1], 0) for kind in ("cosine", "linear")
         ),
-        "the warm-up is a straight climb": lambda f, warmup, c: same(
+        "the warm-up rises in a straight line": lambda f, warmup, c: same(
             f(kind="constant", warmup=warmup, lr=c, steps=warmup), c * np.arange(1, warmup + 1) / warmup
         ),
     },
@@ -58,27 +58,29 @@ def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 )
 def schedule(
     *,
-    kind: Annotated[Literal["noam", "cosine", "linear", "constant"], "how it goes on after the warm-up"] = "noam",
+    kind: Annotated[
+        Literal["noam", "cosine", "linear", "constant"], "the shape of the schedule after the warm-up"
+    ] = "noam",
     d_model: Annotated[int, "the width of the model (noam)", AT_LEAST_1] = 512,
-    warmup: Annotated[int | None, "over so many steps it climbs straight up (noam 4000, else 0)", FROM_0_ON] = None,
+    warmup: Annotated[int | None, "the number of steps of the warm-up (noam 4000, else 0)", FROM_0_ON] = None,
     lr: Annotated[float, "the highest learning rate; for noam a factor in front"] = 1,
-    steps: Annotated[int | None, "how many steps there are; cosine and linear end there, at 0", AT_LEAST_1] = None,
-    at: Annotated[tuple[int, ...] | None, "these steps alone, counted from 1"] = None,
+    steps: Annotated[int | None, "how many steps there are; cosine and linear reach 0 at the last", AT_LEAST_1] = None,
+    at: Annotated[tuple[int, ...] | None, "only these steps, counted from 1"] = None,
 ) -> Node:
-    """The learning rate of every step: a climb, and then a descent.
+    """The learning rate at every step: first a warm-up, then a decay.
 
-    noam: lr·d_model^(−1/2)·min(s^(−1/2), s·warmup^(−3/2)). The others climb to lr over the warm-up, by lr/warmup a
-    step; from there cosine goes to 0 along half a wave, linear in a straight line, and constant stays. Row i is step
-    i, and steps are counted from 1: in step 0 noam has no value.
+    noam: lr·d_model^(−1/2)·min(s^(−1/2), s·warmup^(−3/2)). The others rise to lr over the warm-up, by lr/warmup a
+    step; then cosine falls to 0 along half a wave, linear along a straight line, and constant stays. Row i is step
+    i, and steps are counted from 1: at step 0 noam has no value.
     """
     warm = warmup if warmup is not None else 4000 if kind == "noam" else 0
     if kind == "noam" and warm < 1:
-        raise OptionError(f"--warmup must be at least 1 for noam, and not {warm}")
+        raise OptionError(f"--warmup must be at least 1 for noam, not {warm}")
     if steps is None and (at is None or kind in ("cosine", "linear")):
         raise OptionError(f"--steps must be given: {'how long it is' if at else 'how many rows there are'}")
     if at is None and (steps or 0) > MOST_ROWS:
         raise OptionError(
-            f"--steps {steps} makes a row for each step, and {MOST_ROWS:,} are the most",
+            f"--steps {steps} makes a row for each step, but {MOST_ROWS:,} is the limit",
             hint="--at 1,1000,1000000 shows these steps alone",
         )
     shown = tuple(range(1, (steps or 0) + 1)) if at is None else at
@@ -91,10 +93,10 @@ def schedule(
     s = constants(shown, Axis("step", len(shown)), "s")
     rate = _noam(s, d_model, warm) if kind == "noam" else _climbed(kind, s, warm, steps or 0)
     whys = {
-        "noam": "a straight climb, then 1/√s: the smaller of the two holds, and they meet at the end of the warm-up",
-        "cosine": "down along half a wave: slowly at first, and slowly at the end",
+        "noam": "a straight rise, then 1/√s: the smaller of the two counts, and they meet at the end of the warm-up",
+        "cosine": "down along half a cosine wave: slowly at first, and slowly at the end",
         "linear": "down in a straight line, to 0 at the last step",
-        "constant": "as long as before, to the end",
+        "constant": "the same rate to the end",
     }
     return step("lr", rate if lr == 1 else lr * rate, whys[kind])
 

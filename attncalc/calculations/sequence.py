@@ -26,43 +26,53 @@ GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
         "c times the input gives c times the output": lambda f, x, kernel, c: same(
             f(c * x, kernel), c * f(x, kernel).result
         ),
-        "an input that is shifted gives an output that is shifted": lambda f, x, kernel: same(
+        "shifting the input shifts the output": lambda f, x, kernel: same(
             f(np.insert(x, 0, 0, axis=-1), kernel).result[..., 1:], f(x, kernel)
         ),
     },
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, eq. 9.6; as torch.nn.functional.conv2d",
 )
 def conv(
-    X: Annotated[Node, "a row, a picture, or a picture with channels in front"],
-    K: Annotated[Node, "the kernel: with channels it has as many, and several kernels stand in front of each other"],
+    X: Annotated[Node, "a row, an image, or an image with channels in front"],
+    K: Annotated[Node, "the kernel: with as many channels as the input, if any; several kernels along a leading axis"],
     *,
-    stride: Annotated[tuple[int, ...], "how far the window moves on; one number, or one an axis", AT_LEAST_1] = (1,),
-    padding: Annotated[tuple[int, ...], "how many zeros are put on each side", FROM_0_ON] = (0,),
-    dilation: Annotated[tuple[int, ...], "how far apart the window's places lie", AT_LEAST_1] = (1,),
+    stride: Annotated[
+        tuple[int, ...], "how far the window moves each time; one number, or one for each axis", AT_LEAST_1
+    ] = (1,),
+    padding: Annotated[tuple[int, ...], "how many zeros are added on each side", FROM_0_ON] = (0,),
+    dilation: Annotated[tuple[int, ...], "how far apart the entries of the window are", AT_LEAST_1] = (1,),
 ) -> Node:
-    """Slide a small window over an input and ask, at every place, how much it looks like the kernel.
+    """Slide a small kernel over an input and measure, at every position, how well the two match.
 
-    Σ window ⊙ kernel at every place. It is cross-correlation, as in deep learning: the kernel is not turned round, as
-    it is in a mathematician's convolution. Channels are summed where the kernel has them; a kernel without channels
-    serves each channel by itself. The result has ⌊(l + 2·padding − dilation·(k − 1) − 1)/stride⌋ + 1 places.
+    Σ window ⊙ kernel at every position. This is cross-correlation, as in deep learning: the kernel is not flipped, as
+    it would be in a mathematical convolution. Channels are summed if the kernel has them; a kernel without channels is
+    applied to each channel by itself. The result has ⌊(l + 2·padding − dilation·(k − 1) − 1)/stride⌋ + 1 positions.
     """
     picture = "h" in X.names[-2:]
     along = X.axes[-2:] if picture else X.axes[-1:]
     inside = K.axes[-2:] if K.names[-1] == "kw" else K.axes[-1:]
     if len(along) != len(inside) or ("c" in K.names and "c" not in X.names):
         raise ShapeError(
-            f"x is {' × '.join(X.names)}, and the kernel {' × '.join(K.names)}",
-            hint="a row takes a kernel [k], a picture [kh, kw], a picture with channels [c, kh, kw] or [o, c, kh, kw]",
+            f"x is {' × '.join(X.names)}, but the kernel is {' × '.join(K.names)}",
+            hint="a row takes a kernel [k], an image [kh, kw], an image with channels [c, kh, kw] or [o, c, kh, kw]",
         )
     slides = _slides(along, inside, stride, padding, dilation)
-    seen = step("windows", windows(X, slides), "what the kernel sees at each place, zeros where the input has ended")
+    seen = step(
+        "windows",
+        windows(X, slides),
+        "the part of the input under the kernel at each position, with zeros beyond the edges",
+    )
     if "o" in K.names:
         seen = spread(seen, (*(a for a in X.axes if a not in (*along, *K.axes)), K.axes[-4], *_reordered(seen, K)))
-    products = step("products", seen * K, "entries that agree with the kernel count for, others against")
+    products = step(
+        "products",
+        seen * K,
+        "entries of the kernel's sign count towards a match, those of the opposite sign against it",
+    )
     result = products
     for name in [name for name in K.names[::-1] if name != "o"]:
         result = total(result, name)
-    return step("output", result, "one number for each place: the same kernel everywhere, whatever the place")
+    return step("output", result, "one number for each position; the same kernel is used everywhere")
 
 
 def _reordered(seen: Node, K: Node) -> Axes:
@@ -88,7 +98,7 @@ def _slides(
 def _each(name: str, values: Sequence[int], count: int) -> Sequence[int]:
     """One number for each axis, from one for all of them."""
     if len(values) not in (1, count):
-        raise OptionError(f"--{name} takes one number, or {count}, and {len(values)} were given")
+        raise OptionError(f"--{name} takes one number or {count}, but {len(values)} were given")
     return values if len(values) == count else list(values) * count
 
 
@@ -100,13 +110,13 @@ def _each(name: str, values: Sequence[int], count: int) -> Sequence[int]:
     h0="h",
     c0="h",
     laws={
-        "where W_h is 0 it forgets: only the last input counts": lambda f, x, wx: same(
+        "if W_h is 0 nothing is remembered: only the last input counts": lambda f, x, wx: same(
             f(x, wx, np.zeros(2 * wx.shape[1:])), f(x[-1:], wx, np.zeros(2 * wx.shape[1:]))
         ),
-        "read in two parts, with the state handed over, it is the same": lambda f, x, wx, wh: same(
+        "reading in two parts, passing the state on, gives the same": lambda f, x, wx, wh: same(
             f(x[1:], wx, wh, h0=f(x[:1], wx, wh).result), f(x, wx, wh)
         ),
-        "a state does not depend on what is read later": lambda f, x, wx, wh: same(
+        "a state does not depend on later inputs": lambda f, x, wx, wh: same(
             f(x[:-1], wx, wh)["states"], f(x, wx, wh)["states"][:-1]
         ),
         "the state stays between −1 and 1": lambda f, x, wx, wh: at_most(np.abs(f(x, wx, wh)["states"]), 1),
@@ -116,19 +126,19 @@ def _each(name: str, values: Sequence[int], count: int) -> Sequence[int]:
 )
 def rnn(
     X: Annotated[Node, "the inputs, one time step a row"],
-    W_x: Annotated[Node, "from the input: the gates' columns side by side (PyTorch's weight_ih, transposed)"],
-    W_h: Annotated[Node, "from the state before (PyTorch's weight_hh, transposed)"],
+    W_x: Annotated[Node, "the input's weights, the gates' columns side by side (PyTorch's weight_ih, transposed)"],
+    W_h: Annotated[Node, "the previous state's weights (PyTorch's weight_hh, transposed)"],
     b: Annotated[Node | None, "the bias"] = None,
-    h_0: Annotated[Node | None, "the state before the first step; 0 where it is not given"] = None,
-    c_0: Annotated[Node | None, "lstm: the cell before the first step; 0 where it is not given"] = None,
+    h_0: Annotated[Node | None, "the state before the first step; 0 if not given"] = None,
+    c_0: Annotated[Node | None, "lstm: the cell before the first step; 0 if not given"] = None,
     *,
-    kind: Annotated[Literal["tanh", "gru", "lstm"], "how the state is carried on"] = "tanh",
+    kind: Annotated[Literal["tanh", "gru", "lstm"], "the kind of cell"] = "tanh",
 ) -> tuple[Node, ...]:
-    """Read a sequence one step after the other, with a state that remembers.
+    """Read a sequence one step at a time, with a state that remembers.
 
     tanh: h′ = tanh(x·W_x + h·W_h + b). lstm: gates i, f, g, o; c′ = f ⊙ c + i ⊙ g, h′ = o ⊙ tanh(c′). gru: gates r, z,
-    n, where n = tanh(x·W_xn + b_n + r ⊙ (h·W_hn)); h′ = (1 − z) ⊙ n + z ⊙ h. The gates stand in PyTorch's order.
-    PyTorch has two biases, which only matters for the n of a gru: b is bias_ih there, and bias_hh is 0.
+    n, where n = tanh(x·W_xn + b_n + r ⊙ (h·W_hn)); h′ = (1 − z) ⊙ n + z ⊙ h. The gates are in PyTorch's order.
+    PyTorch has two biases, which matters only for the n of a gru: here b is its bias_ih, and bias_hh is 0.
     """
     width, gates = W_h.axes[-2:]
     wanted = max(len(GATES[kind]), 1) * width.size
@@ -136,7 +146,7 @@ def rnn(
         parts = f"{len(GATES[kind])}·h = {wanted}" if GATES[kind] else f"h = {wanted}"
         raise ShapeError(f"wh has {gates.size} columns, and a {kind} network with h={width.size} needs {parts}")
     if c_0 is not None and kind != "lstm":
-        raise OptionError(f"c0 goes with --kind lstm, and the kind is {kind}")
+        raise OptionError(f"c0 goes with --kind lstm, but the kind is {kind}")
     if kind == "gru" and b is not None:
         note("b is PyTorch's bias_ih: the h·W_hn that the reset gate holds back has no bias of its own")
     nothing = [constants((0,) * width.size, width, name) for name in ("h_0", "c_0")]
@@ -157,26 +167,40 @@ def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b:
     from_input, from_state = affine(x, W_x, b), hidden @ W_h
     if kind == "tanh":
         sums = rename(from_input + from_state, "gates", "h")
-        return step("hidden", tanh(sums), "what is new and what is remembered, squeezed to between −1 and 1"), cell
+        return step(
+            "hidden", tanh(sums), "the new input and the previous state together, squeezed to between −1 and 1"
+        ), cell
     if kind == "lstm":
-        sums = step("sums", from_input + from_state, "what is new and what is remembered, for the four gates")
+        sums = step(
+            "sums", from_input + from_state, "the new input and the previous state together, for all four gates"
+        )
         parts = zip(_parts(sums, 4), GATES[kind], strict=True)
         i, f, g, o = (tanh(part) if gate == "g" else sigmoid(part) for part, gate in parts)
-        gates = step("gates", stack([i, f, g, o], "gate"), "i lets in, f keeps, g is what may come in, o lets out")
-        i, f, g, o = (take(gates, "gate", place) for place in range(4))
-        cell = step("cell", f * cell + i * g, "a sum: the gradient passes it as far as f is open")
+        gates = step(
+            "gates",
+            stack([i, f, g, o], "gate"),
+            "i (input) and f (forget) say what to add and what to keep, o (output) what to show; g is the new content",
+        )
+        i, f, g, o = (output(gate, take(gates, "gate", place)) for place, gate in enumerate(GATES[kind]))
+        cell = step(
+            "cell",
+            f * cell + i * g,
+            "keep what f lets stay, add what i lets in; a sum, so the gradient passes as far as f is open",
+        )
         return step("hidden", o * tanh(cell), "as much of the cell as o lets out"), cell
-    a = step("from_input", from_input, "what is new")
-    u = step("from_state", from_state, "what is remembered; kept apart, since r holds a part of it back")
+    a = step("from_input", from_input, "what the new input contributes")
+    u = step(
+        "from_state", from_state, "what the previous state contributes; kept apart, since r holds back a part of it"
+    )
     (a_r, a_z, a_n), (u_r, u_z, u_n) = _parts(a, 3), _parts(u, 3)
     r = sigmoid(a_r + u_r)
     gates = step(
         "gates",
         stack([r, sigmoid(a_z + u_z), tanh(a_n + r * u_n)], "gate"),
-        "r holds back the past, z keeps the old state, n is the new one; r acts after the product with W_h",
+        "r (reset) holds back the past, z (update) keeps the old state, n is the new one; r acts after W_h",
     )
-    z, n = take(gates, "gate", 1), take(gates, "gate", 2)
-    return step("hidden", (1 - z) * n + z * hidden, "between the new state and the old one, as z says"), cell
+    z, n = (output(gate, take(gates, "gate", place)) for place, gate in enumerate(GATES[kind]) if gate != "r")
+    return step("hidden", (1 - z) * n + z * hidden, "a mixture of the new state and the old one, weighted by z"), cell
 
 
 def _parts(sums: Node, count: int) -> list[Node]:

@@ -32,21 +32,21 @@ def _have_directions(values: Mapping[str, Any]) -> None:
     y="m d",
     check=_have_directions,
     laws={
-        "it is symmetric where y is x": lambda f, x: same(f(x), f(x).result.T),
-        "every row is as near to itself as can be: 1": lambda f, x: same(f(x).result.diagonal(), 1),
-        "rows keep their places": lambda f, x, y: same(f(x[::-1], y), f(x, y).result[::-1]),
+        "it is symmetric if y is x": lambda f, x: same(f(x), f(x).result.T),
+        "every row's similarity to itself is 1": lambda f, x: same(f(x).result.diagonal(), 1),
+        "reordering the rows of x reorders the result": lambda f, x, y: same(f(x[::-1], y), f(x, y).result[::-1]),
     },
 )
 def pairwise(
     x: Annotated[Node, "vectors, one a row"],
-    y: Annotated[Node | None, "vectors, one a row; x itself where none are given"] = None,
+    y: Annotated[Node | None, "vectors, one a row; x itself if not given"] = None,
     *,
     metric: Annotated[Metric, "cosine is 1 − similarity, as in SciPy"] = "cosine-similarity",
     p: Annotated[float, "the power of the minkowski metric", ABOVE_0] = 3,
 ) -> Node:
-    """The similarity or the distance of every row of x to every row of y."""
+    """The similarity or distance between every row of x and every row of y."""
     other = rename(x, "n", "m") if y is None else y
-    why = "row i and column j: x's vector i against y's vector j"
+    why = "row i, column j compares row i of x with row j of y"
     if metric == "dot":
         return step("distances", x @ other.T, why)
     if metric in ("cosine-similarity", "cosine"):
@@ -88,14 +88,18 @@ def mips(
     q: Annotated[Node, "the query"],
     keys: Annotated[Node, "the keys, one a row"],
     *,
-    top: Annotated[int, "how many of the best"] = 1,
+    top: Annotated[int, "how many of the best to list"] = 1,
 ) -> tuple[Node, Node]:
     """Find the keys with the largest inner product with a query.
 
-    Attention's scores are these inner products; its softmax then takes a share of every key instead of the best alone.
+    Attention's scores are these inner products; its softmax then mixes all keys' values instead of picking the best.
     """
-    scores = step("scores", q @ keys.T, "one inner product a key: attention's scores before any scaling")
-    ranked = step("ranking", best(scores, top), "positions, best first; attention would weigh them all instead")
+    scores = step("scores", q @ keys.T, "one inner product for each key: attention's scores before scaling")
+    ranked = step(
+        "ranking",
+        best(scores, top),
+        "positions of the best keys, best first; attention would weight all of them instead",
+    )
     return ranked, scores
 
 
@@ -126,22 +130,26 @@ def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
 )
 def analogy(
     a: Annotated[Node, "king"],
-    b: Annotated[Node, "man, which is taken away"],
+    b: Annotated[Node, "man, which is subtracted"],
     c: Annotated[Node, "woman, which is added"],
     vocabulary: Annotated[Node, "the vectors to search, one a row"],
     *,
-    top: Annotated[int, "how many of the nearest"] = 3,
+    top: Annotated[int, "how many of the nearest to list"] = 3,
 ) -> tuple[Node, Node]:
-    """Solve a − b + c by the nearest vector of a vocabulary.
+    """Solve an analogy: the vectors of a vocabulary that are nearest to a − b + c.
 
-    king − man + woman: the direction from man to king, walked from woman. The three inputs are left out of the ranking.
+    king − man + woman: the step from man to king, taken from woman. The three inputs are left out of the ranking.
     """
-    target = step("target", a - b + c, "the way from b to a, walked from c")
+    target = step("target", a - b + c, "the step from b to a, taken from c")
     similarities = step(
-        "similarities", unit_rows(target) @ unit_rows(vocabulary).T, "nearness by direction, not length"
+        "similarities", unit_rows(target) @ unit_rows(vocabulary).T, "cosines: nearness by direction, not by length"
     )
     inputs = [_same_row(vocabulary, vector) for vector in (a, b, c)]
-    ranked = step("ranking", best(similarities, top, *inputs), "positions, best first, the three inputs left out")
+    ranked = step(
+        "ranking",
+        best(similarities, top, *inputs),
+        "positions of the nearest, best first, with the three inputs left out",
+    )
     return ranked, similarities
 
 

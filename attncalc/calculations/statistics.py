@@ -64,27 +64,36 @@ def expectation(
     """What a quantity is on average, and how far it strays from that.
 
     The mean Σ p·x, the variance Σ p·(x − mean)², and its root, the standard deviation. Without probabilities every
-    value counts 1/n. A sample's own mean lies closer to it than the true one, so an estimate from a sample divides by
+    value counts 1/n. A sample lies closer to its own mean than to the true one, so an estimate from a sample divides by
     n − 1 (`sample`, NumPy's ddof=1, the default of pandas and spreadsheets).
     """
     size = x.axes[-1].size
     if sample and p is not None:
-        raise OptionError("--sample is for data that all count alike, and probabilities were given")
+        raise OptionError("--sample is for data that all count alike, but probabilities were given")
     if sample and size < 2:
         raise DomainError("one value has no sample variance: n − 1 is 0")
     n = x.size(x.names[-1])
-    products = step("products", x / n if p is None else x * p, "each value counts as often as it comes")
+    products = step(
+        "products",
+        x / n if p is None else x * p,
+        "each value counts equally, 1/n" if p is None else "each value counts in proportion to its probability",
+    )
     mean = step("mean", total(products), "the balance point of the values")
-    deviations = step("deviations", x - mean, "how far each value is from it; on average they cancel")
-    squares = step("squares", deviations**2, "signs go, so that nothing cancels, and far values count for more")
+    deviations = step("deviations", x - mean, "how far each value is from the mean; on average these cancel")
+    squares = step(
+        "squares", deviations**2, "squaring removes the signs, so nothing cancels, and makes far values count for more"
+    )
     if sample:
         variance = total(squares) / (n - 1)
-        why = "n − 1, since the deviations are from the sample's own mean, which lies too close to the sample"
+        why = "n − 1, since the deviations are from the sample's own mean, which lies closer to them than the true mean"
+    elif p is not None:
+        variance = total(squares * p)
+        why = "the mean of the squares: each counts in proportion to its probability"
     else:
-        variance = average(squares) if p is None else total(squares * p)
-        why = "the mean of the squares, over n: the variance of these values themselves (--sample: over n − 1)"
+        variance = average(squares)
+        why = "the mean of the squares, over n: the variance of these values themselves (--sample divides by n − 1)"
     variance = step("variance", variance, why)
-    deviation = step("standard_deviation", sqrt(variance), "the root brings it back to the units of the values")
+    deviation = step("standard_deviation", sqrt(variance), "the root brings the result back to the units of the values")
     return mean, variance, deviation
 
 
@@ -119,7 +128,7 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
         "only ratios of likelihoods count": lambda f, prior, likelihood: same(
             f(shares(prior), shares(likelihood) / 2), f(shares(prior), shares(likelihood))
         ),
-        "likelihoods that are all alike teach nothing": lambda f, prior: same(
+        "if all likelihoods are equal, the posterior is the prior": lambda f, prior: same(
             f(shares(prior), 0 * prior + 0.5), shares(prior)
         ),
     },
@@ -127,14 +136,14 @@ def _check_bayes(values: Mapping[str, Any]) -> None:
     reference="Bayes 1763, An Essay towards solving a Problem in the Doctrine of Chances",
 )
 def bayes(
-    prior: Annotated[Node, "how likely each hypothesis was before"],
-    likelihood: Annotated[Node, "how likely what was seen is under each; or a row of outcomes for each"],
+    prior: Annotated[Node, "how likely each hypothesis was beforehand"],
+    likelihood: Annotated[Node, "how likely the observation is under each hypothesis; or a row of outcomes for each"],
     *,
-    observed: Annotated[int | None, "which column of the likelihood was seen, from 0"] = None,
+    observed: Annotated[int | None, "which column of the likelihood was observed, counted from 0"] = None,
 ) -> Node:
-    """How likely each hypothesis is after something was seen.
+    """How likely each hypothesis is once something has been observed.
 
-    prior·likelihood / Σ prior·likelihood. The likelihood is P(seen | hypothesis), not the other way round, which is
+    prior·likelihood / Σ prior·likelihood. The likelihood is P(observation | hypothesis), not the other way round, which
     what is asked for. With a table [h, k] of outcomes and none of them observed, each column of the posterior is what
     one would believe after that outcome.
     """
@@ -145,11 +154,13 @@ def bayes(
             raise OptionError("--observed picks a column, and likelihood has one number for each hypothesis")
         k = likelihood.axes[-1]
         if not 0 <= observed < k.size:
-            raise OptionError(f"--observed {observed} is none of likelihood's columns, 0 to {k.size - 1}")
+            raise OptionError(f"--observed {observed} is not one of likelihood's columns, 0 to {k.size - 1}")
         likelihood = take(likelihood, k.name, observed)
-    joint = step("joint", prior * likelihood, "how likely it is that both hold: the hypothesis, and what was seen")
-    evidence = step("evidence", total(joint, h), "how likely what was seen is at all, whichever hypothesis holds")
-    return step("posterior", joint / evidence, "each hypothesis' share of the ways in which it could have been seen")
+    joint = step("joint", prior * likelihood, "the probability of both together: the hypothesis and the observation")
+    evidence = step(
+        "evidence", total(joint, h), "the probability of the observation overall, whichever hypothesis is true"
+    )
+    return step("posterior", joint / evidence, "each hypothesis's share of the probability of what was observed")
 
 
 Family = Literal["bernoulli", "categorical", "normal", "poisson"]
@@ -192,7 +203,7 @@ def _impossible(trace: Trace) -> Iterator[str]:
             f(*shuffled(observations), distribution="normal", mean=c, std=1),
             f(observations, distribution="normal", mean=c, std=1),
         ),
-        "no other mean makes them likelier than their own": lambda f, observations, c: at_most(
+        "no other mean makes the observations more likely than their own": lambda f, observations, c: at_most(
             f(observations, distribution="normal", mean=c, std=1),
             f(observations, distribution="normal", mean=float(observations.mean()), std=1),
         ),
@@ -201,16 +212,16 @@ def _impossible(trace: Trace) -> Iterator[str]:
     reference="Fisher 1922, On the Mathematical Foundations of Theoretical Statistics",
 )
 def likelihood(
-    x: Annotated[Node, "what was seen, independent of one another"],
+    x: Annotated[Node, "what was observed; the observations are independent"],
     *,
     theta: Annotated[Node | None, "categorical: how likely each class is"] = None,
-    distribution: Annotated[Family, "what is assumed of them"] = "bernoulli",
+    distribution: Annotated[Family, "the distribution that they are assumed to come from"] = "bernoulli",
     p: Annotated[float | None, "bernoulli: how likely a 1 is", Range(at_least=0, at_most=1)] = None,
     mean: Annotated[float | None, "normal: the mean"] = None,
     std: Annotated[float | None, "normal: the standard deviation (not the variance)", ABOVE_0] = None,
-    rate: Annotated[float | None, "poisson: how many are expected", ABOVE_0] = None,
+    rate: Annotated[float | None, "poisson: the expected count", ABOVE_0] = None,
 ) -> tuple[Node, Node]:
-    """How likely observations are under a distribution, and which parameters would make them likeliest.
+    """How likely observations are under a distribution, and which parameters would make them most likely.
 
     The logarithm of the likelihood is Σ log p(x), since independent observations multiply. For the normal distribution
     p is a density, which may be above 1. The estimate is the parameter with the largest likelihood: the mean for
@@ -224,13 +235,13 @@ def likelihood(
         assert p is not None, "needed"
         ones = whole(x)
         chance = power(as_node(p), ones) * power(1 - as_node(p), 1 - ones)
-        chance, logs = _with_logs(chance, "p for every 1, and what is left of 1 for every 0")
+        chance, logs = _with_logs(chance, "p for every 1, and 1 − p for every 0")
         estimate, why = average(x, n), "the share of ones"
     elif distribution == "categorical":
         assert theta is not None, "needed"
-        chance, logs = _with_logs(one_hot(x, theta.axes[-1]) @ theta, "each observation's own class")
+        chance, logs = _with_logs(one_hot(x, theta.axes[-1]) @ theta, "the probability of each observation's class")
         estimate = average(one_hot(x, theta.axes[-1]), n)
-        why = "each class' share of the observations"
+        why = "each class's share of the observations"
     elif distribution == "normal":
         assert mean is not None, "needed"
         assert std is not None, "needed"
@@ -239,9 +250,11 @@ def likelihood(
     else:
         assert rate is not None, "needed"
         chance, logs = _poisson(x, rate)
-        estimate, why = average(x, n), "as many as came on average"
+        estimate, why = average(x, n), "the average count"
     summed = step("log_likelihood", total(logs, n), "independent observations multiply, so their logarithms add up")
-    return summed, step("maximum_likelihood_estimate", estimate, f"{why}: no other makes these observations likelier")
+    return summed, step(
+        "maximum_likelihood_estimate", estimate, f"{why}: no other value makes these observations more likely"
+    )
 
 
 def _must_fit(distribution: str, given: Mapping[str, Any]) -> None:
@@ -252,7 +265,7 @@ def _must_fit(distribution: str, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if value is not None and name not in needed:
             owner = next(family for family, words in NEEDED.items() if name in words)
-            raise OptionError(f"--{name} belongs to the {owner} distribution, and {distribution} was asked for")
+            raise OptionError(f"--{name} belongs to the {owner} distribution, but the distribution is {distribution}")
 
 
 def _with_logs(chance: Node, why: str) -> tuple[Node, Node]:
@@ -261,7 +274,7 @@ def _with_logs(chance: Node, why: str) -> tuple[Node, Node]:
 
 
 def _logs(logs: Node) -> Node:
-    return step("log_probabilities", logs, "sums of logarithms neither vanish nor overflow as products would")
+    return step("log_probabilities", logs, "a sum of logarithms does not underflow as a product of probabilities would")
 
 
 def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
@@ -269,7 +282,9 @@ def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
     spread = as_node(std)
     exponent = -((x - mean) ** 2 / (2 * spread**2))
     height = spread * sqrt(2 * constant(np.pi, "π"))
-    chance = step("probabilities", exp(exponent) / height, "densities: the bell's height at each observation")
+    chance = step(
+        "probabilities", exp(exponent) / height, "densities: the height of the bell curve at each observation"
+    )
     logs = _logs(safely(log(chance), exponent - log(height), chance))
     label("parameter", ("mean", "std"))
     own = average(x)
@@ -281,5 +296,7 @@ def _poisson(x: Node, rate: float) -> tuple[Node, Node]:
     x, expected = whole(x), as_node(rate)
     direct = x * log(expected) - expected - log_factorial(x)
     chance = power(expected, x) * exp(-expected) / factorial(x)
-    chance = step("probabilities", safely(chance, exp(direct), chance), "rare events that do not know of one another")
+    chance = step(
+        "probabilities", safely(chance, exp(direct), chance), "counts of rare events that happen independently"
+    )
     return chance, _logs(safely(log(chance), direct, chance))

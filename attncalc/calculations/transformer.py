@@ -92,14 +92,14 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...], size: int) ->
     sizes={"h": "heads"},
     finish=_in_words,
     laws={
-        "what is written later changes nothing before it": lambda f, source, model, target: same(
+        "later tokens do not change earlier logits": lambda f, source, model, target: same(
             f(source, model, target[:1])["logits"], f(source, model, target)["logits"][:1]
         ),
         "without positions the order of the source does not matter": lambda f, source, model, target: same(
             f(*shuffled(source), model | {"positions": "none"}, target)["logits"],
             f(source, model | {"positions": "none"}, target)["logits"],
         ),
-        "two tokens at once are two, one after the other": lambda f, source, model: same(
+        "generating two tokens is the same as generating one, then another": lambda f, source, model: same(
             f(source, model, generate=2, start=0), f(source, model, f(source, model, [0]).result)
         ),
     },
@@ -107,15 +107,15 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...], size: int) ->
     reference=f"{VASWANI}, figure 1",
 )
 def transformer(
-    source: Annotated[Node, "what is read: ids, or words of the model's vocabulary"],
-    model: Annotated[Node | None, "a file with everything below by name"] = None,
-    target: Annotated[Node | None, "what has been written so far, the start token first"] = None,
+    source: Annotated[Node, "the text to read: ids, or words of the model's vocabulary"],
+    model: Annotated[Node | None, "a file that holds everything below by name"] = None,
+    target: Annotated[Node | None, "the tokens written so far, beginning with the start token"] = None,
     *,
     E: Annotated[Node | None, "the embeddings, one row for each word of the vocabulary"] = None,
     P: Annotated[
-        Node | Literal["sinusoidal", "none"] | None, "what is added for the place; sinusoidal if absent"
+        Node | Literal["sinusoidal", "none"] | None, "what is added for the position; sinusoidal if absent"
     ] = None,
-    W_V: Annotated[Node | None, "from vectors to words; the embeddings again where it is not given"] = None,
+    W_V: Annotated[Node | None, "from vectors to words; the embeddings again if not given"] = None,
     b_V: Annotated[Node | None, "its bias"] = None,
     encoder_norm: Weights,
     decoder_norm: Weights,
@@ -126,17 +126,17 @@ def transformer(
     activation: FfnActivation = "relu",
     eps: Epsilon = 1e-5,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
-    generate: Annotated[int | None, "choose so many tokens, one after the other", TURNS] = None,
-    start: Annotated[int | str | None, "the first token, where no target is given"] = None,
+    generate: Annotated[int | None, "generate this many tokens, one after the other", TURNS] = None,
+    start: Annotated[int | str | None, "the first token, if no target is given"] = None,
     end: Annotated[int | str | None, "the token after which nothing more is generated"] = None,
 ) -> tuple[Node, Node] | Growth:
-    """Read a sentence with a stack of encoders, and write another, token by token, with a stack of decoders.
+    """Read a sentence with a stack of encoder layers, and write another, token by token, with decoder layers.
 
-    The encoders turn the source into a memory, which every decoder looks at. The next token is the one with the largest
-    logit after what has been written so far (greedy search); with --generate it is written down and the decoders run
+    The encoder layers turn the source into a memory, which every decoder layer attends to. The next token is the one
+    with the largest logit after the tokens so far (greedy search); with --generate it is appended and the decoder runs
     again. A model is one JSON object: embedding, positions, heads, norm, activation, eps, scale_embedding, encoder and
-    decoder (lists of weights as those of encoder-block and decoder-block), encoder_norm, decoder_norm ({gamma, beta}),
-    output, output_bias, vocabulary.
+    decoder (lists of weights, like those of encoder-block and decoder-block), encoder_norm, decoder_norm ({gamma,
+    beta}), output, output_bias, vocabulary.
     """
     if E is None or not decoder:
         raise OptionError("transformer needs a model with an embedding and at least one decoder")
@@ -147,7 +147,9 @@ def transformer(
     for i, weights in enumerate(encoder, start=1):
         with group(f"encoder {i}"):
             x = encoder_layer(x, weights, design, Sight())
-    memory = step("memory", _normed(x, "encoder", encoder_norm, eps), "what every decoder looks at: read once")
+    memory = step(
+        "memory", _normed(x, "encoder", encoder_norm, eps), "what every decoder layer attends to; computed only once"
+    )
 
     def logits_of(tokens: Node) -> Node:
         with group("target"):
@@ -157,7 +159,7 @@ def transformer(
                 y = decoder_layer(y, memory, weights, design, Sight(causal=True), Sight())
         y = _normed(y, "decoder", decoder_norm, eps)
         found = affine(y, E.T if W_V is None else W_V, b_V)
-        return step("logits", found, "how well each word fits after each place")
+        return step("logits", found, "how well each word of the vocabulary would follow each position")
 
     words, size = words_of("V"), E.axes[-2].size
     written = [target if target is not None else _first(start, words, size)]
@@ -166,7 +168,9 @@ def transformer(
     def choose() -> Node:
         logits = logits_of(concat(written, "n"))
         last = take(logits, "n", logits.axes[-2].size - 1)
-        chosen = step("next_token", rename(best(last, 1), "rank", "n"), "the largest logit behind the last token")
+        chosen = step(
+            "next_token", rename(best(last, 1), "rank", "n"), "the word with the largest logit after the last token"
+        )
         written.append(chosen)
         return chosen
 
@@ -177,7 +181,7 @@ def transformer(
             yield chosen
 
     def results() -> tuple[Node, Node]:
-        return step("tokens", concat(written, "n"), "what was written, and what follows it"), memory
+        return step("tokens", concat(written, "n"), "the tokens so far, and the ones generated after them"), memory
 
     if generate is None:
         choose()

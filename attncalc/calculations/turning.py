@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 ABOUT = (
-    "Queries and keys are turned, values are not. At place p the pair i turns by p·θ_i, so that place 0 leaves a "
-    "vector as it is, and the product of a query and a key depends on how far apart they are, not on where they stand."
+    "Queries and keys are rotated, values are not. At position p pair i is rotated by the angle p·θ_i, so position 0 "
+    "leaves a vector as it is, and the dot product of a query and a key depends only on how far apart they are."
 )
 """What a teacher would add to the reason of the step."""
 
@@ -32,7 +32,7 @@ def queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
     if positions is not None:
         if n.size != m.size:
             raise OptionError(
-                f"rope_positions are those of queries and keys alike, and there are {n.size} and {m.size}"
+                f"rope_positions apply to queries and keys alike, and there are {n.size} queries and {m.size} keys"
             )
         i, j = positions, rename(positions, n.name, m.name)
     pairs = Axis("pair", rotated_dims(Q, rotation) // 2)
@@ -42,7 +42,7 @@ def queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
         q, k = (_turned_by_place(X, frequencies, where, rotation) for X, where in ((Q, i), (K, j)))
     except OptionError as error:
         raise OptionError(error.message.replace("--", "--rope-"), hint=error.hint.replace("--", "--rope-")) from None
-    why = "what a score sees of two places is how far they are apart"
+    why = "a score then depends on how far apart query and key are, not on where they are"
     return step("q_rotated", q, why, about=ABOUT), step("k_rotated", k, why)
 
 
@@ -68,10 +68,10 @@ def rotated_dims(X: Node, rotation: Rotation) -> int:
     size = X.axes[-1].size
     dims = size if rotation.dims is None else rotation.dims
     if rotation.dims is not None and (dims % 2 or not 2 <= dims <= size):
-        raise OptionError(f"--dims must be an even number from 2 to {size}, the width, and not {dims}")
+        raise OptionError(f"--dims must be an even number from 2 to {size}, the width, not {dims}")
     if dims % 2:
         raise ShapeError(
-            f"pairs are turned, and the width {X.axes[-1].name}={size} is odd",
-            hint=f"--dims {size - 1} leaves the last one as it is" if size > 1 else "",
+            f"pairs are rotated, but the width {X.axes[-1].name}={size} is odd",
+            hint=f"--dims {size - 1} leaves the last one unpaired" if size > 1 else "",
         )
     return dims

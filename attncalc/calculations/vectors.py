@@ -62,15 +62,15 @@ def dot(a: Left, b: Right) -> Node:
 
     The inner product of ordinary vectors; O(n).
     """
-    products = step("products", a * b, "entries that agree in sign count for, others against")
-    return step("dot", total(products), "one number says how far the two agree")
+    products = step("products", a * b, "entries of the same sign count for agreement, others against it")
+    return step("dot", total(products), "one number that says how much the two agree")
 
 
 @calculation(
     a="m",
     b="n",
     laws={
-        "turned round, it is the transpose": lambda f, a, b: same(f(b, a), f(a, b).result.T),
+        "swapping the two transposes the result": lambda f, a, b: same(f(b, a), f(a, b).result.T),
         "the rows are multiples of b: its rank is 1": lambda f, a, b: same(f(a, b).result @ b, a * (b @ b)),
     },
 )
@@ -79,7 +79,7 @@ def outer(a: Left, b: Right) -> Node:
 
     The sizes need not match; the result has one row for each entry of a.
     """
-    return step("outer", outer_product(a, b), "every pair of entries meets once: each row is a multiple of b")
+    return step("outer", outer_product(a, b), "every entry of a meets every entry of b: each row is a multiple of b")
 
 
 @calculation(
@@ -94,17 +94,17 @@ def outer(a: Left, b: Right) -> Node:
     },
 )
 def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine instead"] = False) -> tuple[Node, Node]:
-    """How nearly two vectors point the same way, whatever their lengths.
+    """How closely two vectors point in the same direction, whatever their lengths.
 
     a·b / (‖a‖·‖b‖): 1 the same direction, 0 at right angles, −1 opposite. The angle between them, in degrees, is an
-    output beside it. A zero vector has no direction and is an error.
+    additional output. A zero vector has no direction and is an error.
     """
-    agreement = step("dot", total(a * b), "how far the two agree, lengths and all")
+    agreement = step("dot", total(a * b), "how much the two agree, scaled by both lengths")
     norm_a = step("norm_a", root_of_sum(total(a**2), a, 2), "the length of a", symbol="‖a‖")
     norm_b = step("norm_b", root_of_sum(total(b**2), b, 2), "the length of b", symbol="‖b‖")
     norms = step("norm_product", norm_a * norm_b, "what the dot product would be if they pointed the same way")
     similarity = step(
-        "cosine", cosine_ratio(agreement, norms, a, b), "the share of that which is there: lengths cancel"
+        "cosine", cosine_ratio(agreement, norms, a, b), "the fraction of that maximum reached: lengths cancel"
     )
     angle = output("angle", angle_between(similarity, a, b), "the angle between them, in degrees")
     if distance:
@@ -124,7 +124,7 @@ def _one_target_not_zero(values: Mapping[str, Any]) -> None:
     onto="n | n k",
     check=_one_target_not_zero,
     laws={
-        "what is left stands at right angles to the target": lambda f, a, onto: same(f(a, onto)["residual"] @ onto, 0),
+        "the residual is orthogonal to the target": lambda f, a, onto: same(f(a, onto)["residual"] @ onto, 0),
         "projecting once more changes nothing": lambda f, a, onto: same(f(f(a, onto).result, onto), f(a, onto)),
         "the length of the target does not matter": lambda f, a, onto, c: same(f(a, c * onto), f(a, onto)),
     },
@@ -134,17 +134,17 @@ def project(
 ) -> tuple[Node, Node]:
     """The shadow of a vector on another vector or on a subspace.
 
-    Onto a vector b: (a·b / b·b) b. Onto the columns of B: B (BᵀB)⁻¹ Bᵀ a; the columns must not depend on one another.
-    What is left, the residual, stands at right angles to it.
+    Onto a vector b: (a·b / b·b) b. Onto the columns of B: B (BᵀB)⁻¹ Bᵀ a; the columns must be linearly independent.
+    What is left over, the residual, is orthogonal to it.
     """
     if len(onto.names) > 1 and onto.names[-2:] == ("n", "k"):
-        gram = step("gram", onto.T @ rename(onto, "k", "j"), "how the columns lie to one another", symbol="gram")
-        weights = step("coefficients", solve(gram, onto.T @ a), "how much of each column the shadow holds")
-        shadow = step("projection", onto @ rename(weights, "j", "k"), "the columns, in those amounts")
+        gram = step("gram", onto.T @ rename(onto, "k", "j"), "how far the columns overlap", symbol="gram")
+        weights = step("coefficients", solve(gram, onto.T @ a), "how much of each column the projection takes")
+        shadow = step("projection", onto @ rename(weights, "j", "k"), "the columns, added up in those amounts")
     else:
-        agreement = step("dot", total(a * onto), "how far the two agree")
+        agreement = step("dot", total(a * onto), "how much the two agree, scaled by both lengths")
         square = step("squared_norm", total(onto**2), "the length of the target, squared")
-        amount = step("coefficient", agreement / square, "how many times the target fits into the shadow")
-        shadow = step("projection", amount * onto, "the target, that many times")
-    rest = step("residual", a - shadow, "what no multiple of the target can reach: it stands at right angles to it")
+        amount = step("coefficient", agreement / square, "how many times the target fits into the projection")
+        shadow = step("projection", amount * onto, "the target, stretched by that factor")
+    rest = step("residual", a - shadow, "what the projection misses: it is orthogonal to the target")
     return shadow, rest

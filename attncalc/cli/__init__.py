@@ -34,7 +34,7 @@ def program(
         ),
     ] = False,
 ) -> None:
-    """Calculates the mathematics of transformers, and explains each step.
+    """Calculates the mathematics of transformers and explains every step.
 
     An operand is a literal (1,2,3 or "1 2; 3 4"), a file (.json, .csv, .npy, …), a part of one (FILE#name), or -
     for standard input. attncalc COMMAND --help explains a command.

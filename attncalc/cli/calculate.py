@@ -44,7 +44,7 @@ def build(calculation: Calculation, callback: Callable[..., int], summary: str, 
         *further,
     ]
     if _has_weights(calculation):
-        own.append(option(WEIGHTS, "one file that holds the weights by name", value="FILE", section=BY_NAME))
+        own.append(option(WEIGHTS, "one file that holds all weights by name", value="FILE", section=BY_NAME))
     known = [
         *sections.output_options(),
         *sections.arithmetic_options(),

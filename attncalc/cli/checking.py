@@ -33,9 +33,9 @@ def command() -> Command:
             *sections.page_options(),
             *sections.reading_options(),
         ],
-        summary="Compares an answer with a problem, and names the mistake that explains a wrong one. ANSWER is a sheet "
-        "of steps, or the result alone; DOCUMENT is a problem or a saved result, which is worked out again. The exit "
-        "status is 0 where the answer is right, 1 where it is wrong.",
+        summary="Checks an answer to a problem, and names the mistake that explains a wrong one. ANSWER is a sheet of "
+        "steps, or just the result; DOCUMENT is a problem or a saved result, which is computed again. The exit status "
+        "is 0 if the answer is right, 1 if it is wrong.",
         usage="answer document",
     )
 
@@ -45,7 +45,7 @@ def _check(words: Sequence[str], **given: Any) -> int:
 
     if len(words) != 2:
         raise OptionError(
-            f"check takes an answer and a document, and {len(words)} {'word was' if len(words) == 1 else 'words were'} "
+            f"check takes an answer and a document, but {len(words)} {'word was' if len(words) == 1 else 'words were'} "
             f"given",
             hint="attncalc check answer.json problem.json",
         )
@@ -72,7 +72,7 @@ def check_and_show(
 
     if where.format not in FORMATS:
         raise OptionError(
-            f"--check marks an answer, and {where.format} holds none", hint=f"known are {', '.join(FORMATS)}"
+            f"a report of --check cannot be written as {where.format}", hint=f"choose from {', '.join(FORMATS)}"
         )
     view = settings.paper(given, where)
     key = Key(problem)

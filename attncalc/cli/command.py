@@ -117,9 +117,9 @@ def option(
     multiple: bool = False,
     choices: Sequence[str] = (),
 ) -> TyperOption:
-    """An option `--name VALUE`; a switch `--name/--no-name` where there is no value. Not given, it is None."""
+    """An option `--name VALUE`; without a value a switch, `--name/--no-name` or `--a-no-b/--a-b`; None if not given."""
     long = flag(name)
-    opposite = "--" + long.removeprefix("--no-") if long.startswith("--no-") else "--no-" + long[2:]
+    opposite = long.replace("-no-", "-") if "-no-" in long else "--no-" + long[2:]
     return TyperOption(
         param_decls=[name, *([short] if short else []), long if value else f"{long}/{opposite}"],
         type=str if value else bool,
@@ -153,6 +153,6 @@ def help_option() -> TyperOption:
         is_eager=True,
         expose_value=False,
         callback=show,
-        help="show this page",
+        help="show this help",
         rich_help_panel=GENERAL,
     )

@@ -18,10 +18,10 @@ def complete(ctx: Any, option: str, words: Sequence[str]) -> None:
 
     hint = f"{ctx.command_path} {option} followed by {either(SHELLS)}"
     if len(words) > 1:
-        raise OptionError(f"{option} takes the name of one shell, and {len(words)} words were given", hint=hint)
+        raise OptionError(f"{option} takes the name of one shell, but {len(words)} words were given", hint=hint)
     shell = words[0] if words else _of_the_call()
     if shell is None:
-        raise OptionError("the shell that this call comes from is not to be told", hint=hint)
+        raise OptionError("cannot tell which shell this call comes from", hint=hint)
     if shell not in SHELLS:
         raise OptionError(f"there is no completion for {quoted(shell)}", hint=hint)
     callback = show_callback if option == OPTIONS[0] else install_callback

@@ -18,8 +18,8 @@ def command() -> Command:
         "explain",
         _explain,
         [*sections.target_options(FORMATS), *sections.page_options()],
-        summary="The reference card of a calculation: its formula, steps and reasons, its options, what always holds, "
-        "what it costs, the commonest mistakes, its gradient, an example, and where it is from.",
+        summary="The reference card of a calculation: its formula, its steps and the reasons for them, its options, "
+        "what always holds, what it costs, common mistakes, its gradient, its sources and an example.",
         usage="calculation",
         words=lambda: TABLE,
     )
@@ -28,7 +28,7 @@ def command() -> Command:
 def _explain(words: Sequence[str], **given: Any) -> None:
     if len(words) != 1:
         raise OptionError(
-            f"explain takes the name of one calculation, and {len(words)} words were given",
+            f"explain takes the name of one calculation, but {len(words)} words were given",
             hint="attncalc explain attention",
         )
     name = words[0].replace("_", "-")

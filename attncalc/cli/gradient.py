@@ -31,12 +31,12 @@ class Gradients(Calculations):
             option("upstream", "∂L/∂result (ones: L is the sum of the result)", value="G", section=SECTION),
             option(
                 "wrt",
-                "these gradients alone",
+                "only these gradients",
                 value="NAME,NAME,…",
                 multiple=True,
                 section=SECTION,
             ),
-            switch("gradcheck", "central differences beside each gradient", section=SECTION),
+            switch("gradcheck", "compare each gradient with central differences", section=SECTION),
         )
 
 
@@ -55,9 +55,9 @@ class Jacobians(Calculations):
         return build(
             calculation,
             partial(_all_slopes, calculation),
-            f"The Jacobian of {name}: how every entry of the result moves with every entry of an operand. "
+            f"The Jacobian of {name}: how every entry of the result changes with every entry of an operand. "
             f"{description(calculation)}",
-            option("wrt", "with respect to these alone", value="NAME,NAME,…", multiple=True, section="Jacobian"),
+            option("wrt", "only with respect to these", value="NAME,NAME,…", multiple=True, section="Jacobian"),
         )
 
 
@@ -70,12 +70,14 @@ def _all_slopes(calculation: Calculation, words: Sequence[str], **given: Any) ->
 def jacobian() -> Jacobians:
     """The group `jacobian`."""
     return Jacobians(
-        name="jacobian", help="The Jacobian of a small calculation: every entry of the result by every entry."
+        name="jacobian",
+        help="The Jacobian of a small calculation: how each entry of the result changes with each entry of an operand.",
     )
 
 
 def command() -> Gradients:
     """The group `grad`."""
     return Gradients(
-        name="grad", help="The backward pass of a calculation: it takes what the calculation takes, and --upstream."
+        name="grad",
+        help="The backward pass of a calculation. It takes the calculation's own operands and options, and --upstream.",
     )

@@ -32,14 +32,20 @@ def command() -> Command:
         [
             option("report", either(REPORTS), value="FORMAT", choices=REPORTS, section="Output"),
             option("output", f"write the report there; {many}", value="FILE", short="-o", section="Output"),
-            option("jobs", "so many processes (1); 0: one for each core", value="N", short="-j", section="Work"),
+            option(
+                "jobs",
+                "how many processes to use (1); 0 means one for each core",
+                value="N",
+                short="-j",
+                section="Work",
+            ),
             *sections.marking_options(),
             *sections.reading_options(),
         ],
-        summary="Marks answer sheets against a problem or a saved result: files, folders, patterns, - for a list of "
-        "names on standard input, or one CSV file with a column `student` and columns like weights[0,1], in which what "
-        "else a form or a spreadsheet holds is passed over. A sheet that cannot be read is listed, and costs the "
-        "others nothing. The exit status is 0 where all are right, 1 where one is wrong, 2 where one could not be "
+        summary="Marks answer sheets against a problem or a saved result. Sheets are files, folders, patterns, - for a "
+        "list of names on standard input, or one CSV file with a column `student` and columns like weights[0,1]; other "
+        "columns, as forms and spreadsheets add them, are skipped. A sheet that cannot be read is listed; the others "
+        "are marked all the same. The exit status is 0 if all are right, 1 if any is wrong, 2 if any could not be "
         "read.",
         usage="key sheets…",
     )
@@ -57,19 +63,17 @@ def _grade(words: Sequence[str], **given: Any) -> int:
         raise OptionError("grade takes a key and the sheets to mark", hint="attncalc grade key.json sheets/")
     form = settings.choice("report", given["report"], REPORTS) if given["report"] is not None else None
     if given["output"] is not None and form is None:
-        raise OptionError(
-            "-o says where a report goes, and no --report is asked for", hint="--report csv -o grades.csv"
-        )
+        raise OptionError("-o says where the report goes, but there is no --report", hint="--report csv -o grades.csv")
     jobs = settings.count("jobs", given["jobs"], MOST_JOBS)
     reading = settings.reading(given)
     key, *sheets = words
     problem = problem_of(load_document(key, reading))
     found = submissions(_listed(sheets), key, reading, Key(problem))
     if not found:
-        raise InputError("there is no sheet to grade", hint="the key itself is none")
+        raise InputError("there is no sheet to grade", hint="the key itself is not marked")
     in_folder = form == "gradescope" and len(found) > 1
     if in_folder and given["output"] in (None, "", "-"):
-        raise OptionError("gradescope has a file for each sheet: -o must name a folder")
+        raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
     read = [*reading.opened, *(each.source for each in found)]
     path = Path(given["output"]) if in_folder else settings.output_file(given)
     if path is not None and not in_folder:

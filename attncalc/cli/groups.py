@@ -23,15 +23,15 @@ PROGRAM = "attncalc"
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "grad": ("attncalc.cli.gradient", "The backward pass of any calculation, step by step."),
-    "jacobian": ("attncalc.cli.gradient:jacobian", "How every entry of a result moves with every entry of an operand."),
-    "explain": ("attncalc.cli.explanation", "The reference card of a calculation: all that there is to know of it."),
-    "check": ("attncalc.cli.checking", "Compare an answer with a problem, and name the mistake behind a wrong one."),
+    "jacobian": ("attncalc.cli.gradient:jacobian", "How each entry of a result changes with each entry of an operand."),
+    "explain": ("attncalc.cli.explanation", "The reference card of a calculation: all there is to know about it."),
+    "check": ("attncalc.cli.checking", "Check an answer to a problem, and name the mistake behind a wrong one."),
     "grade": ("attncalc.cli.grading", "Mark many answer sheets against one key."),
-    "quiz": ("attncalc.cli.quizzes", "A new problem with friendly numbers, blank sheets and the key."),
-    "mistakes": ("attncalc.cli.mistakes", "The known mistakes, their ids, wrong rules and hints."),
+    "quiz": ("attncalc.cli.quizzes", "A new problem with friendly numbers, blank answer sheets and the key."),
+    "mistakes": ("attncalc.cli.mistakes", "The known mistakes with their ids, wrong rules and hints."),
     "run": ("attncalc.cli.run", "Evaluate a problem or a saved result again."),
-    "list": ("attncalc.cli.listing", "Every calculation with its one line."),
-    "sample": ("attncalc.cli.samples", "List the sample inputs, or write one."),
+    "list": ("attncalc.cli.listing", "Every calculation, with one line about it."),
+    "sample": ("attncalc.cli.samples", "List the sample inputs, or print one."),
 }
 """Name → (the module whose `command()`, or the module:function, that builds it; its one line)."""
 

@@ -21,13 +21,13 @@ FORMATS = ("table", "plain", "json")
 def command() -> Command:
     """The command `list`."""
     options = sections.target_options(FORMATS)
-    return Command("list", _list, options, summary="Lists every calculation with its one line.")
+    return Command("list", _list, options, summary="Lists every calculation, with one line about it.")
 
 
 def _list(words: Sequence[str], **given: Any) -> None:
     if words:
         mend = f"attncalc {words[0]} --help" if words[0] in TABLE else ""
-        raise OptionError(f"list takes no operands, and {quoted(words[0])} was given", hint=mend)
+        raise OptionError(f"list takes no operands, but {quoted(words[0])} was given", hint=mend)
     rows = [{"name": name, "family": family(name), "summary": line} for name, (_, line) in TABLE.items()]
     show(families(), rows, settings.target(given, FORMATS))
 

@@ -20,8 +20,8 @@ def command() -> Command:
         "mistakes",
         _mistakes,
         sections.target_options(FORMATS),
-        summary="Lists the mistakes that are known of every calculation, or of one: how each is called in reports, the "
-        "wrong rule, and the hint that is given. An id lists that mistake alone, wherever it is known.",
+        summary="Lists the known mistakes of every calculation, or of one: the id that reports use, the wrong rule, "
+        "and the hint that a student gets. With an id it lists that mistake alone, wherever it is known.",
         usage="[calculation|id]",
         words=lambda: [*TABLE, *_ids()],
     )
@@ -37,7 +37,7 @@ def _mistakes(words: Sequence[str], **given: Any) -> None:
     from attncalc.homework.mistakes import listed
 
     if len(words) > 1:
-        raise OptionError(f"mistakes takes one calculation or one id, and {len(words)} words were given")
+        raise OptionError(f"mistakes takes one calculation or one id, but {len(words)} words were given")
     name = words[0].replace("_", "-") if words else None
     where = settings.target(given, FORMATS)
     rows = listed(name if name in TABLE else None)

@@ -30,18 +30,22 @@ def command() -> Command:
             option("size", "sizes of axes: n=3,d_k=4", value="AXIS=N,…", multiple=True, section="Problem"),
             option(
                 "level",
-                "how friendly the numbers are (medium)",
+                "how easy the numbers are (medium)",
                 value="|".join(LEVELS),
                 choices=LEVELS,
                 section="Problem",
             ),
-            option("key", "make the key of this problem in place of a new problem", value="FILE", section="Problem"),
+            option("key", "make the key of this problem instead of a new problem", value="FILE", section="Problem"),
             option(
-                "output", "the folder for the files; with --key, the file", value="DIR", short="-o", section="Output"
+                "output",
+                "the folder for the files; with --key, the file for the key",
+                value="DIR",
+                short="-o",
+                section="Output",
             ),
         ],
-        summary="Makes a new problem with small numbers on which each known mistake gives another answer. Into the "
-        "folder go problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex, and key.json for who marks it.",
+        summary="Makes a new problem with small numbers, chosen so that every known mistake gives a different answer. "
+        "It writes problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex and, for the marker, key.json.",
         usage="calculation",
     )
 
@@ -56,7 +60,7 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
     if name not in TABLE:
         raise unknown(words[0])
     if not given["output"]:
-        raise OptionError("quiz writes several files, and -o must name a folder for them", hint="-o quiz")
+        raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
     level = settings.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
     sizes = _sizes(given["size"])
     seed = settings.count("seed", given["seed"], MOST_SEED)
@@ -87,10 +91,10 @@ def _make_key(words: Sequence[str], given: settings.Words) -> None:
     from attncalc.inputs import Reading, load_document
 
     if words:
-        raise OptionError("--key FILE makes the key of a problem, and no calculation is named with it")
+        raise OptionError("--key FILE makes the key of a problem: name no calculation with it")
     surplus = [f"--{name}" for name in ("seed", "size", "level") if given[name]]
     if surplus:
-        raise OptionError(f"--key FILE makes the key of a problem that is there: {both(surplus)} cannot change it")
+        raise OptionError(f"--key FILE makes the key of an existing problem: {both(surplus)} cannot change it")
     path = settings.output_file(given)
     reading = Reading()
     problem = problem_of(load_document(given["key"], reading))

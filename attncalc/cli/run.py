@@ -17,7 +17,7 @@ def command() -> Command:
         "run",
         _run,
         [*sections.output_options(), *sections.arithmetic_options()],
-        summary="Evaluates a problem or a saved result again, with any output option.",
+        summary="Evaluates a problem or a saved result again, with any of the output options.",
         usage="document",
     )
 
@@ -27,6 +27,6 @@ def _run(words: Sequence[str], **given: Any) -> None:
 
     chosen = settings.chosen(given)
     if len(words) != 1:
-        raise OptionError(f"run takes one document, and {len(words)} were given", hint="attncalc run problem.json")
+        raise OptionError(f"run takes one document, but {len(words)} were given", hint="attncalc run problem.json")
     reading = Reading()
     solve_and_show(problem_of(load_document(words[0], reading)), chosen, reading)

@@ -22,7 +22,7 @@ def command() -> Command:
         "sample",
         _sample,
         sections.target_options(FORMATS),
-        summary="Lists the sample inputs that come with attncalc, or writes one exactly as it is.",
+        summary="Lists the sample inputs that come with attncalc, or prints one exactly as it is.",
         usage="[name]",
         words=lambda: (name for entries in described().values() for name in entries),
     )
@@ -30,7 +30,7 @@ def command() -> Command:
 
 def _sample(words: Sequence[str], **given: Any) -> None:
     if len(words) > 1:
-        raise OptionError(f"sample writes one file, and {len(words)} were named")
+        raise OptionError(f"sample writes one file, but {len(words)} were named")
     if words:
         _write(words[0], given)
         return
@@ -42,12 +42,12 @@ def _sample(words: Sequence[str], **given: Any) -> None:
 def _write(name: str, given: settings.Words) -> None:
     """The sample's own bytes, so that `-f` means nothing here."""
     if given["format"] is not None:
-        raise OptionError("a sample is written as it is, and -f is for the list of samples")
+        raise OptionError("a sample is written as it is; -f is for the list of samples")
     content = find(name).read_bytes()
     path = settings.output_file(given)
     if path is None and b"\0" in content and output.is_terminal(sys.stdout):
         raise AttncalcError(
-            f"{name} is binary, and standard output is a terminal", hint=f"write it to a file: -o {name}"
+            f"{name} is binary, but standard output is a terminal", hint=f"write it to a file: -o {name}"
         )
     output.deliver(content, path)
 

@@ -86,7 +86,7 @@ def target(words: Words, formats: Sequence[str]) -> Target:
     path = output_file(words)
     if path is None and form in BINARY | {"png"} and output.is_terminal(sys.stdout):
         mend = f"write it to a file: -o result.{form}"
-        raise AttncalcError(f"{form} is binary, and standard output is a terminal", hint=mend)
+        raise AttncalcError(f"{form} is binary, but standard output is a terminal", hint=mend)
     if path is not None and words["format"] is None:
         form = _format_of(path, formats)
     return Target(path, form)
@@ -99,7 +99,7 @@ def output_file(words: Words) -> Path | None:
     from attncalc.cli.files import refuse_unwritable
 
     if not words["output"]:
-        raise OptionError("--output needs the name of a file, and it is empty")
+        raise OptionError("--output needs the name of a file, but it is empty")
     path = Path(words["output"])
     refuse_unwritable(path)
     return path
@@ -111,7 +111,7 @@ def _format_of(path: Path, formats: Sequence[str]) -> str:
     if suffix not in known:
         raise OptionError(
             f"cannot tell the format of {visible(str(path), 80)} from its suffix",
-            hint=f"known are {', '.join(known)}; any other goes with -f FORMAT",
+            hint=f"known suffixes are {', '.join(known)}; for any other, give -f FORMAT",
         )
     return SUFFIXES[suffix]
 
@@ -143,10 +143,10 @@ def chosen(words: Words) -> Settings:
     rounding = count("round", words["round"], MOST_ROUNDING)
     exact, symbolic = bool(words["exact"]), bool(words["symbolic"])
     if rounding is not None and (exact or symbolic):
-        raise OptionError(f"--round rounds every step, and --{'exact' if exact else 'symbolic'} rounds none")
+        raise OptionError(f"--round rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
     dtype = choice("dtype", words["dtype"], DTYPES)
     if dtype == "float32" and (exact or symbolic):
-        raise OptionError(f"--dtype float32 rounds every step, and --{'exact' if exact else 'symbolic'} rounds none")
+        raise OptionError(f"--dtype float32 rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
     return Settings(
         where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]), bool(words["explain"])
     )
@@ -159,18 +159,18 @@ def _must_be_drawable(words: Words, where: Target) -> None:
         return
     if where.format != "table" and where.format not in PICTURES:
         mend = "leave out -f, or write a file: -o picture.png or picture.svg"
-        raise OptionError(f"--plot draws below a table, and {where.format} has no pictures", hint=mend)
+        raise OptionError(f"--plot draws below a table, but {where.format} has no pictures", hint=mend)
     if words["cell"]:
-        raise OptionError(f"--cell shows the arithmetic of an entry alone, and {flag} draws: give one of them")
+        raise OptionError(f"--cell shows the arithmetic of an entry and {flag} draws a picture: give only one of them")
     if words.get("check") is not None:
-        raise OptionError(f"--check marks an answer, and {flag} draws a result: give one of them")
+        raise OptionError(f"--check marks an answer and {flag} draws a result: give only one of them")
 
 
 def _cells(words: Sequence[str]) -> tuple[str, ...]:
     """The entries whose arithmetic is asked for; `all` of them, or these."""
     cells = tuple(word.strip() for word in words)
     if "all" in cells and len(cells) > 1:
-        raise OptionError("--cell all is every entry: no other --cell goes with it")
+        raise OptionError("--cell all shows every entry: no other --cell goes with it")
     return cells
 
 

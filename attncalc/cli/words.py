@@ -98,7 +98,7 @@ def _following(name: str, option: TyperOption, rest: deque[str], known: Mapping[
     if rest[0] == "--" or _is_option(rest[0], known):
         value = visible(rest[0], 80)
         raise OptionError(
-            f"{name} needs a value, and {value} is an option",
+            f"{name} needs a value, but {value} is an option",
             hint=f"write {name} {option.metavar}, or {option.opts[-1]}={value} if that is the value",
         )
     return rest.popleft()
@@ -108,7 +108,7 @@ def _unknown(name: str, known: Mapping[str, TyperOption], command: str, place: s
     """An option that is not there; `place` is where it may belong instead."""
     word = name.lstrip(DASHES)
     if name[0] != "-":
-        return OptionError(f"{quoted(name)} begins with a dash that is no hyphen", hint=f"did you mean --{word}?")
+        return OptionError(f"{quoted(name)} begins with a dash that is not a hyphen", hint=f"did you mean --{word}?")
     long = [spelling for spelling in known if spelling.startswith("--")]
     same = [spelling for spelling in long if spelling == flag(word)]
     mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""

@@ -64,7 +64,7 @@ def _root(above: str, below: str) -> Any:
 def _decimal(text: str) -> Any:
     if len(text) > MOST_DIGITS:
         raise NotExact(
-            f"an entry is written with {len(text):,} characters, and the limit is {MOST_DIGITS:,}", hint=WITHOUT
+            f"an entry is written with {len(text):,} characters, but the limit is {MOST_DIGITS:,}", hint=WITHOUT
         )
     figures, _, exponent = text.casefold().partition("e")
     if not figures.strip("0."):
@@ -119,7 +119,7 @@ def letters(name: str, shape: Sequence[int]) -> Given:
     if 0 in shape:
         raise NotExact(f"{name} would have no letters: its shape is {shape_text(shape)}", hint=f"{name} as 2x3 has six")
     if math.prod(shape) > MOST_EXACT:
-        fact = f"{name} would have {math.prod(shape):,} letters, and the limit is {MOST_EXACT:,}"
+        fact = f"{name} would have {math.prod(shape):,} letters, but the limit is {MOST_EXACT:,}"
         raise NotExact(fact, hint=f"{name} as 2x3 has six")
     value = np.empty(shape, dtype=object)
     for place in np.ndindex(*shape):
@@ -144,14 +144,14 @@ def tidy(value: Array, tidier: Tidier, extents: Extents) -> Array:
     longest = max((extent.digits for extent in known), default=0)
     if longest > MOST_DIGITS:
         raise NotExact(
-            f"the exact entries have grown to {longest:,.0f} digits, and the limit is {MOST_DIGITS:,}", hint=WITHOUT
+            f"the exact entries have grown to {longest:,.0f} digits, but the limit is {MOST_DIGITS:,}", hint=WITHOUT
         )
     sizes = [3 * extent.parts for extent in known]  # a part is an operation at most, or a fraction with a sign
     if sum(sizes) > LARGEST:
         sizes = [extents.operations(entry) for entry in value.flat]
     if sum(sizes) > LARGEST:
         raise NotExact(
-            f"the exact entries have grown to {sum(sizes):,} operations, and the limit is {LARGEST:,}",
+            f"the exact entries have grown to {sum(sizes):,} operations, but the limit is {LARGEST:,}",
             hint="fewer rows, or rounder numbers, stay readable; without --exact any size will do",
         )
 

@@ -61,7 +61,7 @@ def fault(text: str, place: int, message: str, hint: str = "") -> NoReturn:
 def tokens(text: str) -> list[Token]:
     """The tokens of a text, an `end` behind the last one."""
     if len(text) > LONGEST:
-        raise ExpressionError(f"the expression has {len(text):,} characters, and the limit is {LONGEST:,}")
+        raise ExpressionError(f"the expression has {len(text):,} characters, but the limit is {LONGEST:,}")
     found: list[Token] = []
     place = 0
     while place < len(text):

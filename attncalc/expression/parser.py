@@ -146,7 +146,7 @@ class Parser:
         name, bracket = token.text, self.next.text == "("
         if name in FUNCTIONS:
             if not bracket:
-                self.refuse(token, f"{name} is a function, and its brackets are missing", f"write {name}(x)")
+                self.refuse(token, f"{name} is a function, but its brackets are missing", f"write {name}(x)")
             self.at += 1
             return self.called(token)
         if name in CONSTANTS:
@@ -167,7 +167,7 @@ class Parser:
         arguments = self.inside(self.tokens[self.at - 1], token)
         if function.several != (len(arguments) > 1):
             takes = "two arguments or more" if function.several else "one argument"
-            self.refuse(token, f"{token.text} takes {takes}, and {len(arguments)} {_were(arguments)} given")
+            self.refuse(token, f"{token.text} takes {takes}, but {len(arguments)} {_were(arguments)} given")
         return self.worked(token, function.graph, function.value, *arguments)
 
     def inside(self, bracket: Token, function: Token | None = None) -> list[Part]:

@@ -211,7 +211,7 @@ class Key:
         if len(found) == 1:
             return found[0]
         if found:
-            raise InputError(f"{quoted(name)} stands in several groups: {_some(map(spelled, found))}")
+            raise InputError(f"{quoted(name)} occurs in several groups: {_some(map(spelled, found))}")
         raise InputError(f"{self.problem.name} has no step {quoted(name)}", hint=self.near(name) or self.has)
 
     @property

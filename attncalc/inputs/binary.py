@@ -52,7 +52,7 @@ def read_npy(data: bytes | mmap, source: str) -> Array:
     length = int.from_bytes(data[8:start], "little")
     header = data[start : start + length]
     if length > _MAX_HEADER or len(header) < length:
-        raise InputError(f"{source}: the header claims {length} bytes, and {len(data) - start} are there")
+        raise InputError(f"{source}: the header claims {length} bytes, but there are {len(data) - start}")
     dtype, fortran, shape = _header(header.decode("latin-1"), source)
     body = memoryview(data)[start + length :]
     _check_size(len(body), shape, dtype.itemsize, source)
@@ -70,7 +70,7 @@ def npz_members(data: bytes, source: str, most: int) -> Loaders:
     _refuse_other_archives([member.filename for member in members], source)
     total = sum(member.file_size for member in members)
     if total > most:
-        raise InputError(f"{source} unpacks to {total:,} bytes; {most:,} are the most that is read")
+        raise InputError(f"{source} unpacks to {total:,} bytes; at most {most:,} are read")
     loaders: Loaders = {}
     for member in members:
         name = member.filename.removesuffix(".npy")
@@ -143,14 +143,14 @@ def _dtype(name: str, source: str) -> np.dtype[Any]:
 def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str) -> None:
     """Raise unless the bytes that are there are those that the header claims, before anything is allocated."""
     if len(shape) > 32:
-        raise InputError(f"{source} has {len(shape)} axes; 32 are the most")
+        raise InputError(f"{source} has {len(shape)} axes; the limit is 32")
     cells = math.prod(shape)
     if cells > MAX_CELLS:
-        raise InputError(f"{source} claims {cells:,} entries; {MAX_CELLS:,} are the most that is read")
+        raise InputError(f"{source} claims {cells:,} entries; at most {MAX_CELLS:,} are read")
     if not cells and math.prod(filter(None, shape)) > MAX_CELLS:  # NumPy makes no array of it, although it has no entry
         raise InputError(f"{source} is empty: its shape is {shape_text(shape)}")
     if cells * itemsize != present:
-        raise InputError(f"{source} claims {cells * itemsize:,} bytes of numbers, and {present:,} are there")
+        raise InputError(f"{source} claims {cells * itemsize:,} bytes of numbers, but there are {present:,}")
 
 
 def _checked_truth(array: Array, source: str) -> Array:

@@ -50,7 +50,7 @@ def load_document(word: str, reading: Reading) -> Document:
     from attncalc.calculations import load
 
     if base not in KNOWN:
-        raise InputError(f"{contents.source}: there is no calculation {quoted(name)}", hint=near(base, KNOWN))
+        raise InputError(f"{contents.source}: there is no calculation called {quoted(name)}", hint=near(base, KNOWN))
     calculation = load(base)
     operands = [*calculation.operands, UPSTREAM] if name != base else [*calculation.operands]
     from attncalc.inputs.models import expand_model  # which reads options as this module does
@@ -155,7 +155,7 @@ def check_version(contents: JsonFile) -> None:
     version = contents.tree.get("attncalc", _VERSION)
     if plain(version, contents.source) != _VERSION:
         raise InputError(
-            f"{contents.source}: the document is of version {quoted(str(version))}, and {_VERSION} is read"
+            f"{contents.source}: the document is of version {quoted(str(version))}, but only {_VERSION} can be read"
         )
 
 

@@ -52,7 +52,7 @@ def must_be_plain(path: str, most: int) -> None:
     if stat.S_ISLNK(found.st_mode):
         raise InputError(f"{shown(path)} is a link, and links to sheets are not followed", hint="name the file itself")
     if stat.S_ISREG(found.st_mode) and found.st_size > most:
-        raise InputError(f"{shown(path)} has {found.st_size:,} bytes, and {most:,} are the most that is read of it")
+        raise InputError(f"{shown(path)} has {found.st_size:,} bytes, but at most {most:,} are read")
 
 
 def open_regular(path: str) -> BinaryIO:

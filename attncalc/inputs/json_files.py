@@ -65,21 +65,21 @@ def _records(rows: list[tuple[int, Any]], source: str) -> tuple[Any, list[str] |
     for number, row in rows:
         place = f"{source}:{number}"
         if not isinstance(row, dict):
-            raise InputError(f"{place}: this line is no object, and others are")
+            raise InputError(f"{place}: this line is not an object, but others are")
         if first is not None and row.keys() != first:
             raise InputError(f"{place}: this line has other keys than the one before")
         first = set(row)
         held = [value for value in row.values() if isinstance(value, list | Digits | int | float)]
         words = [value for value in row.values() if type(value) is str]
         if len(held) != 1 or len(words) > 1:
-            raise InputError(f"{place}: an object in a line is to hold one array, and at most one text, its label")
+            raise InputError(f"{place}: an object in a line must hold one array, and at most one text, its label")
         arrays.append(held[0])
         labels += words
     return arrays, labels or None
 
 
 def _duplicate(text: str, source: str) -> InputError:
-    """The fault of a key that stands twice in one object, with its place."""
+    """The fault of a key that occurs twice in one object, with its place."""
     keys: list[set[str]] = []
     for match in re.finditer(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]', text):
         if match.group() == "{":
@@ -90,7 +90,7 @@ def _duplicate(text: str, source: str) -> InputError:
             key = json.loads(match.group(1), strict=False)
             if key in keys[-1]:
                 return InputError(
-                    f"{_place(text, match.start(), source)}: the key {quoted(key)} stands twice in one object"
+                    f"{_place(text, match.start(), source)}: the key {quoted(key)} occurs twice in one object"
                 )
             keys[-1].add(key)
     raise AssertionError("the parser has seen a key twice, so that it is in the text")

@@ -42,7 +42,7 @@ def with_labels(
             return given
         found = {rows: _words(labels, place)}
     else:
-        raise InputError(f"{place} is to be a list, or an object of axes and their lists")
+        raise InputError(f"{place} must be a list, or an object of axes and their lists")
     for axis, words in found.items():
         if len(words) != given.value.shape[axis]:
             raise InputError(f"{place}: there are {len(words)} for an axis of size {given.value.shape[axis]}")
@@ -60,7 +60,7 @@ def _axis_names(operand: Operand, ndim: int, axes: Sequence[str]) -> list[str]:
 
 def _words(words: Any, place: str) -> tuple[str, ...]:
     if not isinstance(words, list):
-        raise InputError(f"{place} is to be a list of texts")
+        raise InputError(f"{place} must be a list of texts")
     for i, word in enumerate(words):
         if not isinstance(word, str | int | float) or isinstance(word, bool):
             raise InputError(f"{place}[{i}] is {spoken(word)}, not a text")

@@ -76,16 +76,16 @@ def surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) ->
     by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
     if not places and by_name:
         return InputError(
-            f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, and {given} by position",
+            f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, but {given} by position",
             hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
         )
     if not places:
         return InputError(
-            f"{name} takes no operands by position, and {given}", hint=f"attncalc {name} --help lists what it takes"
+            f"{name} takes no operands by position, but {given}", hint=f"attncalc {name} --help lists what it takes"
         )
     taken = f"{len(places)} {'operand' if len(places) == 1 else 'operands'} ({both(o.name for o in places)})"
     numeric = sum(looks_numeric(word) for word in positional)
     return InputError(
-        f"{name} takes {taken}, and {given}",
+        f"{name} takes {taken}, but {given}",
         hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
     )

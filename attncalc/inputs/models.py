@@ -103,7 +103,7 @@ def from_model(tree: Any, calculation: Calculation) -> dict[str, Any]:
 
 def _layers(value: Any, place: str) -> list[Mapping[str, Any]]:
     if not isinstance(value, list | tuple) or not all(isinstance(layer, Mapping) for layer in value):
-        raise InputError(f"{place} is {spoken(value)}, and a list of layers is wanted, each an object of weights")
+        raise InputError(f"{place} is {spoken(value)}, not a list of layers, each an object of weights")
     return list(value)
 
 

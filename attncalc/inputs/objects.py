@@ -92,7 +92,7 @@ class JsonFile(NamedTuple):
             return read_expression(value)._replace(source=source)
         place = brackets(self.source, visible(path, 80))
         if operand.kind == "expression":
-            raise InputError(f"{place(())} is {spoken(value)}, and a formula is text in quotes")
+            raise InputError(f"{place(())} is {spoken(value)}, but a formula is text in quotes")
         if value is None and path.startswith("steps/"):
             raise InputError(f"{place(())} was too large to be saved", hint="--all saves every step whole")
         if not isinstance(value, list | str | int | float):
@@ -155,7 +155,7 @@ class JsonFile(NamedTuple):
         tails = {path for path in entries if path.casefold() == folded or path.casefold().endswith("/" + folded)}
         tails -= {path for path in tails if path.startswith("outputs/") and "steps" + path[7:] in tails}
         if len(tails) > 1:
-            raise InputError(f"{self.source}: {quoted(name)} stands in several places: {', '.join(sorted(tails))}")
+            raise InputError(f"{self.source}: {quoted(name)} occurs in several places: {', '.join(sorted(tails))}")
         if not tails:
             held = [path for path, entry in entries.items() if isinstance(entry.value, list)]
             raise missing(name, list(dict.fromkeys(path.rpartition("/")[2] for path in held)), self.source)

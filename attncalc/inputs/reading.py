@@ -75,7 +75,7 @@ def _delimiter(word: str | None, decimal: str) -> str | None:
     if mark in ('"', "\n", "\r"):
         raise OptionError("--delimiter cannot be a quote or a line end")
     if decimal not in (".", ","):
-        raise OptionError(f"--decimal is . or , and not {quoted(decimal)}")
+        raise OptionError(f"--decimal is . or , not {quoted(decimal)}")
     if decimal == mark:
         raise OptionError(f"--delimiter and --decimal are both {quoted(decimal)}")
     return mark

@@ -23,7 +23,7 @@ def must_fit(needed: int, what: str, ways_round: Mapping[str, int] = NOTHING) ->
         return
     fitting = [f"{way} needs {less:,}" for way, less in ways_round.items() if less <= free]
     raise TooLarge(
-        f"{what} needs {needed:,} bytes of memory, and {free:,} are available",
+        f"{what} needs {needed:,} bytes of memory, but only {free:,} are available",
         hint="; ".join(fitting) or "what fits is smaller: fewer rows, or a part of them at a time",
     )
 

@@ -58,7 +58,7 @@ def run(
 ) -> Ran:
     """Turn after turn, until the loop's own reason to stop or its number of turns."""
     if loop.turns > MOST:
-        raise OptionError(f"{loop.turns:,} {loop.turn}s are asked for, and {MOST:,} are the most")
+        raise OptionError(f"{loop.turns:,} {loop.turn}s are asked for, but {MOST:,} is the limit")
     start = {**operands, **loop.start}
     program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
     first: list[Turn] = []
@@ -70,7 +70,7 @@ def run(
             (first if len(first) < KEPT else latest).append(turn)
             if len(latest) > MOST_KEPT:
                 raise OptionError(
-                    f"--all keeps every {loop.turn}, and {MOST_KEPT:,} are the most that are kept",
+                    f"--all keeps every {loop.turn}, but at most {MOST_KEPT:,} are kept",
                     hint="without --all the first and the last are shown",
                 )
             state = start | {name: turn.values[node] for name, node in loop.carry.items()}

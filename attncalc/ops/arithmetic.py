@@ -53,9 +53,9 @@ OPS |= {
         binds=3,
         takes=(3, 2.5),
         vjp=lambda g, y, node, *terms: [g] * len(terms),
-        because="a sum hands its gradient to each of its terms",
+        because="a sum passes its gradient on to each of its terms",
         about=lambda node: (
-            "What lacks an axis, as a bias does, is added alike at every place of it."
+            "A term that lacks an axis, such as a bias, is added equally everywhere along it."
             if any(source.axes and len(source.axes) < len(node.axes) for source in node.sources)
             else ""
         ),
@@ -73,9 +73,9 @@ OPS |= {
         takes=(3, 2.5),
         vjp=lambda g, y, node, a, b: [g, -g],
         because=lambda node, source: (
-            "what is taken away gets the gradient with its sign turned"
+            "what is subtracted gets the gradient with its sign changed"
             if source
-            else "a difference hands its gradient to what it starts from"
+            else "a difference passes its gradient on to what it starts from"
         ),
         noun="difference",
         terms=np.add,
@@ -88,7 +88,7 @@ OPS |= {
         binds=3,
         takes=(2.5,),
         vjp=lambda g, y, node, a: [-g],
-        because="the sign turns",
+        because="a minus sign changes the sign of the gradient",
         noun="opposite",
         terms=np.positive,
     ),

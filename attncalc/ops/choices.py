@@ -39,9 +39,9 @@ def _about_choice(node: Node) -> str:
     if not _masks(node):
         return ""
     return (
-        "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the others share out the whole. A 0 there "
-        "would still get e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ does as well "
-        "until a row is masked throughout, which would then be shared out all the same, and float16 ends at 65,504."
+        "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the other keys share the whole. A 0 there "
+        "would still contribute e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ works "
+        "too, except that a fully masked row would still get weights, and that float16 only reaches 65,504."
     )
 
 
@@ -83,7 +83,7 @@ OPS |= {
         r"\max({0}, {1})",
         entrywise("max"),
         vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
-        because="only the larger one is felt (the first, where they are equal)",
+        because="only the larger one gets the gradient (the first, if they are equal)",
     ),
     "minimum": row(
         np.minimum,
@@ -91,7 +91,7 @@ OPS |= {
         r"\min({0}, {1})",
         entrywise("min"),
         vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
-        because="only the smaller one is felt (the first, where they are equal)",
+        because="only the smaller one gets the gradient (the first, if they are equal)",
     ),
     "where": row(
         _where,
@@ -101,7 +101,7 @@ OPS |= {
         binds=4,
         takes=(4, 3, 3),
         vjp=lambda g, y, node, keep, a, b: [None, keep_where(keep, g, 0), keep_where(keep, 0, g)],
-        because="what was masked has no say, so its gradient is 0",
+        because="what was masked does not affect the result, so its gradient is 0",
         about=_about_choice,
         flops=0,
     ),

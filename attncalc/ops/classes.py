@@ -85,7 +85,7 @@ def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
     return Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]]))
 
 
-_COUNTED = "what is counted comes in whole numbers, which do not move"
+_COUNTED = "counts are whole numbers, so they have no slope"
 OPS |= {
     "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED, flops=0, view=True),
     "factorial": row(_factorial, "{0}!", "{0}!", entrywise("!"), binds=1, takes=(0,), no_gradient=_COUNTED),
@@ -105,8 +105,8 @@ OPS |= {
         _select_cell,
         takes=(0, 9),
         vjp=_select_vjp,
-        because="only the entry that was picked is felt",
-        about="Of each row the entry of the right class alone; the others have no part in it.",
+        because="only the entry that was picked gets the gradient",
+        about="From each row only the entry of the right class; the others play no part in it.",
         mixes=lambda node: (node.args["over"],),
         flops=0,
     ),

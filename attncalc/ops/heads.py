@@ -95,10 +95,9 @@ OPS |= {
         _split_axes,
         cell=_split_cell,
         vjp=lambda g, y, node, x: [merge(g)],
-        because="the heads' gradients are laid side by side again",
+        because="the heads' gradients are put side by side again",
         about="Each row is cut into as many blocks as there are heads: head 0 takes the first columns, head 1 the "
-        "next. No entry leaves its row; reading the table as [h, n, d_k] at once would hand one token's numbers to "
-        "another.",
+        "next. No entry leaves its row; reshaping the table straight to [h, n, d_k] would mix up the tokens.",
         flops=0,
         view=True,
         **_words("{0} split into heads", r"\operatorname{{split}}({0})"),

@@ -106,7 +106,7 @@ OPS |= {
         ),
         body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
         about=lambda node: (
-            "A length is squared, added, then rooted, in that order: √(3² + 4²) = 5, and not 3 + 4 = 7."
+            "For a length, square first, then add, then take the root: √(3² + 4²) = 5, not 3 + 4 = 7."
             if node.args["p"] == 2
             else ""
         ),
@@ -125,7 +125,7 @@ OPS |= {
         vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
         because=OPS["div"].because,
         body=lambda node, dot, norms, a, b: dot / norms,
-        about="Both lengths are divided out, not their squares: the vector against itself gives 1.",
+        about="Divide by both lengths, not by their squares: a vector compared with itself gives 1.",
         mixes=mixes,
         boxed=True,
         narrow=True,

@@ -48,7 +48,7 @@ def _clash(a: Axes, b: Axes, inner: Axis, against: Axis) -> ShapeError:
     left, right = "×".join(str(x.size) for x in a[-2:]), "×".join(str(x.size) for x in b[-2:])
     if inner.name == against.name:
         return ShapeError(f"the inner sizes must agree, (m×n)(n×p) → (m×p), and here they are ({left})({right})")
-    return ShapeError(f"the inner axes must be the same one, and {inner.name} is not {against.name}")
+    return ShapeError(f"the inner axes must be the same, but {inner.name} is not {against.name}")
 
 
 def _matmul_axes(args: dict[str, Any], a: Axes, b: Axes) -> Axes:
@@ -178,7 +178,7 @@ OPS |= {
         vjp=_matmul_vjp,
         because="each factor of a product gets the gradient times the other factor, transposed",
         about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So "
-        "the inner sizes must agree, their axis is gone afterwards, and A·B is not B·A.",
+        "the inner sizes must agree, that axis is gone afterwards, and in general A·B is not B·A.",
         mixes=lambda node: (node.sources[0].axes[-1].name,),
         flops=2,
         places=lambda node: (*node.axes, node.sources[0].axes[-1]),
@@ -194,8 +194,8 @@ OPS |= {
         binds=1,
         takes=(0,),
         vjp=lambda g, y, node, a: [g.T],
-        about="Rows become columns: what stood at [i,j] stands at [j,i]. That undoes a matrix only where its columns "
-        "are of length 1 and at right angles to one another; else a transpose is no inverse.",
+        about="Rows become columns: the entry at [i,j] moves to [j,i]. A transpose is the inverse only if the columns "
+        "have length 1 and are orthogonal to one another.",
         flops=0,
         view=True,
     ),

@@ -20,7 +20,7 @@ INTERLEAVED, HALF = "interleaved", "half"
 
 def _halved(args: dict[str, Any], x: Axes) -> Axes:
     if not x or x[-1].size % 2:
-        raise ShapeError(f"pairs need an even number of entries, and {x[-1].name if x else 'a number'} has none such")
+        raise ShapeError(f"pairs need an even number of entries, but {x[-1].name if x else 'a number'} has none such")
     return (*x[:-1], Axis(args["pair"], x[-1].size // 2))
 
 
@@ -137,7 +137,7 @@ OPS |= {
         _every_other_cell,
         takes=(0,),
         vjp=_every_other_vjp,
-        because="the entries that were passed over are not felt",
+        because="the entries that were skipped get no gradient",
         mixes=lambda node: tuple(_last(node)),
         flops=0,
         view=True,
@@ -163,13 +163,13 @@ OPS |= {
         _rotate_cell,
         vjp=_rotate_vjp,
         because=lambda node, source: (
-            "a turn is undone by turning back, so the gradient turns by the opposite angle"
+            "a rotation is undone by rotating back, so the gradient is rotated by the opposite angle"
             if source == 0
-            else "cosine and sine are felt by both members of their pair"
+            else "cosine and sine affect both members of their pair"
         ),
         body=_rotate_body,
-        about="The pair (a, b) turns by its angle, (a·cos − b·sin, a·sin + b·cos): a quarter turn makes (0, 1) of (1, "
-        "0). Lengths stay, and angles are in radians.",
+        about="The pair (a, b) rotates by its angle to (a·cos − b·sin, a·sin + b·cos): a quarter turn takes (1, 0) to "
+        "(0, 1). Lengths do not change; angles are in radians.",
         mixes=lambda node: (node.names[-1], node.sources[1].names[-1]),
         flops=3,  # two products and a sum
     ),

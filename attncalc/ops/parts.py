@@ -131,7 +131,7 @@ OPS |= {
         _slice_cell,
         takes=(0,),
         vjp=_slice_vjp,
-        because="only the places that were taken are felt",
+        because="only the places that were taken get the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
         view=True,

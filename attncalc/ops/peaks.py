@@ -80,7 +80,7 @@ OPS |= {
         drop,
         cell=lambda node, at, look: Form("max", along(node, node.args["over"], at)),
         vjp=lambda g, y, node, x: [beside(g, x) * first_maximum(x, node.args["over"])],
-        because="only the largest entry is felt (the first, where several are)",
+        because="only the largest entry gets the gradient (the first, if several are equal)",
         about="max with one argument is the largest entry along an axis, which is gone afterwards.",
         places=source_axes,
         **named("max", r"\max"),

@@ -64,7 +64,7 @@ OPS |= {
         binds=4,
         takes=(3,),
         vjp=lambda g, y, node, x: [g],
-        because="what was handed to all gets the sum of their gradients",
+        because="what was copied to all gets the sum of their gradients",
         flops=0,
         view=True,
     ),

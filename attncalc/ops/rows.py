@@ -170,7 +170,7 @@ OPS |= {
         lambda node, at, look: Pick(0, {**at, node.args["over"]: node.args["at"]}),
         takes=(0,),
         vjp=_take_vjp,
-        because="only the place that was taken is felt",
+        because="only the place that was taken gets the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
         view=True,
@@ -196,8 +196,8 @@ OPS |= {
         takes=(1, 9),
         vjp=_lookup_vjp,
         because="a row of the table gets the gradients of all the places where it was used",
-        about="Row t of the table, as it stands, rows counted from 0: what a row with a 1 at t and 0 elsewhere would "
-        "give, times the table.",
+        about="Row t of the table, unchanged, with rows counted from 0: the same as a one-hot row (1 at t, else 0) "
+        "times the table.",
         mixes=lambda node: (node.args["over"],),
         flops=0,
     ),

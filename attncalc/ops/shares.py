@@ -178,10 +178,9 @@ OPS |= {
         keep,
         cell=_log_softmax_cell,
         vjp=_log_softmax_vjp,
-        because="a score raises its own logarithm, and lowers all of them by its share p: where −y/N comes in and Σ y "
+        because="raising a score raises its own ln p, and lowers all of them by its share p: if −y/N comes in and Σ y "
         "is 1, this is (p − y)/N",
-        about="Worked out as x − ln Σ e^x, and not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 "
-        "is −∞.",
+        about="Computed as x − ln Σ e^x, not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
         flops=5,  # a maximum, two differences, an exponential and a sum,
         twice=True,
@@ -197,7 +196,7 @@ OPS |= {
         takes=(3, 2.5),
         vjp=lambda g, y, node, x, whole: [g, -total(g, node.args["over"])],
         because=OPS["sub"].because,
-        about="The logarithm of a share is the score less that of the whole: ln(e^x / Σ e^x) = x − ln Σ e^x.",
+        about="The logarithm of a share is the score minus the logarithm of the total: ln(e^x / Σ e^x) = x − ln Σ e^x.",
         body=lambda node, x, whole: x - whole,
         mixes=mixes,
     ),
@@ -208,7 +207,7 @@ OPS |= {
         moved,
         takes=(9,),
         vjp=lambda g, y, node, value, otherwise, watched: [None, g, None],
-        because="the same number, by the way that neither overflows nor vanishes",
+        because="the same number, computed so that nothing overflows or underflows",
         body=lambda node, value, otherwise, watched: value,
         flops=0,
         hands_on=True,

@@ -133,7 +133,7 @@ OPS |= {
         r"\operatorname{{windows}}({0})",
         _windows_cell,
         vjp=lambda g, y, node, x: [Node("fold", g, slides=node.args["slides"])],
-        because="an entry gets the gradients of all the windows that it stands in",
+        because="an entry gets the sum of the gradients of all windows that contain it",
         mixes=_mixes,
         flops=0,
     ),

@@ -54,11 +54,10 @@ OPS |= {
         keep,
         cell=_softmax_cell,
         vjp=lambda g, y, node, x: [y * (g - total(g * y, node.args["over"]))],
-        because="the shares of a row sum to 1: each is pulled against the row's weighted mean",
-        about="e^x makes every score positive, and dividing by their sum makes shares of them. Only differences "
-        "count: the score that is 1 above another gets e ≈ 2.718 times its share, wherever the two lie. The sum runs "
-        "along one axis alone, the last one unless a subscript names another: of a table, each row sums to 1, a "
-        "column need not.",
+        because="the shares of a row sum to 1, so only differences from the row's weighted mean gradient count",
+        about="e^x makes every score positive, and dividing by the sum makes shares of them. Only differences count: a "
+        "score that is 1 above another gets e ≈ 2.718 times its share. The sum runs along one axis only, the last one "
+        "unless a subscript names another: in a table each row sums to 1, a column need not.",
         body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
         flops=5,  # a maximum, a difference, an exponential, a sum and a quotient
         twice=True,
@@ -70,8 +69,8 @@ OPS |= {
         cell=_log_sum_exp_cell,
         vjp=lambda g, y, node, x: [beside(g, x) * softmax(x, node.args["over"])],
         because="the slope of ln Σ exp is the softmax",
-        about="logsumexp is a soft maximum: never below the largest entry, and above it by ln n at most, where all n "
-        "are alike.",
+        about="logsumexp is a soft maximum: never below the largest entry, and above it by at most ln n, when all n "
+        "are equal.",
         body=lambda node, x: log(total(exp(x), node.args["over"])),
         flops=4,  # a maximum, a difference, an exponential and a sum
         places=source_axes,

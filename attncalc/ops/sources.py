@@ -12,7 +12,7 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.axes import align
 from attncalc.cells import At, Cell, Literal, Look, moved
-from attncalc.graph import OPS, Node, Op
+from attncalc.graph import NUMBERS_OF_ONE_NAME, OPS, Node, Op
 from attncalc.ops.kernels import number
 
 
@@ -58,7 +58,7 @@ def _number_text(node: Node) -> str:
 
 def _number_latex(node: Node) -> str:
     text = _number_text(node)
-    for character, command in (("−", "-"), ("∞", r"\infty"), ("π", r"\pi")):
+    for character, command in (("−", "-"), ("∞", r"\infty"), ("π", r"\pi"), ("ε", r"\epsilon")):
         text = text.replace(character, command)
     if node.args["symbol"] or "e" not in text:
         return text
@@ -67,7 +67,8 @@ def _number_latex(node: Node) -> str:
 
 
 def _literal(node: Node, at: At, look: Look) -> Cell:
-    return Literal(node.args["value"] if not node.args["symbol"] else node.args["symbol"])
+    symbol = node.args["symbol"]
+    return Literal(symbol if symbol in NUMBERS_OF_ONE_NAME else node.args["value"])
 
 
 def _is_diagonal(node: Node, at: At, look: Look) -> Cell:
@@ -97,7 +98,7 @@ OPS |= {
         moved,
         vjp=lambda g, y, node, x: [g],
         flops=0,
-        because="handed on as it is",
+        because="passed on unchanged",
         hands_on=True,
         narrow=True,
         view=True,

@@ -105,7 +105,7 @@ def _quadratic_sign(p: Any, q: Any, *, place: int) -> int:
 def _square(a: Axes) -> int:
     if len(a) < 2 or a[-1].size != a[-2].size:
         sizes = " × ".join(str(axis.size) for axis in a[-2:]) or "a single number"
-        raise ShapeError(f"only a square matrix has eigenvalues, and it is {sizes}", hint="svd works for any matrix")
+        raise ShapeError(f"only a square matrix has eigenvalues, but it is {sizes}", hint="svd works for any matrix")
     return a[-1].size
 
 

@@ -36,7 +36,7 @@ def _npy(step: Step, view: View) -> bytes:
     value: NDArray[Any] = value_of(step)
     if value.dtype == object:
         raise AttncalcError(
-            f"{step.key} is exact or made of letters, and NumPy's files hold decimal numbers",
+            f"{step.key} is exact or made of letters, but NumPy's files hold decimal numbers",
             hint="-f json and -f latex hold it; without --exact it is decimal",
         )
     file = BytesIO()

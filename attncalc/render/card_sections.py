@@ -41,7 +41,7 @@ def _all_sections(card: Card) -> Iterator[Section]:
     yield Section("Operands", tuple(_operands(card)), columns=True)
     yield Section("Steps", tuple(_step(line, number) for number, line in enumerate(card.steps, start=1)))
     yield Section("Options", tuple(_options(card)), columns=True)
-    proved = "each is proved by a test" if card.laws else ""
+    proved = "each is checked by a test" if card.laws else ""
     yield Section("What always holds", tuple(Entry(law, mark="· ") for law in card.laws), proved)
     yield Section("Cost", tuple(_costs(card)), _cost_remark(card), columns=True)
     yield Section("Common mistakes", tuple(Entry(f"{m.id}: {m.says}", words=m.hint) for m in card.mistakes))

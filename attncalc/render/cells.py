@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
     step: Step
     at: tuple[int, ...]
-    arithmetic: str  # "" where the entry is handed on as it is, or given
+    arithmetic: str  # "" where the entry is passed on unchanged, or given
     value: str
 
     @property
@@ -104,7 +104,7 @@ def _parted(word: str) -> tuple[str, tuple[int, ...] | None]:
         return word, None
     parts = [part.strip() for part in rest.split(",")] if rest else []
     if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
-        raise ShapeError(f"{word} is no entry: indices are whole numbers from 0, as in scores[0,1]")
+        raise ShapeError(f"{word} is not an entry: indices are whole numbers from 0, as in scores[0,1]")
     return name, tuple(map(int, parts))
 
 

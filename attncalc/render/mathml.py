@@ -159,6 +159,8 @@ def _command(name: str, tokens: Tokens) -> Atom:
         return Atom(_element("mroot", _atom(tokens).xml, index))
     if name == "sqrt":
         return Atom(_element("msqrt", _atom(tokens).xml))
+    if name == "hat":
+        return Atom(f'<mover accent="true">{_atom(tokens).xml}<mo stretchy="false">^</mo></mover>')
     if name == "left":
         opening = _fence(tokens)
         inside = _until(tokens, r"\right")

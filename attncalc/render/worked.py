@@ -43,7 +43,7 @@ def _outside(text: str) -> str:
 
 @lru_cache(maxsize=4096)  # a number comes back in line after line
 def _text(value: Any, digits: int | None) -> str:
-    return exact_text(value) if hasattr(value, "free_symbols") else format_number(value, digits)
+    return exact_text(value) if hasattr(value, "free_symbols") else parted(format_number(value, digits))[0]
 
 
 def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:

@@ -289,7 +289,7 @@ EXPECTED: dict[str, Expected] = {
             *(
                 Case(given, options, no_gradient=why)
                 for given, options, why in (
-                    ({"observations": [1, 0, 1, 1]}, {"p": 0.6}, "whole numbers, which do not move"),
+                    ({"observations": [1, 0, 1, 1]}, {"p": 0.6}, "counts are whole numbers"),
                     (
                         {"observations": [2, 0, 2], "probabilities": [0.2, 0.3, 0.5]},
                         {"distribution": "categorical"},

@@ -204,7 +204,7 @@ class TestMaskedThroughout:
         pytest.param({"k": (2, 3), "v": (4, 3)}, "q must still be given", "", id="no queries"),
         pytest.param({}, "q must still be given", "", id="nothing"),
         pytest.param({"x": (2, 3), "wq": (3, 3)}, "wk and wv must still be given", "", id="two projections missing"),
-        pytest.param({"x": (2, 3), "q": (3, 3)}, "and not both", "", id="both ways"),
+        pytest.param({"x": (2, 3), "q": (3, 3)}, "not both", "", id="both ways"),
         pytest.param({"q": (2, 3), "wq": (3, 3)}, "wq goes with x", "", id="a projection without tokens"),
         pytest.param({"q": (3, 2, 3), "k": (2, 4, 3), "v": (2, 4, 3)}, "3 query heads cannot share 2", "", id="heads"),
         pytest.param(
@@ -223,7 +223,7 @@ class TestMaskedThroughout:
         ),
         pytest.param(
             {**dict.fromkeys("qkv", (4, 2, 3)), "kv_heads": 2},
-            "--kv-heads says 2, and the keys have 4",
+            "--kv-heads says 2, but the keys have 4",
             "",
             id="kv heads",
         ),
@@ -247,7 +247,7 @@ def test_a_mask_of_two_kinds_of_numbers_says_so() -> None:
 def test_one_matrix_alone_attends_to_itself_and_says_so() -> None:
     t = ac.attention(TWO["q"])
     assert_allclose(t.result, ac.attention(TWO["q"], TWO["q"], TWO["q"]).result)
-    assert "only q was given, one matrix: keys = queries and values = keys" in t.notes
+    assert "only q was given, as one matrix: keys = queries and values = keys" in t.notes
 
 
 def test_causal_with_other_sizes_says_how_it_is_aligned() -> None:

@@ -150,12 +150,12 @@ def test_a_third_is_exact_where_numbers_are() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "error", "message"),
     [
-        ("x*y", {"at": 1}, OptionError, "in one variable, and the formula has x and y"),
-        ("x", {"at": {"y": 1}}, OptionError, "gives y, and the formula has x"),
+        ("x*y", {"at": 1}, OptionError, "in one variable, but the formula has x and y"),
+        ("x", {"at": {"y": 1}}, OptionError, "gives y, but the formula has x"),
         ("x", {"at": "x=1,x=2"}, OptionError, "twice"),
         ("x", {"at": "x=one"}, OptionError, "not a number"),
         ("x", {"at": {"x": math.inf}}, OptionError, "must be"),
-        ("x", {"at": {"1": 2}}, OptionError, "no name of a variable"),
+        ("x", {"at": {"1": 2}}, OptionError, "not the name of a variable"),
         ("x", {"at": True}, OptionError, "must be"),
         ("x", {"at": 1, "h": (0,)}, OptionError, "must not be 0"),
         ("ln(x)", {"at": -1}, DomainError, "no value"),
@@ -173,7 +173,7 @@ def test_refuses(text: object, options: dict[str, object], error: type[Exception
 
 @pytest.mark.parametrize(
     ("at", "message"),
-    [(1, "is one number, and the formula has x and y"), ("x=1", "lacks y"), ("x=1,2", "without a name")],
+    [(1, "is one number, but the formula has x and y"), ("x=1", "lacks y"), ("x=1,2", "without a name")],
 )
 def test_a_point_of_several_variables_names_them_all(at: object, message: str) -> None:
     with pytest.raises(OptionError, match=message):
@@ -214,7 +214,7 @@ def test_exact_numbers_do_not_grow_without_bound(text: str, at: dict[str, float]
 
 @pytest.mark.parametrize(
     ("formula", "at", "settled"),
-    [("abs(x)", 0, "1, and the rules of calculus give 0"), ("relu(x - 1)", 1, "1, and the rules of calculus give 0")],
+    [("abs(x)", 0, "1, but the rules of calculus give 0"), ("relu(x - 1)", 1, "1, but the rules of calculus give 0")],
 )
 def test_a_corner_at_which_the_quotients_settle_elsewhere_is_told(formula: str, at: float, settled: str) -> None:
     (warning,) = ac.derivative(formula, at=at).warnings

@@ -165,7 +165,7 @@ def test_a_variable_may_be_called_as_the_loop_s_own_inputs_are() -> None:
     ("options", "message"),
     [
         ({}, "--start must be given"),
-        ({"start": {"y": 1}}, "gives y, and the formula has x"),
+        ({"start": {"y": 1}}, "gives y, but the formula has x"),
         ({"start": 1, "steps": -1}, "--steps must be at least 0"),
         ({"start": 1, "lr": -0.1}, "--lr must be at least 0"),
         ({"start": 1, "optimizer": "sgd"}, "--optimizer must be"),

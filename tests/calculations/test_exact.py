@@ -60,7 +60,7 @@ def said(name: str, case: Case, backward: Backward | None) -> str:
 
 
 BOTH_WAYS = [*((name, case, None) for name, case in CASES), *((name, case, Backward()) for name, case in SMOOTH)]
-GROWN = "the exact entries have grown to [0-9,]+ operations, and the limit is 20,000"
+GROWN = "the exact entries have grown to [0-9,]+ operations, but the limit is 20,000"
 LARGER = "which is the larger of two letters is not known"
 TURNED = {
     "grad attention: q k v rope_positions rope=True": GROWN,

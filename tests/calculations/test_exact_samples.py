@@ -25,7 +25,7 @@ from attncalc.trace import Trace
 Array = NDArray[Any]
 
 RANDOM = "numbers that are drawn at random have no closed form"
-LARGE = "the exact entries have grown to [0-9,]+ operations, and the limit is 20,000"
+LARGE = "the exact entries have grown to [0-9,]+ operations, but the limit is 20,000"
 DEEP = "exponentials stand three deep in one another, and their exact form fills pages"
 
 REFUSED = {

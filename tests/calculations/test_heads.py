@@ -151,7 +151,7 @@ class TestMultihead:
             pytest.param({"heads": 2, "kv_heads": 4}, "wk: .*cannot be split|share", id="more key heads"),
             pytest.param({"heads": 3, "kv_heads": 2}, "share|split", id="no multiple"),
             pytest.param({"heads": 2, "wo": (6, 5)}, "wo: .*cannot be split|cannot form", id="W_O of other heads"),
-            pytest.param({"heads": 0}, "--heads must be at least 1, and not 0", id="no heads"),
+            pytest.param({"heads": 0}, "--heads must be at least 1, not 0", id="no heads"),
             pytest.param({"heads": -2}, "--heads must be at least 1", id="fewer than none"),
             pytest.param({"heads": 2, "wk": (4, 8)}, "wk: an axis of 8 cannot be split into|share", id="another d_k"),
         ],

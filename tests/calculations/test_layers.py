@@ -154,7 +154,7 @@ class TestEmbed:
         ("tokens", "said"),
         [
             ("the dog", '"dog" is not among the 3 words'),
-            ([0, 3], r"tokens\[1\] is 3, and the vocabulary has 3 words, 0…2"),
+            ([0, 3], r"tokens\[1\] is 3, but the vocabulary has 3 words, 0…2"),
             ([-1], r"tokens\[0\] is -1"),
         ],
     )

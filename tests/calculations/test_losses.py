@@ -115,7 +115,7 @@ class TestCrossEntropy:
         t = ac.cross_entropy(LOGITS, SOFT, reduction="none")
         logs = np.array([[-math.log(math.fsum(np.exp(row - z))) for z in row] for row in LOGITS])
         assert_allclose(t.result, [-SOFT[i] @ logs[i] for i in range(3)], rtol=1e-14)
-        assert any("shares" in note for note in t.notes)
+        assert any("probabilities" in note for note in t.notes)
 
     def test_a_square_of_scores_and_as_many_numbers_are_a_class_for_each_row(self) -> None:
         assert ac.cross_entropy(LOGITS, [0, 1, 1])["losses"].shape == (3,)
@@ -279,10 +279,10 @@ class TestPerplexity:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a class beyond the last": (
         {"logits": LOGITS, "target": [0, 1, 3]},
-        r"target\[2\] = 3 is none of the 3 places of C",
+        r"target\[2\] = 3 is not one of the 3 positions of C",
     ),
-    "a class below the first": ({"logits": LOGITS, "target": [0, 1, -1]}, r"target\[2\] = -1 is none"),
-    "half a class": ({"logits": LOGITS, "target": [0, 0.5, 1]}, r"target\[1\] = 0.5 is none"),
+    "a class below the first": ({"logits": LOGITS, "target": [0, 1, -1]}, r"target\[2\] = -1 is not one"),
+    "half a class": ({"logits": LOGITS, "target": [0, 0.5, 1]}, r"target\[1\] = 0.5 is not one"),
     "too few classes": ({"logits": LOGITS, "target": [0, 1]}, "n=2"),
     "shares that do not sum to 1": ({"logits": LOGITS, "target": SOFT * 0.5}, r"row 0 of target .* sums to 0.5"),
     "probabilities that do not": (
@@ -309,7 +309,7 @@ def test_refuses(given_: dict[str, Any], message: str) -> None:
 
 
 def test_refuses_a_token_outside_the_vocabulary() -> None:
-    with pytest.raises(AttncalcError, match=r"targets\[0\] = 3 is none of the 3 places of V"):
+    with pytest.raises(AttncalcError, match=r"targets\[0\] = 3 is not one of the 3 positions of V"):
         ac.next_token_loss(LOGITS, [3, 0, 0])
 
 

@@ -61,7 +61,7 @@ def test_a_transposed_product_is_that_of_the_transposes_turned_round(seed: int, 
         pytest.param({"a": (2, 3), "b": (2, 3)}, "A is m=2 × n=3 but B is n=2 × p=3", "--transpose", id="transposed"),
         pytest.param({"a": (2, 3), "b": (3, 4), "c": (3, 4)}, "cannot form product_1·C", "", id="a later one"),
         pytest.param({"a": (2, 3), "b": (3, 4), "d": (4, 4)}, "without a gap: a, b, c", "", id="a gap"),
-        pytest.param({"a": (2, 3)}, "matmul needs a and b, and b is missing", "", id="one alone"),
+        pytest.param({"a": (2, 3)}, "matmul needs a and b, but b is missing", "", id="one alone"),
     ],
 )
 def test_what_cannot_be_multiplied_is_refused(factors: dict[str, tuple[int, int]], said: str, hint: str) -> None:

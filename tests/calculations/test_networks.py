@@ -135,15 +135,15 @@ def test_one_number_a_sample_is_a_column() -> None:
 @pytest.mark.parametrize(
     ("changed", "error", "message"),
     [
-        ({"y": [1, 0, 1]}, ShapeError, "one number for each sample, and 2 come out"),
+        ({"y": [1, 0, 1]}, ShapeError, "one number for each sample, but 2 come out"),
         ({"y": [[1], [0], [1]]}, ShapeError, "cannot form"),
         ({"y": [[1, 0], [0, 1]]}, ShapeError, "cannot form"),
         ({"w2": None, "b2": None}, OptionError, "w2 is missing"),
         ({"w4": [[1.0]]}, OptionError, "w3 is missing"),
-        ({"b3": [1.0]}, OptionError, "b3 is given, and w3 is not"),
+        ({"b3": [1.0]}, OptionError, "b3 is given, but w3 is not"),
         ({"steps": 0}, OptionError, "--steps must be at least 1"),
         ({"activation": "swiglu"}, OptionError, "--activation must be"),
-        ({"y": [0, 1, 2], "loss": "cross-entropy"}, DomainError, "none of the 2 places"),
+        ({"y": [0, 1, 2], "loss": "cross-entropy"}, DomainError, "not one of the 2 positions"),
         ({"y": [[0.5, 0.6], [1, 0], [0, 1]], "loss": "cross-entropy"}, DomainError, "sum to 1"),
     ],
 )

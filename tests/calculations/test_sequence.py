@@ -42,11 +42,11 @@ class TestConv:
         ("x", "kernel", "more", "said"),
         [
             ([1, 2], [1, 2, 3], {}, "a window of 3 does not fit"),
-            ([1, 2], [[1, 2]], {}, "x is l, and the kernel kh × kw"),
-            ([[1, 2], [3, 4]], [[[1]], [[2]]], {}, "x is h × w, and the kernel c × kh × kw"),
+            ([1, 2], [[1, 2]], {}, "x is l, but the kernel is kh × kw"),
+            ([[1, 2], [3, 4]], [[[1]], [[2]]], {}, "x is h × w, but the kernel is c × kh × kw"),
             ([1, 2], [1], {"stride": 0}, "--stride must be at least 1"),
             ([1, 2], [1], {"padding": -1}, "--padding must be at least 0"),
-            ([1, 2], [1], {"dilation": (1, 2)}, "--dilation takes one number, or 1, and 2"),
+            ([1, 2], [1], {"dilation": (1, 2)}, "--dilation takes one number or 1, but 2"),
         ],
     )
     def test_what_does_not_fit_is_told(self, x: Any, kernel: Any, more: dict[str, Any], said: str) -> None:

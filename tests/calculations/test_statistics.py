@@ -292,7 +292,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a probability below 0": ("entropy", {"p": [1.5, -0.5]}, r"p\[0\] = 1.5 is above 1"),
     "a row of a batch": ("entropy", {"p": [[0.5, 0.5], [0.5, 0.75]]}, r"row 1 of p \(counted from 0\) sums to 1.25"),
     "percentages": ("kl", {"p": [0.5, 0.5], "q": [50, 50]}, r"q\[0\] = 50 is above 1"),
-    "another base": ("kl", {"p": [1.0], "q": [1.0], "base": 5}, "--base must be e, 2 or 10, and not 5"),
+    "another base": ("kl", {"p": [1.0], "q": [1.0], "base": 5}, "--base must be e, 2 or 10, not 5"),
     "a sample of one": ("expectation", {"values": [3.0], "sample": True}, "n − 1 is 0"),
     "a sample with probabilities": (
         "expectation",
@@ -310,7 +310,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a column that is not there": (
         "bayes",
         {"prior": [0.5, 0.5], "likelihood": [[0.5, 0.5], [1, 0]], "observed": 2},
-        "--observed 2 is none of likelihood's columns, 0 to 1",
+        "--observed 2 is not one of likelihood's columns, 0 to 1",
     ),
     "no columns": ("bayes", {"prior": [0.5, 0.5], "likelihood": [0.5, 1], "observed": 0}, "--observed picks a column"),
     "no parameter": ("likelihood", {"observations": [1, 0]}, "the bernoulli distribution needs --p"),
@@ -333,10 +333,10 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a class that is not there": (
         "likelihood",
         {"observations": [2], "distribution": "categorical", "probabilities": [0.5, 0.5]},
-        r"observations\[0\] = 2 is none of the 2 places",
+        r"observations\[0\] = 2 is not one of the 2 positions",
     ),
     "no width": ("likelihood", {"observations": [1], "distribution": "normal", "mean": 0, "std": 0}, "--std must be"),
-    "p above 1": ("likelihood", {"observations": [1], "p": 1.5}, "--p must be from 0 to 1, and not 1.5"),
+    "p above 1": ("likelihood", {"observations": [1], "p": 1.5}, "--p must be from 0 to 1, not 1.5"),
     "a rate of 0": ("likelihood", {"observations": [1], "distribution": "poisson", "rate": 0}, "--rate must be"),
 }
 

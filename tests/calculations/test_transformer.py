@@ -178,5 +178,5 @@ def test_a_part_of_a_file_that_is_no_model_is_refused(
 def test_what_grows_too_large_to_be_exact_is_refused_while_it_grows(samples: Path) -> None:
     """Each turn is looked at as any step is: the sample's entries would otherwise fill pages for minutes."""
     document = load_document(str(samples / "transformer.json"), Reading())
-    with pytest.raises(NotExact, match="operations, and the limit is"):
+    with pytest.raises(NotExact, match="operations, but the limit is"):
         solve(Problem(load("transformer"), document.inputs, document.options), exact=True)

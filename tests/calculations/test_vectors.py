@@ -165,11 +165,11 @@ def test_small_angles_keep_their_digits(angle: float) -> None:
         pytest.param(
             lambda: ac.project([1, 2, 3], [[1, 2], [1, 2], [1, 2]]), DomainError, "depend on one another", id="columns"
         ),
-        pytest.param(lambda: ac.norm([1], p=0), OptionError, "--p must be greater than 0, and not 0", id="p = 0"),
+        pytest.param(lambda: ac.norm([1], p=0), OptionError, "--p must be greater than 0, not 0", id="p = 0"),
         pytest.param(lambda: ac.minkowski([1], [2], p=-1), OptionError, "--p must be greater than 0", id="p < 0"),
         pytest.param(lambda: ac.dot([1, 2], [1, 2, 3]), ShapeError, "a is n=2 but b is n=3", id="lengths"),
         pytest.param(
-            lambda: ac.dot(1, [1, 2]), ShapeError, "a is a single number, and a vector is needed", id="a number"
+            lambda: ac.dot(1, [1, 2]), ShapeError, "a is a single number, but a vector is needed", id="a number"
         ),
     ],
 )

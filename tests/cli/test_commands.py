@@ -352,7 +352,7 @@ class TestNotes:
         (tmp_path / "x.json").write_text("[[1,0],[0,1]]")
         done = run("attention", "x.json", "-qf", "json", "-d", "1")
         assert (done.returncode, json.loads(done.stdout)) == (0, [[0.7, 0.3], [0.3, 0.7]])
-        assert done.stderr == "note: only q was given, one matrix: keys = queries and values = keys\n"
+        assert done.stderr == "note: only q was given, as one matrix: keys = queries and values = keys\n"
 
     @pytest.mark.parametrize(("words", "note"), MISREAD.values(), ids=MISREAD)
     def test_of_a_short_option_that_may_have_meant_an_operand(self, run: Run, words: Sequence[str], note: str) -> None:

@@ -50,7 +50,7 @@ def test_the_script_for_a_shell_is_written(run: Run, shell: str) -> None:
 
 FAULTS = [
     (["tcsh"], 'there is no completion for "tcsh"'),
-    (["bash", "zsh"], "--show-completion takes the name of one shell, and 2 words were given"),
+    (["bash", "zsh"], "--show-completion takes the name of one shell, but 2 words were given"),
 ]
 
 

@@ -166,7 +166,7 @@ class TestNotes:
     ) -> None:
         assert app(["kl", "-q", "0.5,0.5"], standalone_mode=False) == 2
         assert capsys.readouterr().err == (
-            "Error: kl needs p and q, and q is missing\nhint: -q is read as --quiet; for q write --q\n"
+            "Error: kl needs p and q, but q is missing\nhint: -q is read as --quiet; for q write --q\n"
         )
 
 

@@ -54,10 +54,10 @@ class TestExplain:
     @pytest.mark.parametrize(
         ("words", "fault", "hint"),
         [
-            ([], "explain takes the name of one calculation, and 0 words were given", "attncalc explain attention"),
-            (["a", "b"], "explain takes the name of one calculation, and 2 words were given", "attncalc explain"),
-            (["atention"], 'there is no calculation "atention"', "did you mean attention"),
-            (["zzz"], 'there is no calculation "zzz"', "attncalc list names them all"),
+            ([], "explain takes the name of one calculation, but 0 words were given", "attncalc explain attention"),
+            (["a", "b"], "explain takes the name of one calculation, but 2 words were given", "attncalc explain"),
+            (["atention"], 'there is no calculation called "atention"', "did you mean attention"),
+            (["zzz"], 'there is no calculation called "zzz"', "attncalc list names them all"),
             (["softmax", "-f", "html"], '--format takes table, plain, markdown or json, not "html"', ""),
         ],
     )
@@ -72,7 +72,7 @@ class TestExplain:
 class TestExplainedSteps:
     def test_a_page_adds_what_a_teacher_would(self, run: Run) -> None:
         bare, explained = run(*TWO).stdout, run(*TWO, "--explain").stdout
-        assert "Read a row from left to right" in explained
+        assert "Read along a row" in explained
         for heading in ("Worth knowing", "What always holds", "Common mistakes"):
             assert f"\n{heading}\n" in explained
             assert heading not in bare
@@ -83,7 +83,7 @@ class TestExplainedSteps:
     @pytest.mark.parametrize("format", ["plain", "markdown", "latex", "html"])
     def test_so_does_every_written_format(self, run: Run, format: str) -> None:
         told = run(*TWO, "--explain", "-f", format).stdout
-        assert "Read a row from left to right" in told
+        assert "Read along a row" in told
         assert "Worth knowing" in told
         assert "att-no-scale" in told.replace("\\", "")
 

@@ -68,7 +68,7 @@ CALLS = {
         "did you mean --version?",
     ),
     "list vectors": (
-        'list takes no operands, and "vectors" was given',
+        'list takes no operands, but "vectors" was given',
         "",
     ),
     "list -f csv": (
@@ -76,19 +76,19 @@ CALLS = {
         "",
     ),
     "cosine": (
-        "cosine needs a and b, and a and b are missing",
+        "cosine needs a and b, but a and b are missing",
         "attncalc explain cosine says what it takes, with an example",
     ),
     "cosine 1,2": (
-        "cosine needs a and b, and b is missing",
+        "cosine needs a and b, but b is missing",
         "",
     ),
     "scaling 3": (
-        "scaling takes no operands by position, and 1 word was given",
+        "scaling takes no operands by position, but 1 word was given",
         "attncalc scaling --help lists what it takes",
     ),
     "cosine 1 2 3 4": (
-        "cosine takes 2 operands (a and b), and 4 words were given",
+        "cosine takes 2 operands (a and b), but 4 words were given",
         'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
     ),
     "softmax --x 0 --symbolic": (
@@ -176,7 +176,7 @@ CALLS = {
         "true and false stand in masks alone: write 1 and 0",
     ),
     "cosine twice.json": (
-        'twice.json:1:10: the key "a" stands twice in one object',
+        'twice.json:1:10: the key "a" occurs twice in one object',
         "",
     ),
     "cosine nan.json 1,2": (
@@ -235,7 +235,7 @@ CALLS = {
         "or tab, \\t, blank, space, comma, semicolon",
     ),
     "softmax words.csv --decimal x": (
-        '--decimal is . or , and not "x"',
+        '--decimal is . or , not "x"',
         "",
     ),
     "softmax -inf,-inf": (
@@ -243,7 +243,7 @@ CALLS = {
         "let one entry of it stay finite; attention gives such a query the weights 0",
     ),
     "softmax 1,2 --temperature 0": (
-        "--temperature must be greater than 0, and not 0",
+        "--temperature must be greater than 0, not 0",
         "",
     ),
     "softmax 1,2 --temperature hot": (
@@ -271,7 +271,7 @@ CALLS = {
         "write --digits N",
     ),
     "cosine 1,2 3,4 --digits --quiet": (
-        "--digits needs a value, and --quiet is an option",
+        "--digits needs a value, but --quiet is an option",
         "write --digits N, or --digits=--quiet if that is the value",
     ),
     "cosine 1,2 3,4 -d many": (
@@ -308,11 +308,11 @@ CALLS = {
     ),
     "cosine 1,2 3,4 -o x.docx": (
         "cannot tell the format of x.docx from its suffix",
-        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; any other goes with -f FORMAT",
+        "known suffixes are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; for any other, give -f FORMAT",
     ),
     "cosine 1,2 3,4 -o x": (
         "cannot tell the format of x from its suffix",
-        "known are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; any other goes with -f FORMAT",
+        "known suffixes are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; for any other, give -f FORMAT",
     ),
     "cosine 1,2 3,4 -o folder": (
         "cannot write folder: it is a folder",
@@ -323,7 +323,7 @@ CALLS = {
         "",
     ),
     "cosine 1,2 3,4 -o=": (
-        "--output needs the name of a file, and it is empty",
+        "--output needs the name of a file, but it is empty",
         "",
     ),
     "cosine 1,2 3,4 --get norm": (
@@ -343,11 +343,11 @@ CALLS = {
         "attncalc cosine --help lists its options",
     ),
     "cosine 1,2 3,4 —distance": (
-        '"—distance" begins with a dash that is no hyphen',
+        '"—distance" begins with a dash that is not a hyphen',
         "did you mean --distance?",
     ),
     "cosine --a 1,2 3,4 5,6": (
-        "cosine takes 1 operand (b), and 2 words were given",
+        "cosine takes 1 operand (b), but 2 words were given",
         'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
     ),
     "cosine - -": (
@@ -355,11 +355,11 @@ CALLS = {
         "",
     ),
     "attention": (
-        "attention needs q, k and v (or x with wq, wk and wv), and q must still be given",
+        "attention needs q, k and v (or x with wq, wk and wv): q must still be given",
         "",
     ),
     "attention q.json k.json": (
-        "attention needs q, k and v, and v must still be given",
+        "attention needs q, k and v: v must still be given",
         "",
     ),
     "attention q.json wide.json v.json": (
@@ -382,11 +382,11 @@ CALLS = {
         "",
     ),
     "attention q.json k.json v.json --window 0": (
-        "--window must be at least 1, and not 0",
+        "--window must be at least 1, not 0",
         "",
     ),
     "attention q.json k.json v.json --softcap -1": (
-        "--softcap must be greater than 0, and not -1",
+        "--softcap must be greater than 0, not -1",
         "",
     ),
     "attention q.json k.json v.json --padding 1,2,3": (
@@ -398,7 +398,7 @@ CALLS = {
         "",
     ),
     "attention --x q.json": (
-        "attention from x needs wq, wk and wv, and wq, wk and wv must still be given",
+        "attention from x needs wq, wk and wv: wq, wk and wv must still be given",
         "",
     ),
     "attention problem.json": (
@@ -413,7 +413,7 @@ CALLS = {
         "is q.json transposed? --transpose a turns it round",
     ),
     "matmul 1,2": (
-        "matmul needs a and b, and b is missing",
+        "matmul needs a and b, but b is missing",
         "",
     ),
     "pairwise words.csv --metric angle": (
@@ -448,7 +448,7 @@ CALLS = {
         "",
     ),
     "run": (
-        "run takes one document, and 0 were given",
+        "run takes one document, but 0 were given",
         "attncalc run problem.json",
     ),
     "run q.json": (
@@ -460,7 +460,7 @@ CALLS = {
         "attncalc run problem.json",
     ),
     "run future.json": (
-        'future.json: the document is of version "2", and 1 is read',
+        'future.json: the document is of version "2", but only 1 can be read',
         "",
     ),
     "run nameless.json": (
@@ -468,7 +468,7 @@ CALLS = {
         'it has a key like "calculation": "attention"',
     ),
     "run other.json": (
-        'other.json: there is no calculation "cosinus"',
+        'other.json: there is no calculation called "cosinus"',
         "did you mean cosine?",
     ),
     "run problem.json": (
@@ -476,7 +476,7 @@ CALLS = {
         "did you mean causal?",
     ),
     "run q.json k.json": (
-        "run takes one document, and 2 were given",
+        "run takes one document, but 2 were given",
         "attncalc run problem.json",
     ),
     "sample cosin": (
@@ -484,11 +484,11 @@ CALLS = {
         "did you mean cosine.json?",
     ),
     "sample cosine words": (
-        "sample writes one file, and 2 were named",
+        "sample writes one file, but 2 were named",
         "",
     ),
     "sample cosine -f json": (
-        "a sample is written as it is, and -f is for the list of samples",
+        "a sample is written as it is; -f is for the list of samples",
         "",
     ),
     "cosine 1,2 3,4 -o=folder/": (
@@ -508,7 +508,7 @@ CALLS = {
         "a calculation's name comes first: attncalc cosine 1,2 3,4",
     ),
     "list list": (
-        'list takes no operands, and "list" was given',
+        'list takes no operands, but "list" was given',
         "",
     ),
     "cosine 1,2 3,4 -qx": (
@@ -544,7 +544,7 @@ CALLS = {
         "",
     ),
     "cosine 1,2 3,4 --decimal ; --delimiter ;": (
-        '--decimal is . or , and not ";"',
+        '--decimal is . or , not ";"',
         "",
     ),
 }

@@ -103,7 +103,7 @@ def test_a_limit_of_the_process_is_respected(
     assert found == status, said
     assert "Traceback" not in said
     if status:
-        assert " bytes of memory, and " in said
+        assert " bytes of memory, but only " in said
         assert not list(folder.glob("*.npz"))
 
 

@@ -28,7 +28,7 @@ REFUSED = {
     "which of them ranks first": (("mips",), "which is the larger of two letters is not known"),
     "what is drawn": (("scaling",), "numbers that are drawn at random have no closed form"),
     "a shape without entries": (("matmul", "0x3", "3x2"), "a would have no letters: its shape is 0 × 3"),
-    "more shapes than operands": (("dot", "3", "3", "3"), "dot takes 2 operands (a and b), and 3 words were given"),
+    "more shapes than operands": (("dot", "3", "3", "3"), "dot takes 2 operands (a and b), but 3 words were given"),
 }
 
 

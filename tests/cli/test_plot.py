@@ -80,26 +80,29 @@ def test_a_text_file_holds_the_picture(folder: Path, capsys: pytest.CaptureFixtu
 
 FAULTS = {
     "softmax 1,2 --plot -f json": (
-        "--plot draws below a table, and json has no pictures",
+        "--plot draws below a table, but json has no pictures",
         "leave out -f, or write a file: -o picture.png or picture.svg",
     ),
     "softmax 1,2 --plot -f plain": (
-        "--plot draws below a table, and plain has no pictures",
+        "--plot draws below a table, but plain has no pictures",
         "leave out -f, or write a file: -o picture.png or picture.svg",
     ),
     "softmax 1,2 --plot -o x.json": (
-        "--plot draws below a table, and json has no pictures",
+        "--plot draws below a table, but json has no pictures",
         "leave out -f, or write a file: -o picture.png or picture.svg",
     ),
     "softmax 1,2 --plot --cell all": (
-        "--cell shows the arithmetic of an entry alone, and --plot draws: give one of them",
+        "--cell shows the arithmetic of an entry and --plot draws a picture: give only one of them",
         "",
     ),
-    "softmax 1,2 --plot --check 1,2": ("--check marks an answer, and --plot draws a result: give one of them", ""),
-    "softmax 1,2 -o x.svg --check 1,2": ("--check marks an answer, and -f svg draws a result: give one of them", ""),
+    "softmax 1,2 --plot --check 1,2": ("--check marks an answer and --plot draws a result: give only one of them", ""),
+    "softmax 1,2 -o x.svg --check 1,2": (
+        "--check marks an answer and -f svg draws a result: give only one of them",
+        "",
+    ),
     "softmax 1,2 --check 1,2 -f npy": (
-        "--check marks an answer, and npy holds none",
-        "known are table, plain, json, csv, markdown, latex, html",
+        "a report of --check cannot be written as npy",
+        "choose from table, plain, json, csv, markdown, latex, html",
     ),
     "cosine 1,2 3,4 --plot -q": ("cosine has no picture of this result: it is a single number", ""),
     "cosine 1,2 3,4 -o x.png": ("cosine has no picture of this result: it is a single number", ""),
@@ -127,7 +130,7 @@ def test_without_matplotlib_no_file_is_written(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     Path("x.png").write_bytes(b"old")
-    error = "Error: Matplotlib draws PNG files, and it is not installed\nhint: pip install 'attncalc[plot]'\n"
+    error = "Error: Matplotlib draws PNG files, but it is not installed\nhint: pip install 'attncalc[plot]'\n"
     assert call("softmax 1,2 -o x.png", capsys) == (2, "", error)
     assert [(path.name, path.read_bytes()) for path in folder.iterdir()] == [("x.png", b"old")]
 
@@ -209,4 +212,4 @@ def test_a_png_is_not_sent_to_a_terminal(
 
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert app(["softmax", "1,2", "-f", "png"], standalone_mode=False) == 2
-    assert "png is binary, and standard output is a terminal" in capsys.readouterr().err
+    assert "png is binary, but standard output is a terminal" in capsys.readouterr().err

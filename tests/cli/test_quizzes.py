@@ -82,7 +82,7 @@ def test_says_once_what_it_cannot_tell_apart(run: Run) -> None:
 FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing named": (("quiz",), "quiz takes the name of one calculation"),
     "two named": (("quiz", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
-    "an unknown name": (("quiz", "attenton", "-o", "quiz"), 'no calculation "attenton"'),
+    "an unknown name": (("quiz", "attenton", "-o", "quiz"), 'no calculation called "attenton"'),
     "no folder": (("quiz", "dot"), "-o must name a folder"),
     "a model": (("quiz", "transformer", "-o", "quiz"), "transformer makes no quiz"),
     "drawn at random": (("quiz", "concentration", "-o", "quiz"), "concentration makes no quiz"),
@@ -98,7 +98,7 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "too much to fill in": (("quiz", "outer", "--size", "m=64,n=64", "-o", "quiz"), "numbers to fill in"),
     "a key with a seed": (("quiz", "--key", "problem.json", "--seed", "1"), "cannot change it"),
     "a key that is not there": (("quiz", "--key", "nowhere.json"), "nowhere.json"),
-    "a key with a name": (("quiz", "dot", "--key", "problem.json"), "no calculation is named with it"),
+    "a key with a name": (("quiz", "dot", "--key", "problem.json"), "name no calculation with it"),
 }
 
 

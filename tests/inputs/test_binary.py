@@ -85,7 +85,7 @@ def test_kinds(read: Callable[..., Any], fault: Fault) -> None:
     )
 
 
-MOST = "100,000,000 are the most that is read"
+MOST = "at most 100,000,000 are read"
 NOT_NUMPY = "q.npy: the npy header is not one that NumPy writes"
 OBJECTS = "holds Python objects, which are never opened, since that can run code"
 
@@ -102,8 +102,8 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
     ("a gap", npy(np.array([[1, np.nan]])), "q.npy: [0][1]: nan is not a finite number"),
     ("infinity", npy(np.array([[1], [-np.inf]])), "q.npy: [1][0]: -inf is not a finite number"),
     ("nothing in it", npy(np.zeros((0, 3))), "q.npy is empty: its shape is 0 × 3"),
-    ("cut", npy_with(HEADER, bytes(31)), "q.npy claims 32 bytes of numbers, and 31 are there"),
-    ("too long", npy_with(HEADER, bytes(33)), "q.npy claims 32 bytes of numbers, and 33 are there"),
+    ("cut", npy_with(HEADER, bytes(31)), "q.npy claims 32 bytes of numbers, but there are 31"),
+    ("too long", npy_with(HEADER, bytes(33)), "q.npy claims 32 bytes of numbers, but there are 33"),
     (
         "a huge claim",
         npy_with(HEADER.replace("(2, 2)", "(100000000000,)")),
@@ -121,7 +121,7 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
     ),
     ("no type", npy_with(HEADER.replace("<f8", "")), 'q.npy holds "", not real numbers'),
     ("an endless size", npy_with(HEADER.replace("(2, 2)", f"({10**30},)")), NOT_NUMPY),
-    ("too many axes", npy_with(HEADER.replace("2, 2", "1, " * 40), bytes(8)), "q.npy has 40 axes; 32 are the most"),
+    ("too many axes", npy_with(HEADER.replace("2, 2", "1, " * 40), bytes(8)), "q.npy has 40 axes; the limit is 32"),
     ("brackets", npy_with("(" * 9000), NOT_NUMPY),
     ("a size that is true", npy_with(HEADER.replace("(2, 2)", "(True,)")), NOT_NUMPY),
     ("code", npy_with(HEADER.replace("'<f8'", "__import__('os')")), NOT_NUMPY),
@@ -130,7 +130,7 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
     (
         "a long header",
         b"\x93NUMPY\x02\x00\xff\xff\xff\xff",
-        "q.npy: the header claims 4294967295 bytes, and 0 are there",
+        "q.npy: the header claims 4294967295 bytes, but there are 0",
     ),
     ("a cut beginning", b"\x93NUMPY", "q.npy is not an npy file"),
     ("text in its place", b"1,2\n3,4\n", "q.npy is not an npy file"),
@@ -196,7 +196,7 @@ def test_bad_npz(fault: Fault, content: bytes, message: str) -> None:
 def test_a_bomb_is_not_unpacked(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attncalc.inputs.binary.MAX_MEMBERS_BYTES", 10_000)
     content = archive(("q.npy", bytes(9_000)), ("k.npy", bytes(9_000)))
-    assert fault(content, "w.npz")[0] == "w.npz unpacks to 18,000 bytes; 10,000 are the most that is read"
+    assert fault(content, "w.npz")[0] == "w.npz unpacks to 18,000 bytes; at most 10,000 are read"
 
 
 def test_a_name_in_an_archive_is_no_path(read: Callable[..., Any]) -> None:
@@ -239,7 +239,7 @@ NO_FILE = "w.safetensors is not a safetensors file"
 BAD_TENSORS: list[tuple[str, bytes, str]] = [
     ("outside", tensors(tensor(offsets=[0, 9])), "w.safetensors#q lies outside the file: bytes 0 to 9 of 8"),
     ("turned round", tensors(tensor(offsets=[8, 0])), "w.safetensors#q lies outside the file: bytes 8 to 0 of 8"),
-    ("another size", tensors(tensor(shape=[3])), "w.safetensors#q claims 12 bytes of numbers, and 8 are there"),
+    ("another size", tensors(tensor(shape=[3])), "w.safetensors#q claims 12 bytes of numbers, but there are 8"),
     ("a huge claim", tensors(tensor(shape=[10**9, 10**9])), f"w.safetensors#q claims {10**18:,} entries; {MOST}"),
     (
         "huge axes of nothing",
@@ -256,7 +256,7 @@ BAD_TENSORS: list[tuple[str, bytes, str]] = [
     ("no description", tensors({"q": 3}), "w.safetensors#q: the header does not describe an array"),
     ("nothing in it", tensors({}), "w.safetensors holds no array"),
     ("a list", tensors([1]), f"{NO_FILE}: its header is not an object"),
-    ("two of a name", tensors(b'{"q":1,"q":2}'), 'w.safetensors: header:1:8: the key "q" stands twice in one object'),
+    ("two of a name", tensors(b'{"q":1,"q":2}'), 'w.safetensors: header:1:8: the key "q" occurs twice in one object'),
     ("no JSON", tensors(b'{"q":'), "w.safetensors: header:1:6: the text ends where a value is expected"),
     ("no text", tensors(b"\xff\xfe"), f"{NO_FILE}: its header is not text"),
     ("short", b"abc", f"{NO_FILE}: its header does not fit in its 3 bytes"),

@@ -311,7 +311,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         DOT,
         ["1", "2", "3", "4"],
         {},
-        "dot takes 2 operands (a and b), and 4 words were given",
+        "dot takes 2 operands (a and b), but 4 words were given",
         'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
     ),
     (
@@ -319,7 +319,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         DOT,
         ["q.json", "k.json", "v.json"],
         {},
-        "dot takes 2 operands (a and b), and 3 words were given",
+        "dot takes 2 operands (a and b), but 3 words were given",
         "",
     ),
     (
@@ -327,7 +327,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         DOT,
         ["1,2", "3,4"],
         {"named": {"a": "5"}},
-        "dot takes 1 operand (b), and 2 words were given",
+        "dot takes 1 operand (b), but 2 words were given",
         'quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)',
     ),
     (
@@ -380,7 +380,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         '--delimiter is one character, not "ab"',
         "or tab, \\t, blank, space, comma, semicolon",
     ),
-    ("decimal", DOT, ["q.json"], {"decimal": ";"}, '--decimal is . or , and not ";"', ""),
+    ("decimal", DOT, ["q.json"], {"decimal": ";"}, '--decimal is . or , not ";"', ""),
     (
         "delimiter and decimal",
         DOT,
@@ -394,7 +394,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         ATTENTION,
         ["later.json"],
         {},
-        'later.json: the document is of version "2", and 1 is read',
+        'later.json: the document is of version "2", but only 1 can be read',
         "",
     ),
     ("quote", DOT, ["q.json"], {"delimiter": '"'}, "--delimiter cannot be a quote or a line end", ""),

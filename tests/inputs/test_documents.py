@@ -98,16 +98,21 @@ FAULTS: list[tuple[str, Any, str, str]] = [
     (
         "an unknown calculation",
         {"calculation": "atention"},
-        'p.json: there is no calculation "atention"',
+        'p.json: there is no calculation called "atention"',
         "did you mean attention",
     ),
     (
         "an unknown backward pass",
         {"calculation": "grad atention"},
-        'p.json: there is no calculation "grad atention"',
+        'p.json: there is no calculation called "grad atention"',
         "did you mean attention",
     ),
-    ("another version", PROBLEM | {"attncalc": 2}, 'p.json: the document is of version "2", and 1 is read', ""),
+    (
+        "another version",
+        PROBLEM | {"attncalc": 2},
+        'p.json: the document is of version "2", but only 1 can be read',
+        "",
+    ),
     (
         "an unknown operand",
         {"calculation": "dot", "inputs": {"a": [1], "bb": [2]}},
@@ -147,7 +152,7 @@ FAULTS: list[tuple[str, Any, str, str]] = [
     (
         "a duplicate key",
         '{"calculation": "dot",\n "calculation": "norm"}',
-        'p.json:2:2: the key "calculation" stands twice in one object',
+        'p.json:2:2: the key "calculation" occurs twice in one object',
         "",
     ),
     (

@@ -143,9 +143,9 @@ SYNTAX: list[tuple[str, str, str]] = [
     ('["x]', "q.json:1:2: a text in quotes is not closed", ""),
     ('["a\nb"]', "q.json:1:4: a text in quotes holds a character that JSON writes with a backslash", ""),
     ('["\\x"]', "q.json:1:3: a text in quotes holds a character that JSON writes with a backslash", ""),
-    ('{"q": [1],\n "q": [2]}', 'q.json:2:2: the key "q" stands twice in one object', ""),
-    ('{"a": {"b": 1, "c": {}, "b": "{"}}', 'q.json:1:25: the key "b" stands twice in one object', ""),
-    ('{"\\u0071": 1, "q": 2}', 'q.json:1:15: the key "q" stands twice in one object', ""),
+    ('{"q": [1],\n "q": [2]}', 'q.json:2:2: the key "q" occurs twice in one object', ""),
+    ('{"a": {"b": 1, "c": {}, "b": "{"}}', 'q.json:1:25: the key "b" occurs twice in one object', ""),
+    ('{"\\u0071": 1, "q": 2}', 'q.json:1:15: the key "q" occurs twice in one object', ""),
 ]
 
 
@@ -228,11 +228,11 @@ def test_json_lines_are_told_by_their_content(read: Callable[..., Any]) -> None:
 BAD_LINES = [
     ("[1]\n[2,]\n", 'q.jsonl:2:4: "]" stands where a value is expected'),
     ("[1, 2]\n[3]\n", "q.jsonl: [1] has 1 entry where the first has 2"),
-    ('{"v": [1]}\n3\n', "q.jsonl:2: this line is no object, and others are"),
+    ('{"v": [1]}\n3\n', "q.jsonl:2: this line is not an object, but others are"),
     ('{"v": [1]}\n{"w": [1]}\n', "q.jsonl:2: this line has other keys than the one before"),
     (
         '{"w": "cat"}\n{"w": "dog"}',
-        "q.jsonl:1: an object in a line is to hold one array, and at most one text, its label",
+        "q.jsonl:1: an object in a line must hold one array, and at most one text, its label",
     ),
 ]
 

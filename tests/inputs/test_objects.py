@@ -92,8 +92,8 @@ FAULTS: list[tuple[str, str, str]] = [
     ('{"q": [[1]], "labels": ["a", "b"]}', "q.json: labels: there are 2 for an axis of size 1", ""),
     ('{"q": [[1]], "labels": {"n": ["a", "b"]}}', "q.json: labels: there are 2 for an axis of size 1", ""),
     ('{"q": [[1]], "labels": [null]}', "q.json: labels[0] is null, not a text", ""),
-    ('{"q": [[1]], "labels": {"n": "a"}}', "q.json: labels/n is to be a list of texts", ""),
-    ('{"q": [[1]], "labels": 3}', "q.json: labels is to be a list, or an object of axes and their lists", ""),
+    ('{"q": [[1]], "labels": {"n": "a"}}', "q.json: labels/n must be a list of texts", ""),
+    ('{"q": [[1]], "labels": 3}', "q.json: labels must be a list, or an object of axes and their lists", ""),
     ('{"q": [[1]], "labels": ["\\ud800"]}', 'q.json: labels[0]: "\\ud800" holds half a character', ""),
     (
         '{"a\\u001b": [1], "b": [[2]]}',
@@ -157,7 +157,7 @@ PICK_FAULTS = [
     ("q.json#scores[0][0][0]", "q.json#steps/scores has no [0]: it is a single number", ""),
     (
         "q.json#weights",
-        'q.json: "weights" stands in several places: outputs/weights, steps/layer 1/self/weights',
+        'q.json: "weights" occurs in several places: outputs/weights, steps/layer 1/self/weights',
         "",
     ),
 ]

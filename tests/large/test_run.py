@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_refused(
     monkeypatch.setattr(memory, "available", lambda: 2**23)
     rows = {name: Given(np.ones((2000 if "exact" not in how else 300, 4))) for name in "qkv"}
     with pytest.raises(
-        TooLarge, match=f"^{what} needs [0-9,]+ bytes of memory, and 8,388,608 are available$"
+        TooLarge, match=f"^{what} needs [0-9,]+ bytes of memory, but only 8,388,608 are available$"
     ) as caught:
         solve(Problem(load("attention"), rows), **how)
     assert mend in caught.value.hint

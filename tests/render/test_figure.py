@@ -121,7 +121,7 @@ def test_without_matplotlib_it_is_said_and_nothing_is_written(
     path = tmp_path / f"x.{format}"
     path.write_bytes(b"old")
     with pytest.raises(
-        AttncalcError, match=rf"Matplotlib draws {format.upper()} files, and it is not installed"
+        AttncalcError, match=rf"Matplotlib draws {format.upper()} files, but it is not installed"
     ) as fault:
         ac.softmax([1.0, 2.0]).plot(path)
     assert fault.value.hint == "pip install 'attncalc[plot]'"

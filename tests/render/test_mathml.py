@@ -13,7 +13,7 @@ from solved import ALL, Tried, solved
 from attncalc.render.mathml import FUNCTIONS, LETTERS, OPERATORS, mathml
 
 CHILDREN = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "mroot": 2, "msubsup": 3, "munderover": 3}
-WITH_ARGUMENTS = {"frac", "sqrt", "text", "operatorname", "left", "right", "begin", "end", "partial", "\\", ","}
+WITH_ARGUMENTS = {"frac", "sqrt", "hat", "text", "operatorname", "left", "right", "begin", "end", "partial", "\\", ","}
 BRACKET = '<mo stretchy="false" lspace="0" rspace="0">{}</mo>'
 TIMES = '<mo lspace="0" rspace=".17em">\u2062</mo>'
 OF = "<mo>\u2061</mo>"
@@ -43,6 +43,11 @@ def inside(latex: str) -> str:
         pytest.param(r"\frac{a}{b}", "<mfrac><mrow><mi>a</mi></mrow><mrow><mi>b</mi></mrow></mfrac>", id="a fraction"),
         pytest.param(r"\sqrt{2}", "<msqrt><mrow><mn>2</mn></mrow></msqrt>", id="a root"),
         pytest.param(r"\sqrt[3]{2}", "<mroot><mrow><mn>2</mn></mrow><mrow><mn>3</mn></mrow></mroot>", id="a cube root"),
+        pytest.param(
+            r"\hat{m}",
+            '<mover accent="true"><mrow><mi>m</mi></mrow><mo stretchy="false">^</mo></mover>',
+            id="a hat",
+        ),
         pytest.param(r"\text{norm of a}", "<mtext>norm\u00a0of\u00a0a</mtext>", id="words"),
         pytest.param(r"\text{a\_b}", "<mtext>a_b</mtext>", id="an escape in words"),
         pytest.param(r"\sum_{n} x", "<munder><mo>∑</mo><mrow><mi>n</mi></mrow></munder><mi>x</mi>", id="a sum"),

@@ -70,7 +70,7 @@ def _own_settings(format: str, text: str) -> Iterator[None]:
     try:
         import matplotlib
     except ImportError:
-        fault = f"Matplotlib draws {format.upper()} files, and it is not installed"
+        fault = f"Matplotlib draws {format.upper()} files, but it is not installed"
         raise AttncalcError(fault, hint="pip install 'attncalc[plot]'") from None
     finally:
         logger.setLevel(level)
