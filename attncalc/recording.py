@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from attncalc import notation
 from attncalc.errors import DomainError
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node
+from attncalc.graph import Node, walk
 from attncalc.text import both
 from attncalc.trace import Arithmetic, Check, Notation, Origin, Step, Trace
 
@@ -173,10 +173,11 @@ def drop(step: Step, dropped: frozenset[str]) -> Step:
     )
 
 
-def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
+def must_be_finite(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
     """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
 
-    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may).
+    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may). A step that
+    overflows and is divided by is refused too: the quotient is 0, which nobody would see to be wrong.
     """
     wrong = _no_number if infinite else _wrong
     broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
@@ -188,8 +189,20 @@ def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
             raise DomainError(_overflow(broken[0] if broken else output))
     if infinite or not broken:
         return ()
+    if not _divisors(roots).isdisjoint(made.key for made in broken):
+        raise DomainError(_overflow(broken[0]))
     them = "it" if len(broken) == 1 else "them"
     return (f"{both(step.key for step in broken)} overflow; the result goes round {them}, and is right",)
+
+
+def _divisors(roots: Iterable[Node]) -> set[str]:
+    """The steps that something is divided by, alone or as a part of the divisor."""
+    found: set[str] = set()
+    for node in walk(*roots):
+        if node.op == "div":
+            behind = walk(node.sources[1], into=lambda source: () if source.op == "step" else source.sources)
+            found.update(source.path for source in behind if source.op == "step")
+    return found
 
 
 def _floats(value: Array | None) -> Array | None:
