@@ -108,7 +108,7 @@ def solve(
     )
     if problem.calculation.finish is not None and problem.backward is None:
         trace = problem.calculation.finish(trace)
-    overflow = must_be_finite(trace, infinite=problem.calculation.infinite)
+    overflow = must_be_finite(trace, written.roots, infinite=problem.calculation.infinite)
     remarks = problem.calculation.remarks
     return trace._replace(warnings=(*trace.warnings, *(remarks(trace) if remarks else ()), *overflow))
 

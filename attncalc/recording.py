@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +10,8 @@ import numpy as np
 
 from attncalc import notation
 from attncalc.arrays import Array
-from attncalc.errors import DomainError
 from attncalc.evaluate import by_key, evaluate
 from attncalc.graph import Node
-from attncalc.text import both
 from attncalc.trace import Arithmetic, Check, Notation, Origin, Step, Trace
 
 if TYPE_CHECKING:
@@ -128,60 +126,15 @@ def _origins(node: Node, look: EntryOf, at: tuple[int, ...]) -> tuple[Origin, ..
     return origins(node, dict(zip(node.names, at, strict=True)), look)
 
 
-def must_be_finite(trace: Trace, *, infinite: bool) -> tuple[str, ...]:
-    """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
-
-    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may).
-    """
-    wrong = _no_number if infinite else _wrong
-    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
-    for output in trace.outputs:
-        value = _floats(output.value)
-        if value is None or np.isfinite(value).all():
-            continue
-        if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
-            raise DomainError(_overflow(broken[0] if broken else output))
-    if infinite or not broken:
+def must_be_finite(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
+    """Refuse results that overflow or have no value; warn of steps that do."""
+    values = (step.value for step in (*trace.steps, *trace.outputs))
+    if all(value is None or value.dtype.kind not in "fO" or _is_finite(value) for value in values):
         return ()
-    them = "it" if len(broken) == 1 else "them"
-    return (f"{both(step.key for step in broken)} overflow; the result does not use {them}, and is right",)
+    from attncalc import overflow  # few values are infinite, or masked
+
+    return overflow.told(trace, roots, infinite=infinite)
 
 
-def _floats(value: Array | None) -> Array | None:
-    """The value where it is of floats; of exact numbers, what is infinite or undefined among zeros."""
-    if value is not None and value.dtype.kind == "O":
-        import sympy  # exact numbers are at hand
-
-        limits = {sympy.oo: np.inf, -sympy.oo: -np.inf, sympy.zoo: np.nan, sympy.nan: np.nan}
-        return np.array([limits.get(entry, 0.0) for entry in value.flat]).reshape(value.shape)
-    return value if value is not None and value.dtype.kind == "f" else None
-
-
-def _masked(trace: Trace) -> bool:
-    """Whether an operand holds −∞."""
-    return any(_floats(given.value) is not None and np.isneginf(given.value).any() for given in trace.inputs.values())
-
-
-def _no_number(value: Array) -> bool:
-    return bool(np.isnan(value).any())
-
-
-def _wrong(value: Array) -> bool:
-    return not (value < np.inf).all()  # NaN is below nothing
-
-
-def _overflow(step: Step) -> str:
-    value = _floats(step.value)
-    assert value is not None
-    assert step.value is not None
-    bad = np.argwhere(~np.isfinite(value) & ~np.isneginf(value))
-    if not len(bad):
-        bad = np.argwhere(~np.isfinite(value))
-    place = f"[{','.join(map(str, bad[0]))}]" if value.ndim else ""
-    entry = f"{step.key}{place} = {step.formula}"
-    if np.isnan(value[tuple(bad[0])]):
-        return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
-    if step.value.dtype == object:
-        return f"{entry} is infinite there"
-    largest = np.finfo(value.dtype).max
-    return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
+def _is_finite(value: Array) -> bool:
+    return value.dtype.kind == "f" and bool(np.isfinite(value).all())

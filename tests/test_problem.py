@@ -281,6 +281,51 @@ class TestRoundingByHand:
         pytest.param(
             "norm", {"a": [1.7e308, 1.7e308]}, {}, DomainError, "overflows: it is beyond 1.8e+308", "", id="the result"
         ),
+        pytest.param(
+            "layernorm",
+            {"x": [1e200, 2e200, 3e200]},
+            {},
+            DomainError,
+            "variance[0] = mean(centered²) overflows",
+            "",
+            id="a divisor",
+        ),
+        pytest.param(
+            "optimizer",
+            {"gradients": [[1.0], [1e200]], "start": [0.0]},
+            {"kind": "adam"},
+            DomainError,
+            "step 2/second_moment[0] = ",
+            "",
+            id="a part of a divisor",
+        ),
+        pytest.param(
+            "project",
+            {"a": [1.0, 0.0], "onto": [1e200, 0.0]},
+            {},
+            DomainError,
+            "squared_norm = Σ onto² overflows",
+            "",
+            id="a divisor of one number",
+        ),
+        pytest.param(
+            "attention",
+            {"q": [[1.0], [1e200]], "k": [[-1.0], [-1e200]], "v": [[1.0], [2.0]]},
+            {"causal": True, "causal_align": "end", "window": 1},
+            DomainError,
+            "scores[1,1] = Q·Kᵀ overflows: it is below -1.8e+308, the lowest float64",
+            "",
+            id="scores below everything are no mask",
+        ),
+        pytest.param(
+            "kv-cache",
+            {"q": [[1e200]], "k": [[-1e200]], "v": [[1.0]]},
+            {},
+            DomainError,
+            "token 1/scores[0,0] = Q·Kᵀ overflows",
+            "",
+            id="nor among the cached keys",
+        ),
     ],
 )
 def test_a_problem_that_cannot_be_solved_says_why_in_one_line(

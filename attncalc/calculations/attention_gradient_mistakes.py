@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attncalc.calculations.masking_mistakes import factors, width
+from attncalc.calculations.probability_mistakes import ROWS, slopes
 from attncalc.graph import Node
 from attncalc.mistake import NotThere, Scope, flipped, like, parts, wrong
 from attncalc.ops import total
 
-ROWS = "Do the rows of dS sum to 0?"
 CONSTANT = "Where does the constant of the forward pass appear again?"
 INDEX = "Which index is summed?"
 FACTOR = "The gradient of a product needs the other factor."
@@ -24,9 +24,9 @@ def _spread_out(s: Scope) -> tuple[Node, Node]:
     return weights, gradient
 
 
-def _behind_softmax(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
-    """The gradient behind the softmax in another way."""
-    return lambda s: change(*_spread_out(s))
+def _down_the_columns(s: Scope) -> Node:
+    P, G = _spread_out(s)
+    return P * (G - total(G * P, P.names[-2]))
 
 
 _BEHIND = "grad_masked grad_biased grad_capped grad_scaled grad_scores"
@@ -57,38 +57,11 @@ def _own_partner(s: Scope) -> Node:
 
 
 GRADIENTS = (
-    wrong(
-        "jac-diag-only",
-        _BEHIND,
-        _behind_softmax(lambda P, G: G * (P * (1 - P))),
-        says="P ⊙ (1 − P) ⊙ dP: the diagonal of the Jacobian alone",
-        hint="If one weight of a row rises, what must the others do?",
-    ),
-    wrong(
-        "jac-missing",
-        _BEHIND,
-        _behind_softmax(lambda P, G: G),
-        says="dS = dP",
-        hint=ROWS,
-    ),
-    wrong(
-        "jac-p-only",
-        _BEHIND,
-        _behind_softmax(lambda P, G: P * G),
-        says="dS = P ⊙ dP",
-        hint=ROWS,
-    ),
-    wrong(
-        "jac-plus",
-        _BEHIND,
-        _behind_softmax(lambda P, G: P * (G + total(G * P))),
-        says="P ⊙ (dP + Σ P⊙dP)",
-        hint=ROWS,
-    ),
+    *slopes(_BEHIND, _spread_out),
     wrong(
         "jac-columns",
         _BEHIND,
-        _behind_softmax(lambda P, G: P * (G - total(G * P, P.names[-2]))),
+        _down_the_columns,
         says="the sums taken down the columns",
         hint=ROWS,
     ),

@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.axes import Axes, Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1
-from attncalc.errors import OptionError, ShapeError
+from attncalc.errors import DomainError, OptionError, ShapeError
 from attncalc.graph import Node, as_node, constants
 from attncalc.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
 from attncalc.steps import note, step
@@ -208,12 +208,27 @@ def fully_masked(trace: Trace) -> Iterator[str]:
     """A warning for queries that may look at nothing."""
     for before, weights in pairwise(trace.steps):
         if weights.name == "weights" and (empty := _empty(weights, before, trace.outputs[0])):
+            _must_be_masked(trace, weights, empty)
             shown = ", ".join(_place(weights.axes, at, weights.labels) for at in empty[:5])
             more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
             yield (
                 f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
                 f"ONNX (a plain softmax would give NaN)"
             )
+
+
+def _must_be_masked(trace: Trace, weights: Step, empty: list[list[int]]) -> None:
+    """Refuse scores that are −∞ because they overflow: a query without a finite one is not a query that is masked."""
+    for scores in trace.steps:
+        if scores.name == "scores" and scores.group == weights.group and scores.value is not None:
+            for at in empty:
+                row = scores.value[tuple(at)]
+                if row.dtype.kind == "f" and np.isneginf(row).any():
+                    place = [*at, int(np.argmin(row))]
+                    raise DomainError(
+                        f"{scores.key}[{','.join(map(str, place))}] = {scores.formula} overflows: it is below "
+                        f"{np.finfo(row.dtype).min:.2g}, the lowest {row.dtype}"
+                    )
 
 
 def _empty(weights: Step, before: Step, result: Step) -> list[list[int]]:

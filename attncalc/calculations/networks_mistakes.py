@@ -56,6 +56,19 @@ def _uphill(s: Scope) -> Node:
     return weights + move
 
 
+def _whole_gradient(s: Scope) -> Node:
+    weights, move = parts(s.this, "sub")
+    return weights - parts(move, "mul")[1]
+
+
+def _descent(at: str) -> tuple[Mistake, ...]:
+    """Mistakes of the step downhill."""
+    return (
+        wrong("gd-sign", at, _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
+        wrong("gd-no-lr", at, _whole_gradient, says="W − gradient", hint="How long is a step?"),
+    )
+
+
 REGRESSION = (
     *_constants("grad_w grad_b"),
     wrong(
@@ -65,7 +78,14 @@ REGRESSION = (
         says="X·errors in place of Xᵀ·errors",
         hint="Which index is summed?",
     ),
-    wrong("gd-sign", "new_w new_b", _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
+    wrong(
+        "bp-bias-mean",
+        "grad_b",
+        lambda s: s.this / _samples(s),
+        says="the mean over the samples, divided by N once more",
+        hint="Are the samples added up, or averaged?",
+    ),
+    *_descent("new_w new_b"),
 )
 
 
@@ -175,7 +195,7 @@ MLP = (
         hint="Are the samples added up, or averaged?",
     ),
     wrong("bp-bias-missing", "new_b1 new_b2", _unmoved, says="the biases stay as they are", hint="What of the biases?"),
-    wrong("gd-sign", "new_w1 new_b1 new_w2 new_b2", _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
+    *_descent("new_w1 new_b1 new_w2 new_b2"),
 )
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {"linear-regression": REGRESSION, "mlp": MLP}

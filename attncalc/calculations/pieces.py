@@ -18,7 +18,7 @@ from attncalc.calculations.attention import (
     queries_keys_values,
     shared_heads,
 )
-from attncalc.calculations.masking import Causal, Scale, scaled
+from attncalc.calculations.masking import Causal, Scale, fully_masked, scaled
 from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.ops import (
@@ -63,6 +63,7 @@ ABOUT = {
     wv="d_model d_v",
     leading=("h",),
     laws={"the rows are those of causal attention": lambda f, q, k, v: same(f(q, k, v)["largest_difference"], 0)},
+    remarks=fully_masked,
     pictures=("weights",),
     reference="Shazeer 2019, section 2.4.1",
 )

@@ -46,6 +46,47 @@ def _other_way_round(s: Scope) -> Node:
 
 FUNCTION = "Which function makes every score positive?"
 
+ROWS = "Do the rows of dS sum to 0?"
+
+
+def slopes(at: str, behind: Callable[[Scope], tuple[Node, Node]]) -> tuple[Mistake, ...]:
+    """The mistakes of the slopes of a softmax, at the steps that it gives: from its shares P and their gradient dP."""
+
+    def giving(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
+        return lambda s: change(*behind(s))
+
+    return (
+        wrong(
+            "jac-diag-only",
+            at,
+            giving(lambda P, G: G * (P * (1 - P))),
+            says="P ⊙ (1 − P) ⊙ dP: the diagonal of the Jacobian alone",
+            hint="If one weight of a row rises, what must the others do?",
+        ),
+        wrong(
+            "jac-missing",
+            at,
+            giving(lambda P, G: G),
+            says="dS = dP",
+            hint=ROWS,
+        ),
+        wrong(
+            "jac-p-only",
+            at,
+            giving(lambda P, G: P * G),
+            says="dS = P ⊙ dP",
+            hint=ROWS,
+        ),
+        wrong(
+            "jac-plus",
+            at,
+            giving(lambda P, G: P * (G + total(G * P))),
+            says="P ⊙ (dP + Σ P⊙dP)",
+            hint=ROWS,
+        ),
+    )
+
+
 UNSHIFTED = right("sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away")
 
 SOFTMAX = (
@@ -137,6 +178,7 @@ SOFTMAX = (
         )
         for exponent in (scores, lambda s: s.shifted)
     ),
+    *slopes("grad_shifted", lambda s: (s.softmax, s.grad_softmax)),
 )
 
 LOGARITHMS = tuple(

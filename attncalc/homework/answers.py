@@ -28,6 +28,8 @@ ROUND_OFF = 1e-9
 """How far two ways of computing a 64-bit number may lie apart, relative to it."""
 NOISE = {"float16": 2e-3, "float32": 1e-5}
 """The same for narrower numbers."""
+BY_MACHINE = 9
+"""A fraction of more significant figures is a machine's: where it fits a narrower type, it was widened from there."""
 EXACTLY = 30
 """Decimals of what was written exactly: a fraction, a root."""
 LEAST_DECIMALS, LEAST_FIGURES = 2, 3
@@ -137,7 +139,9 @@ def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, t
             if text[i] is None or not _WORD.fullmatch(text[i]):
                 raise fault from None
             wordy = wordy or fault
-    laid = Answer(value, text, decimals, figures, table, wordy=wordy)
+    widened = ((decimals > 0) & (decimals < EXACTLY) & (figures > BY_MACHINE)).any()
+    noise = NOISE.get(_narrowest(value), ROUND_OFF) if widened else ROUND_OFF
+    laid = Answer(value, text, decimals, figures, table, noise, wordy=wordy)
     return laid.laid(lambda part: part.reshape(shape))
 
 
@@ -166,11 +170,12 @@ def from_array(value: Array, place: Place) -> Answer:
         text = np.broadcast_to(np.array("", dtype=object), value.shape)
         return Answer(value.astype(np.float64), text, alike, np.full_like(alike, EXACTLY, subok=False), noise=noise)
     texts = [shortest(entry) for entry in value.ravel()]
-    return replace(from_text(texts, value.shape, place), noise=noise)
+    answer = from_text(texts, value.shape, place)
+    return replace(answer, noise=max(answer.noise, noise))
 
 
 def _narrowest(value: Array) -> str:
-    """The type of number that a large array was worked out in, as far as its entries tell: it may have been widened."""
+    """The type of number that an array was worked out in, as far as its entries tell: it may have been widened."""
     if value.dtype.kind == "f":
         for name in ("float16", "float32"):
             with np.errstate(over="ignore", under="ignore"):

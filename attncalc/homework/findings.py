@@ -47,7 +47,8 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
         return Finding(UNEXPLAINED, hint=f"too few digits to tell why: write at least {least} decimals")
     if even:
         return Finding(UNEXPLAINED, hint="no known mistake gives this")
-    if not answer.enough.all() and answer.used < LEAST_FIGURES:
+    only_zeros = not answer.informative and 0 < size < 10.0**-answer.used
+    if only_zeros or (not answer.enough.all() and answer.used < LEAST_FIGURES):
         least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
         return Finding(UNEXPLAINED, hint=f"too few digits to tell: write at least {least} decimals")
     few = answer.used < LEAST_FIGURES and not answer.exact.all()

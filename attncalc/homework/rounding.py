@@ -32,6 +32,8 @@ MOST_PLACES = 24
 LEAST_DECIMALS, MOST_DECIMALS = 2, 8
 FEWER = 6
 """Where an answer has the digits of a machine, its writer may have rounded to so many decimals or fewer before."""
+ROUGH = 0.1
+"""Nobody who writes more digits in the end drops so much of a step's largest entry at one place alone."""
 
 _INSIDE = "~"
 """The group of what is written down inside a step."""
@@ -45,6 +47,7 @@ class Manner:
     decimals: Array
     figures: Array  # 0 where decimals are meant
     where: Array  # [manner, place]
+    lone: Array  # whether that is one place alone, with fewer digits than are written
 
     def __len__(self) -> int:
         return len(self.mode)
@@ -63,6 +66,12 @@ class Manner:
             scale = 10.0**decimals
             rounded = _rounded(value * scale, self.mode.reshape(shape)) / scale
         chosen = self.where[:, place].reshape(shape) & np.isfinite(value)
+        lone = self.lone.reshape(shape) & chosen
+        if lone.any():
+            lost = np.subtract(value, rounded, where=lone, out=np.zeros(lone.shape))
+            every = tuple(range(1, value.ndim))
+            largest, drop = (np.max(np.abs(x), axis=every, keepdims=True, initial=0.0) for x in (value, lost))
+            chosen &= ~(lone & (drop > ROUGH * largest))
         return np.where(chosen, rounded, value)
 
 
@@ -127,7 +136,9 @@ class Spelled:
         scopes = list(self._scopes(own))
         all_ = [(m, d, f, w, c) for d, f in digits for m in range(len(MODES)) for w, c in scopes]
         mode, tens, figures, where, spared = zip(*all_, strict=True)
-        return Manner(np.array(mode), np.array(tens), np.array(figures), np.array(where)), list(spared)
+        places, kept = np.array(where), np.array(tens)
+        lone = (places.sum(axis=1) == 1) & (kept > 0) & (kept < most)
+        return Manner(np.array(mode), kept, np.array(figures), places, lone), list(spared)
 
     def _scopes(self, own: Own) -> Iterator[tuple[Array, str]]:
         """At which places one may round: at all, at the steps alone, at all but one, at one alone."""

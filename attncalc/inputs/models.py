@@ -51,6 +51,8 @@ def read_model(tree: Any, calculation: Calculation, source: str) -> Model:
         elif option is not None and (operand is None or operand.means(value)):
             options[key] = option_value(option, plain(value, source), f"{source}: {key}")
         elif operand is None and isinstance(value, Mapping):
+            if not value:
+                raise InputError(f"{source}: {key} is empty", hint="leave it out where the model has none")
             arrays |= {f"{key}_{inner}": held for inner, held in value.items()}
         elif operand is not None:
             arrays[key] = value

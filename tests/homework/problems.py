@@ -80,6 +80,8 @@ PROBLEMS: dict[str, list[Problem]] = {
     "softmax": [
         problem("softmax", {"temperature": 2}, x=[2, 0, -1, 0.5]),
         problem("softmax", x=[[2, 0, -1, 0.5], [1, 3, 0, 0.2]]),
+        problem("softmax", backward=True, x=[1, 2, 0.5], upstream=[1, 0, -1]),
+        problem("softmax", {"temperature": 2}, backward=True, x=[2, 0, -1, 0.5], upstream=[1, -2, 0, 3]),
     ],
     "log-softmax": [problem("log-softmax", x=[2, 0, -1, 0.5])],
     "cross-entropy": [

@@ -16,6 +16,7 @@ from homework.problems import problem
 from homework.sheets import answered, finding, right_steps, written
 from numpy.typing import NDArray
 
+from attncalc.digits import round_half_up
 from attncalc.evaluate import evaluate
 from attncalc.homework.answers import Answer
 from attncalc.homework.key import Key
@@ -175,6 +176,24 @@ def test_who_works_on_from_rounded_steps_is_not_accused(draw: Draw) -> None:
             assert marked.verdict in SOUND, [
                 (s.name, s.finding) for s in marked.steps if s.finding.verdict not in SOUND
             ]
+
+
+@pytest.mark.parametrize(
+    ("draw", "kept"),
+    [
+        pytest.param(a_softmax, "sum", id="the sum of a softmax"),
+        pytest.param(a_cosine, "norm_a", id="the length of a vector"),
+        pytest.param(a_layernorm, "standard_deviation", id="a standard deviation"),
+        pytest.param(a_cross_entropy, "losses", id="losses before their mean"),
+        pytest.param(an_attention, "scaled", id="scaled scores"),
+    ],
+)
+def test_who_keeps_fewer_digits_of_one_step_alone_has_rounded_early(draw: Draw, kept: str) -> None:
+    for marker, _ in markers(draw, 6):
+        key = marker.key
+        value = key.value(key.result, own={("", kept): round_half_up(step(key, kept), 2)})
+        assert value is not None
+        assert finding(marker, key.result, written(value, 4)).verdict in SOUND
 
 
 def noise(random: Random, like: Array) -> Array:

@@ -48,6 +48,8 @@ SOUND: dict[str, Any] = {
     "an array": RIGHT,
     "a narrower array": RIGHT.astype(np.float32),
     "lists": RIGHT.tolist(),
+    "lists of a narrower array's numbers": RIGHT.astype(np.float32).tolist(),
+    "a narrower array made wide": RIGHT.astype(np.float16).astype(np.float64),
     "a tuple of arrays": tuple(RIGHT),
     "texts": ROUNDED,
     "another library's array": Tensor(),
@@ -61,6 +63,8 @@ SOUND: dict[str, Any] = {
 WRONG: dict[str, Any] = {
     "an array": UNSCALED.result,
     "lists": UNSCALED.result.tolist(),
+    "lists of a narrower array's numbers": UNSCALED.result.astype(np.float32).tolist(),
+    "lists of numbers as wide as the right ones": (RIGHT + 1e-6).tolist(),
     "a step": {"scaled": UNSCALED["scores"]},
     "a sheet": {"steps": {"output": UNSCALED.result}},
     "blank": {"output": None},

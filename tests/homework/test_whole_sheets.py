@@ -127,11 +127,12 @@ def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) ->
 
 
 @pytest.mark.parametrize(
-    ("answer", "hint"),
+    ("last", "answer", "hint"),
     [
-        pytest.param("0.19", "too few digits to tell why: write at least 3 decimals", id="a mistake may give it"),
-        pytest.param("0.77", "no known mistake: 3 decimals or more would tell more", id="none gives it"),
+        pytest.param(-1.5, "0.19", "too few digits to tell why: write at least 3 decimals", id="a mistake may give it"),
+        pytest.param(-1.5, "0.77", "no known mistake: 3 decimals or more would tell more", id="none gives it"),
+        pytest.param(-0.499, "0.000", "too few digits to tell: write at least 6 decimals", id="nothing but zeros"),
     ],
 )
-def test_few_digits(answer: str, hint: str) -> None:
-    assert ac.cosine([1, -2, 2], [3, 1, -1.5]).check({"cosine": answer}).steps[0].hint == hint
+def test_few_digits(last: float, answer: str, hint: str) -> None:
+    assert ac.cosine([1, -2, 2], [3, 1, last]).check({"cosine": answer}).steps[0].hint == hint

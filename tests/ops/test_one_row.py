@@ -119,11 +119,14 @@ def test_blocks_and_places_to_round(monkeypatch: pytest.MonkeyPatch) -> None:
 
 MATCHERS = {
     "graph": "a product's transpose, and what a shape error is told of",
+    "homework/freedoms": "what of an eigenvector or a difference is free",
     "homework/rounding": "a product of matrices is written down as products of entries",
+    "homework/unrolling": "a state that is listed number by number",
     "large/fused": "the one kernel that does several primitives at once",
     "large/portions": "what is spread over an axis is the same at every place of it",
     "loops/program": "Python's own signs, which are sooner done than a kernel",
     "mistake": "a wrong rule looks behind names",
+    "overflow": "what is divided by a step that overflows",
     "shorten": "the rules of algebra",
     "writing": "a renamed axis keeps its labels",
 }

@@ -1,0 +1,85 @@
+"""What overflows or has no value: a result is refused, naming the entry where it went wrong; a step is warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from attncalc.arrays import Array
+from attncalc.errors import DomainError
+from attncalc.graph import Node, walk
+from attncalc.text import both
+from attncalc.trace import Step, Trace
+
+
+def told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
+    """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
+
+    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may). A step that
+    overflows and is divided by is refused too: the quotient is 0, which nobody would see to be wrong.
+    """
+    wrong = _no_number if infinite else _wrong
+    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
+    for output in trace.outputs:
+        value = _floats(output.value)
+        if value is None or np.isfinite(value).all():
+            continue
+        if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
+            raise DomainError(_overflow(broken[0] if broken else output))
+    if infinite or not broken:
+        return ()
+    if not _divisors(roots).isdisjoint(made.key for made in broken):
+        raise DomainError(_overflow(broken[0]))
+    them = "it" if len(broken) == 1 else "them"
+    return (f"{both(step.key for step in broken)} overflow; the result does not use {them}, and is right",)
+
+
+def _divisors(roots: Iterable[Node]) -> set[str]:
+    """The steps that something is divided by, alone or as a part of the divisor."""
+    found: set[str] = set()
+    for node in walk(*roots):
+        if node.op == "div":
+            behind = walk(node.sources[1], into=lambda source: () if source.op == "step" else source.sources)
+            found.update(source.path for source in behind if source.op == "step")
+    return found
+
+
+def _floats(value: Array | None) -> Array | None:
+    """The value where it is of floats; of exact numbers, what is infinite or undefined among zeros."""
+    if value is not None and value.dtype.kind == "O":
+        import sympy  # exact numbers are at hand
+
+        limits = {sympy.oo: np.inf, -sympy.oo: -np.inf, sympy.zoo: np.nan, sympy.nan: np.nan}
+        return np.array([limits.get(entry, 0.0) for entry in value.flat]).reshape(value.shape)
+    return value if value is not None and value.dtype.kind == "f" else None
+
+
+def _masked(trace: Trace) -> bool:
+    """Whether an operand holds −∞."""
+    return any(_floats(given.value) is not None and np.isneginf(given.value).any() for given in trace.inputs.values())
+
+
+def _no_number(value: Array) -> bool:
+    return bool(np.isnan(value).any())
+
+
+def _wrong(value: Array) -> bool:
+    return not (value < np.inf).all()  # NaN is below nothing
+
+
+def _overflow(step: Step) -> str:
+    value = _floats(step.value)
+    assert value is not None
+    assert step.value is not None
+    bad = np.argwhere(~np.isfinite(value) & ~np.isneginf(value))
+    if not len(bad):
+        bad = np.argwhere(~np.isfinite(value))
+    place = f"[{','.join(map(str, bad[0]))}]" if value.ndim else ""
+    entry = f"{step.key}{place} = {step.formula}"
+    if np.isnan(value[tuple(bad[0])]):
+        return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
+    if step.value.dtype == object:
+        return f"{entry} is infinite there"
+    largest = np.finfo(value.dtype).max
+    return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
