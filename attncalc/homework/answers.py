@@ -14,15 +14,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.digits import shortest
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import Place, brackets, flatten, spoken
 from attncalc.inputs.entries import parse_number
 from attncalc.inputs.python_values import refuse_held_tensor
-
-Array = NDArray[Any]
 
 ROUND_OFF = 1e-9
 """How far two ways of computing a 64-bit number may lie apart, relative to it."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.homework.answers import LEAST_DECIMALS, LEAST_FIGURES, ROUND_OFF, Answer
-
-Array = NDArray[Any]
 
 AS_MINUS_INFINITY = -1e4
 """From here on down a number stands for −∞ in masked scores: its exponential is 0."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
 from attncalc.homework.comparing import comes_out, fits, largest_error
 from attncalc.homework.slips import Slip
 from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, SLIP, TO_ROUNDING, UNEXPLAINED, Finding, Wrong
 from attncalc.numbers import format_number
-
-Array = NDArray[Any]
 
 MOST_NAMED = 64
 """So many wrong entries are named."""

@@ -6,15 +6,12 @@ A calculation settles on one of those that are as right, and a sheet need not ha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.graph import Node
 from attncalc.homework.answers import Answer
-
-Array = NDArray[Any]
 
 
 def as_answered(node: Node, value: Array, answer: Answer) -> Array:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.errors import InputError
 from attncalc.homework.answers import BY_HAND, Answer
 from attncalc.homework.carrying import carried
@@ -29,8 +29,6 @@ from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, 
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.text import shape_text
-
-Array = NDArray[Any]
 
 
 def judged(

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.errors import InputError, NotExact
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import ROUND_OFF, Answer
@@ -24,7 +24,6 @@ from attncalc.text import near, quoted
 from attncalc.trace import Given
 from attncalc.writing import write
 
-Array = NDArray[Any]
 MOST_LISTED = 12
 MUCH_NEARER = 0.1
 """What is wrong both ways may by chance lie nearer to the one than to the other, but hardly by so much."""

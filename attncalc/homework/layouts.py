@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.homework.answers import Answer
 from attncalc.homework.key import Key
 from attncalc.mistake import StepKey
-
-Array = NDArray[Any]
 
 
 def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | None:

@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.axes import names
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.homework.ways import Own
 from attncalc.ops import spread, total
 from attncalc.plan import plan
-
-Array = NDArray[Any]
 
 MODES = ("half-up", "half-even", "truncate")
 FIGURES = (3, 4)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
@@ -20,8 +20,6 @@ from attncalc.mistake import StepKey
 
 if TYPE_CHECKING:
     from attncalc.homework.key import Key
-
-Array = NDArray[Any]
 
 LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""

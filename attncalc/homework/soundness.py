@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES
 from attncalc.homework.comparing import OFTEN, Tolerance, by_rounding, chance, comes_out, fits, fitting, nearly
@@ -17,8 +15,6 @@ from attncalc.homework.key import Key
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.verdicts import EARLY, RIGHT, Finding
 from attncalc.homework.ways import Own
-
-Array = NDArray[Any]
 
 
 def right(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:

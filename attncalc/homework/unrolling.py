@@ -7,19 +7,17 @@ made in every turn is written into every turn.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.errors import OptionError
 from attncalc.graph import Node, walk
 from attncalc.loops import Loop
 from attncalc.loops.running import run
 from attncalc.ops import concat, listed, rename, stack, take
 from attncalc.steps import output
-
-Array = NDArray[Any]
 
 MOST_TURNS = 500
 

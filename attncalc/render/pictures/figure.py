@@ -12,8 +12,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from attncalc.arrays import Array
 from attncalc.errors import AttncalcError
 from attncalc.numbers import texts
 from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
@@ -24,8 +24,6 @@ from attncalc.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = NDArray[Any]
 
 SHADES = "viridis"  # of even steps, to the colour-blind too, and in grey
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
