@@ -149,7 +149,7 @@ class TestATrace:
         pytest.param(lambda: ac.norm([1 + 2j]), "a", "", id="a complex number"),
         pytest.param(
             lambda: ac.softmax([1], dtype="float16"),
-            "dtype must be float32 or float64, not float16",
+            "dtype must be float64 or float32, not float16",
             "",
             id="a dtype",
         ),

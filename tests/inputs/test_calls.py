@@ -335,7 +335,7 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         DOT,
         ["q.json"],
         {"named": {"a": "5", "b": "6"}},
-        "a and b are given by name, and 1 word was given by position",
+        "a and b are given by name, but 1 word was given by position",
         "dot takes each operand once: leave out --a or the word",
     ),
     ("no such operand", DOT, [], {"named": {"aa": "1"}}, 'dot has no operand "aa"', "did you mean a?"),
