@@ -49,6 +49,8 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
         values, vectors = np.linalg.eigh(matrix) if np.array_equal(matrix, matrix.T) else np.linalg.eig(matrix)
     except np.linalg.LinAlgError as error:
         raise DomainError(f"the eigenvalues were not found: {error}") from None
+    if not values.imag.any():  # from NumPy 2.5 on they are of a complex type even so
+        values, vectors = values.real, vectors.real
     order = sized(values)
     values, vectors = values[order], vectors[:, order]
     if not _is_triangular(matrix):  # there, the diagonal holds the eigenvalues to the last digit, however small

@@ -62,6 +62,7 @@ EIGEN: dict[str, tuple[Any, list[Any], list[float]]] = {  # the matrix, its eige
         [1, 0, 0, -1],
     ),
     "four": (np.diag([1, 2, 3, 4]), [4, 3, 2, 1], [1, -10, 35, -50, 24]),
+    "triangular": ([[1, 2], [0, 3]], [3, 1], [1, -4, 3]),
     "one": ([[7]], [7], [1, -7]),
     "tiny ones on a diagonal": ([[1, 0], [0, 1e-20]], [1, 1e-20], [1, -1, 1e-20]),
 }
@@ -74,6 +75,7 @@ class TestEigen:
         assert_allclose(t.result, values, rtol=1e-14, atol=1e-15)
         assert_allclose(t["characteristic_polynomial"], polynomial, rtol=1e-14, atol=1e-14)
         assert_array_equal(t.result == 0, np.array(values) == 0)
+        assert np.iscomplexobj(t["eigenvectors"]) == np.iscomplexobj(t.result) == np.iscomplexobj(np.array(values))
 
     def test_hilbert_s_matrix(self) -> None:
         t = ac.eigen([[1, 1 / 2, 1 / 3], [1 / 2, 1 / 3, 1 / 4], [1 / 3, 1 / 4, 1 / 5]])
