@@ -67,9 +67,11 @@ class Extents:
             (below if _is_below_line(factor) else above).append(factor)
         # Upside down a factor lacks a sign.
         inner = sum(map(self.operations, factors)) - len(below)
+        fraction = bool(below) or number.q != 1
         for whole, side in ((abs(number.p), above), (number.q, below)):
             if whole != 1:
-                if len(side) == 1 and (sum_ := side[0] if side is above else 1 / side[0]).is_Add:
+                # SymPy multiplies a sum out by the number before it where there is a line, and there alone.
+                if fraction and len(side) == 1 and (sum_ := side[0] if side is above else 1 / side[0]).is_Add:
                     inner += self.operations(whole * sum_) - self.operations(sum_) - 1
                 side.append(whole)
         return inner + int(number.p < 0) + max(len(above) - 1, 0) + len(below)
