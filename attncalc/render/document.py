@@ -37,7 +37,7 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
         "steps": [_step(step, view) | _told(step, trace) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
-        "exact": {step.key: _on_paper(step)["exact"] for step in trace.outputs if _is_exact(step.value)},
+        "exact": {step.key: _on_paper(step) for step in trace.outputs if _is_exact(step.value)},
         "result": _value(trace.outputs[0], view),
         "lesson": _lesson(trace),
     }
@@ -91,10 +91,10 @@ def _is_exact(value: Array | None) -> bool:
     return value is not None and value.dtype.kind == "O"
 
 
-def _on_paper(step: Step) -> dict[str, Any]:
+def _on_paper(step: Step) -> Any:
     from attncalc.render import exact_values
 
-    return exact_values.on_paper(value_of(step))
+    return exact_values.in_text(value_of(step))
 
 
 def encode(value: Any, digits: int | None = None) -> Any:
@@ -178,7 +178,9 @@ def _step(step: Step, view: View) -> dict[str, Any]:
     else:
         entry["value"] = _value(step, view)
         if _is_exact(step.value):
-            entry |= _on_paper(step)
+            from attncalc.render import exact_values
+
+            entry |= {"exact": _on_paper(step), "exact_latex": exact_values.in_latex(value_of(step))}
         if step.names:
             entry["names"] = each(lambda index: step.names[index], step.value.astype(int))
     entry["why"] = step.why

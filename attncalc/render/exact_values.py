@@ -29,8 +29,13 @@ def _decimal(number: Any) -> float | complex | None:
         return complex(number)
 
 
-def on_paper(value: Array) -> dict[str, Any]:
-    """Exact numbers as they are written on paper, in text and in LaTeX."""
+def in_text(value: Array) -> Any:
+    """Exact numbers as they are written on paper."""
+    return each(exact_text, value)
+
+
+def in_latex(value: Array) -> Any:
+    """The same in LaTeX."""
     from attncalc.surds import latex  # SymPy is at work already
 
-    return {"exact": each(exact_text, value), "exact_latex": each(latex, value)}
+    return each(latex, value)
