@@ -16,6 +16,7 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.axes import align
 from attncalc.graph import Node
+from attncalc.large import exponential
 from attncalc.large.cores import on_all
 
 ROWS, KEYS, EDGE = 512, 512, 128
@@ -138,11 +139,12 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
     Q, K, V = (np.broadcast_to(part, shape + part.shape[-2:]) for part in (Q, K, V))
     result = np.empty(node.shape, values[pattern.Q].dtype)
     shift = not pattern.scale * _longest(Q, -1) * _longest(K, -2) <= SAFE[result.dtype.name]
+    by_table = not shift and result.dtype == np.float64 and exponential.pays()
 
     def block(place: tuple[tuple[int, ...], slice]) -> None:
         at, rows = place
         with np.errstate(all="ignore"):  # what overflows is found, and told, by whoever reads the result
-            _block(Q[at], K[at], V[at], result[at][rows], rows.start, pattern, shift=shift)
+            _block(Q[at], K[at], V[at], result[at][rows], rows.start, pattern, shift=shift, by_table=by_table)
 
     blocks = _blocks(result.shape[-2])
     on_all(block, [(at, rows) for rows in blocks for at in product(*map(range, shape))])
@@ -166,15 +168,18 @@ def _longest(rows: Array, axis: int) -> float:
     return math.sqrt(float(np.max(np.einsum("...ij,...ij->...i" if axis == -1 else "...ij,...ij->...j", rows, rows))))
 
 
-def _block(Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Pattern, *, shift: bool) -> None:
+def _block(
+    Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Pattern, *, shift: bool, by_table: bool
+) -> None:
     """The rows of the result from a query on, tile by tile; with `shift` by the largest score so far of each row.
 
-    V ends in a column of ones, and what is mixed from it is what the rest is divided by.
+    V ends in a column of ones, and what is mixed from it is what the rest is divided by. Exponentials by a table are of
+    scores in units of their own.
     """
     count, band = len(out), pattern.band
-    queries = Q[start : start + count] * Q.dtype.type(pattern.scale)
+    queries = Q[start : start + count] * Q.dtype.type(pattern.scale / (exponential.UNIT if by_table else 1))
     mixed, top = np.zeros((count, V.shape[-1]), out.dtype), np.full((count, 1), -np.inf, out.dtype)
-    room = np.empty(count * KEYS, out.dtype)
+    room, beside = np.empty(count * KEYS, out.dtype), exponential.room()
     for rows, keys in _tiles(band, start, start + count, K.shape[-1]):
         tall, wide = rows.stop - rows.start, keys.stop - keys.start
         weights = room[: tall * wide].reshape(tall, wide)
@@ -186,7 +191,10 @@ def _block(Q: Array, K: Array, V: Array, out: Array, start: int, pattern: Patter
             weights -= base
             mixed[rows] *= np.exp(top[rows] - base)  # what was added so far had another shift
             top[rows] = higher
-        np.exp(weights, out=weights)
+        if by_table:
+            exponential.exponentiate(weights, beside)
+        else:
+            np.exp(weights, out=weights)
         if not shift:
             _hide(weights, band, start + rows.start, keys.start, 0)
         mixed[rows] += weights @ V[keys]

@@ -64,11 +64,12 @@ def _left(group: Path, limit: str, usage: str, reclaimable: str) -> Iterator[int
     """What is left of a group's limit, the files that it only remembers being no use of it."""
     with suppress(OSError, ValueError):
         most = int((group / limit).read_text(encoding="ascii"))
+        if most >= UNLIMITED:
+            return
         used = int((group / usage).read_text(encoding="ascii"))
         statistics = (group / "memory.stat").read_text(encoding="ascii").splitlines()
         remembered = sum(int(line.split()[1]) for line in statistics if line.split()[0] == reclaimable)
-        if most < UNLIMITED:
-            yield most - used + remembered
+        yield most - used + remembered
 
 
 def _of_the_process() -> Iterator[int]:

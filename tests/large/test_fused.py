@@ -13,7 +13,7 @@ from attncalc.axes import Axis
 from attncalc.calculations import load
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, given, walk
-from attncalc.large import cores, fused
+from attncalc.large import cores, exponential, fused
 from attncalc.large.fused import Band
 from attncalc.ops import softmax
 from attncalc.problem import Problem
@@ -68,7 +68,8 @@ def close(found: Array, wanted: Array, largest: float, m: int) -> None:
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tiles that these sizes fill several times, the last one in part."""
+    """Tiles that these sizes fill several times, the last one in part; exponentials as where NumPy has no AVX-512."""
+    monkeypatch.setattr(exponential, "pays", lambda: True)
     monkeypatch.setattr(fused, "ROWS", 4)
     monkeypatch.setattr(fused, "KEYS", 3)
     monkeypatch.setattr(fused, "EDGE", 2)
@@ -82,6 +83,13 @@ def test_gives_what_the_graph_gives(
 ) -> None:
     found = attention(n, m, leads, dtype, **options)
     close(*both_ways(found, dtype), float(np.abs(found.values["v"]).max()), m)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_gives_the_same_by_the_exponentials_of_numpy(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    monkeypatch.setattr(exponential, "pays", lambda: False)
+    found = attention(13, 17, (), "float64", **options)
+    close(*both_ways(found, "float64"), float(np.abs(found.values["v"]).max()), 17)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
