@@ -92,7 +92,7 @@ def _write(
         said.exact = kind_of(arrays, dtype) == "object"
         nodes = _nodes(calculation, arrays, bound)
         if calculation.check:
-            settled = calculation.check(options | {name: g.value for name, g in bound.inputs.items()})
+            settled = calculation.check(options | {name: _wide(g.value) for name, g in bound.inputs.items()})
             options = options | dict(settled or {})
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
@@ -271,6 +271,11 @@ def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:
 def kind_of(values: Mapping[str, Array], dtype: str) -> str:
     """The kind of number to compute with: exact as soon as one operand is."""
     return "object" if any(value.dtype == object for value in values.values()) else dtype
+
+
+def _wide(value: Array) -> Array:
+    """The value as what is checked sees it: float32 would make nothing of small numbers, or too much of large ones."""
+    return value.astype(np.float64) if value.dtype == np.float32 else value
 
 
 def as_kind(value: Array, kind: str) -> Array:

@@ -1,4 +1,4 @@
-"""Operands from what are numbers already, entry by entry or as an array that was stored: checked, and widened."""
+"""Operands from what are numbers already, entry by entry or as an array that was stored: checked, and copied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def from_array(value: Array, kind: Kind, place: Place) -> Given:
-    """An operand from an array that was stored as one: its type, size and entries are checked, its type widened."""
+    """An operand from an array that was stored as one: its type, size and entries are checked, and copied.
+
+    Entries of float32 stay that; whatever else is a number becomes one of float64.
+    """
     if value.dtype.kind not in "fiub":
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
     if value.size == 0:
@@ -31,7 +34,7 @@ def from_array(value: Array, kind: Kind, place: Place) -> Given:
         return Given(value.astype(bool))
     if kind == "tokens" and value.dtype.kind in "iu":
         return Given(value.astype(np.int64))
-    numbers = value.astype(np.float64)
+    numbers = value.astype(np.float32 if value.dtype == np.float32 else np.float64)
     _check_entries(numbers, kind, place)
     return Given(numbers.astype(np.int64) if kind == "tokens" else numbers)
 
@@ -49,9 +52,9 @@ def from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place)
 
 def _check_entries(value: Array, kind: Kind, place: Place) -> None:
     """Raise for an entry that is not finite, or not whole where whole numbers are wanted."""
-    odd = ~np.isfinite(value)
-    if odd.any():
-        for flat in np.flatnonzero(odd):
+    finite = np.isfinite(value)
+    if not finite.all():
+        for flat in np.flatnonzero(~finite):
             index = index_of(int(flat), value.shape)
             try:
                 check_finite(float(value[index]), kind)
