@@ -225,6 +225,10 @@ def _sees_all(band: Band, start: int, stop: int, left: float, right: float) -> b
 def _hide(tile: Array, band: Band, start: int, left: int, value: float) -> None:
     """Put a value where a query of the tile does not see a key."""
     rows, keys = tile.shape
-    if not _sees_all(band, start, start + rows, left, left + keys):
-        apart = np.arange(left, left + keys) - np.arange(start, start + rows)[:, None]
-        tile[(apart > band.after) | (apart < -band.before)] = value
+    if _sees_all(band, start, start + rows, left, left + keys):
+        return
+    i, j = np.arange(start, start + rows)[:, None], np.arange(left, left + keys)
+    if math.isfinite(band.after):
+        tile[j > i + int(band.after)] = value
+    if math.isfinite(band.before):
+        tile[j < i - int(band.before)] = value
