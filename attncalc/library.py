@@ -42,7 +42,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     inputs = {}
     for operand in calculation.operands_in(arrays):
         if arrays.get(operand.name) is not None:
-            inputs[operand.name] = to_given(arrays[operand.name], operand)
+            inputs[operand.name] = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
     return solve(Problem(calculation, inputs, options), **settings)
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from attncalc.inputs.arrays import Index, Place
 
 
-def from_array(value: Array, kind: Kind, place: Place) -> Given:
+def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64") -> Given:
     """An operand from an array that was stored as one: its type, size and entries are checked, and copied.
 
-    Entries of float32 stay that; whatever else is a number becomes one of float64.
+    Its numbers are widened to float64, but for those of float32 where that is computed in.
     """
     if value.dtype.kind not in "fiub":
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
@@ -34,7 +34,7 @@ def from_array(value: Array, kind: Kind, place: Place) -> Given:
         return Given(value.astype(bool))
     if kind == "tokens" and value.dtype.kind in "iu":
         return Given(value.astype(np.int64))
-    numbers = value.astype(np.float32 if value.dtype == np.float32 else np.float64)
+    numbers = value.astype("float32" if dtype == value.dtype.name == "float32" else "float64")
     _check_entries(numbers, kind, place)
     return Given(numbers.astype(np.int64) if kind == "tokens" else numbers)
 

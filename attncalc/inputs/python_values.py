@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from attncalc.calculation import Operand
 
 
-def to_given(value: Any, operand: Operand) -> Given:
+def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
     """A Python value as an operand; its entries are checked as those of a file are, and copied.
 
     Object arrays of SymPy numbers or symbols, Fractions or Decimals keep their exact entries; text is read as numbers.
+    Of arrays of float32 the entries are widened unless `dtype`, what is computed in, is float32 as well.
     """
     if isinstance(value, Given):
         return value
@@ -50,7 +51,7 @@ def to_given(value: Any, operand: Operand) -> Given:
     if isinstance(value, list | tuple):
         given = _from_lists(value, operand)
     else:
-        given = _from_array(_as_array(value, name), operand)
+        given = _from_array(_as_array(value, name), operand, dtype)
     return given._replace(labels=labels) if labels else given
 
 
@@ -102,11 +103,11 @@ def _as_array(value: Any, name: str) -> Array:
 _EXACT = (Real, Decimal)
 
 
-def _from_array(array: Array, operand: Operand) -> Given:
+def _from_array(array: Array, operand: Operand, dtype: str) -> Given:
     place = brackets("", operand.name)
     if array.dtype.kind in "OUST":
         return _from_entries(array.ravel().tolist(), array.shape, operand)
-    return from_array(array, operand.kind, place)
+    return from_array(array, operand.kind, place, dtype)
 
 
 def _from_lists(value: Sequence[Any], operand: Operand) -> Given:

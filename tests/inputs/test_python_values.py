@@ -103,8 +103,27 @@ TAKEN: dict[str, Any] = {
 def test_what_numpy_takes(operand: Callable[..., Operand], value: Any) -> None:
     found = to_given(value, operand())
     assert found.value.tolist() == MATRIX
-    assert found.value.dtype == (np.float32 if getattr(value, "dtype", None) == np.float32 else np.float64)
+    assert found.value.dtype == np.float64
     assert (found.source, found.labels) == ("", {})
+
+
+@pytest.mark.parametrize(
+    ("stored", "computed", "kept"),
+    [
+        ("float32", "float32", "float32"),
+        ("float32", "float64", "float64"),
+        ("float64", "float32", "float64"),
+        ("float16", "float32", "float64"),
+        ("int8", "float32", "float64"),
+    ],
+)
+def test_float32_stays_where_it_is_computed_in(
+    operand: Callable[..., Operand], stored: str, computed: str, kept: str
+) -> None:
+    array = np.array(MATRIX, dtype=stored)
+    found = to_given(array, operand(), computed)
+    assert (found.value.dtype.name, found.value.tolist()) == (kept, MATRIX)
+    assert not np.shares_memory(found.value, array)
 
 
 def test_the_entries_are_copied(operand: Callable[..., Operand]) -> None:
