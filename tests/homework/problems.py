@@ -71,7 +71,9 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("cosine", a=[1, -2, 2], b=[3, 1, -1.5]),
         problem("cosine", {"distance": True}, a=[1, -2, 2], b=[3, 1, -1.5]),
     ],
+    "norm": [problem("norm", {"p": p}, a=[1, -2, 2.5]) for p in (2, 1, 3, "inf")],
     "euclidean": [problem("euclidean", a=[1, -2, 2], b=[3, 1, -1.5])],
+    "manhattan": [problem("manhattan", a=[1, -2, 2], b=[3, 1, -1.5])],
     "pairwise": [
         problem("pairwise", {"metric": metric}, x=[[1, 2, -1], [3, -1, 0]], y=[[0, 1, 2], [2, 5, 1]])
         for metric in ("cosine-similarity", "cosine", "dot", "euclidean")
