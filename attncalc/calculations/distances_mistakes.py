@@ -12,6 +12,7 @@ from attncalc.ops import absolute, mean, peak, sqrt, total
 
 UNITS = "In what unit is the answer: that of the entries, or its square?"
 ORDER = "Were the differences squared before they were added up?"
+EACH_ENTRY = "What is done with each entry before they are added up?"
 
 
 def _for(is_meant: Callable[[Any], bool], rule: Rule) -> Rule:
@@ -67,17 +68,24 @@ NORM = (
     ),
     wrong(
         "norm-not-squared",
-        "powers",
-        _for(_squares, lambda s: s.a),
-        says="√Σa: the entries were not squared",
-        hint="What is done with each entry before they are added up?",
+        "powers norm",
+        _for(_squares, _added_up(lambda a: a)),
+        says="Σa: the entries were not squared",
+        hint=EACH_ENTRY,
     ),
     wrong(
         "norm-not-squared",
         "powers norm",
-        _for(_squares, _added_up(lambda a: a)),
-        says="Σa: the entries, added up",
-        hint="What is done with each entry before they are added up?",
+        _for(_squares, _added_up(absolute)),
+        says="Σ|a|: the entries were not squared",
+        hint=EACH_ENTRY,
+    ),
+    wrong(
+        "norm-not-squared",
+        "powers",
+        _for(_squares, lambda s: s.a),
+        says="√Σa: the entries were not squared",
+        hint=EACH_ENTRY,
     ),
     wrong(
         "norm-sum-first",
@@ -85,13 +93,6 @@ NORM = (
         _for(_squares, lambda s: total(s.a) ** 2),
         says="(Σa)²: added up before squaring",
         hint="Which comes first: squaring, or adding up?",
-    ),
-    wrong(
-        "norm-manhattan",
-        "powers norm",
-        _for(_has_root, _added_up(absolute)),
-        says="Σ|a|: the absolute entries, added up",
-        hint="Is the straight way as long as the way along the axes?",
     ),
     wrong(
         "norm-max",

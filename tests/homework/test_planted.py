@@ -222,8 +222,8 @@ CATALOGUE = """
 
     cos-distance cos-no-sqrt cos-double-root cos-same-norm cos-sum-norms cos-one-norm cos-l1 cos-abs cos-angle
     cos-dot-normalised euc-squared euc-manhattan euc-sum-first euc-norm-diff euc-plus euc-mean euc-max dot-not-summed
-    outer-for-inner matmul-elementwise matmul-order-ba norm-no-root norm-not-squared norm-sum-first norm-manhattan
-    norm-max norm-mean norm-euclidean norm-square-root norm-no-abs man-no-abs man-sum-first man-squared man-euclidean
+    outer-for-inner matmul-elementwise matmul-order-ba norm-no-root norm-not-squared norm-sum-first norm-max
+    norm-mean norm-euclidean norm-square-root norm-no-abs man-no-abs man-sum-first man-squared man-euclidean
     man-norm-diff man-plus man-mean man-max
 
     var-ddof var-is-std var-mean-abs var-no-center var-sum var-sign bayes-inverted bayes-no-evidence bayes-ignore-prior
