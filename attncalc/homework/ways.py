@@ -18,7 +18,7 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
 from attncalc.homework.pool import Pool
 from attncalc.homework.unrolling import unrolled
-from attncalc.mistake import Mistake, NotThere, Scope, StepKey
+from attncalc.mistake import Mistake, NotThere, Scope, StepKey, names
 from attncalc.options import checked
 from attncalc.problem import Problem
 from attncalc.writing import Written, write
@@ -225,7 +225,8 @@ def _key(node: Node) -> StepKey | None:
 def is_meant(key: StepKey, at: Sequence[str]) -> bool:
     """Whether a mistake writes a step: by its name in any part, or by the last of its parts and its name."""
     group, name = key
-    return name in at or (bool(group) and f"{group.rpartition('/')[2]}/{name}" in at)
+    within = bool(group) and f"{group.rpartition('/')[2]}/{name}" in at
+    return within or any(names(word, name) for word in at)
 
 
 def _same(a: Array, b: Array) -> bool:
