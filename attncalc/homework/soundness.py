@@ -7,7 +7,17 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES
-from attncalc.homework.comparing import OFTEN, Tolerance, by_rounding, chance, comes_out, fits, fitting, nearly
+from attncalc.homework.comparing import (
+    OFTEN,
+    Tolerance,
+    by_rounding,
+    chance,
+    comes_out,
+    fits,
+    fitting,
+    is_right,
+    nearly,
+)
 from attncalc.homework.explaining import Question
 from attncalc.homework.findings import ABOUT_RIGHT, FROM_ROUNDED, LAST_DIGIT
 from attncalc.homework.freedoms import as_answered, is_free
@@ -24,7 +34,7 @@ def right(key: Key, question: Question, tolerance: Tolerance | None) -> Finding 
     found = [key.value(step, way, base) for way in question.routes for base in bases]
     values = [value for value in found if value is not None]
     values = [as_answered(key.nodes[step], value, answer) for value in values if value.shape == expected.shape]
-    if any(fits(answer, value, tolerance).all() for value in values):
+    if any(is_right(answer, value, tolerance) for value in values):
         return Finding(RIGHT)
     if not answer.enough.any():
         return None
