@@ -14,7 +14,6 @@ from attncalc.homework.layouts import laid_out, unpadded
 from attncalc.homework.sheets import Sheet, from_tree
 from attncalc.homework.verdicts import FULL, MARKS, Finding, Marked, MarkedStep
 from attncalc.mistake import StepKey
-from attncalc.problem import Problem
 from attncalc.render.document import encode
 from attncalc.text import quoted
 
@@ -76,14 +75,14 @@ def _as_json(answer: Answer) -> Any:
     return value.tolist()
 
 
-def disagreeing(problem: Problem, stored: Mapping[str, Any]) -> list[str]:
+def disagreeing(key: Key, stored: Mapping[str, Any]) -> list[str]:
     """The names of stored steps, and of the result, whose values are not what the problem gives."""
     if "steps" not in stored and "result" not in stored:
         return []
-    key = Key(problem)
+    given = {name: (key.find(name), answer) for name, answer in from_tree(_values_of(stored), "").steps.items()}
+    key.foresee(step for step, _ in given.values())
     found = []
-    for name, answer in from_tree(_values_of(stored), "").steps.items():
-        step = key.find(name)
+    for name, (step, answer) in given.items():
         expected = key.value(step)
         laid = None if expected is None else laid_out(key, key.read(answer, step), step, expected)
         if expected is not None and (laid is None or not fits(laid, expected).all()):

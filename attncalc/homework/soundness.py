@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.graph import Node, walk
+from attncalc.graph import Node, steps
 from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES
 from attncalc.homework.comparing import (
     OFTEN,
@@ -103,6 +103,7 @@ def _all_comes_out(key: Key, question: Question) -> bool:
     """Whether everything up to a step comes out evenly to the digits that were written: nothing to be rounded."""
     if question.answer.value.size > BY_HAND:
         return False
-    named = [node for node in walk(key.nodes[question.key]) if node.op == "step"]
-    values = [key.value(node.key) for node in named]
+    named = [node.key for node in steps(key.nodes[question.key])]
+    key.foresee(named)
+    values = [key.value(name) for name in named]
     return all(value is not None and comes_out(value, 10.0**-question.answer.used) for value in values)
