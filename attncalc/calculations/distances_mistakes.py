@@ -185,7 +185,7 @@ MANHATTAN = (
         "distance",
         lambda s: peak(s.absolute),
         says="the largest difference",
-        hint="Which differences count?",
+        hint="Which of the differences count?",
     ),
 )
 
@@ -216,7 +216,7 @@ EUCLIDEAN = (
         "distance",
         lambda s: absolute(length(s.a) - length(s.b)),
         says="the difference of the lengths",
-        hint="What is the distance between two different vectors of one length?",
+        hint="How far apart are two different vectors of the same length?",
     ),
     wrong(
         "euc-plus",
@@ -230,14 +230,14 @@ EUCLIDEAN = (
         "sum",
         lambda s: mean(s.squares),
         says="the mean of the squares in place of their sum",
-        hint="Does Pythagoras add up, or average?",
+        hint="Does Pythagoras add the squares, or average them?",
     ),
     wrong(
         "euc-max",
         "distance",
         lambda s: peak(absolute(s.difference)),
         says="the largest difference",
-        hint="Which differences count?",
+        hint="Which of the differences count?",
     ),
 )
 
