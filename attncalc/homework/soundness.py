@@ -33,7 +33,8 @@ def right(key: Key, question: Question, tolerance: Tolerance | None) -> Finding 
     bases = [None, question.own] if question.sound and any(is_free(key.nodes[k]) for k in question.own) else [None]
     found = [key.value(step, way, base) for way in question.routes for base in bases]
     values = [value for value in found if value is not None]
-    values = [as_answered(key.nodes[step], value, answer) for value in values if value.shape == expected.shape]
+    parted = step in key.complex
+    values = [as_answered(key.nodes[step], value, answer, parted) for value in values if value.shape == expected.shape]
     if any(is_right(answer, value, tolerance) for value in values):
         return Finding(RIGHT)
     if not answer.enough.any():
