@@ -132,7 +132,7 @@ def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, t
 
     A word, or a complex number, is NaN, and refused where its step is found to be told in other numbers.
     """
-    wordy: InputError | None = None
+    first: dict[bool, InputError] = {}  # of complex numbers, and of words that are no number at all
     value, text = np.full(len(entries), math.nan), np.empty(len(entries), dtype=object)
     decimals, figures = np.zeros(len(entries), dtype=int), np.zeros(len(entries), dtype=int)
     for i, entry in enumerate(entries):
@@ -143,13 +143,13 @@ def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, t
         except InputError as error:
             at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
             fault = error.within(place(at))
-            is_complex = text[i] is not None and split(text[i])
+            is_complex = text[i] is not None and split(text[i]) is not None
             if text[i] is None or not (is_complex or _WORD.fullmatch(text[i])):
                 raise fault from None
-            wordy = wordy if wordy and is_complex else fault  # what is no number at all is told first
+            first.setdefault(is_complex, fault)
     widened = ((decimals > 0) & (decimals < EXACTLY) & (figures > BY_MACHINE)).any()
     noise = NOISE.get(_narrowest(value), ROUND_OFF) if widened else ROUND_OFF
-    laid = Answer(value, text, decimals, figures, table, noise, wordy=wordy)
+    laid = Answer(value, text, decimals, figures, table, noise, wordy=first.get(False) or first.get(True))
     return laid.laid(lambda part: part.reshape(shape))
 
 

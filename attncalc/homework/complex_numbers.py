@@ -39,8 +39,11 @@ def split(text: str) -> tuple[str, str] | None:
 
 
 def literal(word: str) -> list[Any] | None:
-    """The entries of `1+2i, 1-2i` or `1+i 2; 0 3i`, typed as an answer; None where none of them is complex."""
-    if word.lstrip().startswith("[") or not re.search(r"[ijIJ]", word):
+    """The entries of `1+2i, 1-2i` or `1+i 2; 0 3i`, typed as an answer; None where none of them is complex.
+
+    A lone letter may be the name of a file.
+    """
+    if word.lstrip().startswith("[") or not re.search(r"[ijIJ]", word) or word.strip().isalpha():
         return None
     rows = [[part for cell in row.split(",") for part in cell.split() or [""]] for row in joined(word).split(";")]
     entries = [entry for row in rows for entry in row]

@@ -52,6 +52,7 @@ def test_parts(text: str, parts: tuple[str, str] | None) -> None:
         ("1 i; 0 -i", [["1", "i"], ["0", "-i"]]),
         ("1 2", None),
         ("i.csv", None),
+        ("i", None),
         ('["1+i"]', None),
     ],
 )
