@@ -163,39 +163,11 @@ def _slopes(at: str) -> tuple[Mistake, ...]:
             hint="Does what stands inside change as fast as the letter itself?",
         ),
         wrong(
-            "diff-chain-nested",
-            at,
-            _by(_at_inner_slope),
-            says="u′(v′) for u(v): the outer slope at the inner one",
-            hint="At which place is the outer slope taken?",
-        ),
-        wrong(
             "diff-product-each",
             at,
             _by(_of_each("mul")),
             says="u′·v′ for u·v",
             hint="What does your rule make of x·x?",
-        ),
-        wrong(
-            "diff-quotient-each",
-            at,
-            _by(_of_each("div")),
-            says="u′/v′ for u/v",
-            hint="What does your rule make of x/x?",
-        ),
-        wrong(
-            "diff-quotient-order",
-            at,
-            _by(_quotient(lambda left, right, v: (right - left) / v**2)),
-            says="(u·v′ − u′·v)/v² for u/v",
-            hint="Which of the two terms is taken from which?",
-        ),
-        wrong(
-            "diff-quotient-no-square",
-            at,
-            _by(_quotient(lambda left, right, v: (left - right) / v)),
-            says="(u′·v − u·v′)/v for u/v",
-            hint="What stands below the line?",
         ),
         wrong(
             "diff-power-not-lowered",
@@ -210,6 +182,20 @@ def _slopes(at: str) -> tuple[Mistake, ...]:
             _by(_power(lambda x, p: x ** (p - 1))),
             says="x^(p−1) for x^p",
             hint="What stands in front of the power?",
+        ),
+        wrong(
+            "diff-quotient-order",
+            at,
+            _by(_quotient(lambda left, right, v: (right - left) / v**2)),
+            says="(u·v′ − u′·v)/v² for u/v",
+            hint="Which of the two terms is taken from which?",
+        ),
+        wrong(
+            "diff-quotient-each",
+            at,
+            _by(_of_each("div")),
+            says="u′/v′ for u/v",
+            hint="What does your rule make of x/x?",
         ),
         wrong(
             "diff-exp-as-power",
@@ -238,6 +224,20 @@ def _slopes(at: str) -> tuple[Mistake, ...]:
             _formula,
             says="f in place of its slope",
             hint="Is that the slope, or the height?",
+        ),
+        wrong(
+            "diff-quotient-no-square",
+            at,
+            _by(_quotient(lambda left, right, v: (left - right) / v)),
+            says="(u′·v − u·v′)/v for u/v",
+            hint="What stands below the line?",
+        ),
+        wrong(
+            "diff-chain-nested",
+            at,
+            _by(_at_inner_slope),
+            says="u′(v′) for u(v): the outer slope at the inner one",
+            hint="At which place is the outer slope taken?",
         ),
     )
 
