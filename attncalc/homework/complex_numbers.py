@@ -13,6 +13,7 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.inputs.entries import NOT_FINITE, is_number
+from attncalc.inputs.literals import nested
 
 _SPACED = re.compile(r"(?<=[\d.)i]) *([+−-]) +(?=[\d.a-z()*/]*(?<!p)[ij]\b)", re.IGNORECASE)
 
@@ -38,18 +39,21 @@ def split(text: str) -> tuple[str, str] | None:
     return (real, imaginary) if told else None
 
 
-def literal(word: str) -> list[Any] | None:
+def literal(word: str, name: str) -> list[Any] | None:
     """The entries of `1+2i, 1-2i` or `1+i 2; 0 3i`, typed as an answer; None where none of them is complex.
 
-    A lone letter may be the name of a file.
+    They may stand in brackets, as JSON has them. A lone letter may be the name of a file.
     """
-    if word.lstrip().startswith("[") or not re.search(r"[ijIJ]", word) or word.strip().isalpha():
+    if not re.search(r"[ijIJ]", word) or word.strip().isalpha():
         return None
-    rows = [[part for cell in row.split(",") for part in cell.split() or [""]] for row in joined(word).split(";")]
-    entries = [entry for row in rows for entry in row]
+    word = joined(word)
+    entries = re.findall(r'[^\[\],;\s"]+', word)
     found = [split(entry) is not None for entry in entries]
     if not any(found) or not all(there or is_number(entry) for there, entry in zip(found, entries, strict=True)):
         return None
+    if word.lstrip().startswith("["):
+        return nested(word, name)
+    rows = [[part for cell in row.split(",") for part in cell.split() or [""]] for row in word.split(";")]
     return rows if len(rows) > 1 else rows[0]
 
 

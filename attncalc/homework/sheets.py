@@ -60,7 +60,7 @@ class Sheet:
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
     """The sheet, or the result alone, that a word of the command line means: a file, `-`, or numbers."""
-    if (complex_ := literal(word)) is not None:
+    if (complex_ := literal(word, ANSWER.name)) is not None:
         return Sheet({"": answers.from_lists(complex_, brackets("", ANSWER.name))})
     found = find(word, ANSWER, reading)
     if found is None:

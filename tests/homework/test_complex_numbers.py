@@ -53,11 +53,13 @@ def test_parts(text: str, parts: tuple[str, str] | None) -> None:
         ("1 2", None),
         ("i.csv", None),
         ("i", None),
-        ('["1+i"]', None),
+        ('[["1+i", "2"], [0, "-i"]]', [["1+i", "2"], ["0", "-i"]]),
+        ("[1 + i, 1 - i]", ["1+i", "1-i"]),
+        ('["hi", 1]', None),
     ],
 )
 def test_literals(text: str, entries: list[Any] | None) -> None:
-    assert literal(text) == entries
+    assert literal(text, "answer") == entries
 
 
 @pytest.mark.parametrize("text", ["1 - 3", "1 -2 i", "- i", "2 - pi", "0.5 - ?"])
