@@ -90,7 +90,7 @@ class _Work:
         """Find the verdict on a step; what it holds is what later steps are worked out from."""
         expected = self.key.value(key)
         if expected is None:
-            raise InputError(f"{spelled(key)} holds no real numbers, and cannot be checked")
+            raise InputError(f"{spelled(key)} holds no numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.size)
         laid = laid_out(self.key, answer, key, expected)
         if not answer.answered.any():
