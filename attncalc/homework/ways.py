@@ -190,7 +190,7 @@ class Ways:
                 if node.op == "step":
                     known[node.key] = node
                 continue
-            copy = self._copy(node, new) if any(source in new for source in node.sources) else node
+            copy = node if new.keys().isdisjoint(node.sources) else self._copy(node, new)
             if (key := _key(node)) is not None:
                 if is_meant(key, mistake.at):
                     written = self._written(mistake, Scope(copy or node, known, forward.options))
@@ -210,8 +210,7 @@ class Ways:
         if known is None:
             known = forward.untouched[mistake.at] = set()
             for node in forward.order:
-                key = _key(node)
-                if known.issuperset(node.sources) and (key is None or not is_meant(key, mistake.at)):
+                if known.issuperset(node.sources) and not ((key := _key(node)) and is_meant(key, mistake.at)):
                     known.add(node)
         return known
 
