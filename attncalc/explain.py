@@ -16,6 +16,7 @@ from attncalc.calculations import load
 from attncalc.card import Card, Lesson, OperandLine, OptionLine, Pitfall, StepLine
 from attncalc.errors import NoGradient
 from attncalc.graph import given, rewrite, steps
+from attncalc.mistake import names
 from attncalc.problem import Backward, Problem, solve
 from attncalc.spelling import default_word, shape_words, value_word
 from attncalc.trace import Step, Trace
@@ -84,7 +85,7 @@ def _told(mistakes: Iterable[Pitfall], steps: Iterable[str]) -> Iterable[Pitfall
     """Of the mistakes that these steps may have, the commonest of each step, then the next one of each, and so on."""
     places: dict[str, list[Pitfall]] = {step: [] for step in (*steps, "")}
     for mistake in mistakes:
-        place = next((at for at in mistake.at if at in places), None if mistake.at else "")
+        place = next((at for word in mistake.at for at in places if names(word, at)), None if mistake.at else "")
         if place is not None:
             places[place].append(mistake)
     rounds = zip_longest(*places.values())

@@ -91,7 +91,10 @@ def wrong(
     kind: Kind = "misconception",
     alias_of: str = "",
 ) -> Mistake:
-    """Declare a mistake: `at` names steps, apart by blanks, and `rule` writes them; or `options` are other ones."""
+    """Declare a mistake: `at` names steps, apart by blanks, and `rule` writes them; or `options` are other ones.
+
+    `partial_*` names all steps that begin so.
+    """
     assert (rule is None) == (not at), f"{id}: a rule and the steps that it writes go together"
     assert (rule is None) != (options is None), f"{id}: either a rule or options"
     changed = options if callable(options) or options is None else _fixed(options)
@@ -123,6 +126,11 @@ def chosen(**changes: Mapping[Any, Any]) -> Options:
         return found
 
     return change
+
+
+def names(word: str, step: str) -> bool:
+    """Whether a word of a mistake's `at` names a step: `partial_*` names all that begin so."""
+    return word == step or (word.endswith("*") and step.startswith(word[:-1]))
 
 
 def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:

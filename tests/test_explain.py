@@ -91,6 +91,11 @@ class TestExplained:
         assert "att-no-scale" in told(causal=False)
         assert "mask-missing" in told(causal=True) - told(causal=False)
 
+    def test_mistakes_of_steps_that_are_named_by_the_formula_are_told(self) -> None:
+        lesson = explained(ac.gradient("u**2*v", at={"u": 1, "v": 2})).lesson
+        assert lesson is not None
+        assert {"diff-chain-no-inner", "diff-downhill"} <= {mistake.id for mistake in lesson.mistakes}
+
     def test_a_backward_pass_is_explained_too(self) -> None:
         lesson = explained(ac.attention(Q, K, V).grad(Q)).lesson
         assert lesson is not None

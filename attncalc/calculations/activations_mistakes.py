@@ -8,7 +8,7 @@ from attncalc.graph import Node, as_node, constant
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, wrong
 from attncalc.ops import exp, one_plus_erf, sqrt, tanh
 
-FACTOR = "What is the probability that multiplies x?"
+FACTOR = "Which probability multiplies x?"
 
 
 def _gelu(s: Scope) -> Node:
@@ -40,14 +40,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "gelu-tanh",
             options=chosen(kind={"gelu": "gelu-tanh", "gelu-tanh": "gelu"}),
             says="the other form of GELU: with tanh in place of erf, or the other way round",
-            hint="That is another form of the function; which one was asked for?",
+            hint="Which form of the function was asked for?",
             kind="convention",
         ),
         wrong(
             "gelu-sigmoid",
             options=chosen(kind={"gelu": "gelu-sigmoid", "gelu-tanh": "gelu-sigmoid"}),
             says="x·σ(1.702x)",
-            hint="That is another form of the function; which one was asked for?",
+            hint="Which form of the function was asked for?",
             kind="convention",
         ),
         wrong(
@@ -55,14 +55,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "output",
             lambda s: one_plus_erf(_gelu(s) / sqrt(as_node(2))) / 2,
             says="Φ(x), without the x in front",
-            hint="What becomes of a large x?",
+            hint="What should the function make of a large x?",
         ),
         wrong(
             "gelu-no-sqrt2",
             "output",
             lambda s: _gelu(s) / 2 * one_plus_erf(_gelu(s)),
             says="erf(x) in place of erf(x/√2)",
-            hint="In what unit does erf count?",
+            hint="What stands inside erf?",
         ),
         wrong("gelu-pdf", "output", _density, says="x·φ(x): the density", hint=FACTOR),
         wrong(
@@ -77,7 +77,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "output",
             _flat_tanh,
             says="½x(1 + tanh(√(2/π)·x)): without the cube",
-            hint="What stands beside x under tanh?",
+            hint="What stands beside x inside tanh?",
         ),
         wrong(
             "gelu-silu",
@@ -95,8 +95,8 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "bp-output-deriv-missing",
             "grad_x",
             lambda s: like(s.grad_output, s.this),
-            says="the gradient goes through without the activation's slope",
-            hint="The output is bent: which slope belongs there?",
+            says="the slope of the activation is left out",
+            hint="Which slope belongs to the activation at the output?",
         ),
     ),
 }

@@ -10,9 +10,9 @@ from attncalc.graph import Node
 from attncalc.mistake import NotThere, Scope, flipped, like, parts, wrong
 from attncalc.ops import total
 
-CONSTANT = "Where does the constant of the forward pass appear again?"
-INDEX = "Which index is summed?"
-FACTOR = "The gradient of a product needs the other factor."
+CONSTANT = "Which constant of the forward pass comes back in the gradient?"
+INDEX = "Over which index does the sum run?"
+FACTOR = "Which factor does the gradient of a product need: its own, or the other one?"
 
 
 def _spread_out(s: Scope) -> tuple[Node, Node]:
@@ -70,7 +70,7 @@ GRADIENTS = (
         "grad_v grad_v_heads",
         lambda s: like(s.weights, s.weights.T) @ parts(s.this, "matmul")[1],
         says="dV = P·dO",
-        hint="Which index is summed: that of the queries, or that of the keys?",
+        hint="Does the sum run over the queries, or over the keys?",
     ),
     wrong(
         "datt-no-scale",
@@ -104,7 +104,7 @@ GRADIENTS = (
         "datt-swapped",
         "grad_q grad_k grad_q_heads grad_k_heads",
         _exchanged,
-        says="dQ and dK exchanged",
+        says="dQ and dK are swapped",
         hint=FACTOR,
     ),
     wrong(

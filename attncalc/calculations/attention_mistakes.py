@@ -137,21 +137,21 @@ CORE = (
         "scaled",
         lambda s: parts(s.this, "div")[0] / width(s),
         says="divided by d_k in place of √d_k, or scaled twice",
-        hint="Variances add up; what does the typical size of a sum do?",
+        hint="If a sum has four times as many terms, how many times as large is it, typically?",
     ),
     wrong(
         "att-scale-dv",
         "scaled",
         divided(lambda s: values(s).size(values(s).names[-1])),
         says="divided by √d_v",
-        hint="Which index did each dot product sum over?",
+        hint="Over how many entries did each dot product sum?",
     ),
     wrong(
         "att-scale-n",
         "scaled",
         divided(lambda s: s.scores.size(s.scores.names[-1])),
         says="divided by √n",
-        hint="Which index did each dot product sum over?",
+        hint="Over how many entries did each dot product sum?",
     ),
     wrong(
         "att-scale-multiplied",
@@ -221,14 +221,14 @@ CORE = (
         "scores",
         _keys_as_stored,
         says="Q·K, with K as it is stored",
-        hint="A row of Q meets which line of K?",
+        hint="Is a row of Q multiplied with a row of K, or with a column?",
     ),
     wrong(
         "att-qk-swapped",
         "scores",
         _swapped,
         says="K·Qᵀ",
-        hint="Whose are the rows of the table of scores?",
+        hint="Do the rows of the scores belong to the queries, or to the keys?",
     ),
     wrong(
         "att-q-for-k",
@@ -242,14 +242,14 @@ CORE = (
         "output heads",
         _columns_mix,
         says="Pᵀ·V",
-        hint="Row i of the output mixes values by whose weights?",
+        hint="Whose weights mix the values into row i of the output?",
     ),
     wrong(
         "att-k-for-v",
         "output heads",
         _keys_for_values,
         says="P·K",
-        hint="What is it that is mixed?",
+        hint="Which matrix do the weights mix?",
     ),
 )
 """Mistakes of the core, which every attention has."""

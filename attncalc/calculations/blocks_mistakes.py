@@ -24,8 +24,8 @@ JOINS = (
     wrong(
         "block-pre-for-post",
         options=chosen(norm={"post": "pre", "pre": "post"}),
-        says="the norm in front of each part for the norm behind each sum, or the other way round",
-        hint="Is the skip path normalised?",
+        says="the norm before each part in place of after each sum, or the other way round",
+        hint="Is what goes past each part normalised as well?",
         kind="convention",
     ),
     wrong(
@@ -33,7 +33,7 @@ JOINS = (
         RESIDUALS,
         _normed,
         says="LN(x) + F(LN(x))",
-        hint="What is it that is carried past the part?",
+        hint="What goes past the part: x, or its normalised form?",
     ),
     wrong(
         "block-no-residual",

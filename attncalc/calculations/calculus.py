@@ -171,6 +171,7 @@ def derivative(
         )
     ((name, x),) = letters(f, at, "--at").items()
     height = f.at({name: x})
+    there = output("function", height, "the value of f at the point")
     widths = constants(_widths(h), Axis("h", len(_widths(h))), "h")
     label("h", [repr(width).removesuffix(".0") for width in _widths(h)])
     why = "slopes of chords; as their ends come together the quotients settle, until rounding spoils the difference"
@@ -178,14 +179,10 @@ def derivative(
     (slope,) = slopes(height, as_node(1), [x])
     slope = aside("derivative", slope, "the same limit, found by the rules of calculus for every x at once")
     if at is None:
-        return step("value", slope, "no point was given, so it stays a formula"), _function(height)
+        return step("value", slope, "no point was given, so it stays a formula"), there
     point = constant(coordinates(f, at, "--at")[name])
-    (there,) = rewrite([slope.sources[0]], {x: point}.get)
-    return step("value", there, "the derivative at the point: how steep f is there"), _function(height)
-
-
-def _function(height: Node) -> Node:
-    return output("function", height, "the value of f at the point")
+    (settled,) = rewrite([slope.sources[0]], {x: point}.get)
+    return step("value", settled, "the derivative at the point: how steep f is there"), there
 
 
 def _widths(h: Sequence[float]) -> tuple[float, ...]:
@@ -227,13 +224,13 @@ def gradient(
     """
     variables = letters(f, at, "--at")
     value = f.at(variables)
+    there = output("value", value, "the value of f at the point")
     over = [*variables.values()]
     partials = {}
     for name, slope in zip(variables, slopes(value, as_node(1), over), strict=True):
         why = f"how fast f rises with {name} while the others stay"
         partials[name] = step(f"partial_{name}", slope, why, symbol=f"∂f/∂{name}")
     whole = step("gradient", listed_by_name(partials), "it points uphill, where f rises fastest; −∇f points downhill")
-    there = output("value", value, "the value of f at the point")
     if len(over) > MOST_BENDS:
         note(f"the Hessian of {len(over)} variables is left out: it is given up to {MOST_BENDS}")
         return whole, there

@@ -76,7 +76,13 @@ DESCENT = (
         says="iteration 1 is the start, and every point one update late",
         hint="Is iteration 0 the start, or an update?",
     ),
-    wrong("gd-frozen", "gradient", _first, says="the slope of the start, kept", hint="Where is the slope taken?"),
+    wrong(
+        "gd-frozen",
+        "gradient",
+        _first,
+        says="the slope at the start, for every step",
+        hint="At which point is the slope of this step taken?",
+    ),
     wrong("gd-no-lr", "update", lambda s: -_plain(s), says="x − f′(x)", hint="How long is a step?"),
 )
 

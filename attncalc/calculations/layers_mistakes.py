@@ -23,7 +23,7 @@ ACTIVATION = (
     wrong(
         "gelu-relu",
         options=chosen(activation={"relu": "gelu", "gelu": "relu", "gelu-tanh": "relu"}),
-        says="ReLU for GELU, or the other way round",
+        says="ReLU in place of GELU, or the other way round",
         hint=WHICH,
         kind="convention",
     ),
@@ -37,7 +37,7 @@ ACTIVATION = (
     wrong(
         "gelu-silu",
         options=chosen(activation={"gelu": "silu", "silu": "gelu"}),
-        says="SiLU for GELU, or the other way round",
+        says="SiLU in place of GELU, or the other way round",
         hint=WHICH,
         kind="convention",
     ),
@@ -56,7 +56,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "pe-concat-to-embedding",
             "output",
             _beside,
-            says="the positions set beside the embedding",
+            says="the positions are set beside the embedding, not added",
             hint="How wide is a sum of two vectors?",
         ),
     ),

@@ -6,11 +6,12 @@ from attncalc.graph import Node, as_node
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, parts, right, wrong
 from attncalc.ops import exp, log, mean, power, select, softmax, total, weigh
 
-TWICE = "Does that hold probabilities already?"
-PER_WHAT = "A loss per what?"
+TWICE = "Are those scores, or are they probabilities already?"
+PER_WHAT = "Is that the loss of all rows together, or of one on average?"
 SIGN = "Can a loss be below 0 here?"
 BASE = "Which logarithm was asked for?"
-PICKED = "Which single probability enters, and in what order do logarithm and mean come?"
+SCORE = "Is that a score, or a probability?"
+ORDER = "Which comes first: the logarithm, or the mean?"
 SAME_BASE = "Does the base of the power match that of the logarithm?"
 
 
@@ -53,7 +54,7 @@ CROSS_ENTROPY = (
     wrong(
         "ce-sum",
         options=chosen(reduction={"mean": "sum", "sum": "mean"}),
-        says="the sum over the rows for their mean, or the other way round",
+        says="the sum over the rows in place of their mean, or the other way round",
         hint=PER_WHAT,
         kind="convention",
     ),
@@ -72,15 +73,27 @@ CROSS_ENTROPY = (
         hint=BASE,
         kind="convention",
     ),
-    wrong("ce-swapped", "losses", _exchanged, says="−Σ p·ln y: the two exchanged", hint="Which of them is in the log?"),
-    wrong("ce-logit", "losses", lambda s: -_of_target(s, s.logits), says="−z of the right class", hint=PICKED),
-    wrong("ce-binary-all", "losses", _two_sided, says="a yes-or-no loss for every class, added up", hint=PICKED),
+    wrong(
+        "ce-swapped",
+        "losses",
+        _exchanged,
+        says="−Σ p·ln y: the two are swapped",
+        hint="Of which of the two is the logarithm taken?",
+    ),
+    wrong("ce-logit", "losses", lambda s: -_of_target(s, s.logits), says="−z of the right class", hint=SCORE),
+    wrong(
+        "ce-binary-all",
+        "losses",
+        _two_sided,
+        says="a yes-or-no loss for every class, added up",
+        hint="How many probabilities of each row enter the loss?",
+    ),
     wrong(
         "ce-log-of-mean",
         "loss",
         lambda s: -log(mean(_of_target(s, s.probabilities))),
         says="−ln of the mean probability",
-        hint=PICKED,
+        hint=ORDER,
     ),
     wrong(
         "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
@@ -96,15 +109,15 @@ CROSS_ENTROPY = (
         "ce-grad-again",
         "grad_logits",
         lambda s: s.this * (s.probabilities * (1 - s.probabilities)),
-        says="(p − y)·p(1 − p): the softmax's slope counted twice",
-        hint="Has the softmax's slope been counted already?",
+        says="(p − y)·p(1 − p): the slope of the softmax is counted twice",
+        hint="How many times is the slope of the softmax counted?",
     ),
     wrong(
         "ce-grad-again",
         "grad_logits",
         lambda s: s.probabilities * (s.this - total(s.this * s.probabilities)),
-        says="J(p − y): the softmax's Jacobian once more",
-        hint="Has the softmax's slope been counted already?",
+        says="J(p − y): the Jacobian of the softmax once more",
+        hint="How many times is the slope of the softmax counted?",
     ),
 )
 
@@ -146,43 +159,49 @@ def _by_another_base(s: Scope) -> Node:
 
 
 PERPLEXITY = (
-    wrong("ppl-2pow-nats", "perplexity", lambda s: power(as_node(2), _natural(s)), says="2^L of nats", hint=SAME_BASE),
-    wrong("ppl-exp-bits", "perplexity", lambda s: exp(_bits(s)), says="e^L of another base", hint=SAME_BASE),
-    wrong("ppl-exp-bits", "log_probabilities", _in_bits, says="e^L of another base", hint=SAME_BASE),
+    wrong(
+        "ppl-2pow-nats",
+        "perplexity",
+        lambda s: power(as_node(2), _natural(s)),
+        says="2^L, where L is in nats",
+        hint=SAME_BASE,
+    ),
+    wrong("ppl-exp-bits", "perplexity", lambda s: exp(_bits(s)), says="e^L, where L has another base", hint=SAME_BASE),
+    wrong("ppl-exp-bits", "log_probabilities", _in_bits, says="e^L, where L has another base", hint=SAME_BASE),
     wrong(
         "ppl-exp-sum",
         "perplexity",
         lambda s: exp(-total(_logs(s))),
         says="e^Σ, or ∏ 1/p: not per token",
-        hint="Per token, or for the whole text?",
+        hint="Is that per token, or for the whole text?",
     ),
     wrong(
         "ppl-exp-sum",
         "mean_negative_log",
         lambda s: -total(_logs(s)),
         says="the sum in place of the mean: not per token",
-        hint="Per token, or for the whole text?",
+        hint="Is that per token, or for the whole text?",
     ),
     wrong(
         "ppl-mean-of-exp",
         "perplexity",
         lambda s: mean(exp(-_logs(s))),
         says="the mean of 1/p",
-        hint="Is averaged before the power, or after?",
+        hint="Which comes first: the mean, or the power?",
     ),
     wrong(
         "ppl-no-exp",
         "perplexity",
         _missing,
         says="L itself",
-        hint="Could this be a number of choices, at least 1?",
+        hint="Could this be a number of choices?",
     ),
     wrong(
         "ppl-inverse",
         "perplexity",
         lambda s: exp(-_natural(s)),
         says="the geometric mean of p",
-        hint="Could this be a number of choices, at least 1?",
+        hint="Could this be a number of choices?",
     ),
     wrong(
         "ppl-T-minus-1",
@@ -209,7 +228,7 @@ NEXT_TOKEN = (
         hint=PER_WHAT,
         kind="convention",
     ),
-    wrong("ce-logit", "loss", _token_logits, says="−z of the right token", hint=PICKED),
+    wrong("ce-logit", "loss", _token_logits, says="−z of the right token", hint=SCORE),
     wrong(
         "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
     ),
@@ -226,7 +245,7 @@ NEXT_TOKEN = (
         "loss",
         lambda s: -log(mean(exp(s.log_likelihood))),
         says="−ln of the mean probability",
-        hint=PICKED,
+        hint=ORDER,
     ),
 )
 

@@ -107,7 +107,7 @@ MASKS = (
         "mask-after-softmax",
         "weights",
         _after,
-        says="masked after the softmax, without sharing out anew",
+        says="masked after the softmax; what is left is not shared out again",
         hint="Does each row still sum to 1?",
     ),
     wrong(
@@ -122,7 +122,7 @@ MASKS = (
             "mask-additive-01",
             "masked",
             added,
-            says="the mask's 0 and 1 added to the scores",
+            says="the 0s and 1s of the mask are added to the scores",
             hint="How negative must a forbidden score be?",
         )
         for added in (_otherwise(lambda x: x - 1), _raised)
@@ -155,7 +155,7 @@ MASKS = (
         "mask-inverted",
         "masked",
         lambda s: keep_where(logical_not(_masking(s)[0]), _masking(s)[1], -np.inf),
-        says="hides what it should keep",
+        says="the mask hides what it should keep",
         hint="Does a 1 in the mask mean keep, or hide?",
     ),
     wrong(
@@ -170,13 +170,13 @@ MASKS = (
         "masked",
         _rows_for_columns,
         says="padding hides rows of queries in place of columns of keys",
-        hint="Is a padded token being read, or reading?",
+        hint="Is a padded token hidden where it is looked at, or where it looks?",
     ),
     wrong(
         "mask-causal-align",
         options=chosen(causal_align={"start": "end", "end": "start"}, causal={True: True}),
         says="the triangle is aligned at the other end",
-        hint="Which key does the last query end on?",
+        hint="Which is the last key that the last query sees?",
         kind="convention",
     ),
 )
@@ -215,7 +215,7 @@ BIASES = (
         "alibi-after-softmax",
         "weights",
         _bias_after,
-        says="the bias after the softmax",
+        says="the bias is added after the softmax",
         hint="Do the rows still sum to 1?",
     ),
     wrong(

@@ -41,14 +41,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "product",
             _entrywise,
             says="A ⊙ B, entry by entry",
-            hint="What meets what: an entry an entry, or a row a column?",
+            hint="What is multiplied with what: entry with entry, or row with column?",
         ),
         wrong(
             "matmul-order-ba",
             "product",
             _turned_round,
             says="B·A",
-            hint="Whose rows meet whose columns?",
+            hint="Whose rows are multiplied with whose columns?",
         ),
     ),
     "eigen": tuple(

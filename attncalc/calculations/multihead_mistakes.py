@@ -65,13 +65,13 @@ HEADS = (
         "q_heads k_heads v_heads",
         lambda s: reread(parts(s.this, "split")[0], s.this.axes),
         says="reshaped to (h, n, d_k) without a transpose",
-        hint="Write down which numbers the first token gives to the second head.",
+        hint="Which numbers does the first token give to the second head?",
     ),
     wrong(
         "mh-split-strided",
         "q_heads k_heads v_heads",
         _strided,
-        says="every h-th column to a head",
+        says="each head takes every h-th column",
         hint="Does a head take a block of neighbouring columns, or every h-th one?",
     ),
     wrong(
@@ -79,7 +79,7 @@ HEADS = (
         "concatenated",
         lambda s: reread(parts(s.this, "merge")[0], s.this.axes),
         says="reshaped from (h, n, d_v) to (n, h·d_v) without a transpose",
-        hint="Does row 1 of the result hold the first token alone?",
+        hint="Which tokens does the first row of the result hold?",
     ),
     wrong(
         "mh-concat-reversed",
@@ -92,7 +92,7 @@ HEADS = (
         "mh-concat-interleaved",
         "concatenated",
         _alternating,
-        says="the heads' entries alternate",
+        says="the entries of the heads alternate",
         hint="In what order are the heads laid side by side?",
     ),
     wrong(
@@ -121,21 +121,21 @@ HEADS = (
         "output",
         _unprojected,
         says="without W_O",
-        hint="Is there one projection left?",
+        hint="Is a projection still to come?",
     ),
     wrong(
         "mh-wo-transposed",
         "output",
         lambda s: _projected(s, lambda joined, W: joined @ like(W.T, W)),
         says="times W_Oᵀ",
-        hint="Which side of W_O meets the heads?",
+        hint="Has W_O a row for each entry of the heads, or a column?",
     ),
     wrong(
         "mh-shared-projection",
         "q_heads k_heads v_heads",
         _first_for_all,
         says="the first head's columns for every head",
-        hint="Would the heads then differ?",
+        hint="Would two heads then differ?",
     ),
     wrong(
         "mh-softmax-over-heads",
@@ -148,7 +148,7 @@ HEADS = (
         "mh-merge-weights",
         "heads",
         lambda s: like(s.weights, s.this),
-        says="the weights laid side by side, and no values",
+        says="the weights are laid side by side, without the values",
         hint="Where did V go?",
     ),
 )

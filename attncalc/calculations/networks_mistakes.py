@@ -8,9 +8,9 @@ from attncalc.graph import Node, inside, rewrite
 from attncalc.mistake import Mistake, NotThere, Scope, like, parts, wrong
 from attncalc.ops import mean, sigmoid
 
-CONSTANT = "Which constant does the loss carry that was given?"
+CONSTANT = "Which constant stands in the loss that was given?"
 AVERAGED = "Over what is the loss averaged?"
-LINKS = "The chain has two links here: are both in?"
+LINKS = "Which two factors does the chain rule multiply here?"
 POINT = "At which point is that slope taken?"
 
 
@@ -76,7 +76,7 @@ REGRESSION = (
         "grad_w",
         _untransposed,
         says="X·errors in place of Xᵀ·errors",
-        hint="Which index is summed?",
+        hint="Over which index does the sum run?",
     ),
     wrong(
         "bp-bias-mean",
@@ -157,8 +157,8 @@ MLP = (
         "bp-updated-w2",
         "delta1",
         _updated,
-        says="w2 after its update carries back",
-        hint="Which w2 made the forward pass?",
+        says="the gradient goes back through w2 after its update",
+        hint="Which w2 did the forward pass use?",
     ),
     wrong(
         "bp-deriv-at-activation",
@@ -168,24 +168,24 @@ MLP = (
         hint=POINT,
     ),
     wrong("bp-z-one-minus-z", "delta1", lambda s: _slope(s, lambda z: z * (1 - z)), says="z(1 − z)", hint=POINT),
-    wrong("bp-no-deriv", "delta1", _back, says="without the activation's slope", hint=LINKS),
-    wrong("bp-deriv-only", "delta1", _alone, says="the activation's slope alone", hint=LINKS),
+    wrong("bp-no-deriv", "delta1", _back, says="without the slope of the activation", hint=LINKS),
+    wrong("bp-deriv-only", "delta1", _alone, says="the slope of the activation alone", hint=LINKS),
     wrong(
         "bp-output-deriv-extra",
         "delta2",
         _bent_output,
-        says="an activation's slope at the output",
-        hint="Is the output bent?",
+        says="the slope of an activation at the output, where there is none",
+        hint="Is there an activation at the output?",
     ),
     wrong(
         "bp-w2-untransposed",
         "delta1",
         lambda s: _carried(s, lambda delta, W: delta @ like(W, W.T)),
         says="δ₂·w2 in place of δ₂·w2ᵀ",
-        hint="Which side of w2 meets δ₂?",
+        hint="Which side of w2 has the size of δ₂?",
     ),
     wrong(
-        "bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What came into layer 2?"
+        "bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What went into layer 2?"
     ),
     wrong(
         "bp-bias-mean",
@@ -194,7 +194,13 @@ MLP = (
         says="the mean over the samples, where the 1/N is in δ already",
         hint="Are the samples added up, or averaged?",
     ),
-    wrong("bp-bias-missing", "new_b1 new_b2", _unmoved, says="the biases stay as they are", hint="What of the biases?"),
+    wrong(
+        "bp-bias-missing",
+        "new_b1 new_b2",
+        _unmoved,
+        says="the biases stay as they are",
+        hint="Are the biases learned as well?",
+    ),
     *_descent("new_w1 new_b1 new_w2 new_b2"),
 )
 

@@ -9,7 +9,7 @@ from attncalc.graph import Node, as_node
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, wrong
 from attncalc.ops import absolute, sqrt
 
-START = "The first moment starts at 0: is it then a fair average at t = 1?"
+START = "The moments start at 0. Are they fair averages at t = 1?"
 GROWS = "What grows with t in the correction?"
 EPSILON = "Where does ε stand, under the root or beside it?"
 
@@ -99,7 +99,7 @@ ADAM = (
         "adam-t-plus-1",
         "first_corrected second_corrected",
         _corrected(lambda beta, t: 1 - beta ** (t + 1)),
-        says="t one too large",
+        says="t is one too large",
         hint="What is t in the first step?",
     ),
     wrong(
@@ -122,19 +122,19 @@ ADAM = (
         "update",
         lambda s: _moved(s, _adam(s)[0] / (_adam(s)[1] + _adam(s)[2])),
         says="m̂/(v̂ + ε): no root",
-        hint="In what unit is v?",
+        hint="In what unit is v: that of the gradient, or its square?",
     ),
     wrong(
         "adam-v-abs",
         "second_moment",
         _absolute,
-        says="v of |g| in place of g²",
-        hint="In what unit is v?",
+        says="v averages |g| in place of g²",
+        hint="In what unit is v: that of the gradient, or its square?",
     ),
     wrong(
         "adam-betas-swapped",
         options=_swapped,
-        says="β₁ and β₂ exchanged",
+        says="β₁ and β₂ are swapped",
         hint="Which moment remembers longer?",
     ),
     wrong(
@@ -142,12 +142,12 @@ ADAM = (
         "first_moment",
         _whole_gradient,
         says="m = β₁m + g",
-        hint="How much does a new gradient count in a running mean?",
+        hint="How much does a new gradient weigh in a running mean?",
     ),
     wrong(
         "adamw-l2",
         options=chosen(kind={"adamw": "adam"}),
-        says="the decay λθ added to the gradient",
+        says="the decay λθ is added to the gradient",
         hint="Is the decay divided by √v?",
     ),
     wrong(

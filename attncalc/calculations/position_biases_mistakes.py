@@ -10,7 +10,7 @@ from attncalc.graph import Node, as_node, rewrite
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, right, wrong
 from attncalc.ops import absolute, index, keep_where, maximum, minimum
 
-SLOPES = "What are the slopes for other numbers of heads?"
+SLOPES = "Which slopes would another number of heads have?"
 
 
 # ALiBi
@@ -96,7 +96,13 @@ ALIBI = (
         says="2^−h, whatever the number of heads is",
         hint=SLOPES,
     ),
-    wrong("alibi-plus", "bias", _gaining, says="+m·|i − j|", hint="Do keys that are far away gain?"),
+    wrong(
+        "alibi-plus",
+        "bias",
+        _gaining,
+        says="+m·|i − j|",
+        hint="Does a key that is far away get a larger score, or a smaller one?",
+    ),
     wrong(
         "alibi-no-slope",
         "slopes",
@@ -135,20 +141,20 @@ T5 = (
         "relative_positions",
         lambda s: -s.this,
         says="query − key",
-        hint="Is the past negative, or positive?",
+        hint="Is the distance to a key in the past negative, or positive?",
     ),
     wrong(
         "t5-bidir",
         options=chosen(causal={True: False}),
         says="the encoder's buckets in a decoder",
-        hint="Can it see the future?",
+        hint="Can a decoder see the future?",
     ),
     wrong(
         "t5-log-bucket",
         "buckets",
         _capped,
         says="without the logarithmic buckets for far distances",
-        hint="What happens to distances that are far?",
+        hint="Which bucket does a far distance fall into?",
     ),
 )
 

@@ -67,7 +67,7 @@ SINUSOIDAL = (
         "pe-exp-double",
         "encoding",
         _columns(lambda i, d: 4 * i / d, lambda i, d: (4 * i + 2) / d),
-        says="the exponent 2j/d with j the column",
+        says="the exponent 2j/d, where j is the column",
         hint=EXPONENT,
     ),
     wrong(
@@ -75,7 +75,7 @@ SINUSOIDAL = (
         "encoding",
         _columns(lambda i, d: 2 * i / d, lambda i, d: (2 * i + 1) / d),
         says="the cosine with an exponent of its own, (2i + 1)/d",
-        hint="Do the two of a pair share a frequency?",
+        hint="Do the sine and the cosine of a pair share a frequency?",
     ),
     wrong(
         "pe-exp-half",
@@ -88,7 +88,7 @@ SINUSOIDAL = (
         "pe-base-1000",
         options=chosen(base={10000: 1000}),
         says="base 1000",
-        hint="Read the constant once more.",
+        hint="Which base was given?",
     ),
     wrong(
         "pe-concat",
@@ -138,14 +138,14 @@ SINUSOIDAL = (
         "pe-pos-from-1",
         options=lambda given: {"start": given["start"] + 1},
         says="positions from 1",
-        hint="What is the first row of the sines?",
+        hint="Which position does the first row stand for?",
     ),
     wrong(
         "pe-swap",
         "encoding",
         lambda s: _woven(s, cos(s.angles), sin(s.angles)),
         says="cosines in the even columns, sines in the odd ones",
-        hint="What is column 0 at position 0?",
+        hint="What stands in column 0 at position 0?",
     ),
     wrong("pe-degrees", "encoding", _degrees, says="sines of degrees", hint="In which mode is the calculator?"),
 )

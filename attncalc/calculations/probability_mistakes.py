@@ -45,6 +45,7 @@ def _other_way_round(s: Scope) -> Node:
 
 
 FUNCTION = "Which function makes every score positive?"
+BASE = "Which number is raised to the power of each score?"
 
 ROWS = "Do the rows of dS sum to 0?"
 
@@ -96,21 +97,21 @@ SOFTMAX = (
         "scaled",
         lambda s: parts(s.this, "div")[0] * _temperature(s),
         says="e^(z·T): multiplied by the temperature",
-        hint="Does a temperature above 1 flatten, or sharpen?",
+        hint="Does a temperature above 1 make the shares more alike, or less?",
     ),
     wrong(
         "sm-temp-twice",
         "scaled",
         lambda s: s.this / _temperature(s),
         says="divided by T²",
-        hint="How often was the temperature divided by?",
+        hint="How many times were the scores divided by the temperature?",
     ),
     wrong(
         "sm-temp-ignored",
         "scaled",
         lambda s: parts(s.this, "div")[0],
         says="without the temperature",
-        hint="How often was the temperature divided by?",
+        hint="How many times were the scores divided by the temperature?",
     ),
     wrong(
         "sm-temp-after",
@@ -131,14 +132,14 @@ SOFTMAX = (
         "exponentials",
         lambda s: power(as_node(2), s.shifted),
         says="powers of 2 in place of e",
-        hint=FUNCTION,
+        hint=BASE,
     ),
     wrong(
         "sm-base10",
         "exponentials",
         lambda s: power(as_node(10), s.shifted),
         says="powers of 10 in place of e",
-        hint=FUNCTION,
+        hint=BASE,
     ),
     wrong(
         "sm-neg",
@@ -158,15 +159,15 @@ SOFTMAX = (
         "sm-argmax",
         "softmax",
         lambda s: first_maximum(scores(s), axis(s)),
-        says="everything to the largest score",
-        hint="Do the others get nothing at all?",
+        says="the largest score gets everything",
+        hint="Do the other scores get nothing at all?",
     ),
     wrong(
         "sm-max-numerator-only",
         "sum",
         lambda s: total(exp(scores(s)), axis(s)),
-        says="the maximum taken away above, not below",
-        hint="Is the shift above and below the same?",
+        says="the maximum is subtracted above the line, but not below",
+        hint="Is the same number subtracted above and below the line?",
     ),
     *(
         wrong(
@@ -193,7 +194,7 @@ LOGARITHMS = tuple(
 )
 
 ENTROPY = (
-    wrong("ce-no-minus", "entropy", lambda s: -s.this, says="Σ p·log p", hint="Can there be less than no uncertainty?"),
+    wrong("ce-no-minus", "entropy", lambda s: -s.this, says="Σ p·log p", hint="Can an entropy be below 0?"),
     *LOGARITHMS,
 )
 
@@ -203,7 +204,7 @@ KL = (
         "ratios terms",
         _other_way_round,
         says="Σ q·log(q/p)",
-        hint="Which of the two holds, and which stands in for it?",
+        hint="Which of the two is true, and which stands in for it?",
     ),
     *LOGARITHMS,
 )

@@ -36,7 +36,7 @@ def _of_model(heads: int) -> Mistake:
         "rope-theta-dmodel",
         "frequencies",
         _frequencies(lambda i, d: 2 * i / named_size("d_model", heads * d)),
-        says="base^(−2i/d_model): the model's width for the head's",
+        says="base^(−2i/d_model): the width of the model in place of the head's",
         hint=WIDTH,
     )
 
@@ -64,7 +64,7 @@ def _layout(prefix: str) -> Mistake:
     return wrong(
         "rope-half-split",
         options=chosen(**{f"{prefix}layout": {"interleaved": "half", "half": "interleaved"}}),
-        says="pairs (i, i + d/2) for pairs of neighbours, or the other way round",
+        says="pairs (i, i + d/2) in place of neighbours, or the other way round",
         hint=PAIR,
         kind="convention",
     )
@@ -74,7 +74,7 @@ def _another_base(prefix: str) -> Mistake:
     return wrong(
         "rope-wrong-base",
         options=chosen(**{f"{prefix}base": {10000: 500000, 500000: 10000}}),
-        says="another base, 500000 for 10000 or the other way round",
+        says="another base: 500000 in place of 10000, or the other way round",
         hint="Which base was given?",
     )
 
@@ -86,7 +86,7 @@ FREQUENCIES = (
         "frequencies",
         _frequencies(lambda i, d: i / named_size("d", d)),
         says="base^(−i/d)",
-        hint="How fast is the last pair?",
+        hint="How fast does the last pair turn?",
     ),
     wrong(
         "rope-positive-exp",
@@ -119,7 +119,7 @@ ROPE = (
         "rotated",
         _mixed,
         says="angles for pairs of neighbours, partners half the width apart",
-        hint="Do both of a pair turn by the same angle?",
+        hint="Do both numbers of a pair turn by the same angle?",
     ),
     *FREQUENCIES,
     _another_base(""),
@@ -171,14 +171,14 @@ IN_ATTENTION = (
         "k_rotated",
         lambda s: parts(s.this, "rotate")[0],
         says="the keys are not turned",
-        hint="What must a score depend on?",
+        hint="If both tokens move one place on, should their score change?",
     ),
     wrong(
         "rope-on-v",
         "output heads",
         _turned_values,
         says="the values are turned too",
-        hint="What must a score depend on, and what the values?",
+        hint="Which of q, k and v go into the scores?",
     ),
     wrong(
         "rope-added",

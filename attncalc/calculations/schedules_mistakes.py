@@ -44,7 +44,11 @@ def _larger(s: Scope) -> Node:
 NOAM = (
     wrong("noam-step0", "lr", _from_step_zero, says="steps counted from 0", hint="What is 0^(−1/2)?"),
     wrong(
-        "noam-max", "lr", _larger, says="the larger of the two", hint="Which of the two is smaller during the warm-up?"
+        "noam-max",
+        "lr",
+        _larger,
+        says="the larger of the two branches",
+        hint="Which branch is smaller during the warm-up?",
     ),
     wrong(
         "noam-w05", "lr", _warmed, says="s·warmup^(−1/2)", hint="Do the two branches meet at the end of the warm-up?"

@@ -9,15 +9,15 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         wrong(
             "cos-distance",
             options=chosen(metric={"cosine-similarity": "cosine", "cosine": "cosine-similarity"}),
-            says="the cosine for 1 − cosine, or the other way round",
+            says="the cosine in place of 1 − cosine, or the other way round",
             hint="Is the answer for two identical vectors 0, or 1?",
             kind="convention",
         ),
         wrong(
             "cos-dot-normalised",
             options=chosen(metric={"cosine-similarity": "dot", "dot": "cosine-similarity"}),
-            says="the dot product for the cosine, or the other way round",
-            hint="Are the lengths to be divided out?",
+            says="the dot product in place of the cosine, or the other way round",
+            hint="Should the lengths be divided out?",
         ),
         wrong(
             "euc-squared",
@@ -35,7 +35,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "euc-max",
             options=chosen(metric={"euclidean": "chebyshev"}),
             says="the largest difference",
-            hint="Which differences count?",
+            hint="Which of the differences count?",
         ),
     ),
 }

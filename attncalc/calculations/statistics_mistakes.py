@@ -9,7 +9,7 @@ from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, wrong
 from attncalc.ops import absolute, listed, mean, sqrt, take, total
 
 GIVEN = "Which of the two is given, and which is asked for?"
-RARE = "How rare was it before the test?"
+RARE = "How likely was it before the test?"
 ELSE = "How likely is a positive test where there is nothing to find?"
 
 
@@ -65,21 +65,21 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "variance",
             lambda s: mean(absolute(s.deviations)),
             says="the mean absolute deviation",
-            hint="By which rule do the signs go?",
+            hint="How does a variance get rid of the signs?",
         ),
         wrong(
             "var-no-center",
             "deviations",
             lambda s: s.values if "values" in s else s.x,
-            says="E[x²]: the mean is not taken away",
-            hint="How far is each value from what?",
+            says="E[x²]: the mean is not subtracted",
+            hint="From where is the distance of each value measured?",
         ),
         wrong(
             "var-sum",
             "variance",
             lambda s: total(s.squares),
             says="the sum of the squares",
-            hint="Is the answer larger only because there are more values?",
+            hint="Would more values make the answer larger?",
         ),
         wrong(
             "var-sign",
@@ -90,8 +90,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         ),
     ),
     "bayes": (
-        wrong("bayes-inverted", "posterior", lambda s: s.likelihood, says="P(B|A) given for P(A|B)", hint=GIVEN),
-        wrong("bayes-no-evidence", "posterior", lambda s: s.joint, says="prior · likelihood, not divided", hint=ELSE),
+        wrong("bayes-inverted", "posterior", lambda s: s.likelihood, says="P(B|A) in place of P(A|B)", hint=GIVEN),
+        wrong(
+            "bayes-no-evidence",
+            "posterior",
+            lambda s: s.joint,
+            says="prior · likelihood, not divided by the evidence",
+            hint="What do the answers for all hypotheses sum to?",
+        ),
         wrong(
             "bayes-ignore-prior",
             "joint",
@@ -118,7 +124,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "evidence",
             _without_complement,
             says="the evidence without the factor 1 − prior",
-            hint=RARE,
+            hint="How likely is it that there is nothing to find?",
         ),
     ),
 }

@@ -63,7 +63,7 @@ COSINE = (
         "norm_a norm_b cosine",
         _without_roots,
         says="a·b over (a·a)(b·b): no roots",
-        hint="Is that a length, or its square?",
+        hint="Is the divisor made of lengths, or of their squares?",
     ),
     wrong(
         "cos-double-root",
@@ -112,14 +112,14 @@ COSINE = (
         "norm_a norm_b cosine",
         _absolutes,
         says="lengths as sums of absolute values",
-        hint="By which rule was the length found?",
+        hint="How was each length found?",
     ),
     wrong(
         "cos-abs",
         "cosine",
         lambda s: absolute(s.this),
         says="the cosine without its sign",
-        hint="What does it mean when two vectors point away from one another?",
+        hint="What does the cosine say of two vectors that point away from each other?",
     ),
     wrong(
         "cos-angle",

@@ -84,9 +84,9 @@ def carry_out(
     inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
     problem = Problem(calculation, inputs, gathered.options, backward)
     if given["check"] is not None:
-        from attncalc.cli.checking import check_and_show
+        from attncalc.cli.checking import check_and_show, key_to
 
-        return check_and_show(problem, given["check"], given, chosen.target, reading)
+        return check_and_show(key_to(problem, chosen.target), given["check"], given, chosen.target, reading)
     solve_and_show(problem, chosen, reading)
     return 0
 

@@ -14,6 +14,7 @@ from attncalc.text import quoted
 
 if TYPE_CHECKING:
     from attncalc.homework.comparing import Tolerance
+    from attncalc.homework.key import Key
     from attncalc.inputs import Document, Reading
     from attncalc.problem import Problem
 
@@ -53,29 +54,32 @@ def _check(words: Sequence[str], **given: Any) -> int:
     reading = settings.reading(given)
     answer, word = _in_order(words, reading)
     document = load_document(word, reading)
-    problem = problem_of(document)
-    warnings = _disagreeing(document, problem)
-    status = check_and_show(problem, answer, given, where, reading)
+    key = key_to(problem_of(document), where)
+    warnings = _disagreeing(document, key)
+    status = check_and_show(key, answer, given, where, reading)
     for warning in warnings:
         output.say("warning", warning)
     return status
 
 
-def check_and_show(
-    problem: Problem, answer: str, given: settings.Words, where: settings.Target, reading: Reading
-) -> int:
-    """Mark an answer and show what was found: 0 where it is right, else 1."""
+def key_to(problem: Problem, where: settings.Target) -> Key:
+    """The key to a problem, for a report of a format that there is."""
     from attncalc.homework.key import Key
-    from attncalc.homework.limits import limited, room
-    from attncalc.homework.marking import Marker
-    from attncalc.homework.sheets import read_sheet
 
     if where.format not in FORMATS:
         raise OptionError(
             f"a report of --check cannot be written as {where.format}", hint=f"choose from {', '.join(FORMATS)}"
         )
+    return Key(problem)
+
+
+def check_and_show(key: Key, answer: str, given: settings.Words, where: settings.Target, reading: Reading) -> int:
+    """Mark an answer and show what was found: 0 where it is right, else 1."""
+    from attncalc.homework.limits import limited, room
+    from attncalc.homework.marking import Marker
+    from attncalc.homework.sheets import read_sheet
+
     view = settings.paper(given, where)
-    key = Key(problem)
     own = reading.anew(room(key))
     with limited("the answer", timed=not key.large):
         sheet = read_sheet(answer, own)
@@ -158,14 +162,14 @@ def _may_be_document(word: str, reading: Reading) -> bool:
     return found is not None and isinstance(found.contents, JsonFile) and found.contents.is_document
 
 
-def _disagreeing(document: Document, problem: Problem) -> list[str]:
+def _disagreeing(document: Document, key: Key) -> list[str]:
     """Warnings for stored steps that are not what the problem gives."""
     from attncalc.errors import AttncalcError
     from attncalc.homework.marking import disagreeing
 
     stored = document.document
     try:
-        names = disagreeing(problem, stored)
+        names = disagreeing(key, stored)
     except AttncalcError as error:
         return [f"the stored steps cannot be compared: {error.message}"]
     return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in names]

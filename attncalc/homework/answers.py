@@ -18,6 +18,7 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.digits import shortest
 from attncalc.errors import InputError
+from attncalc.homework.complex_numbers import split
 from attncalc.inputs.arrays import Place, brackets, flatten, spoken
 from attncalc.inputs.entries import parse_number
 from attncalc.inputs.python_values import refuse_held_tensor
@@ -101,6 +102,14 @@ class Answer:
         """The answer as the shares of 1 that its percentages are."""
         return replace(self, value=self.value / 100, decimals=np.minimum(self.decimals + 2, EXACTLY))
 
+    def in_parts(self) -> Answer:
+        """The answer with a last axis of two: the real and the imaginary part of every entry, as they are written."""
+        if self.value.size > BY_HAND:
+            return self.laid(lambda part: np.stack([part, np.zeros_like(part)], axis=-1))
+        pairs = [(None, None) if text is None else split(text) or (text, "0") for text in self.text.flat]
+        parts = from_text([part for pair in pairs for part in pair], (*self.shape, 2), lambda at: "the answer")
+        return replace(parts, table=self.table, noise=max(parts.noise, self.noise), nil=self.nil)
+
     def of_words(self, words: Array, numbers: Array) -> Answer:
         """The answer with the number for the right word, in capitals or not, and for any other that of the other one.
 
@@ -121,9 +130,9 @@ class Answer:
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
     """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none.
 
-    A word is NaN, and refused where its step is found to be told in numbers.
+    A word, or a complex number, is NaN, and refused where its step is found to be told in other numbers.
     """
-    wordy: InputError | None = None
+    first: dict[bool, InputError] = {}  # of complex numbers, and of words that are no number at all
     value, text = np.full(len(entries), math.nan), np.empty(len(entries), dtype=object)
     decimals, figures = np.zeros(len(entries), dtype=int), np.zeros(len(entries), dtype=int)
     for i, entry in enumerate(entries):
@@ -134,12 +143,13 @@ def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, t
         except InputError as error:
             at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
             fault = error.within(place(at))
-            if text[i] is None or not _WORD.fullmatch(text[i]):
+            is_complex = text[i] is not None and split(text[i]) is not None
+            if text[i] is None or not (is_complex or _WORD.fullmatch(text[i])):
                 raise fault from None
-            wordy = wordy or fault
+            first.setdefault(is_complex, fault)
     widened = ((decimals > 0) & (decimals < EXACTLY) & (figures > BY_MACHINE)).any()
     noise = NOISE.get(_narrowest(value), ROUND_OFF) if widened else ROUND_OFF
-    laid = Answer(value, text, decimals, figures, table, noise, wordy=wordy)
+    laid = Answer(value, text, decimals, figures, table, noise, wordy=first.get(False) or first.get(True))
     return laid.laid(lambda part: part.reshape(shape))
 
 
@@ -155,6 +165,9 @@ def from_lists(tree: Any, place: Place) -> Answer:
 
 def from_array(value: Array, place: Place) -> Answer:
     """An answer from stored numbers, each with the digits that bring it back."""
+    if value.dtype.kind == "c" and value.size <= BY_HAND:
+        found = from_text(value.ravel().tolist(), value.shape, place)
+        return replace(found, noise=NOISE.get(value.real.dtype.name, ROUND_OFF))
     if value.dtype.kind not in "fiu":
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
     if value.size > MOST_STORED:
@@ -242,6 +255,10 @@ def _written(entry: Any) -> str | None:
         raise InputError(f"{spoken(bool(entry))} is not a number")
     if isinstance(entry, int | float | np.integer | np.floating):
         return shortest(entry)
+    if isinstance(entry, complex):
+        return f"{shortest(entry.real)} + {shortest(entry.imag)}i".replace("+ -", "- ")
+    if isinstance(entry, dict) and entry.keys() == {"re", "im"}:  # as a saved result has them
+        return f"{_written(entry['re'])} + {_written(entry['im'])}i".replace("+ -", "- ")
     if hasattr(entry, "numerator") or hasattr(entry, "as_tuple"):  # a Fraction, a Decimal
         return str(entry)
     raise InputError(f"{spoken(entry)} is not a number")

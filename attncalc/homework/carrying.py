@@ -13,7 +13,7 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.evaluate import evaluate
 from attncalc.homework.answers import Answer
-from attncalc.homework.comparing import OFTEN, chance, fits, nearly
+from attncalc.homework.comparing import OFTEN, chance, fits, is_right, nearly
 from attncalc.homework.explaining import Question
 from attncalc.homework.findings import CARRIED
 from attncalc.homework.key import Key
@@ -35,7 +35,7 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     for value in (follows, key.value(step, way) if way else None):
         if value is None or value.shape != answer.shape or says_nothing(value, expected):
             continue
-        if fits(answer, value).all() or (answer.enough.any() and nearly(answer, value).all()):
+        if is_right(answer, value) or (answer.enough.any() and nearly(answer, value).all()):
             return CARRIED
     if not question.by_hand or follows is None or says_nothing(follows, expected):
         return None

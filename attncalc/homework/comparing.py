@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.homework.answers import LEAST_DECIMALS, LEAST_FIGURES, ROUND_OFF, Answer
+from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES, ROUND_OFF, Answer
 
 AS_MINUS_INFINITY = -1e4
 """From here on down a number stands for −∞ in masked scores: its exponential is 0."""
@@ -42,17 +42,28 @@ def fits(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> Ar
     """Where the answer is right as it is written: within half a unit of its last digit.
 
     A 1 or a 0.4 says too little to be taken for a rounded number: it is right where the value has no more digits, or
-    none to the decimals that the other entries have. Many values may stand on a leading axis.
+    none to the decimals that the other entries have. Zeros throughout fit nothing but 0: they may be what somebody
+    writes who has no answer. Many values may stand on a leading axis.
     """
+    close = _within_digits(answer, value, tolerance)
+    if tolerance is None and not answer.informative:
+        close &= np.abs(value) <= _noise(answer, value) + answer.nil
+    return close
+
+
+def is_right(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> bool:
+    """Whether an answer is right as it is written, in every entry: so is 0.000 for a number below 0.0005."""
+    zeros = not answer.informative and answer.value.size <= BY_HAND and bool(answer.enough.all())
+    return bool((_within_digits if zeros else fits)(answer, value, tolerance).all())
+
+
+def _within_digits(answer: Answer, value: Array, tolerance: Tolerance | None) -> Array:
+    """Where the value is within half a unit of the last digit, or within a tolerance."""
     if tolerance is not None:
         return _close(answer, value, tolerance.atol + tolerance.rtol * np.abs(value))
     others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
     half = np.where(answer.exact, 0.0, np.where(answer.enough, 0.5 * answer.unit, others))
-    noise = _noise(answer, value)
-    close = _close(answer, value, half * (1 + 1e-9) + noise)
-    if not answer.informative:  # zeros throughout say nothing of numbers that are small
-        close &= np.abs(value) <= noise + answer.nil
-    return close
+    return _close(answer, value, half * (1 + 1e-9) + _noise(answer, value))
 
 
 def nearly(answer: Answer, value: Array) -> Array:

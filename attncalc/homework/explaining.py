@@ -246,8 +246,10 @@ def _against(key: Key, question: Question, own: Own | None) -> Array:
 def _stands_there(key: Key, question: Question, value: Array) -> bool:
     """Whether a value is that of an operand or of an earlier step, so that it may have been copied."""
     serial = key.nodes[question.key].serial
-    earlier = [key.value(k) for k, node in key.nodes.items() if node.serial < serial]
-    there = (*question.own.values(), *key.ways.operands.values(), *(v for v in earlier if v is not None))
+    earlier = [k for k, node in key.nodes.items() if node.serial < serial]
+    key.foresee(earlier)
+    stands = (v for k in earlier if (v := key.value(k)) is not None)
+    there = (*question.own.values(), *key.ways.operands.values(), *stands)
     return any(other.shape == value.shape and np.array_equal(other, value) for other in there)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
-from attncalc.homework.comparing import comes_out, fits, largest_error
+from attncalc.homework.comparing import comes_out, largest_error
+from attncalc.homework.complex_numbers import split
 from attncalc.homework.slips import Slip
 from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, SLIP, TO_ROUNDING, UNEXPLAINED, Finding, Wrong
 from attncalc.numbers import format_number
@@ -26,7 +27,8 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
     It is `possible` that some mistake does, of which its digits do not tell that it is no chance.
     """
     if not np.isfinite(answer.value).all() and np.isfinite(expected).all():
-        return Finding(UNEXPLAINED, hint="an entry is not a finite number")
+        complex_ = any(text is not None and split(text) for text in answer.text.flat)
+        return Finding(UNEXPLAINED, hint=f"an entry is not a {'real' if complex_ else 'finite'} number")
     size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
     if answer.value.size > BY_HAND:  # sizes tell rounding from another rule, and give no entry away
         most, all_of = format_number(largest_error(answer, expected)), format_number(size)
@@ -52,10 +54,8 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
     return Finding(UNEXPLAINED, hint=f"no known mistake{more}")
 
 
-def incomplete(answer: Answer, expected: Array) -> Finding:
-    """An answer with entries that are left blank: missing where the others are right."""
-    blank = ~answer.answered
-    wrong = ~blank & ~fits(answer, expected)
+def incomplete(blank: Array, wrong: Array) -> Finding:
+    """An answer with entries that are left blank: missing where none of the others is wrong."""
     count = int(blank.sum())
     hint = f"{count} {'entry is' if count == 1 else 'entries are'} not answered"
     return Finding(UNEXPLAINED if wrong.any() else MISSING, hint=hint, wrong=located(blank | wrong))

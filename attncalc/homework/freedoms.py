@@ -12,14 +12,18 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.graph import Node
 from attncalc.homework.answers import Answer
+from attncalc.homework.complex_numbers import as_parts, from_parts
 
 
-def as_answered(node: Node, value: Array, answer: Answer) -> Array:
-    """The value of a step in the form of an answer that has another one of those which are as right."""
+def as_answered(node: Node, value: Array, answer: Answer, parted: bool) -> Array:
+    """The value of a step in the form of an answer that has another one of those which are as right.
+
+    Both may be parted into real and imaginary parts.
+    """
     free = _FREE.get(node.sources[0].op)
     if free is None or value.shape != answer.shape or not np.isfinite(answer.value).all():
         return value
-    return free(value, answer.value)
+    return as_parts(free(from_parts(value), from_parts(answer.value))) if parted else free(value, answer.value)
 
 
 def is_free(node: Node) -> bool:

@@ -18,6 +18,7 @@ from attncalc.errors import InputError
 from attncalc.homework.answers import BY_HAND, Answer
 from attncalc.homework.carrying import carried
 from attncalc.homework.comparing import LEFT_OVER, Tolerance, fits, nearly
+from attncalc.homework.complex_numbers import from_parts
 from attncalc.homework.explaining import Match, Question, again, beside, explanations, ids, possible, together
 from attncalc.homework.findings import incomplete, located, slipped, unexplained
 from attncalc.homework.key import Key, spelled
@@ -89,23 +90,30 @@ class _Work:
         """Find the verdict on a step; what it holds is what later steps are worked out from."""
         expected = self.key.value(key)
         if expected is None:
-            raise InputError(f"{spelled(key)} holds no real numbers, and cannot be checked")
+            raise InputError(f"{spelled(key)} holds no numbers, and cannot be checked")
         answer = replace(answer, nil=LEFT_OVER * self.key.size)
         laid = laid_out(self.key, answer, key, expected)
         if not answer.answered.any():
             found = Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         elif laid is None:
-            found = self._of_another_shape(self._question(key, answer, expected))
+            due = expected[..., 0] if key in self.key.complex else expected
+            found = self._of_another_shape(self._question(key, answer, due))
         elif not laid.answered.all():
-            found = incomplete(laid, expected)
+            blank, wrong = ~laid.answered, ~fits(laid, expected)
+            found = incomplete(self._entries(key, blank), self._entries(key, wrong & ~blank))
         else:
             self.questions[key] = self._question(key, laid, expected)
             found = self._verdict(self.questions[key])
             if found.verdict not in SOUND:
-                found = replace(found, wrong=located(~fits(laid, expected, self.tolerance)))
+                found = replace(found, wrong=located(self._entries(key, ~fits(laid, expected, self.tolerance))))
             if not np.isnan(laid.value).any():
-                self.own[key], self.answers[key] = laid.value, laid
+                self.own[key] = from_parts(laid.value) if key in self.key.complex else laid.value
+                self.answers[key] = laid
         self.found[key] = found
+
+    def _entries(self, key: StepKey, parts: Array) -> Array:
+        """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
+        return np.asarray(parts.any(axis=-1)) if key in self.key.complex else parts
 
     def settle(self) -> None:
         """Let later steps decide between what would explain an earlier one equally well, and name the mistakes."""
@@ -139,7 +147,7 @@ class _Work:
         used = self.key.used(key, self.own)
         own = {k: self.own[k] for k in used}
         digits = answer.used if self.decimals is None else self.decimals
-        by_hand = answer.value.size <= BY_HAND and bool(answer.enough.any())
+        by_hand = answer.value.size <= BY_HAND and bool(answer.enough.any()) and key not in self.key.complex
         sound = all(self.found[k].verdict in SOUND for k in used)
         routes = self._gone(own) if key in self.held_to else self._left_open(key, own)
         return Question(key, answer, expected, own, sound, routes, digits, by_hand)
@@ -203,6 +211,8 @@ class _Work:
 
     def _slipped(self, question: Question) -> Finding | None:
         key, answer, expected = question[:3]
+        if key in self.key.complex:
+            return None
         follows = None if question.sound else self.key.value(key, own=question.own)
         for value in (expected, follows):
             found = slips(self.key, key, answer, value) if value is not None and value.shape == answer.shape else None

@@ -13,6 +13,7 @@ from attncalc.errors import InputError, NotExact
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import ROUND_OFF, Answer
 from attncalc.homework.comparing import LEFT_OVER
+from attncalc.homework.complex_numbers import as_parts
 from attncalc.homework.excerpts import LARGE, entries_of, in_blocks, largest
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
@@ -130,7 +131,7 @@ class Key:
             way.mistakes
             for way in self.routes
             if not any(
-                _much_nearer(given, self.value(key, other), self.value(key, way))
+                _much_nearer(as_parts(given), self.value(key, other), self.value(key, way))
                 for other in self.routes
                 if other is not way
                 for key, given in own.items()
@@ -153,7 +154,10 @@ class Key:
         return self.pairs[i, j]
 
     def value(self, key: StepKey, way: Way | None = None, own: Own | None = None) -> Array | None:
-        """What a step should be: from the true operands, or as it follows from own values of steps before it."""
+        """What a step should be: from the true operands, or as it follows from own values of steps before it.
+
+        A complex step has a last axis of two, the real and the imaginary part; one that is told in words has no value.
+        """
         node = (way or self.ways.right).steps.get(key)
         if node is None:
             return None
@@ -162,7 +166,7 @@ class Key:
             value = self._in_blocks(expression)
         else:
             value = self.ways.values([expression], own)[expression]
-        return value.astype(np.float64) if value.dtype.kind in "biuf" else None
+        return as_parts(value).astype(np.float64) if value.dtype.kind in "biufc" else None
 
     def foresee(self, keys: Iterable[StepKey]) -> None:
         """Work out what these steps should be, together: one by one, each would begin with the operands anew."""
@@ -234,10 +238,26 @@ class Key:
         """The answer in numbers; raises InputError for words where the step has none."""
         if answer.wordy is None:
             return answer
+        if key in self.spectral and answer.in_parts().wordy is None:
+            return answer
         words, value = self.words.get(key), self.value(key)
         if words is None or value is None or words.size != answer.value.size:
             raise answer.wordy
         return answer.of_words(*(np.reshape(part, answer.shape) for part in (words, value)))
+
+    @cached_property
+    def spectral(self) -> frozenset[StepKey]:
+        """The steps that may be complex: eigenvalues and eigenvectors, and what is made of them."""
+        if not any(node.sources[0].op == "eigenvectors" for node in self.nodes.values()):
+            return frozenset()
+        found = {node for node in walk(*self.nodes.values()) if node.op in ("eigenvalues", "eigenvectors")}
+        return frozenset(key for key, node in self.nodes.items() if not found.isdisjoint(walk(node)))
+
+    @cached_property
+    def complex(self) -> frozenset[StepKey]:
+        """The steps that are complex with these operands."""
+        values = self.ways.values([self.nodes[key].sources[0] for key in self.spectral])
+        return frozenset(key for key in self.spectral if values[self.nodes[key].sources[0]].dtype.kind == "c")
 
     @cached_property
     def words(self) -> dict[StepKey, Array]:

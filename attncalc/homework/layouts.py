@@ -16,11 +16,18 @@ def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | 
     """The answer in the shape of the step's value, if it has that shape as people write it.
 
     A row or a column is a vector, and a vector the only row or column of a matrix; a table holds a stack of
-    matrices one below the other, and a single number.
+    matrices one below the other, and a single number. The answer to a complex step is laid out in its parts.
     """
-    if answer.shape not in _shapes(key, answer, step, value) or answer.value.size != value.size:
+    shape = _shape(key, step, value)
+    if answer.shape not in _shapes(key, answer, step, value) or answer.value.size != math.prod(shape):
         return None
-    return answer if answer.shape == value.shape else answer.laid(lambda part: part.reshape(value.shape))
+    laid = answer if answer.shape == shape else answer.laid(lambda part: part.reshape(shape))
+    return laid.in_parts() if step in key.complex else laid
+
+
+def _shape(key: Key, step: StepKey, value: Array) -> tuple[int, ...]:
+    """The shape of a step's value, a complex number counted as one."""
+    return value.shape[:-1] if step in key.complex else value.shape
 
 
 def unpadded(key: Key, answer: Answer, step: StepKey) -> Answer:
@@ -40,8 +47,8 @@ def unpadded(key: Key, answer: Answer, step: StepKey) -> Answer:
 def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[int, ...]]:
     """The shapes in which people write a step's value."""
     axes = key.nodes[step].axes
-    shapes = {value.shape}
-    if value.ndim == len(axes):
+    shapes = {shape := _shape(key, step, value)}
+    if len(shape) == len(axes):
         shapes.add(tuple(axis.size for axis in axes if axis.name not in key.dropped))
     for shape in list(shapes):
         if len(shape) == 1:

@@ -8,13 +8,13 @@ from typing import Any
 from attncalc.errors import InputError
 from attncalc.homework.answers import Answer
 from attncalc.homework.comparing import Tolerance, fits, largest_error
+from attncalc.homework.complex_numbers import from_parts
 from attncalc.homework.judging import judged
 from attncalc.homework.key import Key, spelled
 from attncalc.homework.layouts import laid_out, unpadded
 from attncalc.homework.sheets import Sheet, from_tree
 from attncalc.homework.verdicts import FULL, MARKS, Finding, Marked, MarkedStep
 from attncalc.mistake import StepKey
-from attncalc.problem import Problem
 from attncalc.render.document import encode
 from attncalc.text import quoted
 
@@ -55,12 +55,13 @@ class Marker:
         assert expected is not None, "it was judged"
         weight = self.points.get(key, 1)
         laid = laid_out(self.key, answer, key, expected)
+        value = from_parts(expected) if key in self.key.complex else expected
         return MarkedStep(
             name=spelled(key),
             finding=finding,
             given=_as_json(answer) if answer.value.size <= MOST_SHOWN else None,
-            shape=expected.shape,
-            expected=encode(expected) if expected.size <= MOST_SHOWN else None,
+            shape=value.shape,
+            expected=encode(value) if value.size <= MOST_SHOWN else None,
             max_error=None if laid is None else largest_error(laid, expected),
             score=weight * MARKS[finding.verdict],
             out_of=weight * FULL,
@@ -69,21 +70,21 @@ class Marker:
 
 def _as_json(answer: Answer) -> Any:
     """The answer's numbers, with null for what is not answered."""
-    if answer.answered.all():
+    if answer.answered.all() and answer.wordy is None:
         return encode(answer.value)
-    value = answer.value.astype(object)
+    value = (from_parts(answer.in_parts().value) if answer.wordy else answer.value).astype(object)
     value[~answer.answered] = None
-    return value.tolist()
+    return encode(value.tolist())
 
 
-def disagreeing(problem: Problem, stored: Mapping[str, Any]) -> list[str]:
+def disagreeing(key: Key, stored: Mapping[str, Any]) -> list[str]:
     """The names of stored steps, and of the result, whose values are not what the problem gives."""
     if "steps" not in stored and "result" not in stored:
         return []
-    key = Key(problem)
+    given = {name: (key.find(name), answer) for name, answer in from_tree(_values_of(stored), "").steps.items()}
+    key.foresee(step for step, _ in given.values())
     found = []
-    for name, answer in from_tree(_values_of(stored), "").steps.items():
-        step = key.find(name)
+    for name, (step, answer) in given.items():
         expected = key.value(step)
         laid = None if expected is None else laid_out(key, key.read(answer, step), step, expected)
         if expected is not None and (laid is None or not fits(laid, expected).all()):

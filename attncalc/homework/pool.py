@@ -37,6 +37,8 @@ class Pool:
 
 
 def _frozen(args: Mapping[str, Any]) -> Hashable:
+    if not args:  # as most have none
+        return ()
     items = tuple((name, value) for name, value in sorted(args.items()) if name not in _SAID)
     try:
         hash(items)

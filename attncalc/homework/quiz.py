@@ -162,7 +162,7 @@ def _best(sized: _Sized, seed: int, level: str) -> Quiz:
 
 def _board(key: Key) -> Board:
     """What the steps of a problem are, rightly and by each mistake that applies."""
-    asked = [step for step in key.steps if key.value(step) is not None]
+    asked = [step for step in key.steps if key.value(step) is not None and step not in key.complex]
     count = sum(key.values([key.nodes[step]])[0].size for step in asked)
     if count > MOST_ENTRIES:
         mend = "smaller sizes: --size n=3"

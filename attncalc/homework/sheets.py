@@ -17,6 +17,7 @@ from attncalc.errors import InputError
 from attncalc.homework import answers
 from attncalc.homework.answers import Answer
 from attncalc.homework.cells import entry_rows
+from attncalc.homework.complex_numbers import literal, split
 from attncalc.inputs.arrays import brackets
 from attncalc.inputs.contents import TextFile
 from attncalc.inputs.csv_files import Row, blocks, is_text, table_rows
@@ -59,6 +60,8 @@ class Sheet:
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
     """The sheet, or the result alone, that a word of the command line means: a file, `-`, or numbers."""
+    if (complex_ := literal(word, ANSWER.name)) is not None:
+        return Sheet({"": answers.from_lists(complex_, brackets("", ANSWER.name))})
     found = find(word, ANSWER, reading)
     if found is None:
         given = read_word(word, ANSWER, reading, {})
@@ -99,7 +102,7 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
 
 def from_tree(tree: Any, source: str) -> Sheet:
     """The sheet that a JSON value is: an object of steps or a list of them, a saved result, or the result alone."""
-    if isinstance(tree, list) and any(isinstance(item, dict) for item in tree):
+    if isinstance(tree, list) and any(isinstance(item, dict) and item.keys() != {"re", "im"} for item in tree):
         tree = {"steps": tree}
     if not isinstance(tree, dict):
         return Sheet({"": _answer(tree, "", source)}, source=source)
@@ -272,4 +275,5 @@ def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
 
 
 def _are_words(cells: Sequence[str]) -> bool:
-    return is_text(cells, "real") and not all(cell.casefold() in answers.BLANK for cell in cells)
+    numbers = any(split(cell) for cell in cells) or all(cell.casefold() in answers.BLANK for cell in cells)
+    return is_text(cells, "real") and not numbers

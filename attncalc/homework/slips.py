@@ -37,19 +37,23 @@ class Slip(NamedTuple):
     hint: str
 
 
-TRANSPOSED = Slip("slip-transposed-answer", "the answer is transposed", "Whose are the rows of this step?")
-SIGN = Slip("slip-sign", "a sign is turned", "Look at the signs once more.")
+TRANSPOSED = Slip("slip-transposed-answer", "the answer is transposed", "What does each row of this step stand for?")
+SIGN = Slip("slip-sign", "a sign is wrong", "Look at the signs once more.")
 PERCENT = Slip("slip-percent", "written in per cent", "Is that a share of 1, or of 100?")
 POINT = Slip("slip-decimal-point", "the decimal point is moved", "Look at the decimal point once more.")
-ROWS = Slip("slip-rows-permuted", "rows have changed places", "Is every row where it belongs?")
-FIRST_ROW = Slip("slip-one-row-only", "only the first row was worked", "Has every row been worked?")
-ENTRY = Slip("slip-one-entry", "one entry is wrong, all others are right", "Work this one entry once more.")
+ROWS = Slip("slip-rows-permuted", "rows are in the wrong order", "Is every row where it belongs?")
+FIRST_ROW = Slip("slip-one-row-only", "only the first row was worked out", "Were the other rows worked out as well?")
+ENTRY = Slip("slip-one-entry", "one entry is wrong, all others are right", "Work this entry out once more.")
 REST = Slip(
     "slip-complement",
     "one entry is wrong, and the last one of its row is what was left of 1",
-    "Work every entry of that row by itself; their sum is the proof.",
+    "Work out every entry of that row by itself. Their sum is the check.",
 )
-INPUT = Slip("slip-copied-input", "one number of an operand was misread", "Compare the numbers that went in.")
+INPUT = Slip(
+    "slip-copied-input",
+    "one number of an operand was misread",
+    "Compare the numbers that you used with those that were given.",
+)
 FINAL = Slip(
     "slip-final-rounding", "one unit off in the last digit, which counts as right", "Is the last digit rounded?"
 )

@@ -5,9 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.graph import Node, walk
+from attncalc.graph import Node, steps
 from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES
-from attncalc.homework.comparing import OFTEN, Tolerance, by_rounding, chance, comes_out, fits, fitting, nearly
+from attncalc.homework.comparing import (
+    OFTEN,
+    Tolerance,
+    by_rounding,
+    chance,
+    comes_out,
+    fits,
+    fitting,
+    is_right,
+    nearly,
+)
 from attncalc.homework.explaining import Question
 from attncalc.homework.findings import ABOUT_RIGHT, FROM_ROUNDED, LAST_DIGIT
 from attncalc.homework.freedoms import as_answered, is_free
@@ -23,8 +33,9 @@ def right(key: Key, question: Question, tolerance: Tolerance | None) -> Finding 
     bases = [None, question.own] if question.sound and any(is_free(key.nodes[k]) for k in question.own) else [None]
     found = [key.value(step, way, base) for way in question.routes for base in bases]
     values = [value for value in found if value is not None]
-    values = [as_answered(key.nodes[step], value, answer) for value in values if value.shape == expected.shape]
-    if any(fits(answer, value, tolerance).all() for value in values):
+    parted = step in key.complex
+    values = [as_answered(key.nodes[step], value, answer, parted) for value in values if value.shape == expected.shape]
+    if any(is_right(answer, value, tolerance) for value in values):
         return Finding(RIGHT)
     if not answer.enough.any():
         return None
@@ -93,6 +104,7 @@ def _all_comes_out(key: Key, question: Question) -> bool:
     """Whether everything up to a step comes out evenly to the digits that were written: nothing to be rounded."""
     if question.answer.value.size > BY_HAND:
         return False
-    named = [node for node in walk(key.nodes[question.key]) if node.op == "step"]
-    values = [key.value(node.key) for node in named]
+    named = [node.key for node in steps(key.nodes[question.key])]
+    key.foresee(named)
+    values = [key.value(name) for name in named]
     return all(value is not None and comes_out(value, 10.0**-question.answer.used) for value in values)

@@ -18,7 +18,7 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
 from attncalc.homework.pool import Pool
 from attncalc.homework.unrolling import unrolled
-from attncalc.mistake import Mistake, NotThere, Scope, StepKey
+from attncalc.mistake import Mistake, NotThere, Scope, StepKey, names
 from attncalc.options import checked
 from attncalc.problem import Problem
 from attncalc.writing import Written, write
@@ -45,8 +45,11 @@ class _Forward(NamedTuple):
     """A graph as far as no backward pass is taken."""
 
     roots: list[Node | None]  # the result, then every step; None cannot be formed
+    order: list[Node]  # every node behind them, sources first
     operands: Mapping[str, Node]
     options: Mapping[str, Any]
+    inputs: Mapping[StepKey, Node]  # operands, and the letters that options give
+    untouched: dict[tuple[str, ...], set[Node]]  # what a mistake in these steps leaves as it is, as far as asked for
 
 
 class Ways:
@@ -121,8 +124,9 @@ class Ways:
             roots = [*roots, *self._backward(roots[0], forward)]
         for mistake in later:
             roots = self._over(roots, mistake, forward)
-        found = {node.key: node for node in steps(*(root for root in roots if root))}
-        return Way(found, tuple(mistakes))
+        there = [root for root in roots if root]
+        named = there if self.problem.backward is None else steps(*there)  # but for gradients, every step is a root
+        return Way({node.key: node for node in named if node.op == "step"}, tuple(mistakes))
 
     def _under(self, mistakes: tuple[Mistake, ...]) -> _Forward:
         """The graph under the options that mistakes change."""
@@ -155,7 +159,11 @@ class Ways:
             new[node] = self.pool.node(node.op, [new[source] for source in node.sources], args, node.axes)
         operands = {name: new[node] for name, node in written.operands.items()}
         options = problem.calculation.defaults | checked(problem.calculation, problem.options)
-        return _Forward([new[root] for root in roots], operands, options)
+        taken = [new[root] for root in roots]
+        order = walk(*taken)
+        letters = {key: node for node in order if node.op == "input" and (key := _key(node))}
+        inputs = letters | {("", name): node for name, node in operands.items()}
+        return _Forward([*taken], order, operands, options, inputs, {})
 
     def _operand(self, name: str, value: Array) -> str:
         while not _same(self.operands.setdefault(name, value), value):
@@ -173,23 +181,38 @@ class Ways:
 
     def _over(self, roots: Sequence[Node | None], mistake: Mistake, forward: _Forward) -> list[Node | None]:
         """The graph with the steps of a mistake written in its way; what cannot be formed behind them is None."""
-        new: dict[Node | None, Node | None] = {None: None}
-        known: dict[StepKey, Node] = {("", name): node for name, node in forward.operands.items()}
+        new: dict[Node | None, Node | None] = {}  # what becomes another node; None where it cannot be formed
+        known: dict[StepKey, Node] = dict(forward.inputs)
+        untouched = self._untouched(forward, mistake)
         spoilt = False
-        for node in walk(*(root for root in roots if root)):
-            sources = [new[source] for source in node.sources]
-            copy, key = self._copy(node, sources), _key(node)
-            if key is not None:
+        for node in walk(*filter(None, roots), into=lambda node: () if node in untouched else node.sources):
+            if node in untouched:
+                if node.op == "step":
+                    known[node.key] = node
+                continue
+            copy = node if new.keys().isdisjoint(node.sources) else self._copy(node, new)
+            if (key := _key(node)) is not None:
                 if is_meant(key, mistake.at):
                     written = self._written(mistake, Scope(copy or node, known, forward.options))
                     copy = copy if written is None else self._named(node, written)
                     spoilt = spoilt or (written is not None and copy is not node)
                 if copy is not None:
                     known[key] = copy
-            new[node] = copy
+            if copy is not node:
+                new[node] = copy
         if not spoilt:
             raise NotThere(*mistake.at)
-        return [new[root] for root in roots]
+        return [new.get(root, root) for root in roots]
+
+    def _untouched(self, forward: _Forward, mistake: Mistake) -> set[Node]:
+        """The nodes of a graph in front of all steps that a mistake writes, and beside them."""
+        known = forward.untouched.get(mistake.at)
+        if known is None:
+            known = forward.untouched[mistake.at] = set()
+            for node in forward.order:
+                if known.issuperset(node.sources) and not ((key := _key(node)) and is_meant(key, mistake.at)):
+                    known.add(node)
+        return known
 
     def _written(self, mistake: Mistake, scope: Scope) -> Node | None:
         """A step in the way of a mistake; None where it has not what the mistake speaks of, so that it is spared."""
@@ -203,12 +226,12 @@ class Ways:
     def _named(self, node: Node, expression: Node) -> Node:
         return expression if node.op == "input" else self.pool.node("step", [expression], node.args)
 
-    def _copy(self, node: Node, sources: Sequence[Node | None]) -> Node | None:
+    def _copy(self, node: Node, new: Mapping[Node | None, Node | None]) -> Node | None:
+        """A node over what its sources have become."""
+        sources = [new.get(source, source) for source in node.sources]
         there = [source for source in sources if source is not None]
         if len(there) < len(sources):
             return None
-        if list(node.sources) == there:
-            return node
         try:
             return self.pool.node(node.op, there, node.args)
         except ShapeError:
@@ -225,7 +248,8 @@ def _key(node: Node) -> StepKey | None:
 def is_meant(key: StepKey, at: Sequence[str]) -> bool:
     """Whether a mistake writes a step: by its name in any part, or by the last of its parts and its name."""
     group, name = key
-    return name in at or (bool(group) and f"{group.rpartition('/')[2]}/{name}" in at)
+    within = bool(group) and f"{group.rpartition('/')[2]}/{name}" in at
+    return within or any(names(word, name) for word in at)
 
 
 def _same(a: Array, b: Array) -> bool:

@@ -34,7 +34,7 @@ def looks_numeric(text: str, kind: Kind = "real") -> bool:
 def read_literal(text: str, name: str, kind: Kind) -> Given:
     """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
     if text.lstrip().startswith("["):
-        return _built(_nested(text, name), kind, brackets("", name))
+        return _built(nested(text, name), kind, brackets("", name))
     rows = [[entry for part in row.split(",") for entry in part.split() or [""]] for row in _rows(text.strip())]
     tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
 
@@ -70,7 +70,7 @@ def _built(tree: Any, kind: Kind, place: Place) -> Given:
     return build(entries, shape, kind, place)
 
 
-def _nested(text: str, name: str) -> list[Any]:
+def nested(text: str, name: str) -> list[Any]:
     """The lists of `[[1, 2], [1/3, sqrt(2)]]`, entries as text; blanks will do for commas, as NumPy prints them."""
     root: list[Any] = []
     stack = [root]
@@ -94,5 +94,5 @@ def _nested(text: str, name: str) -> list[Any]:
         before = token
     if len(stack) > 1:
         raise InputError(f"{name}: a bracket of {quoted(text)} is not closed", hint="add ]")
-    nested: list[Any] = root[0]
-    return nested
+    found: list[Any] = root[0]
+    return found

@@ -71,7 +71,9 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("cosine", a=[1, -2, 2], b=[3, 1, -1.5]),
         problem("cosine", {"distance": True}, a=[1, -2, 2], b=[3, 1, -1.5]),
     ],
+    "norm": [problem("norm", {"p": p}, a=[1, -2, 2.5]) for p in (2, 1, 3, "inf")],
     "euclidean": [problem("euclidean", a=[1, -2, 2], b=[3, 1, -1.5])],
+    "manhattan": [problem("manhattan", a=[1, -2, 2], b=[3, 1, -1.5])],
     "pairwise": [
         problem("pairwise", {"metric": metric}, x=[[1, 2, -1], [3, -1, 0]], y=[[0, 1, 2], [2, 5, 1]])
         for metric in ("cosine-similarity", "cosine", "dot", "euclidean")
@@ -172,6 +174,19 @@ PROBLEMS: dict[str, list[Problem]] = {
     "decoder-block": [
         problem("decoder-block", {"heads": 2, "norm": norm, "eps": 0.1} | more, **DECODER)
         for norm, more in (("post", {}), ("pre", {}), ("post", {"activation": "gelu"}))
+    ],
+    "derivative": [
+        problem("derivative", {"at": at}, expression=formula)
+        for formula, at in (
+            ("x**2*sin(3*x) + 2", 0.7),
+            ("exp(2*x)/(x**2 + 1)", 0.5),
+            ("(x**2 + x)**3 - cos(x**2)", 0.6),
+            ("2**x - 3/x + x**4", 1.5),
+        )
+    ],
+    "gradient": [
+        problem("gradient", {"at": {"x": 1.2, "y": 0.7}}, expression=formula)
+        for formula in ("x**3*y + sin(x*y) - y", "exp(x*y)/(y + x**2)")
     ],
     "descend": [problem("descend", {"start": 3, "lr": 0.1, "steps": 4}, expression="x**2")],
     "optimizer": [

@@ -222,7 +222,13 @@ CATALOGUE = """
 
     cos-distance cos-no-sqrt cos-double-root cos-same-norm cos-sum-norms cos-one-norm cos-l1 cos-abs cos-angle
     cos-dot-normalised euc-squared euc-manhattan euc-sum-first euc-norm-diff euc-plus euc-mean euc-max dot-not-summed
-    outer-for-inner matmul-elementwise matmul-order-ba
+    outer-for-inner matmul-elementwise matmul-order-ba norm-no-root norm-not-squared norm-sum-first norm-max
+    norm-mean norm-euclidean norm-square-root norm-no-abs man-no-abs man-sum-first man-squared man-euclidean
+    man-norm-diff man-plus man-mean man-max
+
+    diff-chain-no-inner diff-chain-nested diff-product-each diff-quotient-each diff-quotient-order
+    diff-quotient-no-square diff-power-not-lowered diff-power-no-factor diff-exp-as-power diff-sine-sign
+    diff-constant-kept diff-f-for-fprime diff-chord diff-not-divided diff-h-outside diff-downhill
 
     var-ddof var-is-std var-mean-abs var-no-center var-sum var-sign bayes-inverted bayes-no-evidence bayes-ignore-prior
     bayes-spec-for-fpr bayes-comp bayes-evidence-no-complement

@@ -131,8 +131,32 @@ def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) ->
     [
         pytest.param(-1.5, "0.19", "too few digits to tell why: write at least 3 decimals", id="a mistake may give it"),
         pytest.param(-1.5, "0.77", "no known mistake: 3 decimals or more would tell more", id="none gives it"),
-        pytest.param(-0.499, "0.000", "too few digits to tell: write at least 6 decimals", id="nothing but zeros"),
+        pytest.param(-0.499, "0.0", "too few digits to tell: write at least 6 decimals", id="nothing but zeros"),
     ],
 )
 def test_few_digits(last: float, answer: str, hint: str) -> None:
     assert ac.cosine([1, -2, 2], [3, 1, last]).check({"cosine": answer}).steps[0].hint == hint
+
+
+@pytest.mark.parametrize(
+    ("last", "answer", "verdict"),
+    [
+        pytest.param(-0.499, "0.00", "right", id="rounded to two decimals"),
+        pytest.param(-0.499, "0.000", "right", id="rounded to three decimals"),
+        pytest.param(-0.499, "0.0000", "wrong", id="rounded to four decimals there is more than 0"),
+        pytest.param(-0.499, "0", "wrong", id="a whole number is no rounded one"),
+        pytest.param(-0.499, 0.0, "wrong", id="nor is a number without digits"),
+        pytest.param(-0.497, "0.000", "wrong", id="more than half a unit"),
+        pytest.param(-0.4, "0.00", "wrong", id="the value is larger"),
+        pytest.param(-0.5, "0.0", "right", id="the value is 0"),
+    ],
+)
+def test_zeros_are_right_of_what_is_0_to_the_decimals_that_are_written(
+    last: float, answer: str | float, verdict: str
+) -> None:
+    assert ac.cosine([1, -2, 2], [3, 1, last]).check({"cosine": answer}).verdict == verdict
+
+
+def test_a_large_array_of_zeros_is_not_a_rounded_one() -> None:
+    small = np.full((80, 80), 1e-3)
+    assert ac.residual(small, small).check(np.zeros((80, 80))).verdict == "wrong"
