@@ -30,7 +30,7 @@ INTERPRETERS = LOOPS | {
     "loops.running",
     "plan",
 }
-BLOCKS = {"large.blocks", "large.cores", "large.fused", "large.layout", "large.portions"}
+BLOCKS = {"large.blocks", "large.cores", "large.exponential", "large.fused", "large.layout", "large.portions"}
 BESIDE = {"laws", "mistake", "pictures"}  # what else is declared of a calculation
 RECORD = {"card", "digits", "numbers", "pictures", "trace"}
 
