@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attncalc.calculation import UPSTREAM
 from attncalc.card import Card
 from attncalc.render.card_sections import Entry, Section, example, sections
 from attncalc.render.parts import inline
@@ -33,7 +32,7 @@ def _run(card: Card) -> str:
     *derivative, name = card.calculation.split(" ")
     if not derivative:
         return f"attncalc sample {name} | attncalc run -"
-    given = card.sample.problem.inputs.get(UPSTREAM.name)
+    given = card.sample.problem.inputs.get("upstream")
     upstream = f' --upstream "{inline(given)}"' if given else ""
     return f"attncalc sample {name} | attncalc {card.calculation} -{upstream}"
 
