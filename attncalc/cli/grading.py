@@ -43,7 +43,7 @@ def command() -> Command:
             *sections.reading_options(),
         ],
         summary="Marks answer sheets against a problem or a saved result. Sheets are files, folders, patterns, - for a "
-        "list of names on standard input, or one CSV file with a column `student` and columns like weights[0,1]; other "
+        "list of names on standard input, or CSV files with a column `student` and columns like weights[0,1]; other "
         "columns, as forms and spreadsheets add them, are skipped. A sheet that cannot be read is listed; the others "
         "are marked all the same. The exit status is 0 if all are right, 1 if any is wrong, 2 if any could not be "
         "read.",
@@ -74,7 +74,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     in_folder = form == "gradescope" and len(found) > 1
     if in_folder and given["output"] in (None, "", "-"):
         raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
-    read = [*reading.opened, *(each.source for each in found)]
+    read = [*reading.opened, *dict.fromkeys(str(each.path) for each in found if each.path)]
     path = Path(given["output"]) if in_folder else settings.output_file(given)
     if path is not None and not in_folder:
         refuse_unwritable(path, read)
