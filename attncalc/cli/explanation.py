@@ -12,7 +12,7 @@ from attncalc.cli.groups import PROGRAM, VERBS
 from attncalc.derivatives import DERIVATIVES
 from attncalc.errors import OptionError
 from attncalc.render.card import FORMATS
-from attncalc.text import either, quoted
+from attncalc.text import either, quoted, visible
 
 
 def command() -> Command:
@@ -49,6 +49,8 @@ def _called(words: Sequence[str]) -> str:
             f"explain {derivative[0]} needs the name of a calculation",
             hint=f"{PROGRAM} explain {derivative[0]} attention; {PROGRAM} list names them all",
         )
+    if len(words) == 1 and len(named) != 1:
+        raise unknown(words[0])
     if len(named) != 1:
         raise OptionError(
             f"explain takes the name of one calculation, but {len(words)} words were given",
@@ -60,5 +62,15 @@ def _called(words: Sequence[str]) -> str:
             f"explain is for calculations, and {quoted(name)} is none", hint=f"{PROGRAM} {name} --help explains it"
         )
     if name not in TABLE:
-        raise unknown(named[0])
+        raise _a_file(words[0]) or unknown(named[0])
     return " ".join([*derivative, name])
+
+
+def _a_file(word: str) -> OptionError | None:
+    """The fault where a file was named in place of a calculation."""
+    from attncalc.inputs.paths import exists
+
+    if not exists(word):
+        return None
+    mend = f"{PROGRAM} run {visible(word, 80)} --explain explains a problem"
+    return OptionError(f"{quoted(word)} is a file, not a calculation", hint=mend)

@@ -79,16 +79,30 @@ class TestExplain:
             (["grad", "atention"], 'there is no calculation called "atention"', "did you mean attention"),
             (["grad mips"], "ranking has no gradient", ""),
             (["check"], 'explain is for calculations, and "check" is none', "attncalc check --help explains it"),
+            ([""], 'there is no calculation called ""', "attncalc list"),
+            (["here.json"], '"here.json" is a file, not a calculation', "attncalc run here.json --explain explains"),
             (["zzz"], 'there is no calculation called "zzz"', "attncalc list names them all"),
             (["softmax", "-f", "html"], '--format takes table, plain, markdown or json, not "html"', ""),
         ],
     )
-    def test_what_cannot_be_explained_is_one_line(self, run: Run, words: list[str], fault: str, hint: str) -> None:
+    def test_what_cannot_be_explained_is_one_line(
+        self, run: Run, tmp_path: Path, words: list[str], fault: str, hint: str
+    ) -> None:
+        (tmp_path / "here.json").write_text("[1]")
         done = run("explain", *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert fault in done.stderr
         assert hint in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_mistakes_of_a_backward_pass_are_told_where_they_stand(run: Run) -> None:
+    done = run("mistakes", "grad", "attention")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "Error: the mistakes of grad attention are listed with those of attention\n"
+        "hint: attncalc explain grad attention tells those of the backward pass alone\n"
+    )
 
 
 class TestExplainedSteps:
