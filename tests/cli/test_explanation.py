@@ -53,10 +53,11 @@ class TestExplain:
         sample = run("sample", "cosine").stdout
         assert run("run", "-", "-q", "-f", "plain", input=sample).stdout.startswith("0.978")
 
-    def test_the_example_of_a_derivative_runs_too(self, run: Run) -> None:
-        card = run("explain", "grad", "softmax").stdout
-        assert 'attncalc sample softmax | attncalc grad softmax - --upstream "1 0 0"' in card
-        slopes = run("grad", "softmax", "-", "--upstream", "1 0 0", "-q", input=run("sample", "softmax").stdout).stdout
+    @pytest.mark.parametrize(("name", "upstream"), [("softmax", "1 0 0"), ("unembed", "1 0 0 0")])
+    def test_the_example_of_a_derivative_runs_too(self, run: Run, name: str, upstream: str) -> None:
+        card = run("explain", "grad", name).stdout
+        assert f'attncalc sample {name} | attncalc grad {name} - --upstream "{upstream}"' in card
+        slopes = run("grad", name, "-", "--upstream", upstream, "-q", input=run("sample", name).stdout).stdout
         assert slopes.splitlines()[-1] in card
 
     def test_writes_a_file_in_the_format_of_its_suffix(self, run: Run, tmp_path: Path) -> None:
