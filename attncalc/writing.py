@@ -242,6 +242,8 @@ def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dty
         [name, *more] = names
         if more:
             mend = f"are {both(names)} stored as [out, in]? --transpose {','.join(names)} turns them round"
+        elif "transposed" in problem.inputs[name].note.split("; "):
+            mend = f"{name} is turned round by --transpose: leave {name} out of it"
         else:
             mend = f"is {problem.inputs[name].source or name} transposed? --transpose {name} turns it round"
         return ShapeError(message, hint=mend)
