@@ -46,9 +46,9 @@ class Row(NamedTuple):
 def class_list(path: Path, reading: Reading, key: Key, source: str = "", *, alone: bool = True) -> list[Row] | None:
     """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
 
-    The rows are spoken of by `source`, or by the file's name. One that is not alone may be a stranger's: it has the
-    limits of a sheet, and is that of whom the file is called after where no column says whose a row is. Raises
-    InputError where a heading is misspelt, or the columns of a step do not fill its shape.
+    The rows are spoken of by `source`, or by the file's name. A table that is not alone may be a stranger's: it has the
+    limits of a sheet, and with a single row it may be one. Raises InputError where a heading is misspelt, or the
+    columns of a step do not fill its shape.
     """
     try:
         text = files.decode(files.read_file(str(path), files.MAX_TEXT if alone else MOST_BYTES), shown(str(path)))
@@ -61,7 +61,8 @@ def class_list(path: Path, reading: Reading, key: Key, source: str = "", *, alon
     head = next(_rows(lines, first, delimiter))
     if isinstance(head, Broken) or head.cells[0].startswith("@"):
         return None
-    headings = read_headings(head, key, source, alone=alone)
+    single = sum(bool(line.strip()) for line in lines[first + 1 :]) == 1
+    headings = read_headings(head, key, source, own=single and not alone)
     if headings is None:
         return None
     _, *rows = _rows(lines, first, delimiter, headings.read)

@@ -21,6 +21,7 @@ TRACE = ac.softmax([1, 2])
 KEY = Key(TRACE.problem)
 IT_HAS = "it has shifted, exponentials, sum, softmax"
 HEAD = "student,softmax[0],softmax[1]"
+NOBODY = '2.csv:1: no column says whose a row is (call the column of the names "student")'
 QUOTE = "a quote does not enclose a whole cell, or is not closed"
 POINT = "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"
 
@@ -120,9 +121,13 @@ def test_each_row_is_marked(tmp_path: Path, text: str, rows: list[str]) -> None:
             id="a list, a sheet and a result",
         ),
         pytest.param(
-            [f"{HEAD}\nAnn,0.269,0.731\n", "softmax[0],softmax[1]\n0.269,0.731\n"],
-            ["Ann right", "1 right"],
-            id="entries without a name are those of whom the file is called after",
+            [
+                f"{HEAD}\nAnn,0.269,0.731\n",
+                "softmax[0],softmax[1]\n0.269,0.731\n",
+                "pupil,softmax[0],softmax[1]\nBob,0.269,0.731\nCy,0.5,0.5\n",
+            ],
+            ["Ann right", "1 right", f"2 {NOBODY}"],
+            id="a row without a name is that of whom the file is called after, several are nobody's",
         ),
         pytest.param(
             [f"{HEAD}\nAnn,0.269,0.731\n", "student,softmax[0],sofmax[1]\nBob,0.269,0.731\n", "\n \n"],
