@@ -217,7 +217,7 @@ def _must_be_there(problem: Problem) -> None:
     missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
     if missing:
         needed = both(o.name for o in calculation.operands if o.required)
-        hint = "" if problem.inputs else f"attncalc explain {calculation.name} says what it takes, with an example"
+        hint = "" if problem.inputs else f"attncalc explain {problem.name} says what it takes, with an example"
         if calculation.declaration.families:
             hint = "--weights FILE may hold them by their names"
         raise OptionError(f"{problem.name} needs {needed}, but {both(missing)} {_is(missing)} missing", hint=hint)
