@@ -88,7 +88,8 @@ def _differentiated(known: Card, derivative: str) -> Card:
     summary, own = DERIVATIVES[derivative]
     steps = {step.name for step in known.sample.steps if step.gradient_of is not None}
     upstream = known.sample.inputs.get(UPSTREAM.name)
-    arriving = [_operand(UPSTREAM)._replace(shape=f"[{', '.join(upstream.axes)}]")] if upstream else []
+    told = f"{UPSTREAM.help}; ones if not given"
+    arriving = [_operand(UPSTREAM)._replace(shape=f"[{', '.join(upstream.axes)}]", help=told)] if upstream else []
     taken = [OptionLine(flag(name), takes, "", says, "") for name, (takes, says) in own.items()]
     return known._replace(
         summary=f"{summary.format(known.sample.problem.calculation.name)} {known.summary}",
