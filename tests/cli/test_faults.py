@@ -442,6 +442,10 @@ CALLS = {
         'attncalc grad has no calculation "cosinee"',
         "did you mean cosine?",
     ),
+    "grad q.json": (
+        'attncalc grad has no calculation "q.json"',
+        "a calculation's name comes first: attncalc grad attention FILE",
+    ),
     "grad cosine 1,2 3,4 --wrt c": (
         "there is no gradient with respect to 'c': cosine was given a and b",
         "",
