@@ -16,25 +16,24 @@ for tests and grading scripts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing by itself takes longer to load than all that is here
 if TYPE_CHECKING:
+    from typing import Any
+
+    from attncalc.errors import (
+        AttncalcError,
+        DomainError,
+        ExpressionError,
+        InputError,
+        NoGradient,
+        NotExact,
+        OptionError,
+        ShapeError,
+        TooLarge,
+    )
     from attncalc.homework import assert_close as assert_close
     from attncalc.homework import score as score
-
-from attncalc.calculations import TABLE
-from attncalc.errors import (
-    AttncalcError,
-    DomainError,
-    ExpressionError,
-    InputError,
-    NoGradient,
-    NotExact,
-    OptionError,
-    ShapeError,
-    TooLarge,
-)
-from attncalc.trace import Step, Trace
+    from attncalc.trace import Step, Trace
 
 __all__ = [
     "AttncalcError",
@@ -50,27 +49,36 @@ __all__ = [
     "Trace",
 ]
 
-
 _HOMEWORK = ("assert_close", "score")
 """What is loaded only by those who check answers."""
+_PARTS = ("calculations", "errors", "trace")
+"""Modules that need no importing."""
 
 
 def __getattr__(name: str) -> Any:
-    """A calculation by its name, `log_softmax` for `log-softmax`; only its own module is imported."""
+    """A calculation by its name, `log_softmax` for `log-softmax`, or what else is public; only its module is loaded.
+
+    Nothing is before that, so that the program's own start is over at once, and what follows can be interrupted.
+    """
+    from importlib import import_module
+
     if name == "__version__":
         from importlib import metadata
 
         return metadata.version("attncalc")
-    if name in _HOMEWORK:
-        from attncalc import homework
+    if name in _PARTS:
+        return import_module(f"attncalc.{name}")
+    if name in (*__all__, *_HOMEWORK):
+        home = "homework" if name in _HOMEWORK else "trace" if name in ("Step", "Trace") else "errors"
+        return getattr(import_module(f"attncalc.{home}"), name)
+    from attncalc.calculations import TABLE, load
 
-        return getattr(homework, name)
     if name.replace("_", "-") not in TABLE:
         raise AttributeError(f"attncalc has no calculation called {name!r}")
-    from attncalc.calculations import load as calculation
-
-    return calculation(name.replace("_", "-"))
+    return load(name.replace("_", "-"))
 
 
 def __dir__() -> list[str]:
+    from attncalc.calculations import TABLE
+
     return [*__all__, *_HOMEWORK, *(name.replace("-", "_") for name in TABLE)]

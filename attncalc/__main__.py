@@ -1,21 +1,23 @@
-"""`attncalc` and `python -m attncalc`: signals, and what nobody else has caught."""
+"""`attncalc` and `python -m attncalc`: signals, and what nobody else has caught.
+
+What takes time to load is loaded where an interruption is caught, which is why so little is imported up here.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-from contextlib import suppress
-from types import FrameType
-from typing import NoReturn
 
-from attncalc.text import visible
+TYPE_CHECKING = False  # typing itself takes longer to load than all that is needed here
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 BUG = 70
 NO_MEMORY = 2
 # A program that a signal ends leaves 128 and the signal's number, as a shell would say it.
-INTERRUPTED = 128 + signal.SIGINT
+INTERRUPTED = 128 + 2  # SIGINT
 PIPE_CLOSED = 128 + 13  # SIGPIPE, which not every system has
 
 
@@ -30,6 +32,8 @@ def main() -> NoReturn:
 def run() -> int:
     """Run the command line: its exit status."""
     try:
+        import signal
+
         for name in ("SIGTERM", "SIGHUP"):  # not every system has both, and nohup has the second ignored
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) == signal.SIG_DFL:
@@ -57,6 +61,8 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _say_bug(error: Exception) -> None:
+    from attncalc.text import visible
+
     if os.environ.get("ATTNCALC_DEBUG"):
         import traceback
 
@@ -66,6 +72,8 @@ def _say_bug(error: Exception) -> None:
 
 
 def _say(line: str) -> None:
+    from contextlib import suppress
+
     if sys.stderr is not None:
         with suppress(OSError):
             sys.stderr.write(line + "\n")

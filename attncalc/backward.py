@@ -89,7 +89,9 @@ def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -
         return Given(np.ones(shape), told, axes=result.names)
     value = upstream.value
     if value.shape != shape:
-        if value.shape != tuple(axis.size for axis in result.axes if axis.name not in dropped):
+        read = tuple(axis.size for axis in result.axes if axis.name not in dropped)
+        one_row = value.ndim == 1 and value.shape == shape[-1:] and value.size == math.prod(shape)
+        if value.shape != read and not one_row:
             raise ShapeError(
                 f"upstream is {'×'.join(map(str, value.shape)) or 'a single number'}, "
                 f"and the result that it belongs to is {ax.describe(result.axes)}"

@@ -10,41 +10,43 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 
+import numpy as np
+
 from attncalc import cost, notation, samples
-from attncalc.calculation import Calculation, Option
-from attncalc.calculations import load
+from attncalc.calculation import UPSTREAM, Calculation, Operand, Option
 from attncalc.card import Card, Lesson, OperandLine, OptionLine, Pitfall, StepLine
+from attncalc.derivatives import DERIVATIVES
 from attncalc.errors import NoGradient
 from attncalc.graph import given, rewrite, steps
 from attncalc.mistake import names
-from attncalc.problem import Backward, Problem, solve
+from attncalc.problem import Backward, Problem, solve, told_apart
 from attncalc.spelling import default_word, shape_words, value_word
-from attncalc.trace import Step, Trace
+from attncalc.text import flag
+from attncalc.trace import Given, Step, Trace
 from attncalc.writing import Written, write
 
 LONGEST = 90  # characters of a formula that is still read as one
+TINY = 1e-9  # what is left by rounding of gradients that are 0
 MOST_MISTAKES = 8  # that are told below a result
 
 
 def card(name: str) -> Card:
-    """The reference card of the calculation called `name`."""
-    calculation = load(name)
-    problem = samples.problem(name)
-    inputs = {operand: each._replace(source="") for operand, each in problem.inputs.items()}
-    problem = problem._replace(inputs=inputs)
+    """The reference card of the calculation called `name`, or of its derivative: "grad attention"."""
+    problem = _example(name)
+    calculation = problem.calculation
     written, trace = write(problem), solve(problem)
     roots = written.roots if written.loop is None else written.loop.steps
     costs = cost.by_step(node for node in steps(*roots) if node.args["shown"])
     formula, latex = _whole(written)
-    gradient, no_gradient = _gradient(problem)
+    gradient, no_gradient = ((), "") if problem.backward else _gradient(problem)
     everything = cost.total(each.flops for each in costs.values())
-    return Card(
+    known = Card(
         calculation=name,
         summary=calculation.summary,
         about=paragraphs(calculation),
         formula=formula,
         latex=latex,
-        operands=tuple(_operands(calculation)),
+        operands=tuple(map(_operand, calculation.operands)),
         steps=tuple(_folded(trace.steps, costs)),
         options=tuple(map(_option, calculation.options)),
         laws=tuple(calculation.laws),
@@ -52,11 +54,49 @@ def card(name: str) -> Card:
         flops=str(everything),
         flops_here=int(everything),
         uncounted=tuple(key for key, each in costs.items() if not each.whole),
-        mistakes=mistakes_of(name),
+        mistakes=mistakes_of(calculation.name),
         gradient=gradient,
         no_gradient=no_gradient,
         sample=trace,
         reference=calculation.reference,
+    )
+    return _differentiated(known, name.partition(" ")[0]) if problem.backward else known
+
+
+def _example(name: str) -> Problem:
+    """The problem in the sample of the calculation called `name`, or that of its derivative."""
+    calculation, backward = told_apart(name)
+    problem = samples.problem(calculation)
+    inputs = {operand: each._replace(source="") for operand, each in problem.inputs.items()}
+    problem = problem._replace(inputs=inputs, backward=backward)
+    if backward is None or backward.jacobian:
+        return problem
+    found = [o.value for o in solve(problem).outputs if o.value is not None]
+    if any(np.any(np.abs(value) > TINY) for value in found):
+        return problem
+    return problem._replace(inputs=inputs | {UPSTREAM.name: _first_alone(problem)})
+
+
+def _first_alone(problem: Problem) -> Given:
+    """An upstream gradient where ones give 0, as rows sum to a constant: the loss is the result's first entry."""
+    upstream = np.zeros([axis.size for axis in write(problem).result.axes])
+    upstream.flat[0] = 1
+    return Given(upstream)
+
+
+def _differentiated(known: Card, derivative: str) -> Card:
+    """The card as that of a derivative: what is taken besides, and the mistakes that are made in its own steps."""
+    summary, own = DERIVATIVES[derivative]
+    steps = {step.name for step in known.sample.steps if step.gradient_of is not None}
+    upstream = known.sample.inputs.get(UPSTREAM.name)
+    told = f"{UPSTREAM.help}; ones if not given"
+    arriving = [_operand(UPSTREAM)._replace(shape=f"[{', '.join(upstream.axes)}]", help=told)] if upstream else []
+    taken = [OptionLine(flag(name), takes, "", says, "") for name, (takes, says) in own.items()]
+    return known._replace(
+        summary=f"{summary.format(known.sample.problem.calculation.name)} {known.summary}",
+        operands=(*known.operands, *arriving),
+        options=(*known.options, *taken),
+        mistakes=tuple(mistake for mistake in known.mistakes if not steps.isdisjoint(mistake.at)),
     )
 
 
@@ -102,18 +142,17 @@ def _option(option: Option) -> OptionLine:
     return OptionLine(option.flag, value_word(option), default_word(option), option.help, str(option.range))
 
 
-def _operands(calculation: Calculation) -> Iterable[OperandLine]:
-    for operand in calculation.operands:
-        node = given(operand.name, (), operand.symbol)
-        symbol, latex = notation.symbol(node), notation.symbol(node, "latex")
-        yield OperandLine(operand.name, symbol, latex, shape_words(operand), operand.required, operand.help)
+def _operand(operand: Operand) -> OperandLine:
+    node = given(operand.name, (), operand.symbol)
+    symbol, latex = notation.symbol(node), notation.symbol(node, "latex")
+    return OperandLine(operand.name, symbol, latex, shape_words(operand), operand.required, operand.help)
 
 
 def _whole(written: Written) -> tuple[str, str]:
     """The result as one formula of the operands, as text and as LaTeX; none where it would be too long."""
     if written.loop is not None:
         return "", ""
-    (result,) = rewrite([written.result], lambda node: node.sources[0] if node.op == "step" else None)
+    (result,) = rewrite(written.outputs[:1], lambda node: node.sources[0] if node.op == "step" else None)
     text = notation.formula(result)
     return (text, notation.formula(result, "latex")) if len(text) <= LONGEST and "…" not in text else ("", "")
 

@@ -190,12 +190,22 @@ def _exact_entry(entry: Any, digits: int | None) -> str:
         value = _value(entry)
     except (TypeError, ValueError):  # no number either, as zoo is
         return text
+    if hasattr(entry, "evalf") and ((np.isinf(value) and entry.is_finite) or (value == 0 and entry.is_nonzero)):
+        return f"{text} ≈ {_beyond(entry, digits)}"
     decimal = format_number(value if value.imag else value.real, digits)
     if decimal == text:
         return text
     if digits is not None and digits > TRUE_DECIMALS and hasattr(entry, "evalf") and not value.imag:
         decimal = f"{half_up(str(entry.evalf(digits + 20)), digits):.{digits}f}"
     return f"{text} = {decimal}" if _is_fraction(text, decimal) else f"{text} ≈ {decimal}"
+
+
+def _beyond(entry: Any, digits: int | None) -> str:
+    """The decimals of a number that is too large or too small for a float: `1.000e+400`."""
+    from decimal import Decimal
+
+    most = DIGITS if digits is None else digits
+    return _exponent(f"{Decimal(str(entry.evalf(most + 20))):.{max(most - 1, 0)}e}")
 
 
 def _value(entry: Any) -> complex:

@@ -28,6 +28,12 @@ class Backward(NamedTuple):
     jacobian: bool = False  # one gradient for each entry of the result, instead of one of their sum
 
 
+def told_apart(name: str) -> tuple[str, Backward | None]:
+    """The name of a problem → its calculation's, and the derivative that is meant: "grad attention", "jacobian dot"."""
+    *derivative, calculation = name.split(" ")
+    return calculation, Backward(jacobian=derivative == ["jacobian"]) if derivative else None
+
+
 class Problem(NamedTuple):
     """What is to be computed, before anything is."""
 

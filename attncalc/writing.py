@@ -217,7 +217,7 @@ def _must_be_there(problem: Problem) -> None:
     missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
     if missing:
         needed = both(o.name for o in calculation.operands if o.required)
-        hint = "" if problem.inputs else f"attncalc explain {calculation.name} says what it takes, with an example"
+        hint = "" if problem.inputs else f"attncalc explain {problem.name} says what it takes, with an example"
         if calculation.declaration.families:
             hint = "--weights FILE may hold them by their names"
         raise OptionError(f"{problem.name} needs {needed}, but {both(missing)} {_is(missing)} missing", hint=hint)
@@ -242,6 +242,8 @@ def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dty
         [name, *more] = names
         if more:
             mend = f"are {both(names)} stored as [out, in]? --transpose {','.join(names)} turns them round"
+        elif "transposed" in problem.inputs[name].note.split("; "):
+            mend = f"{name} is turned round by --transpose: leave {name} out of it"
         else:
             mend = f"is {problem.inputs[name].source or name} transposed? --transpose {name} turns it round"
         return ShapeError(message, hint=mend)

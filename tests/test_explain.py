@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import attncalc as ac
 from attncalc.calculations import TABLE, load
+from attncalc.derivatives import DERIVATIVES
+from attncalc.errors import NoGradient
 from attncalc.explain import MOST_MISTAKES, card, explained, mistakes_of
 from attncalc.graph import OPS
 from attncalc.ops import ROWS
@@ -36,6 +39,31 @@ class TestEachCard:
         if found.gradient:
             worked = {step.name: step.formula for step in solve(problem(name)._replace(backward=Backward())).steps}
             assert all(worked.keys() >= {line.name} for line in found.gradient)
+
+
+@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("derivative", DERIVATIVES)
+def test_a_derivative_has_a_card_where_there_is_one(derivative: str, name: str) -> None:
+    try:
+        found = card(f"{derivative} {name}")
+    except NoGradient:
+        assert card(name).no_gradient
+        return
+    told = {(group, line.name) for line in found.steps for group in (line.group, *line.likewise)}
+    assert told == {(step.group, step.name) for step in found.sample.steps}
+    assert (found.gradient, found.no_gradient) == ((), "")
+    assert found.summary.endswith(load(name).summary)
+    assert any(np.any(np.abs(np.asarray(output.value)) > 1e-9) for output in found.sample.outputs)
+
+
+def test_the_card_of_a_backward_pass() -> None:
+    found = card("grad softmax")
+    assert found.summary.startswith("The backward pass of softmax. ")
+    assert [(line.name, line.shape) for line in found.operands] == [("x", "[n]"), ("upstream", "[n]")]
+    assert [line.flag for line in found.options][-2:] == ["--wrt", "--gradcheck"]
+    assert [mistake.id for mistake in found.mistakes] == ["jac-diag-only", "jac-missing", "jac-p-only", "jac-plus"]
+    assert found.steps[-1].formula == "∂L/∂shifted"
+    assert found.sample.inputs["upstream"].value.tolist() == [1, 0, 0]
 
 
 def test_the_card_of_attention() -> None:

@@ -216,6 +216,12 @@ def modules_loaded(call: str) -> set[str]:
     return set(done.stderr.split())
 
 
+def test_importing_the_package_loads_nothing_else() -> None:
+    code = "import sys; before = {*sys.modules}; import attncalc; print(*{*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {*done.stdout.split()} <= {"__future__", "attncalc"}
+
+
 def test_what_calls_are_to_load_or_not_is_there() -> None:
     """A renamed module would otherwise leave its name behind, and nobody would see that it is loaded."""
     said = UNNEEDED.union(*(needed | unneeded for _, needed, unneeded in CALLS))

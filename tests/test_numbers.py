@@ -114,6 +114,9 @@ NUMBERS = [
     (sympy.Integer(3), None, "3"),
     (sympy.sqrt(3) / 3, 2, "√3/3 ≈ 0.58"),
     (sympy.sqrt(2), 30, "√2 ≈ 1.414213562373095048801688724210"),  # more than a float has
+    (sympy.exp(2000), None, "e²⁰⁰⁰ ≈ 3.881e+868"),  # larger and smaller than any float
+    (-sympy.exp(-2000), 2, "-e^(-2000) ≈ -2.6e-869"),
+    (sympy.Rational(1, 2) - sympy.cos(sympy.pi / 3), None, "0"),
     (X + 1, None, "x + 1"),
 ]
 

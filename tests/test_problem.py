@@ -127,6 +127,11 @@ class TestBackward:
         t = run("attention", backward=Backward(), q=Q[0], k=K, v=V, upstream=[1.0, 0, 1])
         assert t["grad_q"].shape == (3,)
 
+    def test_takes_an_upstream_of_one_row_as_a_vector(self) -> None:
+        one = run("attention", backward=Backward(), q=Q[:1], k=K, v=V, upstream=[[1.0, 0, 1]])
+        other = run("attention", backward=Backward(), q=Q[:1], k=K, v=V, upstream=[1.0, 0, 1])
+        assert_array_equal(one["grad_q"], other["grad_q"])
+
     @pytest.mark.parametrize(
         ("name", "backward", "inputs", "error", "said"),
         [

@@ -7,7 +7,7 @@ from typing import Annotated
 from attncalc.calculation import FROM_0_ON, calculation
 from attncalc.graph import Node, constant
 from attncalc.laws import same
-from attncalc.ops import mean, sqrt
+from attncalc.ops import mean, root_of_mean, sqrt
 from attncalc.steps import note, step
 
 Gain = Annotated[Node | None, "the gain: what each feature is multiplied by afterwards; 1 if not given"]
@@ -72,7 +72,7 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
     variance = step("variance", mean(centered**2, over), "how far they spread: the mean of the squared deviations")
     deviation = step(
         "standard_deviation",
-        sqrt(variance + constant(eps, "ε")),
+        _root(variance, eps, centered, over),
         "the root brings it back to the unit of the entries; ε keeps it from being 0",
     )
     normalized = step("normalized", centered / deviation, "dividing by their spread gives all the same variance, 1")
@@ -100,12 +100,18 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
     )
     root = step(
         "root_mean_square",
-        sqrt(mean_square + constant(eps, "ε")),
+        _root(mean_square, eps, X, X.names[-1]),
         "the size of a typical entry; ε keeps it from being 0",
     )
     return _affine(
         step("normalized", X / root, "a typical entry now has size 1; the mean is left as it is"), gamma, None
     )
+
+
+def _root(mean_square: Node, eps: float, x: Node, over: str) -> Node:
+    """√(mean x² + ε); where no ε outweighs them, x may be so small that its squares vanish."""
+    inside = mean_square + constant(eps, "ε")
+    return sqrt(inside) if eps else root_of_mean(inside, x, over)
 
 
 def _affine(normalized: Node, gamma: Node | None, beta: Node | None) -> Node:

@@ -54,7 +54,7 @@ def _root(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
     """The divisor of the variance (or the mean square) and ε in another way."""
 
     def rule(s: Scope) -> Node:
-        (inside,) = parts(s.this, "sqrt")
+        inside, *_ = parts(s.this, "sqrt", "root_of_mean")
         return change(*parts(inside, "add"))
 
     return rule

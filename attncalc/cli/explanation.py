@@ -1,4 +1,4 @@
-"""`explain CALCULATION`: the reference card."""
+"""`explain CALCULATION`: the reference card, that of its derivative too."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 from attncalc.calculations import TABLE, unknown
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
+from attncalc.cli.groups import PROGRAM, VERBS
+from attncalc.derivatives import DERIVATIVES
 from attncalc.errors import OptionError
 from attncalc.render.card import FORMATS
+from attncalc.text import either, quoted, visible
 
 
 def command() -> Command:
@@ -19,24 +22,55 @@ def command() -> Command:
         _explain,
         [*sections.target_options(FORMATS), *sections.page_options()],
         summary="The reference card of a calculation: its formula, its steps and the reasons for them, its options, "
-        "what always holds, what it costs, common mistakes, its gradient, its sources and an example.",
-        usage="calculation",
-        words=lambda: TABLE,
+        "what always holds, what it costs, common mistakes, its gradient, its sources and an example. "
+        f"With {either(DERIVATIVES)} before its name: that of its derivative.",
+        usage=f"[{'|'.join(DERIVATIVES)}] calculation",
+        words=lambda: (*TABLE, *DERIVATIVES),
     )
 
 
 def _explain(words: Sequence[str], **given: Any) -> None:
-    if len(words) != 1:
-        raise OptionError(
-            f"explain takes the name of one calculation, but {len(words)} words were given",
-            hint="attncalc explain attention",
-        )
-    name = words[0].replace("_", "-")
-    if name not in TABLE:
-        raise unknown(words[0])
+    name = _called(words)
     where = settings.target(given, FORMATS)
     view = settings.paper(given, where)
     from attncalc.explain import card
     from attncalc.render.card import page
 
     output.deliver(page(card(name), where.format, view), where.path)
+
+
+def _called(words: Sequence[str]) -> str:
+    """The name that is to be explained: `attention`, or `grad attention` in one word or in two."""
+    spoken = [part for word in words for part in word.split()]
+    derivative = [word for word in spoken[:1] if word in DERIVATIVES]
+    named = spoken[len(derivative) :]
+    if derivative and not named:
+        raise OptionError(
+            f"explain {derivative[0]} needs the name of a calculation",
+            hint=f"{PROGRAM} explain {derivative[0]} attention; {PROGRAM} list names them all",
+        )
+    if len(words) == 1 and len(named) != 1:
+        raise unknown(words[0])
+    if len(named) != 1:
+        raise OptionError(
+            f"explain takes the name of one calculation, but {len(words)} words were given",
+            hint=f"{PROGRAM} explain attention, or {PROGRAM} explain grad attention",
+        )
+    name = named[0].replace("_", "-")
+    if name in VERBS:
+        raise OptionError(
+            f"explain is for calculations, and {quoted(name)} is none", hint=f"{PROGRAM} {name} --help explains it"
+        )
+    if name not in TABLE:
+        raise _a_file(words[0]) or unknown(named[0])
+    return " ".join([*derivative, name])
+
+
+def _a_file(word: str) -> OptionError | None:
+    """The fault where a file was named in place of a calculation."""
+    from attncalc.inputs.paths import exists, is_folder
+
+    if not exists(word) or is_folder(word):
+        return None
+    mend = f"{PROGRAM} run {visible(word, 80)} --explain explains a problem"
+    return OptionError(f"{quoted(word)} is a file, not a calculation", hint=mend)

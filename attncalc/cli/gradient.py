@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,14 @@ from attncalc.cli import settings
 from attncalc.cli.calculate import build, carry_out, description
 from attncalc.cli.command import Command, option, switch
 from attncalc.cli.groups import Calculations
+from attncalc.derivatives import DERIVATIVES
 
 if TYPE_CHECKING:
+    from typer.core import TyperOption
+
     from attncalc.calculation import Calculation
 
-SECTION = "Backward pass"
+BACKWARD, JACOBIAN = "Backward pass", "Jacobian"
 
 
 class Gradients(Calculations):
@@ -27,17 +30,19 @@ class Gradients(Calculations):
         return build(
             calculation,
             partial(_differentiate, calculation),
-            f"The backward pass of {name}. {description(calculation)}",
-            option("upstream", "∂L/∂result (ones: L is the sum of the result)", value="G", section=SECTION),
-            option(
-                "wrt",
-                "only these gradients",
-                value="NAME,NAME,…",
-                multiple=True,
-                section=SECTION,
-            ),
-            switch("gradcheck", "compare each gradient with central differences", section=SECTION),
+            f"{DERIVATIVES['grad'].says.format(name)} {description(calculation)}",
+            option("upstream", "∂L/∂result (ones: L is the sum of the result)", value="G", section=BACKWARD),
+            *_own("grad", BACKWARD),
         )
+
+
+def _own(derivative: str, section: str) -> Iterator[TyperOption]:
+    """The options that a derivative takes beside those of the calculation."""
+    for name, (takes, says) in DERIVATIVES[derivative].options.items():
+        if takes:
+            yield option(name, says, value=takes, multiple=True, section=section)
+        else:
+            yield switch(name, says, section=section)
 
 
 def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
@@ -55,9 +60,8 @@ class Jacobians(Calculations):
         return build(
             calculation,
             partial(_all_slopes, calculation),
-            f"The Jacobian of {name}: how every entry of the result changes with every entry of an operand. "
-            f"{description(calculation)}",
-            option("wrt", "only with respect to these", value="NAME,NAME,…", multiple=True, section="Jacobian"),
+            f"{DERIVATIVES['jacobian'].says.format(name)} {description(calculation)}",
+            *_own("jacobian", JACOBIAN),
         )
 
 

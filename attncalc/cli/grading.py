@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from attncalc.homework.grading import Graded
 
 MOST_JOBS = 64
+SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".html": "html", ".xml": "junit", ".tap": "tap"}
+"""Of a report's file → its format, where --report names none."""
 
 
 def command() -> Command:
@@ -30,8 +32,14 @@ def command() -> Command:
         "grade",
         _grade,
         [
-            option("report", either(REPORTS), value="FORMAT", choices=REPORTS, section="Output"),
-            option("output", f"write the report there; {many}", value="FILE", short="-o", section="Output"),
+            option("report", either(REPORTS), value="FORMAT", choices=REPORTS, short="-f", section="Output"),
+            option(
+                "output",
+                f"write the report there, in the format of its suffix; {many}",
+                value="FILE",
+                short="-o",
+                section="Output",
+            ),
             option(
                 "jobs",
                 "how many processes to use (1); 0 means one for each core",
@@ -43,7 +51,7 @@ def command() -> Command:
             *sections.reading_options(),
         ],
         summary="Marks answer sheets against a problem or a saved result. Sheets are files, folders, patterns, - for a "
-        "list of names on standard input, or one CSV file with a column `student` and columns like weights[0,1]; other "
+        "list of names on standard input, or CSV files with a column `student` and columns like weights[0,1]; other "
         "columns, as forms and spreadsheets add them, are skipped. A sheet that cannot be read is listed; the others "
         "are marked all the same. The exit status is 0 if all are right, 1 if any is wrong, 2 if any could not be "
         "read.",
@@ -62,8 +70,8 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     if len(words) < 2:
         raise OptionError("grade takes a key and the sheets to mark", hint="attncalc grade key.json sheets/")
     form = settings.choice("report", given["report"], REPORTS) if given["report"] is not None else None
-    if given["output"] is not None and form is None:
-        raise OptionError("-o says where the report goes, but there is no --report", hint="--report csv -o grades.csv")
+    if form is None and given["output"] not in (None, "", "-"):
+        form = settings.format_of(Path(given["output"]), SUFFIXES)
     jobs = settings.count("jobs", given["jobs"], MOST_JOBS)
     reading = settings.reading(given)
     key, *sheets = words
@@ -74,7 +82,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
     in_folder = form == "gradescope" and len(found) > 1
     if in_folder and given["output"] in (None, "", "-"):
         raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
-    read = [*reading.opened, *(each.source for each in found)]
+    read = [*reading.opened, *dict.fromkeys(str(each.path) for each in found if each.path)]
     path = Path(given["output"]) if in_folder else settings.output_file(given)
     if path is not None and not in_folder:
         refuse_unwritable(path, read)

@@ -90,6 +90,8 @@ class Calculations(TyperGroup):
 
     def mend(self, name: str) -> str:
         """What to write in place of a command that is not there."""
+        if _is_file(name):
+            return f"a calculation's name comes first: {PROGRAM} {self.name} attention FILE"
         return near(name, list(self.commands)) or f"{PROGRAM} list names them all"
 
     def get_help(self, ctx: Context) -> str:
@@ -112,6 +114,12 @@ class Calculations(TyperGroup):
             with formatter.section(heading):
                 write_rows(formatter, [(f"{name:<{wide}}", line) for name, line in rows], wide)
         write_options(formatter, self.options)
+
+
+def _is_file(name: str) -> bool:
+    with suppress(OSError):  # a name that no file can have
+        return Path(name).is_file()
+    return False
 
 
 class Root(Calculations):
@@ -145,9 +153,8 @@ class Root(Calculations):
 
     def mend(self, name: str) -> str:
         """The near names, and what an operand or a wish for help may have been meant for."""
-        with suppress(OSError):  # a name that no file can have
-            if Path(name).is_file():
-                return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
+        if _is_file(name):
+            return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
         if name[:1].isdigit() or name[:1] == "[":
             return f"a calculation's name comes first: {PROGRAM} cosine 1,2 3,4"
         if name == "help":

@@ -16,6 +16,8 @@ from attncalc.errors import OptionError
 from attncalc.text import quoted
 
 FORMATS = ("table", "plain", "json")
+NARROWEST = 40
+"""No page is narrower, whatever the terminal says."""
 
 
 def command() -> Command:
@@ -46,12 +48,16 @@ def show(
 
 
 def _page(sections: Mapping[str, Sequence[tuple[str, str]]], width: int | None) -> str:
-    """Names and what they mean in two columns, under headings."""
+    """Names and what they mean under headings: in two columns, on a narrow page one below the other."""
     wide = max(len(name) for rows in sections.values() for name, _ in rows)
-    indent = " " * (wide + 4)
-    limit = width if width and width > 2 * len(indent) else sys.maxsize  # narrower columns would be of no use
+    limit = sys.maxsize if width is None else max(width, NARROWEST)
+    below = limit < 2 * (wide + 4)  # narrower columns would be of no use
+    indent = " " * (4 if below else wide + 4)
     lines: list[str] = []
     for heading, rows in sections.items():
         lines += [*([""] if lines else []), heading]
-        lines += [textwrap.fill(f"  {name:<{wide}}  {line}", limit, subsequent_indent=indent) for name, line in rows]
+        for name, line in rows:
+            lines += [f"  {name}"] if below else []
+            first = indent if below else f"  {name:<{wide}}  "
+            lines += textwrap.wrap(line, limit, initial_indent=first, subsequent_indent=indent)
     return "\n".join(lines) + "\n"

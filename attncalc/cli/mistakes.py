@@ -9,6 +9,7 @@ from typing import Any
 from attncalc.calculations import TABLE
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
+from attncalc.cli.groups import PROGRAM
 from attncalc.cli.listing import FORMATS
 from attncalc.errors import OptionError
 from attncalc.text import near, quoted
@@ -36,6 +37,10 @@ def _ids() -> list[str]:
 def _mistakes(words: Sequence[str], **given: Any) -> None:
     from attncalc.homework.mistakes import listed
 
+    derivative, _, of = " ".join(words).partition(" ")
+    if derivative == "grad" and of in TABLE:
+        mend = f"{PROGRAM} explain grad {of} tells those of the backward pass alone"
+        raise OptionError(f"the mistakes of grad {of} are listed with those of {of}", hint=mend)
     if len(words) > 1:
         raise OptionError(f"mistakes takes one calculation or one id, but {len(words)} words were given")
     name = words[0].replace("_", "-") if words else None

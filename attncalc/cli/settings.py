@@ -88,7 +88,7 @@ def target(words: Words, formats: Sequence[str]) -> Target:
         mend = f"write it to a file: -o result.{form}"
         raise AttncalcError(f"{form} is binary, but standard output is a terminal", hint=mend)
     if path is not None and words["format"] is None:
-        form = _format_of(path, formats)
+        form = format_of(path, {suffix: known for suffix, known in SUFFIXES.items() if known in formats})
     return Target(path, form)
 
 
@@ -105,15 +105,15 @@ def output_file(words: Words) -> Path | None:
     return path
 
 
-def _format_of(path: Path, formats: Sequence[str]) -> str:
-    known = [suffix for suffix, form in SUFFIXES.items() if form in formats]
+def format_of(path: Path, suffixes: Mapping[str, str]) -> str:
+    """The format that the suffix of a file stands for."""
     suffix = path.suffix.lower()
-    if suffix not in known:
+    if suffix not in suffixes:
         raise OptionError(
             f"cannot tell the format of {visible(str(path), 80)} from its suffix",
-            hint=f"known suffixes are {', '.join(known)}; for any other, give -f FORMAT",
+            hint=f"known suffixes are {', '.join(suffixes)}; for any other, give -f FORMAT",
         )
-    return SUFFIXES[suffix]
+    return suffixes[suffix]
 
 
 def paper(words: Words, where: Target) -> View:

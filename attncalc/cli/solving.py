@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 def problem_of(document: Document) -> Problem:
     """The problem that a document holds."""
-    from attncalc.problem import Backward, Problem
+    from attncalc.problem import Problem, told_apart
 
-    *derivative, name = document.calculation.split(" ")  # "grad attention", "jacobian softmax"
-    backward = Backward(jacobian=derivative == ["jacobian"]) if derivative else None
+    name, backward = told_apart(document.calculation)
     return Problem(load(name), document.inputs, document.options, backward)
 
 

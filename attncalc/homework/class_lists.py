@@ -1,4 +1,4 @@
-"""A class in one CSV file: a row a student, with their name and columns like `weights[0,1]` for the answers.
+"""A class in a CSV file: a row a student, with their name and columns like `weights[0,1]` for the answers.
 
 A row that cannot be read costs its student alone. A quote that is left open would take the rows behind it along; those
 are other people's, so that reading goes on with the line below the one on which such a row begins.
@@ -20,6 +20,7 @@ from attncalc.homework import answers
 from attncalc.homework.cells import has_commas
 from attncalc.homework.headings import At, Headings, read_headings, refuse_misspelt
 from attncalc.homework.key import Key
+from attncalc.homework.limits import MOST_BYTES
 from attncalc.homework.sheets import LONGEST_NAME, MOST_TOLD, Sheet
 from attncalc.inputs import csv_files, files
 from attncalc.inputs.csv_files import Broken, check_length, delimiter_of, has_point, rows_from, with_points
@@ -27,6 +28,7 @@ from attncalc.inputs.paths import shown
 from attncalc.inputs.reading import Reading
 from attncalc.text import both, quoted, visible
 
+LONGEST_SOURCE = 200
 NOT_CLOSED = "a quote is not closed"
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
 
@@ -41,23 +43,26 @@ class Row(NamedTuple):
     hint: str = ""
 
 
-def class_list(path: Path, reading: Reading, key: Key) -> list[Row] | None:
+def class_list(path: Path, reading: Reading, key: Key, source: str = "", *, alone: bool = True) -> list[Row] | None:
     """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
 
-    Raises InputError where a heading is misspelt, or the columns of a step do not fill its shape.
+    The rows are spoken of by `source`, or by the file's name. A table that is not alone may be a stranger's: it has the
+    limits of a sheet, and with a single row it may be one. Raises InputError where a heading is misspelt, or the
+    columns of a step do not fill its shape.
     """
     try:
-        text = files.decode(files.read_file(str(path)), shown(str(path)))
+        text = files.decode(files.read_file(str(path), files.MAX_TEXT if alone else MOST_BYTES), shown(str(path)))
     except InputError:
         return None  # why it cannot be read is told where it is marked as a sheet
     lines = list(io.StringIO(text, newline=""))
     first = next(i for i, line in enumerate(lines) if line.strip())
     lines[first] = _PLACES.sub(lambda found: found[0].replace(",", " "), lines[first])  # these commas part no cells
-    source, delimiter = visible(path.name, 80), delimiter_of(lines[first], reading)
+    source, delimiter = visible(source or path.name, LONGEST_SOURCE), delimiter_of(lines[first], reading)
     head = next(_rows(lines, first, delimiter))
     if isinstance(head, Broken) or head.cells[0].startswith("@"):
         return None
-    headings = read_headings(head, key, source)
+    single = sum(bool(line.strip()) for line in lines[first + 1 :]) == 1
+    headings = read_headings(head, key, source, own=single and not alone)
     if headings is None:
         return None
     _, *rows = _rows(lines, first, delimiter, headings.read)

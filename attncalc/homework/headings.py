@@ -51,15 +51,18 @@ class Headings(NamedTuple):
         return sorted({*self.students, *self.answers})
 
 
-def read_headings(head: Row, key: Key, source: str) -> Headings | None:
-    """What the columns of a table hold, by its first row; None where it is no class list."""
+def read_headings(head: Row, key: Key, source: str, *, own: bool = False) -> Headings | None:
+    """What the columns of a table hold, by its first row; None where it is no class list.
+
+    Entries of steps without a column of names are a fault, unless the table may be a student's `own`.
+    """
     places = [_place(cell) for cell in head.cells]
     words = [_words(cell) for cell in head.cells]
     answered = [i for i, (step, _) in enumerate(places) if step and words[i] != [STUDENT] and key.named(step)]
     students = _students({i: said for i, said in enumerate(words) if i not in answered})
     where = f"{source}:{head.line}"
     if not students:
-        if not any(places[i][1] for i in answered):
+        if own or not any(places[i][1] for i in answered):
             return None
         raise InputError(f"{where}: no column says whose a row is", hint=f'call the column of the names "{STUDENT}"')
     if not answered and not any(at for _, at in places) and words[students[0]] != [STUDENT]:

@@ -110,6 +110,7 @@ def from_tree(tree: Any, source: str) -> Sheet:
         steps = _listed(tree["steps"], source)
         others = [name for name in tree if name not in ("steps", *BESIDE, *OF_DOCUMENTS)]
     elif "calculation" in tree or "result" in tree:
+        _refuse_problem(tree, source)
         steps = {"": tree.get("result")}
         others = [name for name in tree if name not in (*BESIDE, *OF_DOCUMENTS)]
     else:
@@ -123,6 +124,17 @@ def from_tree(tree: Any, source: str) -> Sheet:
         decimals=_decimals(tree.get("rounding"), source),
         notes=_without_effect(others, source),
     )
+
+
+def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:
+    """A problem as it was set is no sheet in which nothing is answered: somebody has named the wrong file."""
+    if not {"result", "outputs"} & tree.keys():
+        called = tree["calculation"]
+        of = f" of {visible(called, 80)}" if isinstance(called, str) else ""
+        raise InputError(
+            f"{source or 'the answer'} is a problem{of} without answers, where answers are wanted",
+            hint='answers stand under "steps", by their names',
+        )
 
 
 def _refuse_many(steps: int, source: str) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from attncalc.errors import InputError
 from attncalc.homework.class_lists import class_list
 from attncalc.homework.key import Key
+from attncalc.homework.limits import limited
 from attncalc.homework.sheets import LONGEST_NAME, SUFFIXES, Sheet
 from attncalc.inputs.paths import exists, is_folder, shown
 from attncalc.inputs.reading import Reading
@@ -26,30 +27,55 @@ class Submission(NamedTuple):
 
     name: str  # of its student, as far as its place tells
     source: str
-    path: Path | None = None
+    path: Path | None = None  # of the file that it is, or stands in
     sheet: Sheet | None = None
     error: str = ""  # why what was read of it is no sheet
     hint: str = ""
 
 
 def submissions(words: Sequence[str], key_file: str, reading: Reading, key: Key) -> list[Submission]:
-    """The sheets that words mean: files, folders, patterns; one CSV file with a student in each row is many."""
-    paths = [path for word in words for path in _paths(word)]
-    if len(paths) > MOST_SHEETS:
-        raise InputError(f"there are {len(paths):,} sheets, and {MOST_SHEETS:,} at most are graded at once")
-    if len(paths) == 1 and paths[0].suffix.lower() in (".csv", ".tsv") and paths[0].is_file():
-        rows = class_list(paths[0], reading, key)
-        if rows is not None:
-            return [
-                Submission(row.student, row.source, sheet=row.sheet, error=row.error, hint=row.hint) for row in rows
-            ]
-    stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
+    """The sheets that words mean: files, folders, patterns; a CSV file with a student in each row is many."""
     owner = _identity(Path(key_file))
-    return [
-        Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
-        for path in paths
+    paths = [
+        path
+        for word in words
+        for path in _paths(word)
         if owner is None or _identity(path) != owner or path.is_symlink()
     ]
+    _must_be_few(len(paths))
+    names = Counter(path.name for path in paths)
+    stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
+    found: list[Submission] = []
+    for path in paths:
+        one = Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
+        found += _rows(one, path, reading, key, path.name if names[path.name] == 1 else str(path), len(paths) == 1)
+    _must_be_few(len(found))
+    return found
+
+
+def _must_be_few(sheets: int) -> None:
+    if sheets > MOST_SHEETS:
+        raise InputError(f"there are {sheets:,} sheets, and {MOST_SHEETS:,} at most are graded at once")
+
+
+def _rows(one: Submission, path: Path, reading: Reading, key: Key, source: str, alone: bool) -> list[Submission]:
+    """The rows of a file that is a class list, else the file as it is.
+
+    What is wrong with the headings of a list costs that list alone where there are other files; those may be strangers'
+    sheets, and have their limits.
+    """
+    if path.suffix.lower() not in (".csv", ".tsv") or not _is_regular(path) or (path.is_symlink() and not alone):
+        return [one]  # why it cannot be read is told where it is marked as a sheet
+    try:
+        with limited(timed=not alone):
+            rows = class_list(path, reading, key, source, alone=alone)
+    except InputError as fault:
+        if alone:
+            raise
+        return [one._replace(error=fault.message, hint=fault.hint)]
+    if rows is None:
+        return [one]
+    return [Submission(row.student, row.source, path, row.sheet, row.error, row.hint) for row in rows]
 
 
 def _name(path: Path, *, alone: bool) -> str:
@@ -73,6 +99,13 @@ def _paths(word: str) -> list[Path]:
     if not fitting:
         raise InputError(f"no file fits {quoted(word)}")
     return fitting
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, a folder that must not be entered
+        return False
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

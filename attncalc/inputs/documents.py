@@ -40,6 +40,8 @@ def load_document(word: str, reading: Reading) -> Document:
     if found is None:
         raise InputError(f"there is no document {quoted(word)}", hint="attncalc run problem.json")
     contents = found.contents
+    if found.name or found.at:
+        raise InputError(f"{quoted(word)} is a part of a document", hint=f"name the whole: {contents.source}")
     if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
         raise InputError(
             f"{contents.source} is not a document", hint="a document is a JSON object with its calculation"

@@ -23,6 +23,7 @@ _MENDS = (
     (r"[+-]?([OoIl]|(?=.*\d)[\dOoIl.]+)", "the letters O and l are not the digits 0 and 1"),
     (r"(?i:true|false)", BOOLEANS_HINT),
     (r"(?i:n/?a|none|null|-+|\?)", GAPS_HINT),
+    (r"[A-Za-z_]\w*=.*", "leave out the name and its sign; an operand is named as --q 1,2"),
     (r"=.*", "save the values in place of the formulas"),
     (r".*[*^(].*", "an entry is a number, 1/3, sqrt(2) or pi: give the result of a formula"),
 )

@@ -46,7 +46,9 @@ def labelled_row(given: Given, label: str) -> Given:
     if not labels:
         raise InputError(
             f"{given.source} is one array without row labels, so there is no {quoted(label)} in it",
-            hint="a table's first column is read as labels where it holds no number, or with --labels",
+            hint=f"{given.source}#[{label}] is the entry at {label}, counted from 0"
+            if label.isdecimal() and label.isascii()
+            else "a table's first column is read as labels where it holds no number, or with --labels",
         )
     if not found:
         known = ", ".join(visible(word, 40) for word in labels[:10])

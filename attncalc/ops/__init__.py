@@ -26,7 +26,7 @@ ROWS = {
     "choices": "abs and equal held less less_equal maximum minimum not sign where",
     "classes": "factorial log_factorial one_hot select whole",
     "heads": "gather merge repeat split",
-    "lengths": "angle cosine_ratio root_of_sum",
+    "lengths": "angle cosine_ratio root_of_mean root_of_sum",
     "linear": "matmul outer solve transpose",
     "pairs": "every_other interleave rotate",
     "parts": "concat listed slice",
@@ -52,8 +52,8 @@ FUNCTIONS = {
     "classes": "factorial log_factorial one_hot select whole",
     "functions": "absolute affine angle_between arccos compare_equal concat cos cosine_ratio exp first_maximum held "
     "index keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean merge minimum "
-    "outer over_all part_of peak per power ranking ratio rename repeat root_of_sum safely sign sin softmax "
-    "softmax_slopes solve split spread sqrt tan tanh total weigh",
+    "outer over_all part_of peak per power ranking ratio rename repeat root_of_mean root_of_sum safely sign sin "
+    "softmax softmax_slopes solve split spread sqrt tan tanh total weigh",
     "pairs": "every_other interleave put_together rotate take_apart",
     "rows": "bucket lookup stack take",
     "sampling": "random_normal",

@@ -195,6 +195,11 @@ def root_of_sum(sums: Node, x: Node, p: Number, over: str | None = None) -> Node
     return Node("root_of_sum", sums, x, p=p, over=over or x.names[-1])
 
 
+def root_of_mean(squares: Node, x: Node, over: str | None = None) -> Node:
+    """The root of the mean of x², given that mean; it goes by x itself where the squares overflow or vanish."""
+    return Node("root_of_mean", squares, x, over=over or x.names[-1])
+
+
 def cosine_ratio(dot: Node, norms: Node, a: Node, b: Node, over: str | None = None) -> Node:
     """a·b over ‖a‖·‖b‖, given both; it goes by the vectors themselves where the products overflow or vanish."""
     return Node("cosine_ratio", dot, norms, a, b, over=over or a.names[-1])

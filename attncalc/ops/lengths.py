@@ -11,6 +11,7 @@ from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
 from attncalc.ops.functions import arccos, per, power, sqrt
 from attncalc.ops.kernels import is_exact
+from attncalc.ops.kernels import sqrt as root
 from attncalc.ops.sums import axis_of, mixes
 
 
@@ -33,6 +34,22 @@ def _root(node: Node, total: Array, x: Array) -> Array:
         return np.asarray(plain)
     # The powers overflow or vanish though the norm does not: divide by the largest entry first.
     return np.where(safe, plain, np.sum((size / unit) ** p, axis=axis) ** (1 / p) * largest)
+
+
+def _root_of_mean(node: Node, squares: Array, x: Array) -> Array:
+    plain = root(squares)
+    if is_exact(squares):
+        return np.asarray(plain)
+    axis, limits = axis_of(node, 1), np.finfo(squares.dtype)
+    top = np.max(np.abs(x), axis=axis, keepdims=True)
+    power_ = np.squeeze(top, axis) ** 2
+    safe = (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps) | (np.squeeze(top, axis) == 0)
+    if safe.all():
+        return np.asarray(plain)
+    # The squares overflow or vanish though their root does not: divide by the largest entry first.
+    scaled = x / np.where(top == 0, 1, top)
+    by_largest = np.sqrt(np.mean(scaled * scaled, axis=axis)) * np.squeeze(top, axis)
+    return np.asarray(np.where(safe, plain, by_largest))
 
 
 def _root_text(node: Node, total: str, x: str) -> str:
@@ -111,6 +128,23 @@ OPS |= {
             else ""
         ),
         mixes=mixes,
+        boxed=True,
+        narrow=True,
+    ),
+    "root_of_mean": Op(
+        _root_of_mean,
+        lambda args, squares, x: squares,
+        OPS["sqrt"].text,
+        OPS["sqrt"].latex,
+        lambda node, at, look: Form("√", (pick(node, 0, at),)),
+        binds=1,
+        takes=(0, 9),
+        vjp=lambda g, y, node, squares, x: [g / (2 * y), None],
+        because=OPS["sqrt"].because,
+        body=lambda node, squares, x: sqrt(squares),
+        about=OPS["sqrt"].about,
+        mixes=mixes,
+        noun="root",
         boxed=True,
         narrow=True,
     ),

@@ -7,6 +7,7 @@ from typing import Any
 
 from attncalc.card import Card
 from attncalc.render.card_sections import Entry, Section, example, sections
+from attncalc.render.parts import inline
 from attncalc.render.view import NARROWEST, View
 
 FORMATS = ("table", "plain", "markdown", "json")
@@ -28,7 +29,12 @@ def _result(card: Card, format: str, view: View) -> str:
 
 
 def _run(card: Card) -> str:
-    return f"attncalc sample {card.calculation} | attncalc run -"
+    *derivative, name = card.calculation.split(" ")
+    if not derivative:
+        return f"attncalc sample {name} | attncalc run -"
+    given = card.sample.problem.inputs.get("upstream")
+    upstream = f' --upstream "{inline(given)}"' if given else ""
+    return f"attncalc sample {name} | attncalc {card.calculation} -{upstream}"
 
 
 def _table(card: Card, view: View) -> str:

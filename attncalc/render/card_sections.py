@@ -72,7 +72,9 @@ def _step(line: StepLine, number: int | None = None) -> Entry:
         parts = f"{line.likewise[0]} … {line.likewise[-1]}"
     same = f" (likewise in {parts})" if parts else ""
     latex = f"{line.symbol_latex} = {line.latex}" if line.latex else ""
-    return Entry(f"{name} = {line.formula}{shape}", latex, line.why + same, "" if number is None else f"{number}. ")
+    spoken = f" = {line.symbol}" if number is not None and line.symbol.startswith("∂") else ""
+    mark = "" if number is None else f"{number}. "
+    return Entry(f"{name}{spoken} = {line.formula}{shape}", latex, line.why + same, mark)
 
 
 def _costs(card: Card) -> Iterator[Entry]:

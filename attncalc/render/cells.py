@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.errors import ShapeError
 from attncalc.numbers import format_number
-from attncalc.render.view import View, as_read
+from attncalc.render.view import View, as_read, asked_for, shown
 from attncalc.render.window import table_at
 from attncalc.render.worked import leading, written
 from attncalc.trace import Step, Trace
@@ -38,9 +38,9 @@ class Line(NamedTuple):
 
 
 def lines(trace: Trace, view: View) -> Iterator[Line]:
-    """The entries that are asked for, in order: those of one step, or of every step."""
+    """The entries that are asked for, in order: those of one step, or of every step that is to be shown."""
     if view.cells == ("all",):
-        for step in trace.steps:
+        for step in [asked_for(trace, view)] if view.bare else [step for _, step in shown(trace, view)]:
             yield from _of_step(step, None, view)
     else:
         for word in view.cells:

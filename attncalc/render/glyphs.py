@@ -55,7 +55,7 @@ _WORDS = (
     (r"\|([^|]*)\|", r"the absolute value of \1"),
     (r"√", "the square root of "),
     (r"Σ\s*", "the sum of "),
-    (r"(\w|\))ᵀ", r"\1 transposed"),
+    (r"([\w)\]])ᵀ", r"\1 transposed"),
     (r"²", " squared"),
     (r"\^", " to the power "),
     (r"\s*⊙\s*", " times entry by entry "),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.errors import AttncalcError
+from attncalc.problem import solve
 
 Array = NDArray[Any]
 few = settings(max_examples=20)
@@ -160,6 +161,13 @@ class TestMaskedThroughout:
         assert_array_equal(t["weights"][1], [0, 0])
         assert_array_equal(t.result[1], [0, 0])
         assert_allclose(t["weights"].sum(axis=-1), [1, 0, 1])
+
+    def test_is_told_from_one_whose_weights_are_rounded_to_0(self) -> None:
+        q, k = np.zeros((2, 2)), np.zeros((3, 2))
+        problem = ac.attention(q, k, k, mask=[[1, 1, 1], [0, 0, 0]]).problem
+        t = solve(problem, round_to=0)
+        assert_array_equal(t["weights"], np.zeros((2, 3)))
+        assert [w.partition(":")[0] for w in t.warnings] == ["every key is masked for query 1"]
 
     def test_is_named_in_a_warning(self) -> None:
         (warning,) = ac.attention(**self.OPERANDS, mask=self.MASK).warnings

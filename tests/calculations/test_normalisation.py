@@ -56,6 +56,15 @@ def test_a_constant_row_has_no_spread(entry: float) -> None:
         ac.layernorm([[entry] * 3], eps=0)
 
 
+@pytest.mark.parametrize("name", ["layernorm", "rmsnorm", "batchnorm"])
+@pytest.mark.parametrize("power", [-600, -531, -510, 510, 600], ids="2^{}".format)
+def test_without_epsilon_squares_that_overflow_or_vanish_cost_no_digits(name: str, power: int) -> None:
+    x = np.array([[1.0, 2.0, 4.0, -3.0], [0.5, 7.0, 1.0, 2.0], [3.0, 0.25, -1.0, 5.0]])
+    scaled = getattr(ac, name)(x * 2.0**power, eps=0)
+    assert_allclose(scaled.result, getattr(ac, name)(x, eps=0).result, rtol=1e-15)
+    assert all("is right" in warning for warning in scaled.warnings)
+
+
 def test_a_large_offset_costs_no_digits() -> None:
     assert_allclose(ac.layernorm([[1e8 + 1, 1e8 + 2, 1e8 + 3, 1e8 + 4]])["variance"], [1.25])
 

@@ -108,6 +108,13 @@ class TestList:
         assert [line for line in lines if line and line[0] != " "] == list(dict.fromkeys(FAMILIES.values()))
         assert len([line for line in lines if line[:1] == " "]) == len(TABLE)
 
+    @pytest.mark.parametrize("width", [40, 60, 80, 100])
+    @pytest.mark.parametrize("verb", ["list", "sample"])
+    def test_keeps_to_the_width(self, run: Run, verb: str, width: int) -> None:
+        wide, narrow = (run(verb, env={"COLUMNS": str(columns)}).stdout for columns in (1000, width))
+        assert max(map(len, narrow.splitlines())) <= width
+        assert "".join(narrow.split()) == "".join(wide.split())  # nothing is lost, words may be parted at a hyphen
+
     def test_plainly_is_a_name_and_a_line_each(self, run: Run) -> None:
         rows = [line.split("\t") for line in stdout(run, "list", "-f", "plain").splitlines()]
         assert rows == [[name, line] for name, (_, line) in TABLE.items()]

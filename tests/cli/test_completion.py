@@ -14,6 +14,8 @@ LINES = [
     ("attncalc soft", {"softmax"}),
     ("attncalc grad atten", {"attention"}),
     ("attncalc explain co", {"concentration", "conv", "cosine", "complexity"}),
+    ("attncalc explain gra", {"grad", "gradient"}),
+    ("attncalc explain grad atten", {"attention"}),
     ("attncalc softmax --te", {"--temperature"}),
     ("attncalc attention --scale d", {"default"}),
     ("attncalc attention --color a", {"always", "auto"}),

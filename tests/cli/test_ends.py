@@ -135,6 +135,28 @@ def test_a_signal_ends_it_without_a_word(attncalc_command: list[str], tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
+LOADING = """
+import sys
+class Interruption:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interruption())
+from attncalc.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["signal", "typing", "numpy", "typer", "attncalc.cli", "attncalc.errors", "attncalc.calculations.vectors"]
+)
+def test_an_interruption_while_it_loads_is_quiet_too(module: str) -> None:
+    call = [sys.executable, "-S", "-c", LOADING.format(module=module), *COSINE]
+    folders = os.pathsep.join(filter(None, sys.path))  # found without `site`, which loads some of these beforehand
+    done = subprocess.run(call, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": folders}, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 130)
+
+
 def wait_until_reading(standard_input: IO[bytes]) -> None:
     """Until the program has begun to empty its pipe, which is filled to the brim with blanks before that."""
     pipe = standard_input.fileno()

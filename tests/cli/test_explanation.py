@@ -39,11 +39,26 @@ class TestExplain:
     def test_takes_a_name_as_the_library_spells_it_too(self, run: Run, name: str) -> None:
         assert run("explain", name).stdout.startswith("log-softmax\n")
 
+    @pytest.mark.parametrize("words", [["grad attention"], ["grad", "attention"]], ids=" + ".join)
+    def test_takes_the_derivative_of_a_calculation_in_one_word_or_in_two(self, run: Run, words: list[str]) -> None:
+        done = run("explain", *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("grad attention\nThe backward pass of attention. ")
+        assert "  11. grad_q = ∂L/∂Q = ∂L/∂scores·K → [n, d_k]\n" in done.stdout
+        assert "  attncalc sample attention | attncalc grad attention -\n" in done.stdout
+
     def test_its_example_runs(self, run: Run) -> None:
         card = run("explain", "cosine").stdout
         assert "attncalc sample cosine | attncalc run -" in card
         sample = run("sample", "cosine").stdout
         assert run("run", "-", "-q", "-f", "plain", input=sample).stdout.startswith("0.978")
+
+    @pytest.mark.parametrize(("name", "upstream"), [("softmax", "1 0 0"), ("unembed", "1 0 0 0")])
+    def test_the_example_of_a_derivative_runs_too(self, run: Run, name: str, upstream: str) -> None:
+        card = run("explain", "grad", name).stdout
+        assert f'attncalc sample {name} | attncalc grad {name} - --upstream "{upstream}"' in card
+        slopes = run("grad", name, "-", "--upstream", upstream, "-q", input=run("sample", name).stdout).stdout
+        assert slopes.splitlines()[-1] in card
 
     def test_writes_a_file_in_the_format_of_its_suffix(self, run: Run, tmp_path: Path) -> None:
         assert run("explain", "attention", "-o", "card.md").stdout == ""
@@ -57,16 +72,38 @@ class TestExplain:
             ([], "explain takes the name of one calculation, but 0 words were given", "attncalc explain attention"),
             (["a", "b"], "explain takes the name of one calculation, but 2 words were given", "attncalc explain"),
             (["atention"], 'there is no calculation called "atention"', "did you mean attention"),
+            (
+                ["grad"],
+                "explain grad needs the name of a calculation",
+                "attncalc explain grad attention; attncalc list",
+            ),
+            (["grad", "atention"], 'there is no calculation called "atention"', "did you mean attention"),
+            (["grad mips"], "ranking has no gradient", ""),
+            (["check"], 'explain is for calculations, and "check" is none', "attncalc check --help explains it"),
+            ([""], 'there is no calculation called ""', "attncalc list"),
+            (["here.json"], '"here.json" is a file, not a calculation', "attncalc run here.json --explain explains"),
             (["zzz"], 'there is no calculation called "zzz"', "attncalc list names them all"),
             (["softmax", "-f", "html"], '--format takes table, plain, markdown or json, not "html"', ""),
         ],
     )
-    def test_what_cannot_be_explained_is_one_line(self, run: Run, words: list[str], fault: str, hint: str) -> None:
+    def test_what_cannot_be_explained_is_one_line(
+        self, run: Run, tmp_path: Path, words: list[str], fault: str, hint: str
+    ) -> None:
+        (tmp_path / "here.json").write_text("[1]")
         done = run("explain", *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert fault in done.stderr
         assert hint in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_mistakes_of_a_backward_pass_are_told_where_they_stand(run: Run) -> None:
+    done = run("mistakes", "grad", "attention")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "Error: the mistakes of grad attention are listed with those of attention\n"
+        "hint: attncalc explain grad attention tells those of the backward pass alone\n"
+    )
 
 
 class TestExplainedSteps:

@@ -412,6 +412,13 @@ CALLS = {
         ),
         "is q.json transposed? --transpose a turns it round",
     ),
+    "matmul q.json k.json --transpose a,b": (
+        (
+            "cannot form A·B: A is m=3 × n=2 but B is n=3 × p=2; the inner sizes must agree, (m×n)(n×p) → "
+            "(m×p), and here they are (3×2)(3×2) (a from q.json, b from k.json)"
+        ),
+        "a is turned round by --transpose: leave a out of it",
+    ),
     "matmul 1,2": (
         "matmul needs a and b, but b is missing",
         "",
@@ -434,6 +441,10 @@ CALLS = {
     "grad cosinee 1,2 3,4": (
         'attncalc grad has no calculation "cosinee"',
         "did you mean cosine?",
+    ),
+    "grad q.json": (
+        'attncalc grad has no calculation "q.json"',
+        "a calculation's name comes first: attncalc grad attention FILE",
     ),
     "grad cosine 1,2 3,4 --wrt c": (
         "there is no gradient with respect to 'c': cosine was given a and b",

@@ -66,6 +66,13 @@ def test_the_key_is_right_against_its_problem(run: Run, quiz: Path) -> None:
     assert run("grade", "quiz/key.json", "quiz/sheet.csv").returncode == 1
 
 
+@pytest.mark.parametrize("against", ["key.json", "problem.json"], ids=["against the key", "against itself"])
+def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
+    done = run("check", "quiz/problem.json", f"quiz/{against}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert " without answers, where answers are wanted\nhint: answers stand under" in done.stderr
+
+
 def test_without_a_seed_it_says_which_one_it_took(run: Run, tmp_path: Path) -> None:
     said = run("quiz", "dot", "-o", "one").stderr
     seed = said.removeprefix("note: --seed ").partition(" ")[0]

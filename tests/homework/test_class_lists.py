@@ -1,4 +1,4 @@
-"""A class in one CSV file: whose row says what, and what is wrong in a row costs that row alone."""
+"""A class in CSV files: whose row says what, and what is wrong in a row costs that row alone."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ TRACE = ac.softmax([1, 2])
 KEY = Key(TRACE.problem)
 IT_HAS = "it has shifted, exponentials, sum, softmax"
 HEAD = "student,softmax[0],softmax[1]"
+NOBODY = '2.csv:1: no column says whose a row is (call the column of the names "student")'
 QUOTE = "a quote does not enclose a whole cell, or is not closed"
 POINT = "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"
 
 
-def graded(path: Path) -> list[tuple[str, str]]:
+def graded(*paths: Path) -> list[tuple[str, str]]:
     """Each student with the verdict, or with why there is none."""
-    found = grade(TRACE.problem, submissions([str(path)], "key.json", Reading(), KEY), Reading(), Settings())
+    words = [str(path) for path in paths]
+    found = grade(TRACE.problem, submissions(words, "key.json", Reading(), KEY), Reading(), Settings())
     return [(one.student, one.marked.verdict if one.marked is not None else one.fault) for one in found]
 
 
@@ -103,6 +105,63 @@ def test_each_row_is_marked(tmp_path: Path, text: str, rows: list[str]) -> None:
     path = tmp_path / "class.csv"
     path.write_text(text)
     assert [" ".join(one) for one in graded(path)] == rows
+
+
+@pytest.mark.parametrize(
+    ("texts", "rows"),
+    [
+        pytest.param(
+            [f"{HEAD}\nAnn,0.269,0.731\nBob,0.5,0.5\n", "Name;softmax[0];softmax[1]\nCy;0,269;0,731\nDi;0,5;0,5\n"],
+            ["Ann right", "Bob wrong", "Cy right", "Di wrong"],
+            id="a class over two files",
+        ),
+        pytest.param(
+            [f"{HEAD}\nAnn,0.269,0.731\n", "@student,Bob\n@softmax\n0.5,0.5\n", "0.269,0.731\n"],
+            ["Ann right", "Bob wrong", "2 right"],
+            id="a list, a sheet and a result",
+        ),
+        pytest.param(
+            [
+                f"{HEAD}\nAnn,0.269,0.731\n",
+                "softmax[0],softmax[1]\n0.269,0.731\n",
+                "pupil,softmax[0],softmax[1]\nBob,0.269,0.731\nCy,0.5,0.5\n",
+            ],
+            ["Ann right", "1 right", f"2 {NOBODY}"],
+            id="a row without a name is that of whom the file is called after, several are nobody's",
+        ),
+        pytest.param(
+            [f"{HEAD}\nAnn,0.269,0.731\n", "student,softmax[0],sofmax[1]\nBob,0.269,0.731\n", "\n \n"],
+            ["Ann right", '1 1.csv:1:3: softmax has no step "sofmax" (did you mean softmax?)', "2 2.csv is empty"],
+            id="a list with a fault costs that list alone",
+        ),
+    ],
+)
+def test_each_list_of_several_files_is_a_class(tmp_path: Path, texts: list[str], rows: list[str]) -> None:
+    paths = [tmp_path / f"{i}.csv" for i in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    assert [" ".join(one).replace(f"{tmp_path}/", "") for one in graded(*paths)] == rows
+
+
+def test_rows_of_lists_that_are_called_alike_say_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("monday/class.csv", "tuesday/class.csv", "late.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{HEAD}\nAnn,0.269,0.731\n")
+    found = submissions(["monday", "tuesday", "late.csv"], "key.json", Reading(), KEY)
+    assert [one.source for one in found] == ["monday/class.csv:2", "tuesday/class.csv:2", "late.csv:2"]
+
+
+@pytest.mark.parametrize("words", ["class.csv", "class.csv late.csv"])
+def test_a_report_is_not_written_over_a_list(run: Run, tmp_path: Path, words: str) -> None:
+    for name in ("class.csv", "late.csv"):
+        (tmp_path / name).write_text(f"{HEAD}\nAnn,0.269,0.731\n")
+    run("softmax", "1,2", "-o", "key.json")
+    done = run("grade", "key.json", *words.split(), "--report", "csv", "-o", "class.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: cannot write class.csv: the calculation reads it\n")
+    assert (tmp_path / "class.csv").read_text().startswith(HEAD)
 
 
 HEADINGS = {

@@ -16,6 +16,7 @@ import pytest
 from cli.test_commands import Run
 
 import attncalc as ac
+from attncalc.cli.grading import SUFFIXES
 from attncalc.homework.grading import Graded, Settings, grade
 from attncalc.homework.reports import REPORTS, file_name, gradescope, lines, report
 from attncalc.homework.sheets import from_tree
@@ -323,6 +324,31 @@ def test_a_report_goes_to_a_file_and_the_table_is_printed(run: Run, homework: Pa
     assert done.stdout.startswith("student")
     assert done.stderr == "Error: 1 of 3 sheets cannot be read: cy\n"
     assert (homework / "report").read_text() == run("grade", "problem.json", "sheets", "--report", form).stdout
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_report_has_the_format_of_its_suffix_unless_one_is_named(run: Run, homework: Path, suffix: str) -> None:
+    done = run("grade", "problem.json", "sheets", "-o", f"class{suffix}")
+    assert (done.returncode, done.stdout.partition(" ")[0]) == (2, "student")
+    meant = run("grade", "problem.json", "sheets", "-f", SUFFIXES[suffix]).stdout
+    assert (homework / f"class{suffix}").read_text() == meant
+    run("grade", "problem.json", "sheets", "-f", "tap", "-o", f"class{suffix}")
+    assert (homework / f"class{suffix}").read_text().startswith("TAP version 13\n")
+
+
+@pytest.mark.parametrize("name", ["class.txt", "class"])
+def test_a_report_whose_format_nobody_tells_is_not_written(run: Run, homework: Path, name: str) -> None:
+    done = run("grade", "problem.json", "sheets", "-o", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"Error: cannot tell the format of {name} from its suffix\n"
+        "hint: known suffixes are .json, .csv, .md, .html, .xml, .tap; for any other, give -f FORMAT\n"
+    )
+    assert not (homework / name).exists()
+
+
+def test_no_report_at_all_is_the_table(run: Run, homework: Path) -> None:
+    assert run("grade", "problem.json", "sheets", "-o", "-").stdout == run("grade", "problem.json", "sheets").stdout
 
 
 def test_gradescope_has_a_file_for_each_and_writes_them_anew(run: Run, homework: Path) -> None:

@@ -92,3 +92,25 @@ def test_steps_under_another_word_are_told_where_they_stand() -> None:
     with pytest.raises(InputError) as error:
         from_tree({"answers": {"w": [1]}}, "s.json")
     assert (error.value.message, error.value.hint) == ("s.json: answers is an object, not numbers", BY_NAME)
+
+
+@pytest.mark.parametrize(
+    ("tree", "of"),
+    [
+        pytest.param({"attncalc": 1, "calculation": "softmax", "inputs": {"x": [1, 2]}}, " of softmax", id="a problem"),
+        pytest.param({"calculation": "grad softmax", "x": [1, 2]}, " of grad softmax", id="one written by hand"),
+        pytest.param({"calculation": 3}, "", id="one of no name"),
+    ],
+)
+def test_a_problem_is_no_sheet(tree: dict[str, object], of: str) -> None:
+    with pytest.raises(InputError) as error:
+        from_tree(tree, "p.json")
+    assert error.value.message == f"p.json is a problem{of} without answers, where answers are wanted"
+    assert error.value.hint == 'answers stand under "steps", by their names'
+
+
+@pytest.mark.parametrize(
+    "answered", [{"result": [1]}, {"steps": {}}, {"steps": {"w": [1]}}], ids=["one", "none", "some"]
+)
+def test_a_problem_with_answers_is_a_sheet(answered: dict[str, object]) -> None:
+    assert from_tree({"calculation": "softmax", "inputs": {"x": [1]}, **answered}, "p.json").source == "p.json"

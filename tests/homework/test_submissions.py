@@ -42,6 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pytest.param("both", ["dan", "dan"], id="a file of each format"),
         pytest.param("key.json hand-in/ann.json", ["ann"], id="the key is no sheet"),
         pytest.param("nowhere.json", ["nowhere"], id="what is not there has a row of its own"),
+        pytest.param(f"{'n' * 300}.csv ann.csv", ["n" * 199 + "…", "ann"], id="so has a list of an impossible name"),
     ],
 )
 def test_words_mean(home: Path, words: str, names: list[str]) -> None:

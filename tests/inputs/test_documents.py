@@ -180,10 +180,12 @@ def test_faults(folder: Path, document: Any, message: str, hint: str) -> None:
         ("1,2", 'there is no document "1,2"'),
         ("@gone.json", "there is no file gone.json"),
         ("p.npy", "p.npy is not a document"),
+        ("p.json#steps", '"p.json#steps" is a part of a document'),
     ],
 )
 def test_no_document(folder: Path, word: str, message: str) -> None:
     np.save(folder / "p.npy", np.eye(2))
+    save(folder, {"calculation": "softmax", "inputs": {"x": [1, 2]}, "steps": []})
     with pytest.raises(InputError) as caught:
         load_document(word, Reading())
     assert caught.value.message == message

@@ -81,6 +81,7 @@ BAD = [
     ("null", '"null" is not a number', GAPS),
     ("true", '"true" is not a number', "true and false stand in masks alone: write 1 and 0"),
     ("=1+1", '"=1+1" is not a number', "save the values in place of the formulas"),
+    ("q=1", '"q=1" is not a number', "leave out the name and its sign; an operand is named as --q 1,2"),
     ("2**3", '"2**3" is not a number', NO_FORMULA),
     ("2^3", '"2^3" is not a number', NO_FORMULA),
     ("sqrt(-2)", '"sqrt(-2)" is not a number', NO_FORMULA),

@@ -94,6 +94,11 @@ MISSES: list[tuple[str, str, str]] = [
     ("two.json#v", 'two.json holds no "v"', "it holds u, w[0]"),
     ("two.json#u[2]", "two.json#u has no [2]: its leading axis goes from 0 to 1", ""),
     ("a.json#u", 'a.json is one array without row labels, so there is no "u" in it', UNLABELLED),
+    (
+        "a.json#1",
+        'a.json is one array without row labels, so there is no "1" in it',
+        "a.json#[1] is the entry at 1, counted from 0",
+    ),
     ("c", 'q: "c" is both the file c.json and the file c.csv', "write @c.json or @c.csv"),
     ("c#u", '"c#u" may be in c.json and c.csv', "give the suffix"),
     ("", "q: the word is empty", "1,2,3 is a vector, q.json a file, - standard input"),

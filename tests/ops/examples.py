@@ -64,6 +64,7 @@ from attncalc.ops import (
     ratio,
     rename,
     repeat,
+    root_of_mean,
     root_of_sum,
     rotate,
     safely,
@@ -278,6 +279,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x: root_of_sum(total(x**2, "n"), x, 2, "n"), "n=3 m=2"),
         example(lambda x: root_of_sum(total(x**3), x, 3), "n=3 m=4: positive"),
         example(lambda x: root_of_sum(total(x**1.5), x, 1.5), "m=4: positive"),
+    ),
+    "root_of_mean": (
+        example(lambda x: root_of_mean(mean(x**2), x), "n=3 m=4"),
+        example(lambda x: root_of_mean(mean(x**2, "n"), x, "n"), "n=3 m=2"),
     ),
     "per": (example(lambda x, y: per(x, 1 + y, y), "n=3 m=4", "n=3 m=4: positive"),),
     "cosine_ratio": (example(cosine_of, "n=4", "n=4"), example(cosine_of, "b=2 n=3", "b=2 n=3")),

@@ -42,7 +42,9 @@ def test_tells_all_that_is_on_the_card(name: str, format: str) -> None:
 
 
 @pytest.mark.parametrize("width", [NARROWEST, 80, 120])
-@pytest.mark.parametrize("name", ["attention", "softmax", "kv-cache", "encoder-block", "rope", "residual"])
+@pytest.mark.parametrize(
+    "name", ["attention", "softmax", "kv-cache", "encoder-block", "rope", "residual", "grad attention"]
+)
 def test_keeps_to_the_width(name: str, width: int) -> None:
     lines = page(of(name), "table", View(width=width)).splitlines()
     assert max(map(len, lines)) <= width

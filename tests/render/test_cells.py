@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from attncalc.render import View, cells, render
 from attncalc.trace import Trace
 
@@ -14,6 +16,20 @@ def test_indices_say_once_whence_they_count(dot: Trace) -> None:
 
 def test_a_single_number_has_none(dot: Trace) -> None:
     assert "indices" not in cells.page(dot, View(cells=("dot",)))
+
+
+@pytest.mark.parametrize(
+    ("view", "places"),
+    [
+        (View(), ["products[0]", "products[1]", "products[2]", "dot"]),
+        (View(show=("products",)), ["products[0]", "products[1]", "products[2]"]),
+        (View(get="products"), ["products[0]", "products[1]", "products[2]"]),
+        (View(quiet=True), ["dot"]),
+    ],
+    ids=["every step", "those to show", "the one to get", "the result"],
+)
+def test_all_are_those_of_what_is_to_be_seen(dot: Trace, view: View, places: list[str]) -> None:
+    assert [line.place for line in cells.lines(dot, view._replace(cells=("all",)))] == places
 
 
 def test_a_narrow_page_breaks_lines_before_a_sign_and_keeps_numbers_whole(dot: Trace) -> None:

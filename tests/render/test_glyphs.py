@@ -29,6 +29,7 @@ SPELLED = [
     ("α·m\u0302/√v\u0302", "alpha*m_hat/sqrt(v_hat)", "α times m\u0302/the square root of v\u0302"),
     ("m\u0302 / (1 − β₁ᵗ)", "m_hat / (1 - beta_1^t)", "m\u0302 divided by (1 minus β₁ᵗ)"),
     ("(−1)ⁿ ∏ p", "(-1)^n prod p", "(minus 1)ⁿ ∏ p"),
+    ("Q[n=1]·K[n=0…1]ᵀ", "Q[n=1]*K[n=0...1]^T", "Q[n=1] times K[n=0…1] transposed"),
     ("½x, 1 − P(¬A)", "0.5x, 1 - P(not A)", "½x, 1 minus P(¬A)"),
     ("⌊(l + 2p)/s⌋", "floor((l + 2p)/s)", "⌊(l + 2p)/s⌋"),
     ("hôte", "h\\xf4te", "hôte"),
