@@ -42,6 +42,7 @@ class Op(NamedTuple):
     mixes: Callable[..., tuple[str, ...]] = lambda node: ()  # the axes along which entries meet
     body: Callable[..., Node] | None = None  # (node, *sources) → the definition in smaller primitives
     about: str | Callable[[Node], str] = ""  # what a teacher would say of it, for --explain
+    complex: bool = False  # of real numbers it may make complex ones
 
     binds: float = 0
     takes: tuple[float, ...] = (9, 9, 9, 9)

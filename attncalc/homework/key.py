@@ -238,7 +238,7 @@ class Key:
         """The answer in numbers; raises InputError for words where the step has none."""
         if answer.wordy is None:
             return answer
-        if key in self.spectral and answer.in_parts().wordy is None:
+        if key in self.perhaps_complex and answer.in_parts().wordy is None:
             return answer
         words, value = self.words.get(key), self.value(key)
         if words is None or value is None or words.size != answer.value.size:
@@ -246,18 +246,16 @@ class Key:
         return answer.of_words(*(np.reshape(part, answer.shape) for part in (words, value)))
 
     @cached_property
-    def spectral(self) -> frozenset[StepKey]:
-        """The steps that may be complex: eigenvalues and eigenvectors, and what is made of them."""
-        if not any(node.sources[0].op == "eigenvectors" for node in self.nodes.values()):
-            return frozenset()
-        found = {node for node in walk(*self.nodes.values()) if node.op in ("eigenvalues", "eigenvectors")}
-        return frozenset(key for key, node in self.nodes.items() if not found.isdisjoint(walk(node)))
+    def perhaps_complex(self) -> frozenset[StepKey]:
+        """The steps that may be complex, and those that are made of them."""
+        first = {node for node in self.nodes.values() if node.sources[0].row.complex}
+        return frozenset(key for key, node in self.nodes.items() if first and not first.isdisjoint(walk(node)))
 
     @cached_property
     def complex(self) -> frozenset[StepKey]:
         """The steps that are complex with these operands."""
-        values = self.ways.values([self.nodes[key].sources[0] for key in self.spectral])
-        return frozenset(key for key in self.spectral if values[self.nodes[key].sources[0]].dtype.kind == "c")
+        values = self.ways.values([self.nodes[key].sources[0] for key in self.perhaps_complex])
+        return frozenset(key for key in self.perhaps_complex if values[self.nodes[key].sources[0]].dtype.kind == "c")
 
     @cached_property
     def words(self) -> dict[StepKey, Array]:

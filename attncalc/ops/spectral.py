@@ -159,12 +159,13 @@ OPS |= {
         no_gradient=_NO_SLOPE,
         flops=None,
     ),
-    "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", "", at=_eigenvalue_cell),
+    "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", "", at=_eigenvalue_cell, complex=True),
     "eigenvectors": _row(
         lambda node, a: each(a, lambda matrix: eigen(matrix)[1]),
         _eigenvector_axes,
         "eigenvectors of {0}",
         "an entry of a unit vector v with a·v = λ·v",
+        complex=True,
     ),
     "left_singular_vectors": _row(
         lambda node, a: each(a, lambda matrix: svd(matrix)[0]),
