@@ -19,7 +19,8 @@ from attncalc.graph import Node
 from attncalc.large import exponential
 from attncalc.large.cores import on_all
 
-ROWS, KEYS, EDGE = 512, 512, 128
+ROWS, EDGE = 512, 128
+KEYS = {"float32": 512, "float64": 256}
 """So many queries and so many keys at a time, and so many keys where some are hidden: scores stay near their core."""
 SAFE = {"float32": 60.0, "float64": 300.0}
 """Scores up to here may be exponentiated as they are: neither a row's sum nor its smallest term leaves the range."""
@@ -179,8 +180,9 @@ def _block(
     count, band = len(out), pattern.band
     queries = Q[start : start + count] * Q.dtype.type(pattern.scale / (exponential.UNIT if by_table else 1))
     mixed, top = np.zeros((count, V.shape[-1]), out.dtype), np.full((count, 1), -np.inf, out.dtype)
-    room, beside = np.empty(count * KEYS, out.dtype), exponential.room()
-    for rows, keys in _tiles(band, start, start + count, K.shape[-1]):
+    most = KEYS[out.dtype.name]
+    room, beside = np.empty(count * most, out.dtype), exponential.room()
+    for rows, keys in _tiles(band, start, start + count, K.shape[-1], most):
         tall, wide = rows.stop - rows.start, keys.stop - keys.start
         weights = room[: tall * wide].reshape(tall, wide)
         np.matmul(queries[rows], K[:, keys], out=weights)
@@ -202,14 +204,14 @@ def _block(
     np.divide(mixed[:, :-1], np.where(sums == 0, 1, sums), out=out)
 
 
-def _tiles(band: Band, start: int, stop: int, keys: int) -> Iterator[tuple[slice, slice]]:
+def _tiles(band: Band, start: int, stop: int, keys: int, most: int) -> Iterator[tuple[slice, slice]]:
     """The queries of a block, counted from its start, and the keys that some of them see, tile by tile.
 
-    A tile in which something is hidden is a narrow one, so that little is worked out in vain.
+    A tile has `most` keys, and fewer where some are hidden, so that little is worked out in vain.
     """
     left, last = max(0, start - band.before), min(keys, band.keys, stop + band.after)
     while left < last:
-        right = min(left + KEYS, last)
+        right = min(left + most, last)
         if not _sees_all(band, start, stop, left, right):
             right = min(left + EDGE, last)
         top, bottom = max(start, left - band.after), min(stop, right + band.before)

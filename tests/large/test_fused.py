@@ -71,7 +71,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles that these sizes fill several times, the last one in part; exponentials as where NumPy has no AVX-512."""
     monkeypatch.setattr(exponential, "pays", lambda: True)
     monkeypatch.setattr(fused, "ROWS", 4)
-    monkeypatch.setattr(fused, "KEYS", 3)
+    monkeypatch.setattr(fused, "KEYS", {"float32": 3, "float64": 3})
     monkeypatch.setattr(fused, "EDGE", 2)
 
 
