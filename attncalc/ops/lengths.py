@@ -22,34 +22,35 @@ def _root(node: Node, total: Array, x: Array) -> Array:
 
         exponent = 1 / sympy.nsimplify(p, rational=True)
         return np.asarray(np.frompyfunc(lambda t: sympy.Pow(t, exponent), 1, 1)(total))
-    size, axis, limits = np.abs(x), axis_of(node, 1), np.finfo(total.dtype)
-    top = np.max(size, axis=axis, keepdims=True)
-    unit = np.where(top == 0, 1, top)
-    largest = np.squeeze(unit, axis)
-    power_ = largest**p
+    unit, largest, power_, safe = _largest(node, x, p)
     # 1/p is not exact, which shows in roots of large numbers: the largest entry's power is taken out of them.
     plain = np.sqrt(total) if p == 2 else (total / power_) ** (1 / p) * largest
-    safe = (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
     if safe.all():
         return np.asarray(plain)
-    # The powers overflow or vanish though the norm does not: divide by the largest entry first.
-    return np.where(safe, plain, np.sum((size / unit) ** p, axis=axis) ** (1 / p) * largest)
+    return np.where(safe, plain, np.sum((np.abs(x) / unit) ** p, axis=axis_of(node, 1)) ** (1 / p) * largest)
 
 
 def _root_of_mean(node: Node, squares: Array, x: Array) -> Array:
-    plain = root(squares)
+    plain = np.asarray(root(squares))
     if is_exact(squares):
-        return np.asarray(plain)
-    axis, limits = axis_of(node, 1), np.finfo(squares.dtype)
-    top = np.max(np.abs(x), axis=axis, keepdims=True)
-    power_ = np.squeeze(top, axis) ** 2
-    safe = (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps) | (np.squeeze(top, axis) == 0)
+        return plain
+    unit, largest, _, safe = _largest(node, x, 2)
     if safe.all():
-        return np.asarray(plain)
-    # The squares overflow or vanish though their root does not: divide by the largest entry first.
-    scaled = x / np.where(top == 0, 1, top)
-    by_largest = np.sqrt(np.mean(scaled * scaled, axis=axis)) * np.squeeze(top, axis)
-    return np.asarray(np.where(safe, plain, by_largest))
+        return plain
+    return np.where(safe, plain, np.sqrt(np.mean((x / unit) ** 2, axis=axis_of(node, 1))) * largest)
+
+
+def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Array]:
+    """The largest size of each row, to divide x by and without the axis; its power; whether that is safe.
+
+    Where powers overflow or vanish though their root does not, x is divided by the largest entry first.
+    """
+    axis, limits = axis_of(node, 1), np.finfo(x.dtype)
+    top = np.max(np.abs(x), axis=axis, keepdims=True)
+    unit = np.where(top == 0, 1, top)
+    largest = np.squeeze(unit, axis)
+    power_ = largest**p
+    return unit, largest, power_, (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
 
 
 def _root_text(node: Node, total: str, x: str) -> str:
