@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+NARROWEST = 40
+"""No page is narrower, whatever the terminal says."""
+
 
 def visible(text: str, limit: int | None = None) -> str:
     """The text with every character shown that would act rather than print: controls, escapes, bidirectional marks.

@@ -13,11 +13,9 @@ from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.cli.help import families, family
 from attncalc.errors import OptionError
-from attncalc.text import quoted
+from attncalc.text import NARROWEST, quoted
 
 FORMATS = ("table", "plain", "json")
-NARROWEST = 40
-"""No page is narrower, whatever the terminal says."""
 
 
 def command() -> Command:

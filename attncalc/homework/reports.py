@@ -16,14 +16,12 @@ from attncalc.homework.grading import Graded, hardest, tally
 from attncalc.homework.pages import blame, summary
 from attncalc.homework.verdicts import SOUND, WRONG, MarkedStep
 from attncalc.render.csv_ import harmless
-from attncalc.text import visible
+from attncalc.text import NARROWEST, visible
 
 REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html")
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
 """Of a student, in the table; reports have names in full."""
-NARROWEST = 40
-"""No page is narrower, whatever the terminal says."""
 
 
 def report(graded: Sequence[Graded], format: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from attncalc.card import Card
 from attncalc.render.card_sections import Entry, Section, example, sections
 from attncalc.render.parts import inline
-from attncalc.render.view import NARROWEST, View
+from attncalc.render.view import View
+from attncalc.text import NARROWEST
 
 FORMATS = ("table", "plain", "markdown", "json")
 PROSE = 100  # columns of a page that has no width of its own

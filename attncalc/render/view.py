@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.errors import AttncalcError
-from attncalc.text import visible
+from attncalc.text import NARROWEST, visible
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
     from attncalc.arrays import Array
-
-NARROWEST = 40
 
 
 class View(NamedTuple):

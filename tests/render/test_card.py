@@ -13,7 +13,8 @@ from attncalc.calculations import TABLE
 from attncalc.card import Card
 from attncalc.explain import card
 from attncalc.render.card import FORMATS, page
-from attncalc.render.view import NARROWEST, View
+from attncalc.render.view import View
+from attncalc.text import NARROWEST
 
 TEXTS = [form for form in FORMATS if form != "json"]
 
