@@ -68,9 +68,9 @@ def _called(words: Sequence[str]) -> str:
 
 def _a_file(word: str) -> OptionError | None:
     """The fault where a file was named in place of a calculation."""
-    from attncalc.inputs.paths import exists, is_folder
+    from attncalc.inputs.paths import is_file
 
-    if not exists(word) or is_folder(word):
+    if not is_file(word):
         return None
     mend = f"{PROGRAM} run {visible(word, 80)} --explain explains a problem"
     return OptionError(f"{quoted(word)} is a file, not a calculation", hint=mend)

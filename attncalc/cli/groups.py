@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import Any, cast
 
 import typer
@@ -90,7 +88,9 @@ class Calculations(TyperGroup):
 
     def mend(self, name: str) -> str:
         """What to write in place of a command that is not there."""
-        if _is_file(name):
+        from attncalc.inputs.paths import is_file  # few calls need it
+
+        if is_file(name):
             return f"a calculation's name comes first: {PROGRAM} {self.name} attention FILE"
         return near(name, list(self.commands)) or f"{PROGRAM} list names them all"
 
@@ -114,12 +114,6 @@ class Calculations(TyperGroup):
             with formatter.section(heading):
                 write_rows(formatter, [(f"{name:<{wide}}", line) for name, line in rows], wide)
         write_options(formatter, self.options)
-
-
-def _is_file(name: str) -> bool:
-    with suppress(OSError):  # a name that no file can have
-        return Path(name).is_file()
-    return False
 
 
 class Root(Calculations):
@@ -153,7 +147,9 @@ class Root(Calculations):
 
     def mend(self, name: str) -> str:
         """The near names, and what an operand or a wish for help may have been meant for."""
-        if _is_file(name):
+        from attncalc.inputs.paths import is_file  # few calls need it
+
+        if is_file(name):
             return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
         if name[:1].isdigit() or name[:1] == "[":
             return f"a calculation's name comes first: {PROGRAM} cosine 1,2 3,4"

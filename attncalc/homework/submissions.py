@@ -13,7 +13,7 @@ from attncalc.homework.class_lists import class_list
 from attncalc.homework.key import Key
 from attncalc.homework.limits import limited
 from attncalc.homework.sheets import LONGEST_NAME, SUFFIXES, Sheet
-from attncalc.inputs.paths import exists, is_folder, shown
+from attncalc.inputs.paths import exists, is_file, is_folder, shown
 from attncalc.inputs.reading import Reading
 from attncalc.text import quoted, visible
 
@@ -64,7 +64,7 @@ def _rows(one: Submission, path: Path, reading: Reading, key: Key, source: str, 
     What is wrong with the headings of a list costs that list alone where there are other files; those may be strangers'
     sheets, and have their limits.
     """
-    if path.suffix.lower() not in (".csv", ".tsv") or not _is_regular(path) or (path.is_symlink() and not alone):
+    if path.suffix.lower() not in (".csv", ".tsv") or not is_file(str(path)) or (path.is_symlink() and not alone):
         return [one]  # why it cannot be read is told where it is marked as a sheet
     try:
         with limited(timed=not alone):
@@ -99,13 +99,6 @@ def _paths(word: str) -> list[Path]:
     if not fitting:
         raise InputError(f"no file fits {quoted(word)}")
     return fitting
-
-
-def _is_regular(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that is too long, a folder that must not be entered
-        return False
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -29,7 +29,17 @@ def exists(path: str) -> bool:
 
 def is_folder(path: str) -> bool:
     """Whether there is a folder of that name."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_file(path: str) -> bool:
+    """Whether there is a file of that name: no folder, and no pipe or device that can be read only once."""
+    return stat.S_ISREG(_mode(path))
+
+
+def _mode(path: str) -> int:
+    """What kind of thing has that name; 0 where there is none, or none that may be looked at."""
     try:
-        return stat.S_ISDIR(Path(path).stat().st_mode)
-    except (OSError, ValueError):
-        return False
+        return Path(path).stat().st_mode
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return 0
