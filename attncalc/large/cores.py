@@ -8,6 +8,7 @@ stands on another library, its threads are left as they are and the pieces are d
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -31,21 +32,41 @@ class _Threads(NamedTuple):
 
 
 def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]:
-    """What the work makes of every piece, in their order; as many at a time as there are cores."""
-    pieces = list(pieces)
+    """What the work makes of every piece, in their order; as many at a time as there are cores.
+
+    This thread works as the others do, rather than wait for them.
+    """
+    left = deque(enumerate(pieces))
+    made: dict[int, Made] = {}
+    total = len(left)
+
+    def share() -> None:
+        try:
+            while (one := _taken(left)) is not None:
+                place, piece = one
+                made[place] = work(piece)
+                progress.tell("block", len(made), total)  # heard in this thread alone
+        finally:
+            left.clear()  # where a thread fails, or is interrupted, the others end with the piece that they have
+
     if _openblas() is None:
-        return _told(map(work, pieces), len(pieces))
-    with _one_core_each(), ThreadPoolExecutor(count()) as pool:
-        return _told(pool.map(work, pieces), len(pieces))
+        share()
+    else:
+        with _one_core_each(), ThreadPoolExecutor(max(1, count() - 1)) as pool:
+            others = [pool.submit(share) for _ in range(count() - 1)]
+            share()
+            for other in others:
+                other.result()
+        progress.tell("block", total, total)
+    return [made[place] for place in range(total)]
 
 
-def _told(made: Iterable[Made], total: int) -> list[Made]:
-    """Everything that is made, while whoever wants to know is told how much of it is done."""
-    found = []
-    for done, one in enumerate(made, start=1):
-        found.append(one)
-        progress.tell("block", done, total)
-    return found
+def _taken(left: deque[Piece]) -> Piece | None:
+    """The next of the pieces, which no other thread then has; None where none is left."""
+    try:
+        return left.popleft()
+    except IndexError:
+        return None
 
 
 def count() -> int:

@@ -136,7 +136,6 @@ def attend(node: Node, pattern: Pattern, values: Mapping[Node, Array]) -> Array:
     leads = node.axes[:-2]
     shape = tuple(axis.size for axis in leads)
     Q, K, V = (align(values[part], part.axes, leads + part.axes[-2:]) for part in pattern[:3])
-    V = np.concatenate([V, np.ones_like(V, shape=(*V.shape[:-1], 1))], axis=-1)  # their mixture is the sum of a row
     Q, K, V = (np.broadcast_to(part, shape + part.shape[-2:]) for part in (Q, K, V))
     result = np.empty(node.shape, values[pattern.Q].dtype)
     shift = not pattern.scale * _longest(Q, -1) * _longest(K, -2) <= SAFE[result.dtype.name]
@@ -174,14 +173,14 @@ def _block(
 ) -> None:
     """The rows of the result from a query on, tile by tile; with `shift` by the largest score so far of each row.
 
-    V ends in a column of ones, and what is mixed from it is what the rest is divided by. Exponentials by a table are of
-    scores in units of their own.
+    Exponentials by a table are of scores in units of their own.
     """
     count, band = len(out), pattern.band
     queries = Q[start : start + count] * Q.dtype.type(pattern.scale / (exponential.UNIT if by_table else 1))
-    mixed, top = np.zeros((count, V.shape[-1]), out.dtype), np.full((count, 1), -np.inf, out.dtype)
+    mixed, sums = np.zeros((count, V.shape[-1]), out.dtype), np.zeros((count, 1), out.dtype)
+    top = np.full((count, 1), -np.inf, out.dtype)
     most = KEYS[out.dtype.name]
-    room, beside = np.empty(count * most, out.dtype), exponential.room()
+    room, beside, ones = np.empty(count * most, out.dtype), exponential.room(), np.ones((most, 1), out.dtype)
     for rows, keys in _tiles(band, start, start + count, K.shape[-1], most):
         tall, wide = rows.stop - rows.start, keys.stop - keys.start
         weights = room[: tall * wide].reshape(tall, wide)
@@ -191,7 +190,9 @@ def _block(
             higher = np.maximum(top[rows], weights.max(axis=-1, keepdims=True))
             base = np.where(np.isfinite(higher), higher, 0)
             weights -= base
-            mixed[rows] *= np.exp(top[rows] - base)  # what was added so far had another shift
+            shrunk = np.exp(top[rows] - base)  # what was added so far had another shift
+            mixed[rows] *= shrunk
+            sums[rows] *= shrunk
             top[rows] = higher
         if by_table:
             exponential.exponentiate(weights, beside)
@@ -200,8 +201,8 @@ def _block(
         if not shift:
             _hide(weights, band, start + rows.start, keys.start, 0)
         mixed[rows] += weights @ V[keys]
-    sums = mixed[:, -1:]
-    np.divide(mixed[:, :-1], np.where(sums == 0, 1, sums), out=out)
+        sums[rows] += weights @ ones[:wide]  # faster than to add up
+    np.divide(mixed, np.where(sums == 0, 1, sums), out=out)
 
 
 def _tiles(band: Band, start: int, stop: int, keys: int, most: int) -> Iterator[tuple[slice, slice]]:

@@ -114,7 +114,27 @@ def test_progress_is_told() -> None:
     told: list[tuple[str, int, int | None]] = []
     with progress.told_to(lambda *told_of: told.append(told_of)):
         evaluate_large(each, found.values)
-    assert told == [("block", done, 14) for done in range(1, 15)]  # the first one says of what kind the values are
+    assert {(what, total) for what, _, total in told} == {("block", 14)}  # of 15: the first says what the values are
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert told[-1] == ("block", 14, 14)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_work_on_all_cores_keeps_its_order_and_ends_where_a_piece_fails(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(cores, "count", lambda: count)
+    assert cores.on_all(lambda piece: piece**2, range(30)) == [piece**2 for piece in range(30)]
+    assert cores.on_all(lambda piece: piece, []) == []
+    begun = []
+
+    def fail(piece: int) -> None:
+        begun.append(piece)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        cores.on_all(fail, range(30))
+    assert len(begun) <= count
 
 
 LINEAR = {
