@@ -93,8 +93,7 @@ def twice(graded: Sequence[Graded]) -> Iterator[str]:
         sources.setdefault(one.student, []).append(one.source)
     for student, found in sources.items():
         if len(found) > 1:
-            some = both(found) if len(found) <= MOST_TOLD else f"{', '.join(found[:MOST_TOLD])}, …"
-            yield f"{len(found)} sheets are from {quoted(student)}: {some}"
+            yield f"{len(found)} sheets are from {quoted(student)}: {both(found, MOST_TOLD)}"
 
 
 def stood(graded: Sequence[Graded]) -> int:
