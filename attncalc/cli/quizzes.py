@@ -111,7 +111,5 @@ def _sizes(words: Sequence[str]) -> dict[str, int]:
             raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")
         if name in found:
             raise OptionError(f"--size gives {quoted(name)} twice")
-        if not (size.isascii() and size.isdigit() and len(size) <= len(str(MOST_SIZE)) and 1 <= int(size) <= MOST_SIZE):
-            raise OptionError(f"--size {name} takes a whole number from 1 to {MOST_SIZE}, not {quoted(size)}")
-        found[name] = int(size)
+        found[name] = settings.whole(f"size {name}", size, 1, MOST_SIZE)
     return found
