@@ -73,10 +73,7 @@ def grade(
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
     """How often each mistake was made, by so many sheets, the commonest first."""
-    counts: Counter[str] = Counter()
-    for one in graded:
-        steps = one.marked.steps if one.marked is not None else ()
-        counts.update({"+".join(step.finding.mistakes) for step in steps if step.finding.mistakes})
+    counts = Counter(name for one in graded if one.marked is not None for name in one.marked.mistakes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

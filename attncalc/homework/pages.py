@@ -63,7 +63,7 @@ def blame(step: MarkedStep) -> str:
         return ""
     also = f" (or {', '.join(found.also)})" if found.also else ""
     convention = "right under another convention: " if found.kind == "convention" else ""
-    return f"{'+'.join(found.mistakes)}{also}: {convention}{found.says}"
+    return f"{step.mistake}{also}: {convention}{found.says}"
 
 
 def marks(step: MarkedStep) -> str:
