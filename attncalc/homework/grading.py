@@ -61,14 +61,15 @@ def grade(
     jobs: int = 1,
 ) -> list[Graded]:
     """Every submission, marked, in the order in which they came."""
-    if jobs <= 1 or len(found) < 2 * jobs:
-        marker = _marker(problem, settings)
-        graded = []
-        for submission in found:
-            graded.append(_graded(marker, submission, reading))
-            progress.tell("sheet", len(graded), len(found))
-        return graded
-    return _in_parallel(problem, found, reading, settings, jobs)
+    in_turn = jobs <= 1 or len(found) < 2 * jobs
+    work = (
+        _one_by_one(problem, found, reading, settings) if in_turn else _shared(problem, found, reading, settings, jobs)
+    )
+    graded = []
+    for one in work:
+        graded.append(one)
+        progress.tell("sheet", len(graded), len(found))
+    return graded
 
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
@@ -101,6 +102,13 @@ def stood(graded: Sequence[Graded]) -> int:
 
 
 # One sheet
+
+
+def _one_by_one(
+    problem: Problem, found: Sequence[Submission], reading: Reading, settings: Settings
+) -> Iterator[Graded]:
+    marker = _marker(problem, settings)
+    return (_graded(marker, submission, reading) for submission in found)
 
 
 def _marker(problem: Problem, settings: Settings) -> Marker:
@@ -151,18 +159,10 @@ def _work(submission: Submission) -> Graded:
     return _graded(_mine["marker"], submission, _mine["reading"])
 
 
-def _in_parallel(
-    problem: Problem,
-    found: Sequence[Submission],
-    reading: Reading,
-    settings: Settings,
-    jobs: int,
-) -> list[Graded]:
+def _shared(
+    problem: Problem, found: Sequence[Submission], reading: Reading, settings: Settings, jobs: int
+) -> Iterator[Graded]:
     """The same in several processes, each with a key of its own: graphs do not travel, problems do."""
     values = {name: given.value for name, given in problem.inputs.items()}
     parcel = _Parcel(problem.calculation.name, values, dict(problem.options), problem.backward)
-    graded = []
-    for one in shared_out(_work, found, jobs, _begin, (parcel, reading.anew(), settings)):
-        graded.append(one)
-        progress.tell("sheet", len(graded), len(found))
-    return graded
+    return shared_out(_work, found, jobs, _begin, (parcel, reading.anew(), settings))
