@@ -282,7 +282,16 @@ class TestRounding:
         notes = ac.entropy(p).notes
         assert notes == ((f"{said}: taken as rounded, and used as it is",) if said else ())
 
-    @pytest.mark.parametrize("p", [[0.3, 0.3, 0.3], [0.5, 0.4], [0.25, 0.25, 0.25], [0.333, 0.333, 0.32]], ids=str)
+    @pytest.mark.parametrize(
+        "p",
+        [
+            pytest.param([0.3, 0.3, 0.3], id="tenths, which are taken as exact"),
+            pytest.param([0.5, 0.4], id="two tenths"),
+            pytest.param([0.25, 0.25, 0.25], id="a quarter that is missing"),
+            pytest.param([0.333, 0.333, 0.32], id="more than thousandths explain"),
+            pytest.param([0.03] * 32, id="0.96 of so many hundredths that rounding alone might explain it"),
+        ],
+    )
     def test_refuses(self, p: list[float]) -> None:
         with pytest.raises(DomainError, match="and probabilities sum to 1"):
             ac.entropy(p)
