@@ -230,6 +230,10 @@ class TestLikelihood:
         assert t.result == -np.inf
         assert t.warnings == ("observations[1] has the probability 0, so the likelihood is 0 and its logarithm −∞",)
 
+    def test_of_many_observations_that_cannot_be_the_first_three_are_named(self) -> None:
+        named = [warning.split()[0] for warning in ac.likelihood([0, 1, 0, 0, 0, 0], p=1).warnings]
+        assert named == ["observations[0]", "observations[2]", "observations[3]"]
+
     def test_the_slope_to_measurements(self) -> None:
         found = ac.likelihood([1.0, 4], distribution="normal", mean=2, std=0.5).grad(gradcheck=True)
         assert_allclose(found.result, [4, -8], rtol=1e-14)
