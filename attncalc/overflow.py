@@ -57,7 +57,8 @@ def _floats(value: Array | None) -> Array | None:
 
 def _masked(trace: Trace) -> bool:
     """Whether an operand holds −∞."""
-    return any(_floats(given.value) is not None and np.isneginf(given.value).any() for given in trace.inputs.values())
+    values = (_floats(given.value) for given in trace.inputs.values())
+    return any(value is not None and np.isneginf(value).any() for value in values)
 
 
 def _no_number(value: Array) -> bool:

@@ -38,9 +38,10 @@ def near(word: str, known: Iterable[str], prefix: str = "", *, said: Mapping[str
     return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}?" if found else ""
 
 
-def both(words: Iterable[str]) -> str:
-    """`q, k and v`."""
-    return _joined(words, "and")
+def both(words: Iterable[str], most: int | None = None) -> str:
+    """`q, k and v`; of more words than `most` the first ones: `q, k, …`."""
+    known = list(words)
+    return _joined(known, "and") if most is None or len(known) <= most else listed(known, most)
 
 
 def either(words: Iterable[str]) -> str:
@@ -51,6 +52,12 @@ def either(words: Iterable[str]) -> str:
 def _joined(words: Iterable[str], last: str) -> str:
     *first, final = words
     return f"{', '.join(first)} {last} {final}" if first else final
+
+
+def listed(words: Iterable[str], most: int) -> str:
+    """`q, k, v`; of more words than `most` the first ones: `q, k, …`."""
+    known = list(words)
+    return ", ".join(known if len(known) <= most else [*known[:most], "…"])
 
 
 def flag(name: str) -> str:

@@ -13,8 +13,9 @@ from attncalc.ops import concat, rename, split
 from attncalc.steps import building, step
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
-X, Y = given("x", (N, D)), given("y", (N, D))
+X, Y, TENTH = given("x", (N, D)), given("y", (N, D)), given("tenth", ())
 VALUES = {
+    "tenth": np.array(0.1),
     "x": np.array([[0.1 + 0.2, 1.0, 2.0, 3.0], [4.0, 1e-17, 6.0, 7.0]]),
     "y": np.array([[0.3, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]),
 }
@@ -31,6 +32,8 @@ STEPS: list[tuple[str, Node, object]] = [
     ("a step that renames what another one moved", rename(step("t", step("q", X - Y)), "n", "m"), GONE),
     ("a difference laid beside something else", concat([X - Y, Y], "n"), GONE + [[False] * 4] * 2),
     ("a product takes it as it is", step("q", X - Y) * 2, None),
+    ("a hundred tenths less 10: each addition has rounded", Node("add", *[TENTH] * 100) - 10, True),
+    ("what is larger than rounding was meant", Node("add", *[TENTH] * 100) - (10 - 1e-12), None),
 ]
 
 

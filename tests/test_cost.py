@@ -72,8 +72,9 @@ def test_a_step_that_only_moves_holds_nothing_new() -> None:
         (Count([(1, ())]), "1"),
         (Count([(2, (N, M)), (3, (M, N))]), "5·n·m"),
         (Count([(2, (D, N, D))]), "2·n·d_k²"),
-        (Count([(1, (N,)), (1, (Axis("n", 7),))]), "10"),  # a name of two sizes tells neither
+        (Count([(1, (N,)), (1, (Axis("n", 7),))]), "10"),
     ],
+    ids=["nothing", "once", "in either order", "a size twice", "a name of two sizes tells neither"],
 )
 def test_a_count_is_written_as_a_formula(count: Count, written: str) -> None:
     assert str(count) == written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ R, S = given("r", (N, Axis("d", 4)), "R"), given("s", (M, Axis("d", 2)), "S")
         pytest.param(
             lambda: Q @ K, r"cannot form Q·K: Q is n=3 × d=3 but K is m=3 × d=3; .*d is not m", id="Q·K, square"
         ),
-        pytest.param(lambda: Q.T @ K, "n is not m|m is not n|inner", id="Qᵀ·K, square"),
+        pytest.param(lambda: Q.T @ K, r"cannot form Qᵀ·K: .*; .*n is not m", id="Qᵀ·K, square"),
         pytest.param(lambda: Q @ Q, "cannot form Q·Q", id="Q·Q"),
         pytest.param(lambda: R @ S.T, r"R is n=3 × d=4 but S.* is .*; .*inner sizes", id="sizes"),
         pytest.param(lambda: Q + K, r"cannot form Q \+ K: .* one side only", id="an elementwise outer product"),
@@ -50,8 +51,7 @@ R, S = given("r", (N, Axis("d", 4)), "R"), given("s", (M, Axis("d", 2)), "S")
         pytest.param(lambda: Q @ constant_like(), "vectors or matrices on both sides", id="a number in a product"),
     ],
 )
-def test_what_does_not_fit_is_refused_where_it_arises(write: object, said: str) -> None:
-    assert callable(write)
+def test_what_does_not_fit_is_refused_where_it_arises(write: Callable[[], Node], said: str) -> None:
     with pytest.raises(ShapeError, match=said) as error:
         write()
     assert "\n" not in str(error.value)

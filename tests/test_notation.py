@@ -13,6 +13,7 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, constant
 from attncalc.graph import given as operand
 from attncalc.notation import formula, sizes, symbol
+from attncalc.ops import exp
 
 
 def value_of(node: Node) -> float:
@@ -61,3 +62,11 @@ def test_a_named_number_is_spoken_of_by_its_name(node: Node, text: str, latex: s
 def test_a_symbol_is_spelled_as_in_textbooks(name: str, text: str, latex: str) -> None:
     node = operand(name, (), name)
     assert (symbol(node), symbol(node, "latex")) == (text, latex)
+
+
+@pytest.mark.parametrize(("nested", "inside"), [(13, "x"), (14, "…"), (1000, "…")])
+def test_what_nests_too_deeply_is_cut(nested: int, inside: str) -> None:
+    node = operand("x", ())
+    for _ in range(nested):
+        node = exp(node)
+    assert formula(node) == "exp(" * 13 + inside + ")" * 13

@@ -144,6 +144,15 @@ def test_a_column(values: list[complex], expected: list[str]) -> None:
     assert format_column(values) == expected
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([0.0051, 0.0032], ["0.01   ", "3.2e-03"]), ([0.00091, 0.0003], ["9.1e-04", "3.0e-04"])],
+    ids=["one that is not faint keeps its decimals", "none that is not: all are scientific"],
+)
+def test_a_column_of_small_numbers_to_few_decimals(values: list[float], expected: list[str]) -> None:
+    assert format_column(values, 2) == expected
+
+
 def test_exact_entries_stand_beside_their_decimals() -> None:
     column = [sympy.Integer(1), sympy.sqrt(3) / 3, -sympy.oo]
     assert format_column(np.array(column, dtype=object)) == ["   1         ", "√3/3 ≈ 0.5774", "  −∞         "]

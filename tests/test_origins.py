@@ -84,6 +84,14 @@ def test_what_nobody_could_look_at_is_not_told() -> None:
     assert whence(total(x), {}, {"x": np.zeros(MOST_FOLLOWED + 1)}) == ()
 
 
+@pytest.mark.parametrize(("entries", "blocks"), [(39, 40), (40, 0)], ids=["as many as one can see", "one more"])
+def test_more_blocks_than_one_can_see_are_not_told(entries: int, blocks: int) -> None:
+    along = (Axis("n", 2 * entries),)
+    every_other = keep_where(given("here", along, boolean=True), given("x", along), 0)
+    operands = {"x": np.arange(2.0 * entries), "here": np.arange(2 * entries) % 2 == 0}
+    assert len(whence(total(every_other), {}, operands)) == blocks  # each entry, and all of what decides
+
+
 FLAT = [(op, example) for op, examples in EXAMPLES.items() for example in examples if example.operands]
 
 

@@ -123,6 +123,20 @@ class TestBackward:
             assert_allclose(step.check.numeric, t[step.name], atol=1e-7)
         assert not any(step.check for step in t.steps if step.gradient_of in ("scores", "weights"))
 
+    @pytest.mark.parametrize(
+        ("name", "inputs", "said"),
+        [
+            pytest.param("softmax", {"x": [1.0, 2, 3]}, "each row of softmax sums to 1,", id="shares"),
+            pytest.param("layernorm", {"x": [[1.0, 2, 4]]}, "each row of output sums to 0,", id="deviations"),
+            pytest.param("softmax", {"x": [1.0, 2, 3], "upstream": [2.0, 2, 2]}, "", id="an upstream that is given"),
+            pytest.param("outer", {"a": [0.1], "b": [0.2, 0.3]}, "", id="gradients that are small and not 0"),
+            pytest.param("dot", {"a": [0.0], "b": [0.0]}, "", id="a result that is a single number"),
+        ],
+    )
+    def test_says_why_every_gradient_is_0(self, name: str, inputs: dict[str, Any], said: str) -> None:
+        told = [note for note in run(name, backward=Backward(), **inputs).notes if "so every gradient is 0" in note]
+        assert [note.startswith(said) for note in told] == [True] * bool(said)
+
     def test_takes_an_upstream_without_the_axis_that_a_vector_lacks(self) -> None:
         t = run("attention", backward=Backward(), q=Q[0], k=K, v=V, upstream=[1.0, 0, 1])
         assert t["grad_q"].shape == (3,)

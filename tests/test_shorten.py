@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import assume, strategies
@@ -48,6 +50,8 @@ from attncalc.steps import step
         ("2 - 5", "−3"),
         ("x**(3 - 1)", "x²"),
         ("x + y - x", "x + y − x"),
+        ("123456*(7891011*x)", "974192654016·x"),
+        ("1234567*(7891011*x)", "1234567·7891011·x"),
     ],
 )
 def test_leaves_out_what_changes_nothing(text: str, short: str) -> None:
@@ -83,14 +87,24 @@ N = Axis("n", 3)
         (lambda x: step("named", 1 * x) * 1, "named"),
     ],
 )
-def test_numbers_and_sizes_come_out_of_what_is_linear(build: object, short: str) -> None:
+def test_numbers_and_sizes_come_out_of_what_is_linear(build: Callable[[Node], Node], short: str) -> None:
     x = given("x", (N,))
-    node: Node = build(x)  # type: ignore[operator]  # a table of functions
+    node = build(x)
     (found,) = shortened([node])
     assert formula(step("whole", found)) == short
     assert found.axes == node.axes
     operands = {"x": np.array([1.0, -2, 5])}
     assert evaluate([found], operands)[found] == pytest.approx(evaluate([node], operands)[node])
+
+
+@pytest.mark.parametrize(
+    ("letters", "short"),
+    [("abcdef", "x − a − b − c − d − e − f"), ("abcdefg", "x + (−a) + (−b) + … + (−g)")],
+    ids=["six are taken away", "of seven the first and the last are told"],
+)
+def test_few_terms_are_written_as_taken_away(letters: str, short: str) -> None:
+    (found,) = shortened([Node("add", given("x", ()), *(-given(letter, ()) for letter in letters))])
+    assert formula(found) == short
 
 
 def test_equal_parts_stay_one() -> None:

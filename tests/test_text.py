@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncalc.text import both, either, near, quoted, shape_text, visible
+from attncalc.text import both, either, listed, near, quoted, shape_text, visible
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,16 @@ def test_lists_in_a_sentence() -> None:
     assert both(["q", "k", "v"]) == "q, k and v"
     assert either(["q", "k"]) == "q or k"
     assert both(["q"]) == "q"
+
+
+@pytest.mark.parametrize(
+    ("most", "sentence", "row"),
+    [(2, "q, k, …", "q, k, …"), (3, "q, k and v", "q, k, v"), (4, "q, k and v", "q, k, v")],
+    ids=["one too many", "just as many", "fewer"],
+)
+def test_lists_of_no_more_than_so_many(most: int, sentence: str, row: str) -> None:
+    assert both(iter("qkv"), most) == sentence
+    assert listed(iter("qkv"), most) == row
 
 
 def test_shapes_in_a_sentence() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from attncalc.calculation import calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant
+from attncalc.graph import Node, as_node
 from attncalc.laws import same
-from attncalc.ops import cubable, elu, exp, keep_where, maximum, one_plus_erf, sigmoid, softplus, spread, sqrt, tanh
+from attncalc.ops import cubable, elu, exp, keep_where, maximum, one_plus_erf, pi, sigmoid, softplus, spread, sqrt, tanh
 from attncalc.steps import output, step
 from attncalc.text import either
 from attncalc.trace import Trace
@@ -39,13 +38,9 @@ class Activation(NamedTuple):
     because: str = ""  # of the inner expression
 
 
-def _pi() -> Node:
-    return constant(math.pi, "π")
-
-
 def _tanh_inner(x: Node) -> Node:
     x = cubable(x)
-    return sqrt(2 / _pi()) * (x + 0.044715 * x**3)
+    return sqrt(2 / pi()) * (x + 0.044715 * x**3)
 
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -76,7 +71,7 @@ ACTIVATIONS: dict[str, Activation] = {
     ),
     "gelu": Activation(
         lambda x, inner, alpha: x / 2 * one_plus_erf(inner),
-        lambda x, inner, y, alpha: one_plus_erf(inner) / 2 + x * exp(-(inner**2)) / sqrt(2 * _pi()),
+        lambda x, inner, y, alpha: one_plus_erf(inner) / 2 + x * exp(-(inner**2)) / sqrt(2 * pi()),
         "x·Φ(x), where Φ(x) = ½(1 + erf(x/√2)) is the share of a bell curve that lies below x",
         inner=lambda x: x / sqrt(as_node(2)),
         because="Φ, the normal distribution function, is written with erf(x/√2)",
@@ -84,8 +79,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "gelu-tanh": Activation(
         lambda x, inner, alpha: x / 2 * (1 + tanh(inner)),
         lambda x, inner, y, alpha: (
-            (1 + tanh(inner)) / 2
-            + x / 2 * (1 - tanh(inner) ** 2) * (sqrt(2 / _pi()) * (1 + 0.134145 * cubable(x) ** 2))
+            (1 + tanh(inner)) / 2 + x / 2 * (1 - tanh(inner) ** 2) * (sqrt(2 / pi()) * (1 + 0.134145 * cubable(x) ** 2))
         ),
         "approximates x·Φ(x), never more than 0.0005 away from it",
         inner=_tanh_inner,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
-from attncalc.graph import Node, as_node, constant
+from attncalc.graph import Node, as_node
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, like, wrong
-from attncalc.ops import exp, one_plus_erf, sqrt, tanh
+from attncalc.ops import exp, one_plus_erf, pi, sqrt, tanh
 
 FACTOR = "Which probability multiplies x?"
 
@@ -18,20 +16,16 @@ def _gelu(s: Scope) -> Node:
     return s.x
 
 
-def _pi() -> Node:
-    return constant(math.pi, "π")
-
-
 def _density(s: Scope) -> Node:
     x = _gelu(s)
-    return x * (exp(-(x**2) / 2) / sqrt(2 * _pi()))
+    return x * (exp(-(x**2) / 2) / sqrt(2 * pi()))
 
 
 def _flat_tanh(s: Scope) -> Node:
     x = s.x
     if s.options.get("kind") not in ("gelu", "gelu-tanh"):
         raise NotThere("gelu")
-    return x / 2 * (1 + tanh(sqrt(2 / _pi()) * x))
+    return x / 2 * (1 + tanh(sqrt(2 / pi()) * x))
 
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {

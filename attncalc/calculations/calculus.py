@@ -70,8 +70,6 @@ def listed_by_name(parts: Mapping[str, Node], axis: str = VARIABLES) -> Node:
 
 PLACES = 241
 """So many places along a curve are evaluated, and a third of them along each side of a landscape."""
-
-
 STEEP = 3
 """Slopes are drawn up to so many times the heights: beside a pole nothing else could be seen."""
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from attncalc.axes import Axis
 from attncalc.errors import OptionError
-from attncalc.graph import Node, Number, as_node, constant, constants, named_size
-from attncalc.ops import index, log, maximum, minimum, power, sqrt
+from attncalc.graph import Node, Number, as_node, constants, named_size
+from attncalc.ops import index, log, maximum, minimum, pi, power, sqrt
 from attncalc.steps import step
 from attncalc.text import either, flag
 
@@ -127,7 +127,7 @@ def _llama3_ramp(rotation: Rotation, unscaled: Node, pairs: Axis) -> Node:
     high = 4 if rotation.high_freq_factor is None else rotation.high_freq_factor
     if not low < high:
         raise OptionError(f"--low-freq-factor must be below --high-freq-factor, but they are {low} and {high}")
-    turns = as_node(rotation.original_length or 0) * unscaled / (2 * constant(math.pi, "π"))
+    turns = as_node(rotation.original_length or 0) * unscaled / (2 * pi())
     return _clipped((turns - low) / (as_node(high) - low))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,9 +11,9 @@ import numpy as np
 from attncalc.axes import Axis
 from attncalc.calculation import AT_LEAST_1, FROM_0_ON, calculation
 from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant, constants, named_size
+from attncalc.graph import Node, as_node, constants, named_size
 from attncalc.laws import at_most, same
-from attncalc.ops import cos, keep_where, minimum, spread
+from attncalc.ops import cos, keep_where, minimum, pi, spread
 from attncalc.steps import label, step
 from attncalc.trace import Trace
 
@@ -111,7 +110,7 @@ def _climbed(kind: str, s: Node, warmup: int, steps: int) -> Node:
     start, end = (named_size("warmup", warmup), named_size("steps", steps))
     since, length = (s - start, end - start) if warmup else (s, end)
     after = {
-        "cosine": lambda: (1 + cos(constant(math.pi, "π") * since / length)) / 2,
+        "cosine": lambda: (1 + cos(pi() * since / length)) / 2,
         "linear": lambda: (end - s) / length,
         "constant": lambda: as_node(1),
     }[kind]()

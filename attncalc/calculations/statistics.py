@@ -19,7 +19,7 @@ from attncalc.calculations.domains import (
     spot,
 )
 from attncalc.errors import DomainError, OptionError
-from attncalc.graph import Node, as_node, constant
+from attncalc.graph import Node, as_node
 from attncalc.laws import at_most, same, shares, shuffled
 from attncalc.ops import (
     exp,
@@ -28,6 +28,7 @@ from attncalc.ops import (
     log,
     log_factorial,
     one_hot,
+    pi,
     power,
     safely,
     sqrt,
@@ -281,7 +282,7 @@ def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
     """Densities, their logarithms, and the estimate of mean and standard deviation."""
     spread = as_node(std)
     exponent = -((x - mean) ** 2 / (2 * spread**2))
-    height = spread * sqrt(2 * constant(np.pi, "π"))
+    height = spread * sqrt(2 * pi())
     chance = step(
         "probabilities", exp(exponent) / height, "densities: the height of the bell curve at each observation"
     )

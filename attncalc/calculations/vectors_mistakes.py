@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from attncalc.graph import Node, constant
 from attncalc.mistake import Mistake, Scope, parts, wrong
-from attncalc.ops import absolute, arccos, outer, rename, root_of_sum, sqrt, total
+from attncalc.ops import absolute, arccos, outer, pi, rename, root_of_sum, sqrt, total
 
 LENGTHS = "Would doubling one of the vectors change your answer?"
 
@@ -40,7 +38,7 @@ def _vector(s: Scope) -> Node:
 
 
 def _degrees(s: Scope) -> Node:
-    return arccos(s.this) * constant(180) / constant(float(np.pi), "π")
+    return arccos(s.this) * constant(180) / pi()
 
 
 COSINE = (

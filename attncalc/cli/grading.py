@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from attncalc.homework.grading import Graded
 
 MOST_JOBS = 64
+MOST_NAMED = 3
+"""So many students are named of those whose sheets cannot be read."""
 SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".html": "html", ".xml": "junit", ".tap": "tap"}
 """Of a report's file → its format, where --report names none."""
 
@@ -110,9 +112,8 @@ def _say_unread(graded: Sequence[Graded]) -> None:
     """What makes the exit status 2, for whoever reads a report by machine; the table says why of each sheet."""
     unread = [one.student for one in graded if one.marked is None]
     if unread:
-        names = f"{', '.join(unread[:3])}, …" if len(unread) > 3 else both(unread)
         of = f"{len(graded)} {'sheet' if len(graded) == 1 else 'sheets'}"
-        output.say("Error", f"{len(unread)} of {of} cannot be read: {names}")
+        output.say("Error", f"{len(unread)} of {of} cannot be read: {both(unread, MOST_NAMED)}")
 
 
 def _listed(words: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attncalc.calculations import FAMILIES, TABLE
 from attncalc.cli.command import GENERAL
+from attncalc.text import NARROWEST
 
 if TYPE_CHECKING:
     from typer.core import TyperOption
@@ -19,7 +20,7 @@ INDENT = 2  # of what stands below a heading
 
 def fit(ctx: Context) -> None:
     """Fit the help to the terminal; lines of more than a hundred characters are hard to read."""
-    ctx.terminal_width = max(min(shutil.get_terminal_size().columns, 100), 40)
+    ctx.terminal_width = max(min(shutil.get_terminal_size().columns, 100), NARROWEST)
 
 
 def write_options(formatter: Any, options: Sequence[TyperOption]) -> None:

@@ -12,7 +12,9 @@ from attncalc.cli.command import Command
 from attncalc.cli.groups import PROGRAM
 from attncalc.cli.listing import FORMATS
 from attncalc.errors import OptionError
-from attncalc.text import near, quoted
+from attncalc.text import NARROWEST, near, quoted
+
+WIDEST = 100  # columns of a page that has no width of its own
 
 
 def command() -> Command:
@@ -64,7 +66,7 @@ def _page(rows: Sequence[dict[str, str]], width: int | None) -> str:
     """The mistakes under the names of their calculations: the id and the wrong rule, the hint below."""
     import textwrap
 
-    limit = max(width or 100, 40)
+    limit = max(width or WIDEST, NARROWEST)
     lines: list[str] = []
     heading = None
     for row in rows:

@@ -13,7 +13,7 @@ from attncalc.cli.command import Command, option
 from attncalc.cli.files import refuse_unwritable, write_folder
 from attncalc.errors import OptionError
 from attncalc.homework.templates import LEVELS
-from attncalc.text import both, quoted
+from attncalc.text import both, listed, quoted
 
 MOST_SEED = 10**9
 MOST_SIZE = 64
@@ -75,9 +75,8 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
     if found.hidden:
         output.say("note", f"on this problem {both(found.hidden)} cannot be seen{_others(sizes)}")
     if found.alike:
-        pairs = ", ".join(f"{a} from {b}" for a, b in found.alike[:MOST_PAIRS])
-        more = ", …" if len(found.alike) > MOST_PAIRS else ""
-        output.say("note", f"this problem does not tell {pairs}{more}{_others(sizes)}")
+        pairs = listed((f"{a} from {b}" for a, b in found.alike), MOST_PAIRS)
+        output.say("note", f"this problem does not tell {pairs}{_others(sizes)}")
 
 
 def _others(sizes: dict[str, int]) -> str:
@@ -112,7 +111,5 @@ def _sizes(words: Sequence[str]) -> dict[str, int]:
             raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")
         if name in found:
             raise OptionError(f"--size gives {quoted(name)} twice")
-        if not (size.isascii() and size.isdigit() and len(size) <= len(str(MOST_SIZE)) and 1 <= int(size) <= MOST_SIZE):
-            raise OptionError(f"--size {name} takes a whole number from 1 to {MOST_SIZE}, not {quoted(size)}")
-        found[name] = int(size)
+        found[name] = settings.whole(f"size {name}", size, 1, MOST_SIZE)
     return found

@@ -84,13 +84,7 @@ def reading_options() -> list[TyperOption]:
     section = "Reading"
     return [
         option("data", "a table whose row labels can be used as operands", value="FILE", section=section),
-        option(
-            "transpose",
-            "operands that are stored transposed",
-            value="NAME,NAME,…",
-            multiple=True,
-            section=section,
-        ),
+        option("transpose", "operands that are stored transposed", value="NAME,NAME,…", multiple=True, section=section),
         option("delimiter", "the character between the cells of a CSV file", value="MARK", section=section),
         option("decimal", "the decimal mark of a CSV file", value="MARK", section=section),
         option("header", "whether the first row of a CSV file is a header", section=section),

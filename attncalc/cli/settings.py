@@ -72,11 +72,14 @@ def choice(name: str, word: str | None, choices: Sequence[str], meant: str | Non
 
 
 def count(name: str, word: str | None, most: int) -> int | None:
-    """A whole number from 0 on."""
-    if word is None:
-        return None
-    if not (word.isascii() and word.isdigit() and len(word) <= len(str(most)) and int(word) <= most):
-        raise OptionError(f"--{name} takes a whole number from 0 to {most}, not {quoted(word)}")
+    """A whole number from 0 on, None where none was given."""
+    return None if word is None else whole(name, word, 0, most)
+
+
+def whole(name: str, word: str, least: int, most: int) -> int:
+    """A whole number from `least` to `most`."""
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(most)) and least <= int(word) <= most):
+        raise OptionError(f"--{name} takes a whole number from {least} to {most}, not {quoted(word)}")
     return int(word)
 
 
@@ -141,12 +144,11 @@ def chosen(words: Words) -> Settings:
         standalone=bool(words["standalone"]),
     )
     rounding = count("round", words["round"], MOST_ROUNDING)
-    exact, symbolic = bool(words["exact"]), bool(words["symbolic"])
-    if rounding is not None and (exact or symbolic):
-        raise OptionError(f"--round rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
     dtype = choice("dtype", words["dtype"], DTYPES)
-    if dtype == "float32" and (exact or symbolic):
-        raise OptionError(f"--dtype float32 rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
+    exact, symbolic = bool(words["exact"]), bool(words["symbolic"])
+    rounds = "--round" if rounding is not None else "--dtype float32" if dtype == "float32" else ""
+    if rounds and (exact or symbolic):
+        raise OptionError(f"{rounds} rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
     return Settings(
         where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]), bool(words["explain"])
     )

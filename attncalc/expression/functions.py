@@ -19,6 +19,7 @@ from attncalc.ops import (
     maximum,
     minimum,
     one_plus_erf,
+    pi,
     sigmoid,
     sign,
     sin,
@@ -76,7 +77,7 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 CONSTANTS: dict[str, Callable[[], Node]] = {
-    "pi": lambda: constant(math.pi, "π"),
+    "pi": pi,
     "e": lambda: constant(math.e, "e"),
 }
 

@@ -256,7 +256,7 @@ def _written(entry: Any) -> str | None:
     if isinstance(entry, int | float | np.integer | np.floating):
         return shortest(entry)
     if isinstance(entry, complex):
-        return f"{shortest(entry.real)} + {shortest(entry.imag)}i".replace("+ -", "- ")
+        entry = {"re": entry.real, "im": entry.imag}
     if isinstance(entry, dict) and entry.keys() == {"re", "im"}:  # as a saved result has them
         return f"{_written(entry['re'])} + {_written(entry['im'])}i".replace("+ -", "- ")
     if hasattr(entry, "numerator") or hasattr(entry, "as_tuple"):  # a Fraction, a Decimal

@@ -132,6 +132,5 @@ def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> S
 def _passed_over(headings: Sequence[str], source: str, key: Key) -> str:
     """What is said of columns that are no steps."""
     known = list(dict.fromkeys(headings))
-    some = both(map(quoted, known)) if len(known) <= MOST_TOLD else f"{', '.join(map(quoted, known[:MOST_TOLD]))}, …"
     what = "is no step" if len(known) == 1 else "are no steps"
-    return f"{source}: {some} {what} of {key.problem.name}, and passed over"
+    return f"{source}: {both(map(quoted, known), MOST_TOLD)} {what} of {key.problem.name}, and passed over"

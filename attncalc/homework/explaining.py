@@ -16,24 +16,20 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.graph import Node
 from attncalc.homework.answers import BY_HAND, Answer
-from attncalc.homework.comparing import AGAIN, COPIED, PAIRED, Close, fits, fitting, nearly, odds
+from attncalc.homework.comparing import AGAIN, COPIED, PAIRED, Close, Odds, fits, fitting, nearly, odds
 from attncalc.homework.excerpts import at_rows, in_blocks, rows, sample
 from attncalc.homework.key import Key
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 
-Ways = Sequence[tuple[tuple[Mistake, ...], Way]]
+Match = tuple[Mistake, ...]
+"""Mistakes that, made together, give what was written."""
+Ways = Sequence[tuple[Match, Way]]
 
 MOST_PAIRS = 400
 FAR = 30
 """Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
-
-
-class Match(NamedTuple):
-    """Mistakes that give what was written."""
-
-    mistakes: tuple[Mistake, ...]
 
 
 class Question(NamedTuple):
@@ -76,26 +72,23 @@ def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
 
 def together(key: Key, questions: Sequence[Question]) -> list[Match]:
     """The mistakes that explain several steps, none of which says enough by itself."""
-    found = []
-    for mistake, way in key.mistakes:
-        if all(question.key in way.steps for question in questions):
-            tried, share, most = 1.0, 1.0, 1.0
-            for question in questions:
-                nodes = [w.steps[question.key] for _, w in key.mistakes if question.key in w.steps]
-                [value] = key.values([way.steps[question.key]])
-                if value.shape != question.answer.shape or not nearly(question.answer, value).all():
-                    break
-                slack = 0.0 if fits(question.answer, value).all() else question.answer.unit
-                by_itself = odds(question.answer, value, question.expected, _distinct(key.values(nodes)), slack=slack)
-                tried, share, most = (
-                    max(tried, by_itself.tried),
-                    share * by_itself.share,
-                    min(most, by_itself.most),
-                )
-            else:
-                if tried * share < most:
-                    found.append(Match((mistake,)))
-    return found
+    return [(mistake,) for mistake, way in key.mistakes if _explains_all(key, questions, way)]
+
+
+def _explains_all(key: Key, questions: Sequence[Question], way: Way) -> bool:
+    """Whether a way gives every one of these steps, together too well for chance."""
+    if not all(question.key in way.steps for question in questions):
+        return False
+    tried, share, most = 1.0, 1.0, 1.0
+    for question in questions:
+        [value] = key.values([way.steps[question.key]])
+        if value.shape != question.answer.shape or not nearly(question.answer, value).all():
+            return False
+        others = _distinct(key.values([w.steps[question.key] for _, w in key.mistakes if question.key in w.steps]))
+        slack = 0.0 if fits(question.answer, value).all() else question.answer.unit
+        alone = odds(question.answer, value, question.expected, others, slack=slack)
+        tried, share, most = max(tried, alone.tried), share * alone.share, min(most, alone.most)
+    return Odds(tried, share, most).convince
 
 
 def again(key: Key, question: Question, made: Collection[Mistake]) -> list[Match]:
@@ -134,7 +127,7 @@ def _place(key: Key, mistakes: Sequence[Mistake]) -> int:
     return min((i for i, step in enumerate(key.nodes) if any(is_meant(step, m.at) for m in mistakes)), default=-1)
 
 
-def _pairs(key: Key, question: Question) -> Iterator[tuple[tuple[Mistake, ...], Way]]:
+def _pairs(key: Key, question: Question) -> Iterator[tuple[Match, Way]]:
     """Two mistakes that both lie between the writer's own steps and this one."""
     gap = _gap(key, question)
     within = [
@@ -206,7 +199,7 @@ def _matching_rounded(key: Key, question: Question, ways: Ways, own: Own | None)
 def _likelier(found: Ways) -> list[Match]:
     """Those on the usual route, if there are any: a mistake on another one is two things that somebody did."""
     usual = [made for made, way in found if not way.route]
-    return [Match(made) for made in usual or [made for made, _ in found]]
+    return usual or [made for made, _ in found]
 
 
 def _matching_rows(key: Key, question: Question, ways: Ways) -> list[Match]:
@@ -223,7 +216,7 @@ def _matching_rows(key: Key, question: Question, ways: Ways) -> list[Match]:
     tried = [(made, wrong, value) for (made, wrong), value in zip(alike, values, strict=True) if value is not None]
     others = _distinct([value for *_, value in tried])
     return [
-        Match(made)
+        made
         for made, wrong, value in tried
         if fits(few, value).all()
         and odds(few, value, against, others).convince

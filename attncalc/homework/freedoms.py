@@ -6,6 +6,7 @@ A calculation settles on one of those that are as right, and a sheet need not ha
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -40,9 +41,9 @@ def _multiples(value: Array, given: Array) -> Array:
     return np.where(np.isfinite(factor) & (factor != 0), factor, 1.0) * value
 
 
-def _turned_columns(value: Array, given: Array) -> Array:
-    """Each column turned round where the one that is given points the other way."""
-    return np.where((value * given).sum(axis=-2, keepdims=True) < 0, -value, value)
+def _turned_along(axis: int, value: Array, given: Array) -> Array:
+    """Each vector along that axis turned round where the one that is given points the other way."""
+    return np.where((value * given).sum(axis=axis, keepdims=True) < 0, -value, value)
 
 
 def _turned(value: Array, given: Array) -> Array:
@@ -50,14 +51,10 @@ def _turned(value: Array, given: Array) -> Array:
     return -value if given[..., 0].sum() < 0 else value
 
 
-def _turned_rows(value: Array, given: Array) -> Array:
-    return np.where((value * given).sum(axis=-1, keepdims=True) < 0, -value, value)
-
-
 _FREE: dict[str, Callable[[Array, Array], Array]] = {
     "characteristic_polynomial": _turned,
     "eigenvectors": _multiples,
-    "left_singular_vectors": _turned_columns,
-    "right_singular_vectors": _turned_rows,
+    "left_singular_vectors": partial(_turned_along, -2),
+    "right_singular_vectors": partial(_turned_along, -1),
 }
 """Primitive → its value in the form of an answer."""

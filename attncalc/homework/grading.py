@@ -61,22 +61,20 @@ def grade(
     jobs: int = 1,
 ) -> list[Graded]:
     """Every submission, marked, in the order in which they came."""
-    if jobs <= 1 or len(found) < 2 * jobs:
-        marker = _marker(problem, settings)
-        graded = []
-        for submission in found:
-            graded.append(_graded(marker, submission, reading))
-            progress.tell("sheet", len(graded), len(found))
-        return graded
-    return _in_parallel(problem, found, reading, settings, jobs)
+    in_turn = jobs <= 1 or len(found) < 2 * jobs
+    work = (
+        _one_by_one(problem, found, reading, settings) if in_turn else _shared(problem, found, reading, settings, jobs)
+    )
+    graded = []
+    for one in work:
+        graded.append(one)
+        progress.tell("sheet", len(graded), len(found))
+    return graded
 
 
 def tally(graded: Sequence[Graded]) -> dict[str, int]:
     """How often each mistake was made, by so many sheets, the commonest first."""
-    counts: Counter[str] = Counter()
-    for one in graded:
-        steps = one.marked.steps if one.marked is not None else ()
-        counts.update({"+".join(step.finding.mistakes) for step in steps if step.finding.mistakes})
+    counts = Counter(name for one in graded if one.marked is not None for name in one.marked.mistakes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -93,8 +91,7 @@ def twice(graded: Sequence[Graded]) -> Iterator[str]:
         sources.setdefault(one.student, []).append(one.source)
     for student, found in sources.items():
         if len(found) > 1:
-            some = both(found) if len(found) <= MOST_TOLD else f"{', '.join(found[:MOST_TOLD])}, …"
-            yield f"{len(found)} sheets are from {quoted(student)}: {some}"
+            yield f"{len(found)} sheets are from {quoted(student)}: {both(found, MOST_TOLD)}"
 
 
 def stood(graded: Sequence[Graded]) -> int:
@@ -105,6 +102,13 @@ def stood(graded: Sequence[Graded]) -> int:
 
 
 # One sheet
+
+
+def _one_by_one(
+    problem: Problem, found: Sequence[Submission], reading: Reading, settings: Settings
+) -> Iterator[Graded]:
+    marker = _marker(problem, settings)
+    return (_graded(marker, submission, reading) for submission in found)
 
 
 def _marker(problem: Problem, settings: Settings) -> Marker:
@@ -155,18 +159,10 @@ def _work(submission: Submission) -> Graded:
     return _graded(_mine["marker"], submission, _mine["reading"])
 
 
-def _in_parallel(
-    problem: Problem,
-    found: Sequence[Submission],
-    reading: Reading,
-    settings: Settings,
-    jobs: int,
-) -> list[Graded]:
+def _shared(
+    problem: Problem, found: Sequence[Submission], reading: Reading, settings: Settings, jobs: int
+) -> Iterator[Graded]:
     """The same in several processes, each with a key of its own: graphs do not travel, problems do."""
     values = {name: given.value for name, given in problem.inputs.items()}
     parcel = _Parcel(problem.calculation.name, values, dict(problem.options), problem.backward)
-    graded = []
-    for one in shared_out(_work, found, jobs, _begin, (parcel, reading.anew(), settings)):
-        graded.append(one)
-        progress.tell("sheet", len(graded), len(found))
-    return graded
+    return shared_out(_work, found, jobs, _begin, (parcel, reading.anew(), settings))

@@ -120,7 +120,7 @@ class _Work:
         wrong = [
             question for key, question in self.questions.items() if self.found[key].verdict in (UNEXPLAINED, FOLLOWS)
         ]
-        made = {mistake for matches in self.matches.values() for match in matches for mistake in match.mistakes}
+        made = {mistake for matches in self.matches.values() for match in matches for mistake in match}
         for question in wrong:
             if self.found[question.key].verdict == UNEXPLAINED:
                 before = () if question.sound else self.made
@@ -138,7 +138,7 @@ class _Work:
             self.found[key] = self._named(key, left, self.found[key].wrong)
 
     def _agrees(self, match: Match, key: StepKey) -> bool:
-        way = self.key.ways.way(*match.mistakes)
+        way = self.key.ways.way(*match)
         value = None if way is None else self.key.value(key, way)
         answer = self.answers[key]
         return value is not None and value.shape == answer.shape and bool(nearly(answer, value).all())
@@ -176,23 +176,23 @@ class _Work:
         for matches in explanations(self.key, question):
             if matches:
                 self.matches[question.key] = matches
-                self.made = tuple(dict.fromkeys((*self.made, *matches[0].mistakes)))
+                self.made = tuple(dict.fromkeys((*self.made, *matches[0])))
                 return Finding(MISTAKE)
         return None
 
     def _named(self, key: StepKey, matches: list[Match], wrong: Wrong) -> Finding:
         """The finding that names the mistakes: the likeliest one, and beside it what would explain as much."""
         best, *others = matches
-        named = ids(best.mistakes)
-        ties = [ids(match.mistakes) for match in others if ids(match.mistakes) != named]
-        aliases = [alias.id for mistake in best.mistakes for alias in self._aliases(mistake)]
+        named = ids(best)
+        ties = [ids(match) for match in others if ids(match) != named]
+        aliases = [alias.id for mistake in best for alias in self._aliases(mistake)]
         return Finding(
             MISTAKE,
-            kind=best.mistakes[0].kind,
+            kind=best[0].kind,
             mistakes=named,
             also=tuple(dict.fromkeys(["+".join(tie) for tie in ties] + aliases)),
-            hint=best.mistakes[0].hint,
-            says="; ".join(mistake.says for mistake in best.mistakes),
+            hint=best[0].hint,
+            says="; ".join(mistake.says for mistake in best),
             separate=self._separating(key, matches) if ties else None,
             wrong=wrong,
         )
@@ -201,9 +201,9 @@ class _Work:
         """Operands that tell ties apart, found once for a key."""
         if self.key.large:
             return None
-        known, tie = self.key.separated, (key, tuple(ids(match.mistakes) for match in matches))
+        known, tie = self.key.separated, (key, tuple(map(ids, matches)))
         if tie not in known:
-            known[tie] = separating(self.key, key, [match.mistakes for match in matches])
+            known[tie] = separating(self.key, key, matches)
         return known[tie]
 
     def _aliases(self, mistake: Mistake) -> Iterable[Mistake]:

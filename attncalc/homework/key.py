@@ -21,7 +21,7 @@ from attncalc.homework.ways import Own, Way, Ways, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.plan import is_given
 from attncalc.problem import Problem, is_large, solve
-from attncalc.text import near, quoted
+from attncalc.text import listed, near, quoted
 from attncalc.trace import Given
 from attncalc.writing import write
 
@@ -214,13 +214,13 @@ class Key:
         if len(found) == 1:
             return found[0]
         if found:
-            raise InputError(f"{quoted(name)} occurs in several groups: {_some(map(spelled, found))}")
+            raise InputError(f"{quoted(name)} occurs in several groups: {listed(map(spelled, found), MOST_LISTED)}")
         raise InputError(f"{self.problem.name} has no step {quoted(name)}", hint=self.near(name) or self.has)
 
     @property
     def has(self) -> str:
         """Which steps there are: `it has scores, scaled, weights, output`."""
-        return f"it has {_some(map(spelled, self.steps))}"
+        return f"it has {listed(map(spelled, self.steps), MOST_LISTED)}"
 
     def named(self, name: str) -> list[StepKey]:
         """The steps that a name may mean: one, none, or those of several groups."""
@@ -275,12 +275,6 @@ def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool
     with np.errstate(invalid="ignore"):
         off, far = (float(np.max(np.nan_to_num(np.abs(given - x), nan=0.0), initial=0.0)) for x in (value, other))
     return off < MUCH_NEARER * far - LEFT_OVER
-
-
-def _some(names: Iterable[str]) -> str:
-    """Names apart by commas, not too many of them."""
-    every = list(names)
-    return ", ".join(every[:MOST_LISTED]) + (", …" if len(every) > MOST_LISTED else "")
 
 
 def _in_floats(problem: Problem) -> Problem:

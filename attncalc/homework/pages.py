@@ -63,7 +63,7 @@ def blame(step: MarkedStep) -> str:
         return ""
     also = f" (or {', '.join(found.also)})" if found.also else ""
     convention = "right under another convention: " if found.kind == "convention" else ""
-    return f"{'+'.join(found.mistakes)}{also}: {convention}{found.says}"
+    return f"{step.mistake}{also}: {convention}{found.says}"
 
 
 def marks(step: MarkedStep) -> str:
@@ -123,7 +123,9 @@ def _map(shape: Sequence[int], wrong: Wrong, view: View) -> Iterator[Text]:
 
 
 def places(wrong: Wrong, shape: Sequence[int]) -> str:
-    """`[0,1] [1,1]`; where they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`."""
+    """`[0,1] [1,1]`; where they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`; "" of a number."""
+    if not shape:
+        return ""
     if wrong.all_named:
         return " ".join(f"[{','.join(map(str, cell))}]" for cell in wrong.cells)
     how = "all of" if wrong.number == prod(map(len, wrong.within)) else "within"
@@ -155,7 +157,7 @@ def _lines(marked: Marked) -> Iterator[str]:
         told = (
             ("mistake", blame(step)),
             ("hint", found.hint),
-            ("wrong entries", places(found.wrong, step.shape) if step.shape else ""),
+            ("wrong entries", places(found.wrong, step.shape)),
             ("would tell apart", json.dumps(found.separate) if found.separate else ""),
             ("revealed", _error(step, marked)),
         )
@@ -163,25 +165,19 @@ def _lines(marked: Marked) -> Iterator[str]:
     yield summary(marked)
 
 
-def row(step: MarkedStep) -> dict[str, str]:
-    """A step as a row of a table."""
+def _row(step: MarkedStep) -> tuple[str, ...]:
+    """A step as a row of a table with these COLUMNS."""
     found = step.finding
-    return dict(
-        zip(
-            COLUMNS,
-            (
-                step.name,
-                found.verdict,
-                found.kind or "",
-                "+".join(found.mistakes),
-                " ".join(found.also),
-                found.hint,
-                places(found.wrong, step.shape) if step.shape else "",
-                shortest(step.score),
-                shortest(step.out_of),
-            ),
-            strict=True,
-        )
+    return (
+        step.name,
+        found.verdict,
+        found.kind or "",
+        step.mistake or "",
+        " ".join(found.also),
+        found.hint,
+        places(found.wrong, step.shape),
+        shortest(step.score),
+        shortest(step.out_of),
     )
 
 
@@ -192,7 +188,7 @@ def _csv(marked: Marked, view: View) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([visible(cell) for cell in row(step).values()] for step in marked.steps)
+    writer.writerows([visible(cell) for cell in _row(step)] for step in marked.steps)
     return text.getvalue()
 
 

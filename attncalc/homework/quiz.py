@@ -14,6 +14,7 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.axes import Axes
+from attncalc.calculation import Option
 from attncalc.errors import AttncalcError, DomainError, OptionError, ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
@@ -104,20 +105,21 @@ def _resized(problem: Problem, sizes: Mapping[str, int]) -> _Sized:
     options, chosen = dict(problem.options), dict(SIZES.get(name, {}))
     for size, value in sizes.items():
         option = problem.calculation.option(given_by.get(size, size))
-        counted = option is not None and int in option.types and not option.many
-        if size not in known and not counted:
-            there = list(dict.fromkeys([*known, *(o for o in problem.options if _counts(problem, o))]))
+        counts = option is not None and _counts(option)
+        if size not in known and not counts:
+            numbers = [o.name for o in problem.calculation.options if _counts(o) and o.name in problem.options]
+            there = list(dict.fromkeys([*known, *(name for name in numbers if type(problem.options[name]) is int)]))
             mend = near(size, there) or (f"it has {both(there)}" if there else "")
             raise OptionError(f"{name} has no size {quoted(size)}", hint=mend)
-        if option is not None and counted:
+        if option is not None and counts:
             options[option.name] = value
         chosen |= {axis: value for axis in known if axis == size or given_by.get(axis) == size}
     return _Sized(problem._replace(options=options), axes, _together(problem, chosen, axes))
 
 
-def _counts(problem: Problem, name: str) -> bool:
-    option = problem.calculation.option(name)
-    return option is not None and int in option.types and not option.many and type(problem.options[name]) is int
+def _counts(option: Option) -> bool:
+    """Whether an option may be the number of something."""
+    return int in option.types and not option.many
 
 
 def _together(problem: Problem, sizes: dict[str, int], axes: Mapping[str, Axes]) -> dict[str, int]:

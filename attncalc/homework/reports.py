@@ -54,9 +54,7 @@ def why(one: Graded) -> str:
         return one.fault
     if one.marked.first_wrong is None:
         return ""
-    named = dict.fromkeys("+".join(step.finding.mistakes) for step in one.marked.steps if step.finding.mistakes)
-    first = one.marked[one.marked.first_wrong].finding
-    said = ", ".join(named) or first.hint
+    said = ", ".join(one.marked.mistakes) or one.marked[one.marked.first_wrong].finding.hint
     return f"first wrong at {one.marked.first_wrong}" + (f": {said}" if said else "")
 
 
@@ -146,8 +144,8 @@ def _csv(graded: Sequence[Graded]) -> str:
         if marked is None:
             row += ["", "", "", "", one.fault]
         else:
-            named = dict.fromkeys("+".join(s.finding.mistakes) for s in marked.steps if s.finding.mistakes)
-            row += [shortest(marked.score), shortest(marked.out_of), marked.first_wrong or "", " ".join(named), ""]
+            marks = [shortest(marked.score), shortest(marked.out_of)]
+            row += [*marks, marked.first_wrong or "", " ".join(marked.mistakes), ""]
         writer.writerow([harmless(cell) for cell in (*row, *(found.get(name, "") for name in steps))])
     return text.getvalue()
 

@@ -147,7 +147,7 @@ def _without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
     if not names:
         return ()
     known = list(dict.fromkeys(names))
-    said = both(map(quoted, known)) if len(known) <= MOST_TOLD else f"{', '.join(map(quoted, known[:MOST_TOLD]))}, …"
+    said = both(map(quoted, known), MOST_TOLD)
     where = f"{source}: " if source else ""
     return (f"{where}{said} {'has' if len(known) == 1 else 'have'} no effect: a sheet holds answers only",)
 

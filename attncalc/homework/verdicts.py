@@ -123,6 +123,11 @@ class Marked:
         return next((step.name for step in self.steps if step.finding.verdict not in SOUND), None)
 
     @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the mistakes that were made, each once, in the order of the steps."""
+        return tuple(dict.fromkeys(step.mistake for step in self.steps if step.mistake is not None))
+
+    @property
     def score(self) -> float:
         """The marks that were reached."""
         return sum(step.score for step in self.steps)

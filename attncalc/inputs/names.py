@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from attncalc.errors import InputError
-from attncalc.text import both, near, quoted, visible
+from attncalc.text import both, listed, near, quoted, visible
 
+MOST_LISTED = 12  # names of a file, where none of them is the one that is meant
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "q": ("query", "queries"),
     "k": ("key", "keys"),
@@ -91,4 +92,4 @@ def several(names: Sequence[str], operand: str, source: str) -> InputError:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(visible(name, 40) for name in names[:12]) + (", …" if len(names) > 12 else "")
+    return listed((visible(name, 40) for name in names), MOST_LISTED)

@@ -4,7 +4,8 @@ For what depends on values, so that it cannot be one graph: a descent that stops
 arithmetic; it keeps the first and the last turns for the reader. Where every turn is longer than the one before, as
 with tokens that are chosen one by one, the graph grows instead, until a value says that it is enough.
 
-Here is the loop and its running; program makes a turn's graph ready for that, turns records the turns for a reader.
+Here is what a calculation returns; running evaluates it, by a program that makes a turn's graph ready, and turns
+records the turns for a reader.
 """
 
 from __future__ import annotations

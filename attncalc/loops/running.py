@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 
 KEPT = 6
 """So many turns are kept at the beginning, and as many at the end."""
-
-
 MOST = 10_000_000
 """So many turns take minutes, and no more are made."""
-
-
 MOST_KEPT = 50_000
 """So many turns take half a gigabyte where all are kept, and no more are."""
 

@@ -52,7 +52,7 @@ FUNCTIONS = {
     "classes": "factorial log_factorial one_hot select whole",
     "functions": "absolute affine angle_between arccos compare_equal concat cos cosine_ratio exp first_maximum held "
     "index keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean merge minimum "
-    "outer over_all part_of peak per power ranking ratio rename repeat root_of_mean root_of_sum safely sign sin "
+    "outer over_all part_of peak per pi power ranking ratio rename repeat root_of_mean root_of_sum safely sign sin "
     "softmax softmax_slopes solve split spread sqrt tan tanh total weigh",
     "pairs": "every_other interleave put_together rotate take_apart",
     "rows": "bucket lookup stack take",

@@ -9,10 +9,10 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.cells import At, Form, Literal, Look, moved, pick
-from attncalc.graph import OPS, Node, Number, as_node, constant
+from attncalc.graph import OPS, Node, Number, as_node
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
-from attncalc.ops.functions import exp, keep_where, log, sqrt
+from attncalc.ops.functions import exp, keep_where, log, pi, sqrt
 from attncalc.ops.kernels import is_exact
 
 
@@ -73,7 +73,7 @@ def _sigmoid_cell(node: Node, at: At, look: Look) -> Form:
 
 def _bell(x: Node) -> Node:
     """The slope of erf: 2/√π·exp(−x²)."""
-    return 2 / sqrt(constant(math.pi, "π")) * exp(-(x**2))
+    return 2 / sqrt(pi()) * exp(-(x**2))
 
 
 _SLOPE_OF_ERF = "the slope of erf x is the bell curve 2/√π·exp(−x²)"

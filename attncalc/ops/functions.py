@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from attncalc.axes import Axes, find, names
-from attncalc.graph import Node, Number, as_node
+from attncalc.graph import Node, Number, as_node, constant
+
+
+def pi() -> Node:
+    """The number π, by its name."""
+    return constant(math.pi, "π")
 
 
 def absolute(x: Node) -> Node:

@@ -9,7 +9,7 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
-from attncalc.ops.functions import arccos, per, power, sqrt
+from attncalc.ops.functions import arccos, per, pi, power, sqrt
 from attncalc.ops.kernels import is_exact
 from attncalc.ops.kernels import sqrt as root
 from attncalc.ops.sums import axis_of, mixes
@@ -185,4 +185,4 @@ OPS |= {
 
 def degrees(value: Number) -> Node:
     """An angle given in radians as a number of degrees."""
-    return constant(180 * value) / constant(float(np.pi), "π")
+    return constant(180 * value) / pi()

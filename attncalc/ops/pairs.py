@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -104,7 +103,7 @@ def _pair_of(node: Node, place: int) -> tuple[int, int]:
 def _rotate_cell(node: Node, at: At, look: Look) -> Cell:
     whole, size = node.axes[-1][:2]
     pair, member = _pair_of(node, at[whole])
-    places = range(size)[_members(node.args["layout"], size)[0]], range(size)[_members(node.args["layout"], size)[1]]
+    places = (range(size)[members] for members in _members(node.args["layout"], size))
     first, second = (pick(node, 0, {**at, whole: members[pair]}) for members in places)
     angle = {**at, node.sources[1].names[-1]: pair}
     cosine, sine = pick(node, 1, angle), pick(node, 2, angle)
@@ -124,8 +123,8 @@ def _rotate_body(node: Node, x: Node, cosines: Node, sines: Node) -> Node:
     return put_together(a * cosines - b * sines, b * cosines + a * sines, node.args["layout"], x.names[-1])
 
 
-def _last(node: Node) -> Sequence[str]:
-    return (node.sources[0].names[-1], node.names[-1])
+def _last(node: Node) -> tuple[str, ...]:
+    return node.sources[0].names[-1], node.names[-1]
 
 
 OPS |= {
@@ -138,7 +137,7 @@ OPS |= {
         takes=(0,),
         vjp=_every_other_vjp,
         because="the entries that were skipped get no gradient",
-        mixes=lambda node: tuple(_last(node)),
+        mixes=_last,
         flops=0,
         view=True,
     ),
@@ -152,7 +151,7 @@ OPS |= {
         takes=(3, 3),
         vjp=_interleave_vjp,
         because="each row gets every other entry of the gradient",
-        mixes=lambda node: tuple(_last(node)),
+        mixes=_last,
         flops=0,
     ),
     "rotate": Op(

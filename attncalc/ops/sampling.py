@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.axes import Axes, names
+from attncalc.axes import Axes
 from attncalc.cells import At, Literal, Look
 from attncalc.errors import NotExact
 from attncalc.graph import OPS, Node, Op
@@ -21,7 +21,7 @@ def _random_normal(node: Node, dtype: np.dtype[Any]) -> Array:
 
 
 def _cell(node: Node, at: At, look: Look) -> Literal:
-    return Literal(float(_random_normal(node, np.dtype(float))[tuple(at[name] for name in names(node.axes))]))
+    return Literal(float(_random_normal(node, np.dtype(float))[tuple(at[name] for name in node.names)]))
 
 
 OPS |= {

@@ -5,6 +5,7 @@ A stack of matrices is worked one matrix at a time; decompose.py says how their 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations, permutations
 from math import perm
 from typing import Any
@@ -128,16 +129,21 @@ def _rank(a: Axes) -> Axis:
 
 
 def _lost(node: Node) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in (*node.sources[0].names[-2:], node.names[-1], "power")))
+    return tuple(dict.fromkeys((*node.sources[0].names[-2:], node.names[-1], "power")))
 
 
-def _row(kernel: Any, axes: Any, words: str, cell: str, **more: Any) -> Op:
+def _told(words: str) -> Callable[[Node, At, Look], Cell]:
+    """The cell of what has no short arithmetic."""
+    return lambda node, at, look: Literal(words)
+
+
+def _row(kernel: Any, axes: Any, words: str, cell: Callable[[Node, At, Look], Cell], **more: Any) -> Op:
     return Op(
         kernel,
         axes,
         words,
         rf"\operatorname{{{{{words.partition(' of ')[0].replace(' ', '~')}}}}}({{0}})",
-        more.pop("at", lambda node, at, look: Literal(cell)),
+        cell,
         binds=4,
         takes=(0,),
         mixes=_lost,
@@ -159,31 +165,31 @@ OPS |= {
         no_gradient=_NO_SLOPE,
         flops=None,
     ),
-    "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", "", at=_eigenvalue_cell, complex=True),
+    "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", _eigenvalue_cell, complex=True),
     "eigenvectors": _row(
         lambda node, a: each(a, lambda matrix: eigen(matrix)[1]),
         _eigenvector_axes,
         "eigenvectors of {0}",
-        "an entry of a unit vector v with a·v = λ·v",
+        _told("an entry of a unit vector v with a·v = λ·v"),
         complex=True,
     ),
     "left_singular_vectors": _row(
         lambda node, a: each(a, lambda matrix: svd(matrix)[0]),
         lambda args, a: (*a[:-1], _rank(a)),
         "left singular vectors of {0}",
-        "an entry of a unit vector u with aᵀ·u = s·v",
+        _told("an entry of a unit vector u with aᵀ·u = s·v"),
     ),
     "singular_values": _row(
         lambda node, a: each(a, lambda matrix: svd(matrix)[1]),
         lambda args, a: (*a[:-2], _rank(a)),
         "singular values of {0}",
-        "the root of an eigenvalue of aᵀ·a",
+        _told("the root of an eigenvalue of aᵀ·a"),
     ),
     "right_singular_vectors": _row(
         lambda node, a: each(a, lambda matrix: svd(matrix)[2]),
         lambda args, a: (*a[:-2], _rank(a), a[-1]),
         "right singular vectors of {0}, as rows",
-        "an entry of a unit vector v with a·v = s·u",
+        _told("an entry of a unit vector v with a·v = s·u"),
     ),
 }
 

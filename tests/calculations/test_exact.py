@@ -214,6 +214,12 @@ def test_numbers_put_in_for_letters_give_the_numbers(name: str, case: Case, back
             assert_allclose(numbers(found.value, stand_for), wanted.value.astype(complex), rtol=RTOL, atol=ATOL)
 
 
+@pytest.mark.parametrize("name", ["softmax", "log-softmax"])
+def test_a_masked_score_is_exact_too(name: str) -> None:
+    problem = Problem(load(name), {"x": Given(np.array([1.0, -np.inf, 2.0]))})
+    agree(solve(problem, exact=True), solve(problem))
+
+
 def test_what_is_refused_is_tried() -> None:
     tried = {said(*row) for row in BOTH_WAYS}
     assert not (NOT_IN_NUMBERS.keys() | NOT_IN_LETTERS.keys()) - tried

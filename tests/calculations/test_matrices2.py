@@ -54,6 +54,8 @@ EIGEN: dict[str, tuple[Any, list[Any], list[float]]] = {  # the matrix, its eige
     "a quarter turn": ([[0, -1], [1, 0]], [1j, -1j], [1, 0, 1]),
     "by size, the positive one first": ([[0, 2], [2, 0]], [2, -2], [1, 0, -4]),
     "the negative one larger": ([[1, 0], [0, -3]], [-3, 1], [1, 2, -3]),
+    "larger by a millionth": ([[1, 0], [0, -1.000001]], [-1.000001, 1], [1, 1e-6, -1.000001]),
+    "larger by what rounding makes": ([[1, 0], [0, -1 - 1e-14]], [1, -1], [1, 0, -1]),
     "singular": ([[1, 2], [2, 4]], [5, 0], [1, -5, 0]),
     "three": ([[2, 0, 0], [0, 3, 4], [0, 4, 9]], [11, 2, 1], [1, -14, 35, -22]),
     "a cycle of three": (

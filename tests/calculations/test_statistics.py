@@ -230,6 +230,10 @@ class TestLikelihood:
         assert t.result == -np.inf
         assert t.warnings == ("observations[1] has the probability 0, so the likelihood is 0 and its logarithm −∞",)
 
+    def test_of_many_observations_that_cannot_be_the_first_three_are_named(self) -> None:
+        named = [warning.split()[0] for warning in ac.likelihood([0, 1, 0, 0, 0, 0], p=1).warnings]
+        assert named == ["observations[0]", "observations[2]", "observations[3]"]
+
     def test_the_slope_to_measurements(self) -> None:
         found = ac.likelihood([1.0, 4], distribution="normal", mean=2, std=0.5).grad(gradcheck=True)
         assert_allclose(found.result, [4, -8], rtol=1e-14)
@@ -282,7 +286,16 @@ class TestRounding:
         notes = ac.entropy(p).notes
         assert notes == ((f"{said}: taken as rounded, and used as it is",) if said else ())
 
-    @pytest.mark.parametrize("p", [[0.3, 0.3, 0.3], [0.5, 0.4], [0.25, 0.25, 0.25], [0.333, 0.333, 0.32]], ids=str)
+    @pytest.mark.parametrize(
+        "p",
+        [
+            pytest.param([0.3, 0.3, 0.3], id="tenths, which are taken as exact"),
+            pytest.param([0.5, 0.4], id="two tenths"),
+            pytest.param([0.25, 0.25, 0.25], id="a quarter that is missing"),
+            pytest.param([0.333, 0.333, 0.32], id="more than thousandths explain"),
+            pytest.param([0.03] * 32, id="0.96 of so many hundredths that rounding alone might explain it"),
+        ],
+    )
     def test_refuses(self, p: list[float]) -> None:
         with pytest.raises(DomainError, match="and probabilities sum to 1"):
             ac.entropy(p)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
-from typing import Any, Protocol
 
 import pytest
+from conftest import Run
 
 TWO = ("attention", "[[1,0,1],[0,1,1]]", "[[1,1,0],[1,0,1]]", "[[2,0,1],[1,1,0]]")
-
-
-class Run(Protocol):
-    def __call__(self, *words: str | Path, **more: Any) -> subprocess.CompletedProcess[str]: ...
 
 
 class TestExplain:

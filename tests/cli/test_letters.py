@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from conftest import Run
 
 LETTERS = {
     "a shape by position": (("softmax", "2"), "exp(x_0)/(exp(x_0)+exp(x_1)) exp(x_1)/(exp(x_0)+exp(x_1))\n"),
@@ -20,7 +19,7 @@ LETTERS = {
 
 
 @pytest.mark.parametrize(("words", "expected"), LETTERS.values(), ids=LETTERS)
-def test_letters(run: Any, words: tuple[str, ...], expected: str) -> None:
+def test_letters(run: Run, words: tuple[str, ...], expected: str) -> None:
     assert run(*words, "--symbolic", "--quiet", "--format", "plain").stdout == expected
 
 
@@ -33,7 +32,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_has_no_letters_is_told(run: Any, words: tuple[str, ...], said: str) -> None:
+def test_what_has_no_letters_is_told(run: Run, words: tuple[str, ...], said: str) -> None:
     done = run(*words, "--symbolic")
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from cli.test_commands import Run
+from conftest import Run
 
 NAMES = ("problem.json", "sheet.json", "sheet.csv", "key.json", "worksheet.md", "worksheet.tex")
 DOT = ("quiz", "dot", "--seed", "1", "-o", "quiz")

@@ -35,6 +35,7 @@ SORTED = {
     "minus a root": ("-sqrt(2)", "", "-sqrt(2)"),
     "minus a decimal without a zero": ("-.5,1", "", "-.5,1"),
     "a number below zero with a slip in it": ("-1x,2", "", "-1x,2"),
+    "a formula that begins with a minus": ("-x^2", "", "-x^2"),
     "a switch between operands": ("a_--causal_b", "--causal", "a b"),
     "a switch turned off": ("--no-causal_a", "--no-causal", "a"),
     "a value behind a blank": ("--scale_2_a", "--scale=2", "a"),
@@ -91,6 +92,7 @@ FAULTS = {
         "did you mean --causal?",
     ),
     "a dash from an editor": ("—scale=2", '"—scale" begins with a dash that is not a hyphen', "did you mean --scale?"),
+    "a bar from a word processor": ("―q_1", '"―q" begins with a dash that is not a hyphen', "did you mean --q?"),
     "an escape": ("--\x1b[2J", r"attncalc attention has no option --\x1b[2J", ""),
     "three hyphens": ("---causal", "attncalc attention has no option ---causal", "did you mean --causal"),
 }

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli.test_commands import Run
+from conftest import Run
 
 import attncalc as ac
 from attncalc.errors import InputError

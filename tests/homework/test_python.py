@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli.test_commands import Run
+from conftest import Run
 
 import attncalc as ac
 from attncalc.trace import Trace

@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from cli.test_commands import Run
+from conftest import Run
 
 import attncalc as ac
 from attncalc.cli.grading import SUFFIXES

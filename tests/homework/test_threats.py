@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from cli.test_commands import Run
+from conftest import Run
 
 import attncalc as ac
 from attncalc.errors import InputError

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-
-ATTNCALC = str(Path(sys.executable).with_name("attncalc"))
+from conftest import Run
 
 TINY: dict[str, Any] = {"q": [[1, 0, 1], [0, 1, 1]], "k": [[1, 1, 0], [1, 0, 1]], "v": [[2, 0, 1], [1, 1, 0]]}
 BIASED = TINY | {"bias": [[0, 0.5], [0.25, 0]]}
@@ -105,7 +102,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_what_was_written_is_judged(case: Case, tmp_path: Path) -> None:
+def test_what_was_written_is_judged(case: Case, run: Run, tmp_path: Path) -> None:
     (tmp_path / "answer.json").write_text(json.dumps(case.answer))
     words = case.call.split()
     if "expression" in case.operands:
@@ -113,8 +110,7 @@ def test_what_was_written_is_judged(case: Case, tmp_path: Path) -> None:
     elif case.operands:
         (tmp_path / "operands.json").write_text(json.dumps(case.operands))
         words[1:1] = ["operands.json"]
-    command = [ATTNCALC, *words, "--check", "answer.json", "-f", "json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run(*words, "--check", "answer.json", "-f", "json")
     assert done.returncode == (case.verdict == "wrong"), done.stderr
     report = json.loads(done.stdout)
     assert report["verdict"] == case.verdict
