@@ -40,6 +40,8 @@ def _checked(option: Option, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if option.many:
+        if isinstance(value, str) and value not in option.choices:
+            value = [part.strip() for part in value.split(",")]
         items = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
         return tuple(_checked(option._replace(many=False), item) for item in items)
     if isinstance(value, str) and dict in option.types:
@@ -53,7 +55,7 @@ def _checked(option: Option, value: Any) -> Any:
     elif isinstance(value, str):
         if value in option.choices or (str in option.types and not option.choices):
             return value
-        if float in option.types:
+        if float in option.types or int in option.types:
             with suppress(InputError):  # which says of a word that it is no number; of an option more is known
                 return _checked(option, written_number(value))
     elif isinstance(value, Rational | float) and (number := _as_number(option, value)) is not None:

@@ -14,7 +14,9 @@ from attncalc.errors import OptionError
 from attncalc.options import assignments, checked
 from attncalc.text import with_facts
 
-ATTENTION, NORM, SOFTMAX, PAIRWISE = (load(name) for name in ("attention", "norm", "softmax", "pairwise"))
+ATTENTION, CROSS_ENTROPY, NORM, SOFTMAX, PAIRWISE = (
+    load(name) for name in ("attention", "cross-entropy", "norm", "softmax", "pairwise")
+)
 
 
 @pytest.mark.parametrize(
@@ -30,10 +32,14 @@ ATTENTION, NORM, SOFTMAX, PAIRWISE = (load(name) for name in ("attention", "norm
         pytest.param(ATTENTION, "window", 3, 3, id="a whole number"),
         pytest.param(ATTENTION, "window", 3.0, 3, id="one written as a float"),
         pytest.param(ATTENTION, "window", np.int64(3), 3, id="NumPy's whole number"),
+        pytest.param(ATTENTION, "window", "3", 3, id="a whole number as one writes it"),
+        pytest.param(CROSS_ENTROPY, "base", "2", 2, id="a number of a number-or-word"),
+        pytest.param(CROSS_ENTROPY, "base", "e", "e", id="its word"),
         pytest.param(ATTENTION, "window", None, None, id="nothing, where nothing may be"),
         pytest.param(ATTENTION, "scale", None, "default", id="nothing, where there is a default"),
         pytest.param(ATTENTION, "padding", (2, 3), (2, 3), id="several"),
         pytest.param(ATTENTION, "padding", [2, 3], (2, 3), id="a list"),
+        pytest.param(ATTENTION, "padding", "2, 3", (2, 3), id="a list as one writes it"),
         pytest.param(ATTENTION, "padding", np.array([2, 3]), (2, 3), id="an array"),
         pytest.param(ATTENTION, "padding", 2, (2,), id="one of several"),
         pytest.param(ATTENTION, "padding", np.int64(2), (2,), id="NumPy's one of several"),
@@ -62,7 +68,9 @@ def test_what_fits_is_taken(calculation: Any, name: str, value: Any, read: Any) 
         pytest.param(ATTENTION, "scale", float("inf"), "--scale must be", "", id="too large a number"),
         pytest.param(ATTENTION, "scale", 10**400, "--scale must be", "", id="a whole number beyond floats"),
         pytest.param(ATTENTION, "window", 2.5, "--window must be a whole number, not 2.5", "", id="half a key"),
-        pytest.param(ATTENTION, "window", "3", "--window must be a whole number", "", id="a number as text"),
+        pytest.param(ATTENTION, "window", "2.5", "--window must be a whole number, not 2.5", "", id="half as text"),
+        pytest.param(ATTENTION, "window", "three", "--window must be a whole number, not 'three'", "", id="a numeral"),
+        pytest.param(ATTENTION, "padding", "2,x", "--padding must be a whole number, not 'x'", "", id="a list as text"),
         pytest.param(ATTENTION, "window", [3], "--window must be a whole number", "", id="a list of one"),
         pytest.param(ATTENTION, "padding", (2, 2.5), "--padding must be a whole number", "", id="one of several"),
         pytest.param(ATTENTION, "padding", object(), "--padding must be a whole number", "", id="no list"),

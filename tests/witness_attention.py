@@ -203,7 +203,8 @@ def taken(given: dict[str, Any]) -> tuple[Matrix, Matrix, Matrix, Values]:
     """Queries, keys and values out of what is given, and what is told of them where they were made from tokens."""
     if "x" in given:
         x = given.pop("x")
-        made = {name: times(x, given.pop(f"w{name}")) for name in ("q", "k", "v")}
+        other = given.pop("context", x)
+        made = {name: times(x if name == "q" else other, given.pop(f"w{name}")) for name in ("q", "k", "v")}
         return made["q"], made["k"], made["v"], made
     q = given.pop("q")
     return q, given.pop("k", q), given.pop("v", q), {}

@@ -8,6 +8,7 @@ import numpy as np
 
 from attncalc.calculation import AT_LEAST_1, calculation
 from attncalc.calculations.attention import (
+    Context,
     Keys,
     Queries,
     Tokens,
@@ -123,6 +124,7 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     wq="d_model d_k",
     wk="d_model d_k",
     wv="d_model d_v",
+    context="m d_model",
     leading=("h",),
     laws={
         "the block size does not matter": lambda f, q, k, v: same(f(q, k, v, block=1), f(q, k, v, block=len(k))),
@@ -141,6 +143,7 @@ def flash(
     W_Q: ToQueries = None,
     W_K: ToKeys = None,
     W_V: ToValues = None,
+    context: Context = None,
     block: Annotated[int, "how many keys are processed together", AT_LEAST_1] = 2,
     causal: Causal = False,
     scale: Scale = "default",
@@ -150,7 +153,7 @@ def flash(
     Each query keeps three things: the largest score so far, the sum of the exponentials relative to it, and the
     values mixed by them. A new maximum scales the earlier two by e^(old − new). The output equals attention's.
     """
-    Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V))
+    Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V), context)
     K, V = shared_heads(K, V, Q, None)
     size = K.axes[-2].size
     carried: tuple[Node, Node, Node] | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import ABOVE_0, calculation
+from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
 from attncalc.calculations.vectors import not_zero
 from attncalc.errors import DomainError
 from attncalc.graph import Node
@@ -113,9 +113,10 @@ def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     left = rows.shape[-2] - int(np.max(np.sum(taken[0] | taken[1] | taken[2], axis=-1)))
     if not left:
         raise DomainError("every row of vocabulary is one of the three inputs: none is left to rank")
-    if not left < values["top"] <= rows.shape[-2]:
+    if left >= values["top"]:
         return {}
-    note(f"the ranking ends after {left}: the other rows of vocabulary are the inputs, which are left out")
+    inputs = "the other rows of vocabulary are the inputs, which are left out"
+    note(f"the ranking ends after {left}: {inputs if left < rows.shape[-2] else 'vocabulary has no more rows'}")
     return {"top": left}
 
 
@@ -134,7 +135,7 @@ def analogy(
     c: Annotated[Node, "woman, which is added"],
     vocabulary: Annotated[Node, "the vectors to search, one a row"],
     *,
-    top: Annotated[int, "how many of the nearest to list"] = 3,
+    top: Annotated[int, "how many of the nearest to list", AT_LEAST_1] = 3,
 ) -> tuple[Node, Node]:
     """Solve an analogy: the vectors of a vocabulary that are nearest to a − b + c.
 

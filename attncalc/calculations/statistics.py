@@ -31,6 +31,7 @@ from attncalc.ops import (
     pi,
     power,
     safely,
+    spread,
     sqrt,
     take,
     total,
@@ -80,6 +81,8 @@ def expectation(
         "each value counts equally, 1/n" if p is None else "each value counts in proportion to its probability",
     )
     mean = step("mean", total(products), "the balance point of the values")
+    leads = tuple(axis for axis in mean.axes if axis.name not in x.names)  # of several distributions of the same values
+    x = spread(x, leads + x.axes)
     deviations = step("deviations", x - mean, "how far each value is from the mean; on average these cancel")
     squares = step(
         "squares", deviations**2, "squaring removes the signs, so nothing cancels, and makes far values count for more"

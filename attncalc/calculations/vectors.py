@@ -17,6 +17,7 @@ from attncalc.ops import (
     rename,
     root_of_sum,
     solve,
+    spread,
     total,
 )
 from attncalc.ops import outer as outer_product
@@ -79,6 +80,8 @@ def outer(a: Left, b: Right) -> Node:
 
     The sizes need not match; the result has one row for each entry of a.
     """
+    leads = tuple(axis for axis in b.axes[:-1] if axis.name not in a.names)  # a batch stands in front of the rows
+    a = spread(a, leads + a.axes)
     return step("outer", outer_product(a, b), "every entry of a meets every entry of b: each row is a multiple of b")
 
 
@@ -145,6 +148,7 @@ def project(
         agreement = step("dot", total(a * onto), "how much the two agree, scaled by both lengths")
         square = step("squared_norm", total(onto**2), "the length of the target, squared")
         amount = step("coefficient", agreement / square, "how many times the target fits into the projection")
-        shadow = step("projection", amount * onto, "the target, stretched by that factor")
+        leads = tuple(axis for axis in amount.axes if axis.name not in onto.names)  # of several vectors onto one target
+        shadow = step("projection", amount * spread(onto, leads + onto.axes), "the target, stretched by that factor")
     rest = step("residual", a - shadow, "what the projection misses: it is orthogonal to the target")
     return shadow, rest

@@ -103,9 +103,9 @@ def _options(calculation: Calculation, given: settings.Words) -> dict[str, Any]:
 
 def _shapes(calculation: Calculation, spoken: Mapping[str, str]) -> dict[str, str]:
     """The operands of letters, of all that are spoken of: those whose word is a shape, `2x3` or `3`."""
-    from attncalc.exact import is_shape
+    from attncalc.exact import can_be_letters, is_shape
 
-    lettered = {o.name for o in calculation.operands if o.kind in ("real", "logits")}
+    lettered = {o.name for o in calculation.operands if can_be_letters(o)}
     return {name: word for name, word in spoken.items() if name in lettered and is_shape(word)}
 
 

@@ -19,7 +19,7 @@ from attncalc.text import shape_text, visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Calculation
+    from attncalc.calculation import Calculation, Operand
     from attncalc.exact.extents import Extents
     from attncalc.exact.tidying import Tidier
 
@@ -103,11 +103,16 @@ def in_letters(
     filled = dict(inputs)
     for operand in wanted:
         if operand.name not in filled:
-            if operand.kind not in ("real", "logits"):
+            if not can_be_letters(operand):
                 raise NotExact(f"{operand.name} cannot be letters ({operand.help}): it must be given")
             small = [math.prod(sizes.get(part, SMALL) for part in _parts(axis)) for axis in operand.shapes[0]]
             filled[operand.name] = letters(operand.name, shapes.get(operand.name, small))
     return filled
+
+
+def can_be_letters(operand: Operand) -> bool:
+    """Whether letters may stand for an operand's numbers: not where these may be the numbers of classes or tokens."""
+    return operand.kind in ("real", "logits") or (operand.kind == "data" and len(operand.shapes) == 1)
 
 
 def _parts(axis: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -205,7 +205,8 @@ def _with_point(cell: str) -> str:
 def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> tuple[bool, bool]:
     """Whether the first column labels the rows, and whether the first row labels the columns."""
     column = [row.cells[0] for row in rows]
-    label = is_text(column, kind) if reading.labels is None else reading.labels
+    words = [cell for cell in column if not cell.startswith("=")]  # a column of =A1 alone was meant as numbers
+    label = is_text(words if any(words[1:]) else column, kind) if reading.labels is None else reading.labels
     first = rows[0].cells[label:]
     header = is_text(first, kind) if reading.header is None else reading.header
     if not header and reading.header is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from attncalc.axes import leading_names
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
 from attncalc.inputs.names import matching
@@ -50,12 +51,13 @@ def with_labels(
 
 
 def _axis_names(operand: Operand, ndim: int, axes: Sequence[str]) -> list[str]:
-    """A name for each axis of the array, "" where there is none."""
+    """A name for each axis of the array, those in front of the declared ones called as a calculation calls them."""
     if not axes:
         shape = next((s for s in operand.shapes if len(s) == ndim), max(operand.shapes, key=len, default=()))
         axes = [name if isinstance(name, str) else f"({' '.join(name)})" for name in shape]
     known = list(axes)[-ndim:] if ndim else []
-    return [""] * (ndim - len(known)) + known
+    extra = ndim - len(known)
+    return leading_names([extra], ("b",), known)[:extra][::-1] + known
 
 
 def _words(words: Any, place: str) -> tuple[str, ...]:

@@ -194,5 +194,12 @@ def _inside(word: str, reading: Reading) -> Found | None:
 
 
 def _unambiguous(word: str, paths: Sequence[str], tables: Sequence[Given]) -> str:
-    ways = [f"@{shown(path)}" for path in paths] + [f"{table.source}#{visible(word)}" for table in tables]
+    ways = [f"@{shown(path)}" for path in paths] + [_row(word, table) for table in tables]
     return f"write {' or '.join(ways)}"
+
+
+def _row(word: str, table: Given) -> str:
+    """How to write a labelled row that no file can be taken for; an array of a file is indexed, as it has no keys."""
+    if "#" in table.source:
+        return f"{table.source}[{table.labels[0].index(word)}]"
+    return f"{table.source}#{visible(word)}"

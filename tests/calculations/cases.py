@@ -208,6 +208,7 @@ EXPECTED: dict[str, Expected] = {
             case(**QKV, scale="none"),
             case(f"{_blocks(1)} output", **QKV, block=3),
             case(f"q k v {_blocks(1, 2)} output", x="3 4", wq="4 2", wk="4 2", wv="4 3"),
+            case(f"q k v {_blocks(1, 2, 3)} output", **PROJECTED, context="5 4"),
             case(q="3 4"),
         ),
     ),

@@ -355,6 +355,10 @@ class TestLaws:
         assert_allclose(ac.kv_cache(**operands).result, whole, rtol=1e-12, atol=1e-14)
         assert_allclose(ac.flash(**operands, causal=True).result, whole, rtol=1e-12, atol=1e-14)
 
+    def test_blocks_of_a_context_give_what_it_gives_at_once(self) -> None:
+        operands = drawn(0, x=(3, 4), context=(5, 4), wq=(4, 2), wk=(4, 2), wv=(4, 3))
+        assert_allclose(ac.flash(**operands).result, ac.attention(**operands).result, rtol=1e-12, atol=1e-14)
+
 
 @pytest.mark.parametrize(
     ("given_", "empty"),

@@ -142,6 +142,11 @@ class TestAnalogy:
             "the ranking ends after 1: the other rows of vocabulary are the inputs, which are left out",
         )
 
+    def test_the_ranking_ends_where_the_vocabulary_does(self) -> None:
+        trace = ac.analogy([1, 2], [3, 5], [4, 1], [[1, 1], [3, 4]])
+        assert sorted(trace.result) == [0, 1]
+        assert trace.notes == ("the ranking ends after 2: vocabulary has no more rows",)
+
     def test_of_a_batch(self) -> None:
         many = np.stack([WORDS["king"], WORDS["cat"]])
         trace = ac.analogy(many, WORDS["man"], WORDS["woman"], TABLE, top=2)
@@ -167,7 +172,7 @@ class TestAnalogy:
             lambda: ac.analogy([1, 1], [1, 1], [0, 0], [[1, 2]], top=1), DomainError, "target|zero", id="target"
         ),
         pytest.param(
-            lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 1]]), ShapeError, "best 3 of 1", id="too few words"
+            lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 1]], top=0), OptionError, "at least 1", id="top 0"
         ),
         pytest.param(
             lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 0], [0, 1]]), DomainError, "none is left", id="inputs alone"

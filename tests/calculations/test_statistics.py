@@ -57,6 +57,13 @@ class TestExpectation:
     def test_is_the_first_output(self) -> None:
         assert [step.name for step in ac.expectation([1, 2]).outputs] == ["mean", "variance", "standard_deviation"]
 
+    def test_several_distributions_of_the_same_values(self) -> None:
+        values, probabilities = [0.0, 10, 100], [[0.9, 0.09, 0.01], [0.5, 0.25, 0.25]]
+        found = ac.expectation(values, probabilities)
+        for i, own in enumerate(probabilities):
+            for name in ("mean", "variance", "standard_deviation"):
+                assert_allclose(found[name][i], ac.expectation(values, own)[name], rtol=1e-15)
+
     def test_a_slope_of_the_mean(self) -> None:
         found = ac.expectation([1.0, 2, 4], [0.5, 0.25, 0.25]).grad()
         assert_array_equal(found["grad_values"], [0.5, 0.25, 0.25])

@@ -279,6 +279,22 @@ def test_a_matrix_of_columns_is_told_from_a_batch_of_vectors() -> None:
         assert_allclose(t.result[i], ac.project(a[i], onto[i]).result)
 
 
+def test_several_vectors_are_projected_onto_one_target() -> None:
+    a, onto = np.array([[1.0, 2], [3, 4]]), np.array([1.0, 3])
+    t = ac.project(a, onto)
+    for i in range(2):
+        assert_allclose(t.result[i], ac.project(a[i], onto).result, rtol=1e-15)
+        assert_allclose(t["residual"][i], ac.project(a[i], onto)["residual"], rtol=1e-15)
+
+
+@pytest.mark.parametrize("lead_a", [(), (2,)])
+@pytest.mark.parametrize("lead_b", [(), (2,)])
+def test_a_batch_of_outer_products_has_the_batch_in_front(lead_a: tuple[int, ...], lead_b: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(*lead_a, 3)), rng.normal(size=(*lead_b, 2))
+    assert_allclose(ac.outer(a, b).result, a[..., :, None] * b[..., None, :], rtol=1e-15)
+
+
 def test_a_row_of_zeros_among_columns_is_no_zero_vector() -> None:
     assert_allclose(ac.project([1, 2, 3], [[1, 2], [1, 1], [0, 0]]).result, [1, 2, 0], rtol=1e-14)
 

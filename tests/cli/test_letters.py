@@ -12,7 +12,9 @@ LETTERS = {
         "-log(exp(logits_1)/(exp(logits_0)+exp(logits_1)))\n",
     ),
     "no operands at all": (("dot",), "a_0*b_0+a_1*b_1\n"),
+    "a target without one": (("linear-regression", "--x", "1x1", "--w", "1x1"), "(w_00*x_00-y_00)**2\n"),
     "numbers among letters": (("dot", "1,2"), "b_0+2*b_1\n"),
+    "the shape of a target": (("linear-regression", "1x1", "1x1", "1x1"), "(w_00*x_00-y_00)**2\n"),
     "a high power beside small steps": (("derivative", "x**806"), "806*x**805\n"),
     "a shape for the place that a name leaves": (("matmul", "2x1", "--a", "1,2"), "b_00+2*b_10\n"),
 }

@@ -61,6 +61,7 @@ LABELLED: list[tuple[str, Any, dict[int, tuple[str, ...]], str]] = [
     ("id,a\n1,2\n3,4", [[1, 2], [3, 4]], {1: ("id", "a")}, ROW),
     ("cat 1 2\ndog 3 4", [[1, 2], [3, 4]], {0: ("cat", "dog")}, COLUMN),
     ("猫,1\n犬,2", [[1], [2]], {0: ("猫", "犬")}, COLUMN),
+    ("=1+1,1\ncat,2\ndog,3", [[1], [2], [3]], {0: ("=1+1", "cat", "dog")}, COLUMN),
     ("[red]x,1\n[/],2", [[1], [2]], {0: ("[red]x", "[/]")}, COLUMN),
 ]
 
@@ -189,6 +190,7 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("1+2j,1", {}, '1:1: "1+2j" is not a number', "operands are real"),
     ("1,NA\n", {}, '1:2: "NA" is not a number', GAPS),
     ("=1+1,2", {}, '1:1: "=1+1" is not a number', "save the values in place of the formulas"),
+    ("x,y\n=A1,2\n=A2,3", {}, '2:1: "=A1" is not a number', "save the values in place of the formulas"),
     ("2#3,1", {}, '1:1: "2#3" is not a number', OVERRULE),
     ("nan,1\n", {}, '1:1: "nan" is not a finite number', ""),
     ("1,inf\n", {}, '1:2: "inf" is not a finite number', ""),

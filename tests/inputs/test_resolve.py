@@ -143,6 +143,16 @@ def test_a_label_in_two_tables(fault: Fault) -> None:
     assert message == 'q: "cat" is both a row of words.csv and a row of vocabulary'
 
 
+def test_a_row_of_a_labelled_array_in_a_file_is_named_by_its_index(
+    folder: Path, fault: Fault, read: Callable[..., Any]
+) -> None:
+    (folder / "cat.csv").write_text("1,2")
+    (folder / "words.json").write_text('{"x": [[1, 2], [3, 4]], "labels": ["dog", "cat"]}')
+    words = {"words.json#x": read(word="words.json#x")}
+    assert fault(word="cat", tables=words)[1] == "write @cat.csv or words.json#x[1]"
+    assert read(word="words.json#x[1]", shape="n").value.tolist() == [3, 4]
+
+
 def test_numbers_win_over_a_file_and_say_so(operand: Callable[..., Any]) -> None:
     reading = Reading()
     read_word("1,2", operand(), reading, {})
