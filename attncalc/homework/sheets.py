@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 BESIDE = ("student", "rounding", "notes")
 """What a sheet may hold beside its steps."""
-OF_DOCUMENTS = ("attncalc", "calculation", "inputs", "labels", "options", "outputs", "result")
+OF_DOCUMENTS = (
+    "attncalc", "calculation", "inputs", "labels", "options", "cells", "outputs", "exact", "result", "lesson"
+)  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say."""
 SUFFIXES = (".json", ".csv", ".tsv", ".npy", ".npz")
