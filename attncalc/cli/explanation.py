@@ -10,7 +10,7 @@ from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.cli.groups import PROGRAM, VERBS
 from attncalc.derivatives import DERIVATIVES
-from attncalc.errors import OptionError
+from attncalc.errors import NoGradient, OptionError
 from attncalc.render.card import FORMATS
 from attncalc.text import either, quoted, visible
 
@@ -36,7 +36,12 @@ def _explain(words: Sequence[str], **given: Any) -> None:
     from attncalc.explain import card
     from attncalc.render.card import page
 
-    output.deliver(page(card(name), where.format, view), where.path)
+    try:
+        known = card(name)
+    except NoGradient as fault:
+        fault.hint = fault.hint or f"{PROGRAM} explain {name.split()[-1]} explains the calculation itself"
+        raise
+    output.deliver(page(known, where.format, view), where.path)
 
 
 def _called(words: Sequence[str]) -> str:
