@@ -181,7 +181,7 @@ def test_a_gradient_arrives_at_results_of_several_numbers(name: str, arrives: bo
     assert len({str(each.value) for each in found if each}) == (3 if arrives else 0)
 
 
-NAMED = ["cosine", "attention", "perplexity", "bayes", "layernorm", "grad softmax", "grad attention"]
+NAMED = ["cosine", "attention", "perplexity", "bayes", "layernorm", "grad attention", "grad cross-entropy"]
 
 
 @pytest.mark.parametrize("name", NAMED)
