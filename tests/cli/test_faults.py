@@ -460,7 +460,15 @@ CALLS = {
     ),
     "run": (
         "run takes one document, but 0 were given",
-        "attncalc run problem.json",
+        "attncalc run problem.json, or attncalc run problem.json --check answer.json",
+    ),
+    "run p.json 11": (
+        "run takes one document, but 2 were given",
+        "attncalc run problem.json, or attncalc run problem.json --check answer.json",
+    ),
+    "norm 3,4 --rtol 0.1 --reveal": (
+        "--reveal and --rtol are for marking, and no answer is given",
+        "--check ANSWER gives one",
     ),
     "run q.json": (
         "q.json is not a document",
