@@ -462,10 +462,6 @@ CALLS = {
         "run takes one document, but 0 were given",
         "attncalc run problem.json, or attncalc run problem.json --check answer.json",
     ),
-    "run p.json 11": (
-        "run takes one document, but 2 were given",
-        "attncalc run problem.json, or attncalc run problem.json --check answer.json",
-    ),
     "norm 3,4 --rtol 0.1 --reveal": (
         "--reveal and --rtol are for marking, and no answer is given",
         "--check ANSWER gives one",
@@ -496,7 +492,7 @@ CALLS = {
     ),
     "run q.json k.json": (
         "run takes one document, but 2 were given",
-        "attncalc run problem.json",
+        "attncalc run problem.json, or attncalc run problem.json --check answer.json",
     ),
     "sample cosin": (
         'there is no sample "cosin"',
