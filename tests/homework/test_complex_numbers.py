@@ -60,9 +60,14 @@ def test_parts(text: str, parts: tuple[str, str] | None) -> None:
         ('[["1+i", "2"], [0, "-i"]]', [["1+i", "2"], ["0", "-i"]]),
         ("[1 + i, 1 - i]", ["1+i", "1-i"]),
         ('["hi", 1]', None),
+        ("36%, 64.0%", ["36%", "64.0%"]),
+        ("36.5% 0.635", ["36.5%", "0.635"]),
+        ("50%", "50%"),
+        ("50%.csv", None),
+        ("%", None),
     ],
 )
-def test_literals(text: str, entries: list[Any] | None) -> None:
+def test_literals(text: str, entries: list[Any] | str | None) -> None:
     assert literal(text, "answer") == entries
 
 
