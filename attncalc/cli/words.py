@@ -114,8 +114,7 @@ def _unknown(name: str, known: Mapping[str, TyperOption], command: str, place: s
     same = [spelling for spelling in long if spelling == flag(word)]
     mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
     elsewhere = f"an option follows the name that it belongs to: {visible(place, 80)}" if place else ""
-    behind = f"; behind -- it is an operand: -- {name}" if word.isalpha() and len(name) == len(word) + 1 else ""
     return OptionError(
         f"{command} has no option {visible(name, 80)}",
-        hint=mend or elsewhere or f"{command} --help lists its options{behind}",
+        hint=mend or elsewhere or f"{command} --help lists its options",
     )

@@ -83,6 +83,7 @@ class TestExplain:
             ([""], 'there is no calculation called ""', "attncalc list"),
             (["here.json"], '"here.json" is a file, not a calculation', "attncalc run here.json --explain explains"),
             (["zzz"], 'there is no calculation called "zzz"', "attncalc list names them all"),
+            (["att-no-scale"], '"att-no-scale" is a mistake, not a calculation', "attncalc mistakes att-no-scale"),
             (["softmax", "-f", "html"], '--format takes table, plain, markdown or json, not "html"', ""),
         ],
     )

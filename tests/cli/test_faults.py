@@ -472,7 +472,7 @@ CALLS = {
     ),
     "run missing.json": (
         'there is no document "missing.json"',
-        "attncalc run problem.json",
+        "a document is the file of a problem, or of a result: attncalc sample lists some",
     ),
     "run future.json": (
         'future.json: the document is of version "2", but only 1 can be read',
