@@ -29,8 +29,6 @@ SUFFIXES = {
     ".svg": "svg",
 }
 WHEN = ("auto", "always", "never")
-MARKING = ("reveal", "points", "rtol", "atol")
-"""The options that say how an answer is marked."""
 MOST_DIGITS = 50
 MOST_ROUNDING = 15  # float64 has no more
 
@@ -171,10 +169,9 @@ def _must_be_drawable(words: Words, where: Target) -> None:
 
 def _must_have_an_answer(words: Words) -> None:
     """Refuse to mark what is not there."""
-    idle = [f"--{name}" for name in MARKING if words.get(name)]
+    idle = [f"--{name}" for name in ("reveal", "points", "rtol", "atol") if words.get(name)]
     if idle and words.get("check") is None:
-        of = "are" if len(idle) > 1 else "is"
-        raise OptionError(f"{both(idle)} {of} for marking, and no answer is given", hint="--check ANSWER gives one")
+        raise OptionError(f"there is no answer for {both(idle)} to mark", hint="--check ANSWER gives one")
 
 
 def _cells(words: Sequence[str]) -> tuple[str, ...]:

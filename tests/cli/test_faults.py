@@ -463,7 +463,7 @@ CALLS = {
         "attncalc run problem.json, or attncalc run problem.json --check answer.json",
     ),
     "norm 3,4 --rtol 0.1 --reveal": (
-        "--reveal and --rtol are for marking, and no answer is given",
+        "there is no answer for --reveal and --rtol to mark",
         "--check ANSWER gives one",
     ),
     "run q.json": (
