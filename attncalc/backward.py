@@ -19,7 +19,7 @@ from attncalc.graph import Node, as_node, given, identity
 from attncalc.ops import spread
 from attncalc.ops.kernels import has_letters
 from attncalc.steps import step
-from attncalc.text import both, near
+from attncalc.text import both, either, near
 from attncalc.trace import Check, Given
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
     """The operands that are asked for (none named: all), if they can have a gradient."""
     smooth = [o.name for o in calculation.operands_in(nodes) if o.name in nodes and o.kind in ("real", "logits")]
     if not smooth:
-        raise NoGradient(f"{calculation.name} was given nothing that could have a gradient")
+        raise _nothing_smooth(calculation)
     for name in backward.wrt:
         if name not in smooth:
             raise OptionError(
@@ -79,6 +79,18 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
                 hint=near(name, smooth),
             )
     return [nodes[name] for name in (backward.wrt or smooth)]
+
+
+def _nothing_smooth(calculation: Calculation) -> NoGradient:
+    """Why there is nothing to differentiate by, and what there might be."""
+    fact = f"{calculation.name} was given nothing that could have a gradient"
+    could = [operand.name for operand in calculation.operands if operand.kind in ("real", "logits")]
+    if could:
+        return NoGradient(fact, hint=f"it has one with respect to {either(could)}")
+    if any(operand.kind == "expression" for operand in calculation.operands):
+        mend = "the calculations derivative and gradient differentiate the formula, by its own variables"
+        return NoGradient(f"{fact}: it takes a formula, and no array of numbers", hint=mend)
+    return NoGradient(f"{fact}: it takes no array of numbers")
 
 
 def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:

@@ -40,7 +40,7 @@ Count = Annotated[int | None, "how many positions", AT_LEAST_1]
 def needed(name: str, size: int | None) -> int:
     """A size that has no default, or the error that asks for its option."""
     if size is None:
-        raise OptionError(f"{flag(name)} must be given")
+        raise OptionError(f"{flag(name)} must be given", hint=f"write {flag(name)} 4")
     return size
 
 

@@ -30,6 +30,7 @@ from attncalc.ops import (
     one_hot,
     pi,
     power,
+    root_of_mean,
     safely,
     spread,
     sqrt,
@@ -88,16 +89,17 @@ def expectation(
         "squares", deviations**2, "squaring removes the signs, so nothing cancels, and makes far values count for more"
     )
     if sample:
-        variance = total(squares) / (n - 1)
+        variance, counts = total(squares) / (n - 1), 1 / (n - 1)
         why = "n − 1, since the deviations are from the sample's own mean, which lies closer to them than the true mean"
     elif p is not None:
-        variance = total(squares * p)
+        variance, counts = total(squares * p), p
         why = "the mean of the squares: each counts in proportion to its probability"
     else:
-        variance = average(squares)
+        variance, counts = average(squares), None
         why = "the mean of the squares, over n: the variance of these values themselves (--sample divides by n − 1)"
     variance = step("variance", variance, why)
-    deviation = step("standard_deviation", sqrt(variance), "the root brings the result back to the units of the values")
+    root = root_of_mean(variance, deviations, weights=counts)
+    deviation = step("standard_deviation", root, "the root brings the result back to the units of the values")
     return mean, variance, deviation
 
 
@@ -292,7 +294,8 @@ def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
     logs = _logs(safely(log(chance), exponent - log(height), chance))
     label("parameter", ("mean", "std"))
     own = average(x)
-    return chance, logs, listed([own, sqrt(average((x - own) ** 2))], "parameter")
+    deviations = x - own
+    return chance, logs, listed([own, root_of_mean(average(deviations**2), deviations)], "parameter")
 
 
 def _poisson(x: Node, rate: float) -> tuple[Node, Node]:

@@ -53,7 +53,13 @@ def _check(words: Sequence[str], **given: Any) -> int:
     where = settings.target(given, FORMATS)
     reading = settings.reading(given)
     answer, word = _in_order(words, reading)
-    document = load_document(word, reading)
+    return check_document(load_document(word, reading), answer, given, where, reading)
+
+
+def check_document(
+    document: Document, answer: str, given: settings.Words, where: settings.Target, reading: Reading
+) -> int:
+    """Mark an answer to the problem that a document holds; what is stored beside it and is not so gets a warning."""
     key = key_to(problem_of(document), where)
     warnings = _disagreeing(document, key)
     status = check_and_show(key, answer, given, where, reading)

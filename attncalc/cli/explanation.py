@@ -10,7 +10,7 @@ from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.cli.groups import PROGRAM, VERBS
 from attncalc.derivatives import DERIVATIVES
-from attncalc.errors import OptionError
+from attncalc.errors import NoGradient, OptionError
 from attncalc.render.card import FORMATS
 from attncalc.text import either, quoted, visible
 
@@ -36,7 +36,12 @@ def _explain(words: Sequence[str], **given: Any) -> None:
     from attncalc.explain import card
     from attncalc.render.card import page
 
-    output.deliver(page(card(name), where.format, view), where.path)
+    try:
+        known = card(name)
+    except NoGradient as fault:
+        fault.hint = fault.hint or f"{PROGRAM} explain {name.split()[-1]} explains the calculation itself"
+        raise
+    output.deliver(page(known, where.format, view), where.path)
 
 
 def _called(words: Sequence[str]) -> str:
@@ -62,8 +67,17 @@ def _called(words: Sequence[str]) -> str:
             f"explain is for calculations, and {quoted(name)} is none", hint=f"{PROGRAM} {name} --help explains it"
         )
     if name not in TABLE:
-        raise _a_file(words[0]) or unknown(named[0])
+        raise _a_file(words[0]) or _a_mistake(named[0]) or unknown(named[0])
     return " ".join([*derivative, name])
+
+
+def _a_mistake(word: str) -> OptionError | None:
+    """The fault where a known mistake was named in place of a calculation."""
+    from attncalc.homework.mistakes import listed  # few names are none of a calculation
+
+    if not any(row["id"] == word for row in listed(None)):
+        return None
+    return OptionError(f"{quoted(word)} is a mistake, not a calculation", hint=f"{PROGRAM} mistakes {word} tells it")
 
 
 def _a_file(word: str) -> OptionError | None:

@@ -6,13 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from attncalc.calculations import TABLE
+from attncalc.calculations import TABLE, unknown
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
 from attncalc.cli.groups import PROGRAM
 from attncalc.cli.listing import FORMATS
+from attncalc.derivatives import DERIVATIVES
 from attncalc.errors import OptionError
-from attncalc.text import NARROWEST, near, quoted
+from attncalc.text import NARROWEST, either, near, quoted
 
 WIDEST = 100  # columns of a page that has no width of its own
 
@@ -24,9 +25,10 @@ def command() -> Command:
         _mistakes,
         sections.target_options(FORMATS),
         summary="Lists the known mistakes of every calculation, or of one: the id that reports use, the wrong rule, "
-        "and the hint that a student gets. With an id it lists that mistake alone, wherever it is known.",
-        usage="[calculation|id]",
-        words=lambda: [*TABLE, *_ids()],
+        f"and the hint that a student gets. With {either(DERIVATIVES)} before the calculation's name it lists those "
+        "that are made in the steps of that derivative, with an id that mistake alone, wherever it is known.",
+        usage=f"[[{'|'.join(DERIVATIVES)}] calculation|id]",
+        words=lambda: [*TABLE, *DERIVATIVES, *_ids()],
     )
 
 
@@ -37,22 +39,8 @@ def _ids() -> list[str]:
 
 
 def _mistakes(words: Sequence[str], **given: Any) -> None:
-    from attncalc.homework.mistakes import listed
-
-    derivative, _, of = " ".join(words).partition(" ")
-    if derivative == "grad" and of in TABLE:
-        mend = f"{PROGRAM} explain grad {of} tells those of the backward pass alone"
-        raise OptionError(f"the mistakes of grad {of} are listed with those of {of}", hint=mend)
-    if len(words) > 1:
-        raise OptionError(f"mistakes takes one calculation or one id, but {len(words)} words were given")
-    name = words[0].replace("_", "-") if words else None
     where = settings.target(given, FORMATS)
-    rows = listed(name if name in TABLE else None)
-    if name is not None and name not in TABLE:
-        rows = [row for row in rows if row["id"] == name]
-        if not rows:
-            mend = near(name, [*TABLE, *_ids()]) or "attncalc mistakes lists them all"
-            raise OptionError(f"there is no calculation and no mistake {quoted(words[0])}", hint=mend)
+    rows = _rows([part for word in words for part in word.split()])
     if where.format == "json":
         content = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
     elif where.format == "plain":
@@ -60,6 +48,40 @@ def _mistakes(words: Sequence[str], **given: Any) -> None:
     else:
         content = _page(rows, output.width() if where.path is None else None)
     output.write_page(content, where.path)
+
+
+def _rows(words: Sequence[str]) -> list[dict[str, str]]:
+    """The mistakes that are asked for: all, those of a calculation or of its derivative, or those of one id."""
+    from attncalc.homework.mistakes import listed
+
+    if len(words) == 2 and words[0] in DERIVATIVES:
+        return _of_derivative(*words)
+    if len(words) > 1:
+        raise OptionError(f"mistakes takes one calculation or one id, but {len(words)} words were given")
+    name = words[0].replace("_", "-") if words else None
+    if name is None or name in TABLE:
+        return listed(name)
+    found = [row for row in listed(None) if row["id"] == name]
+    if not found:
+        mend = near(name, [*TABLE, *_ids()]) or "attncalc mistakes lists them all"
+        raise OptionError(f"there is no calculation and no mistake {quoted(words[0])}", hint=mend)
+    return found
+
+
+def _of_derivative(derivative: str, word: str) -> list[dict[str, str]]:
+    """Those mistakes of a calculation that are made in the steps of its derivative."""
+    from attncalc.explain import card  # whose steps those are is seen on the calculation's sample
+    from attncalc.homework.mistakes import listed
+
+    name = word.replace("_", "-")
+    if name not in TABLE:
+        raise unknown(word)
+    own = {mistake.id for mistake in card(f"{derivative} {name}").mistakes}
+    found = [row for row in listed(name) if own & {row["id"], row["alias_of"]}]
+    if not found:
+        mend = f"those of {name} carry on into it: {PROGRAM} mistakes {name}"
+        raise OptionError(f"no mistake is known that is {derivative} {name}'s own", hint=mend)
+    return found
 
 
 def _page(rows: Sequence[dict[str, str]], width: int | None) -> str:

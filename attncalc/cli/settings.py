@@ -11,7 +11,7 @@ from attncalc.arrays import DTYPES
 from attncalc.cli import output
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.render import BINARY, FORMATS, PICTURES, View
-from attncalc.text import either, near, quoted, visible
+from attncalc.text import both, either, near, quoted, visible
 
 if TYPE_CHECKING:
     from attncalc.inputs import Reading
@@ -134,6 +134,7 @@ def chosen(words: Words) -> Settings:
     """How to calculate and what to show, or which option is at fault: told before any file is read."""
     where = target(words, (*FORMATS, *PICTURES))
     _must_be_drawable(words, where)
+    _must_have_an_answer(words)
     view = paper(words, where)._replace(
         plot=bool(words["plot"]),
         show=names(words["show"]),
@@ -166,6 +167,13 @@ def _must_be_drawable(words: Words, where: Target) -> None:
         raise OptionError(f"--cell shows the arithmetic of an entry and {flag} draws a picture: give only one of them")
     if words.get("check") is not None:
         raise OptionError(f"--check marks an answer and {flag} draws a result: give only one of them")
+
+
+def _must_have_an_answer(words: Words) -> None:
+    """Refuse to mark what is not there."""
+    idle = [f"--{name}" for name in ("reveal", "points", "rtol", "atol") if words.get(name)]
+    if idle and words.get("check") is None:
+        raise OptionError(f"there is no answer for {both(idle)} to mark", hint="--check ANSWER gives one")
 
 
 def _cells(words: Sequence[str]) -> tuple[str, ...]:

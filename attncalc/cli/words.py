@@ -10,7 +10,7 @@ from typer.core import TyperOption
 from attncalc.errors import OptionError
 from attncalc.text import flag, near, quoted, visible
 
-FORMULA = frozenset("*^/+() ")  # what no option's name holds
+NAMELESS = frozenset("*^/+()[],; ")  # what no option's name holds, and formulas and lists of numbers do
 DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen into
 
 
@@ -71,7 +71,8 @@ def _is_option(word: str, known: Mapping[str, TyperOption]) -> bool:
         return True
     if word[0] != "-":
         return "--" + name.lstrip(DASHES) in known
-    if word[:2] not in known and not FORMULA.isdisjoint(word):
+    short = known.get(word[:2])
+    if (short is None or short.is_flag) and not NAMELESS.isdisjoint(name):
         return False
     from attncalc.inputs import looks_numeric  # here, since most calls have no such word
 

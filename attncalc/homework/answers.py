@@ -165,9 +165,13 @@ def from_lists(tree: Any, place: Place) -> Answer:
 
 def from_array(value: Array, place: Place) -> Answer:
     """An answer from stored numbers, each with the digits that bring it back."""
+    if value.dtype.kind == "c" and not value.imag.any():  # as torch stores even real eigenvalues
+        value = value.real
     if value.dtype.kind == "c" and value.size <= BY_HAND:
         found = from_text(value.ravel().tolist(), value.shape, place)
         return replace(found, noise=NOISE.get(value.real.dtype.name, ROUND_OFF))
+    if value.dtype.kind == "c":
+        raise InputError(f"{place(())} has {value.size:,} complex entries, and at most {BY_HAND:,} are read")
     if value.dtype.kind not in "fiu":
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
     if value.size > MOST_STORED:
@@ -258,7 +262,11 @@ def _written(entry: Any) -> str | None:
     if isinstance(entry, complex):
         entry = {"re": entry.real, "im": entry.imag}
     if isinstance(entry, dict) and entry.keys() == {"re", "im"}:  # as a saved result has them
-        return f"{_written(entry['re'])} + {_written(entry['im'])}i".replace("+ -", "- ")
+        parts = [_written(entry[part]) for part in ("re", "im")]
+        if None in parts and any(parts):
+            name = "re" if parts[0] is None else "im"
+            raise InputError(f'of {{"re": …, "im": …}} the part "{name}" is not answered', hint="write 0 where it is 0")
+        return None if None in parts else f"{parts[0]} + {parts[1]}i".replace("+ -", "- ")
     if hasattr(entry, "numerator") or hasattr(entry, "as_tuple"):  # a Fraction, a Decimal
         return str(entry)
     raise InputError(f"{spoken(entry)} is not a number")

@@ -13,10 +13,11 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis
-from attncalc.calculation import Calculation, Operand
+from attncalc.calculation import UPSTREAM, Calculation, Operand
 from attncalc.errors import OptionError
 from attncalc.problem import Problem
 from attncalc.trace import Given
+from attncalc.writing import write
 
 if TYPE_CHECKING:
     Random = np.random.Generator  # NumPy brings it in when it is spoken of, which takes a while
@@ -38,9 +39,15 @@ def redrawn(
 ) -> dict[str, Given]:
     """The operands with other numbers; `sizes` are those of axes that are to be others.
 
-    Raises OptionError where an operand whose entries mean something would have to be of another size.
+    The gradient that arrives at a result is as large as that. Raises OptionError where an operand whose entries mean
+    something would have to be of another size, and whatever else keeps a result from being formed.
     """
-    return {name: _operand(name, problem, axes, sizes, level, random) for name in problem.inputs}
+    own = [name for name in problem.inputs if name != UPSTREAM.name]
+    drawn = {name: _operand(name, problem, axes, sizes, level, random) for name in own}
+    if len(own) == len(problem.inputs):
+        return drawn
+    shape = write(problem._replace(inputs=drawn, backward=None)).result.shape
+    return drawn | {UPSTREAM.name: Given(_entries(UPSTREAM, problem, np.ones(shape), shape, 0, level, random))}
 
 
 def _operand(

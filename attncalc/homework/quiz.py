@@ -75,7 +75,10 @@ class Board(NamedTuple):
 
 
 def quiz(name: str, *, seed: int, sizes: Mapping[str, int], level: str = "medium") -> Quiz:
-    """A new problem of a calculation; the same seed, sizes and level give the same one."""
+    """A new problem of a calculation, or of its derivative ("grad attention").
+
+    The same seed, sizes and level give the same one.
+    """
     best: Quiz | None = None
     for number in range(TEMPLATES if varies(name) else 1):
         found = _best(_resized(template(name, np.random.default_rng([seed, number]), level), sizes), seed, level)
@@ -140,10 +143,11 @@ def _best(sized: _Sized, seed: int, level: str) -> Quiz:
     fault: AttncalcError | None = None
     draw, draws = 0, FEWEST_DRAWS
     while draw < draws:
-        inputs = redrawn(problem, axes, np.random.default_rng([seed, draw]), sizes, level)
-        drawn = problem._replace(inputs=inputs)
+        random = np.random.default_rng([seed, draw])
         draw += 1
         try:
+            inputs = redrawn(problem, axes, random, sizes, level)
+            drawn = problem._replace(inputs=inputs)
             if board is None or board.operands is not None:
                 board = _board(Key(drawn))
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))

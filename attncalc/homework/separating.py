@@ -37,6 +37,8 @@ def separating(key: Key, step: StepKey, ties: Sequence[Sequence[Mistake]]) -> di
                 inputs = redrawn(key.problem, key.axes, np.random.default_rng(seed), larger)
             except OptionError:
                 break
+            except AttncalcError:
+                continue
             problem = key.problem._replace(inputs=inputs)
             if tells_apart(problem, step, ties):
                 return {name: _plain(given.value) for name, given in problem.inputs.items()}

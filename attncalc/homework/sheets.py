@@ -19,22 +19,25 @@ from attncalc.homework.answers import Answer
 from attncalc.homework.cells import entry_rows
 from attncalc.homework.complex_numbers import literal, split
 from attncalc.inputs.arrays import brackets
-from attncalc.inputs.contents import TextFile
+from attncalc.inputs.contents import ArrayFile, TextFile
 from attncalc.inputs.csv_files import Row, blocks, is_text, table_rows
 from attncalc.inputs.held import read_found
+from attncalc.inputs.moves import indexed
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import find, read_word
 from attncalc.text import both, quoted, visible
+from attncalc.trace import Given
 
 if TYPE_CHECKING:
     from attncalc.inputs.contents import Contents
     from attncalc.inputs.reading import Reading
     from attncalc.inputs.resolve import Found
-    from attncalc.trace import Given
 
 BESIDE = ("student", "rounding", "notes")
 """What a sheet may hold beside its steps."""
-OF_DOCUMENTS = ("attncalc", "calculation", "inputs", "labels", "options", "outputs", "result")
+OF_DOCUMENTS = (
+    "attncalc", "calculation", "inputs", "labels", "options", "cells", "outputs", "exact", "result", "lesson"
+)  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say."""
 SUFFIXES = (".json", ".csv", ".tsv", ".npy", ".npz")
@@ -153,7 +156,17 @@ def _without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
 
 
 def _part(found: Found, reading: Reading) -> Sheet:
-    """`FILE#name`: one array of a file as the result."""
+    """`FILE#name`: one array of a file as the result; complex ones too, which no operand is."""
+    contents = found.contents
+    if isinstance(contents, ArrayFile):
+        value, source = contents.stored(found.name, ANSWER)
+        part = indexed(Given(value, source=source), found.at)
+        return Sheet({"": answers.from_array(part.value, brackets("", part.source))}, source=part.source)
+    if isinstance(contents, JsonFile) and contents.names and found.name and not found.at:
+        entry = contents.entry(found.name)
+        if isinstance(entry.value, list):
+            source = f"{contents.source}#{visible(entry.path, 80)}"
+            return Sheet({"": answers.from_lists(entry.value, brackets("", source))}, source=source)
     given = read_found(found, ANSWER, reading)
     return Sheet({"": _as_read(given, given.source)}, source=given.source)
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from attncalc import samples
+from attncalc.calculation import UPSTREAM
 from attncalc.errors import OptionError
-from attncalc.problem import Problem
+from attncalc.problem import Problem, told_apart
 from attncalc.trace import Given
+from attncalc.writing import write
 
 Random = np.random.Generator
 Options = Mapping[str, Any]
@@ -102,8 +104,12 @@ FORMULAS: dict[str, dict[str, tuple[str, ...]]] = {
 """Formulas in place of the sample's, by the level."""
 
 
-def template(name: str, random: Random, level: str) -> Problem:
-    """The problem that a quiz of a calculation starts from, of which the numbers are then drawn anew."""
+def template(problem: str, random: Random, level: str) -> Problem:
+    """The problem that a quiz of a calculation, or of its backward pass, starts from: its numbers are then drawn anew.
+
+    A gradient arrives at every entry of a result; that of a single number is 1, as for a loss.
+    """
+    name, backward = told_apart(problem)
     if name in NOT_BY_HAND:
         why, mend = NOT_BY_HAND[name]
         raise OptionError(f"{name} makes no quiz: {why}", hint=mend)
@@ -117,9 +123,13 @@ def template(name: str, random: Random, level: str) -> Problem:
     if name in FORMULAS:
         choice = FORMULAS[name][level]
         inputs["expression"] = Given(np.array(choice[random.integers(len(choice))]))
-    return sample._replace(inputs=inputs, options=options)
+    whole = sample._replace(inputs=inputs, options=options)
+    if backward and not backward.jacobian and (shape := write(whole).result.shape):
+        inputs[UPSTREAM.name] = Given(np.ones(shape))
+    return whole._replace(backward=backward)
 
 
-def varies(name: str) -> bool:
+def varies(problem: str) -> bool:
     """Whether templates of a calculation differ in more than their numbers."""
+    name, _ = told_apart(problem)
     return name in FORMULAS or len(ONE_OF.get(name, ())) > 1

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attncalc.derivatives import DERIVATIVES
 from attncalc.digits import shortest
 from attncalc.render import tex
 from attncalc.render.markdown import code, math, plain
@@ -69,6 +70,12 @@ def _chosen(trace: Trace) -> str:
     return ", ".join(f"{name} = {_word(value)}" for name, value in trace.problem.options.items())
 
 
+def _about(trace: Trace) -> str:
+    """What is worked out, in a sentence or two."""
+    derivative, _, name = trace.calculation.rpartition(" ")
+    return f"{DERIVATIVES[derivative].says.format(name)} {trace.summary}" if derivative else trace.summary
+
+
 def _word(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} = {_word(item)}" for name, item in value.items())
@@ -79,7 +86,7 @@ def _word(value: Any) -> str:
 
 def _markdown(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
     yield f"# {plain(trace.calculation)}"
-    yield plain(trace.summary)
+    yield plain(_about(trace))
     yield "Name: \\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_"
     yield "## Given"
     for step in operand_steps(trace).values():
@@ -131,7 +138,7 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 def _latex(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
     yield PREAMBLE
     yield rf"\section*{{{tex.text(trace.calculation)}}}"
-    yield tex.sentence(trace.summary)
+    yield tex.sentence(_about(trace))
     yield "\n" + r"Name: \underline{\hspace{7cm}}\hfill Date: \underline{\hspace{3cm}}"
     yield r"\subsection*{Given}"
     for step in operand_steps(trace).values():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
 _MAX_HEADER = 2**16
 _MAX_TENSORS_HEADER = 10**8  # as in the format's own reader
-_DTYPES = re.compile(r"[<>|=](?:[fiu][1248]|b1)")
+_DTYPES = re.compile(r"[<>|=](?:[fiu][1248]|c8|c16|b1)")
 _TENSORS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
@@ -133,7 +133,7 @@ def _dtype(name: str, source: str) -> np.dtype[Any]:
             hint="save numbers: numpy.save(path, array.astype(float))",
         )
     if name.startswith("[") or not _DTYPES.fullmatch(name) or name[1:] == "f1":
-        what = {"U": "text", "S": "text", "c": "complex numbers", "M": "dates", "m": "times"}.get(name[1:2])
+        what = {"U": "text", "S": "text", "M": "dates", "m": "times"}.get(name[1:2])
         raise InputError(
             f"{source} holds {what or 'records' if what or name[:1] == '[' else quoted(name)}, not real numbers"
         )

@@ -16,6 +16,7 @@ from attncalc.text import visible
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from attncalc.arrays import Array
     from attncalc.calculation import Operand
     from attncalc.inputs.binary import Loaders
     from attncalc.inputs.objects import JsonFile
@@ -43,9 +44,13 @@ class ArrayFile(NamedTuple):
         """The array of that name, or the one that is meant for the operand."""
         if operand.kind == "expression":
             raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
+        value, source = self.stored(name, operand)
+        return from_array(value, operand.kind, brackets(source))._replace(source=source)
+
+    def stored(self, name: str | None, operand: Operand) -> tuple[Array, str]:
+        """The array as it was stored, and what it is called in errors."""
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
-        source = f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
-        return from_array(self.loaders[chosen](), operand.kind, brackets(source))._replace(source=source)
+        return self.loaders[chosen](), f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
 
 
 class TextFile(NamedTuple):

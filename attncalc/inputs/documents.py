@@ -38,7 +38,10 @@ def load_document(word: str, reading: Reading) -> Document:
     if found is None and is_folder(word):
         raise InputError(f"{shown(word)} is a folder", hint="name a file in it")
     if found is None:
-        raise InputError(f"there is no document {quoted(word)}", hint="attncalc run problem.json")
+        from attncalc.inputs.misses import near_files  # few words name nothing
+
+        mend = near_files(word) or "a document is the file of a problem, or of a result: attncalc sample lists some"
+        raise InputError(f"there is no document {quoted(word)}", hint=mend)
     contents = found.contents
     if found.name or found.at:
         raise InputError(f"{quoted(word)} is a part of a document", hint=f"name the whole: {contents.source}")

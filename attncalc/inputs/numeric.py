@@ -25,7 +25,8 @@ def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64") -
     Its numbers are widened to float64, but for those of float32 where that is computed in.
     """
     if value.dtype.kind not in "fiub":
-        raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
+        what = "complex numbers" if value.dtype.kind == "c" else f"{value.dtype.name} entries"
+        raise InputError(f"{place(())} holds {what}, not real numbers")
     if value.size == 0:
         raise InputError(f"{place(())} is empty: its shape is {shape_text(value.shape)}")
     if value.dtype.kind == "b":

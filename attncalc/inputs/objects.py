@@ -71,12 +71,12 @@ class JsonFile(NamedTuple):
             given = self._built(Entry("", self.tree, self.labels), operand)
             return labelled_row(given, name) if name else given
         if name:
-            return self._built(self._found(name), operand)
+            return self._built(self.entry(name), operand)
         if self.is_document:
             return self._built(self._result(), operand)
         own = matching(operand.name, self.names, self.source)
         if own is not None:
-            return self._built(self._found(own), operand)
+            return self._built(self.entry(own), operand)
         return self._built(Entry("", self.tree, self.labels), operand)
 
     def _built(self, entry: Entry, operand: Operand) -> Given:
@@ -146,7 +146,7 @@ class JsonFile(NamedTuple):
                         if name not in _NO_ARRAYS
                     )
 
-    def _found(self, name: str) -> Entry:
+    def entry(self, name: str) -> Entry:
         """The entry of that path, in any case, or of that name at the end of a path."""
         entries = {entry.path: entry for entry in self._entries()}
         if name in entries:

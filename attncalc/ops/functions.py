@@ -201,9 +201,13 @@ def root_of_sum(sums: Node, x: Node, p: Number, over: str | None = None) -> Node
     return Node("root_of_sum", sums, x, p=p, over=over or x.names[-1])
 
 
-def root_of_mean(squares: Node, x: Node, over: str | None = None) -> Node:
-    """The root of the mean of x², given that mean; it goes by x itself where the squares overflow or vanish."""
-    return Node("root_of_mean", squares, x, over=over or x.names[-1])
+def root_of_mean(squares: Node, x: Node, over: str | None = None, weights: Node | None = None) -> Node:
+    """The root of the mean of x², given that mean; it goes by x itself where the squares overflow or vanish.
+
+    With weights the mean is Σ weights·x².
+    """
+    more = () if weights is None else (weights,)
+    return Node("root_of_mean", squares, x, *more, over=over or x.names[-1])
 
 
 def cosine_ratio(dot: Node, norms: Node, a: Node, b: Node, over: str | None = None) -> Node:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attncalc.arrays import Array
+from attncalc.axes import align
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
 from attncalc.ops.functions import arccos, per, pi, power, sqrt
@@ -30,14 +31,19 @@ def _root(node: Node, total: Array, x: Array) -> Array:
     return np.where(safe, plain, np.sum((np.abs(x) / unit) ** p, axis=axis_of(node, 1)) ** (1 / p) * largest)
 
 
-def _root_of_mean(node: Node, squares: Array, x: Array) -> Array:
+def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Array:
     plain = np.asarray(root(squares))
     if is_exact(squares):
         return plain
     unit, largest, _, safe = _largest(node, x, 2)
     if safe.all():
         return plain
-    return np.where(safe, plain, np.sqrt(np.mean((x / unit) ** 2, axis=axis_of(node, 1))) * largest)
+    axis, parts = axis_of(node, 1), (x / unit) ** 2
+    if weights:
+        mean = np.sum(parts * align(weights[0], node.sources[2].axes, node.sources[1].axes), axis=axis)
+    else:
+        mean = np.mean(parts, axis=axis)
+    return np.where(safe, plain, np.sqrt(mean) * largest)
 
 
 def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Array]:
@@ -134,15 +140,15 @@ OPS |= {
     ),
     "root_of_mean": Op(
         _root_of_mean,
-        lambda args, squares, x: squares,
+        lambda args, squares, x, *weights: squares,
         OPS["sqrt"].text,
         OPS["sqrt"].latex,
         lambda node, at, look: Form("√", (pick(node, 0, at),)),
         binds=1,
-        takes=(0, 9),
-        vjp=lambda g, y, node, squares, x: [g / (2 * y), None],
+        takes=(0, 9, 9),
+        vjp=lambda g, y, node, squares, *rest: [g / (2 * y), *(None for _ in rest)],
         because=OPS["sqrt"].because,
-        body=lambda node, squares, x: sqrt(squares),
+        body=lambda node, squares, *rest: sqrt(squares),
         about=OPS["sqrt"].about,
         mixes=mixes,
         noun="root",

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len, chop_cells
 
-WORD = r"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?\S+\s*|\s+"  # a formula is broken before its sign, and a Σ keeps what it sums
+from attncalc.render.flow import GLUE
+
+WORD = rf"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?[\S{GLUE}]+\s*|\s+"  # a formula is broken before its sign; a Σ keeps its sum
 QUOTIENT = r"(?<=\))(?=/\()"  # the one sign without blanks before which a formula is broken
 PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 

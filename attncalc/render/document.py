@@ -83,7 +83,7 @@ def _value(step: Step, view: View) -> Any:
     if _is_exact(value):
         from attncalc.render import exact_values
 
-        value = exact_values.decimals(value)
+        return exact_values.in_decimals(value, view.digits)
     return encode(value, view.digits)
 
 

@@ -8,16 +8,39 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.numbers import exact_text
-from attncalc.render.document import each
+from attncalc.render.document import each, encode
 
 
-def decimals(value: Array) -> Array:
-    """Exact numbers as decimals; a value that holds letters stays, as text that programs read: `a_0**2`."""
+def in_decimals(value: Array, digits: int | None) -> Any:
+    """Exact numbers as JSON has decimals, one beyond the largest float as text: `"1e+400"`.
+
+    A value that holds letters stays as it is, in text that programs read: `a_0**2`.
+    """
     numbers = np.asarray(each(_decimal, value), dtype=object)
     if any(x is None for x in numbers.flat):
-        return value
+        return encode(value)
     is_complex = any(isinstance(x, complex) for x in numbers.flat)
-    return numbers.astype(np.complex128 if is_complex else np.float64)
+    decimals = numbers.astype(np.complex128 if is_complex else np.float64)
+    found = encode(decimals, digits)
+    beyond = [at for at in np.argwhere(np.isinf(decimals)).tolist() if value[tuple(at)].is_finite]
+    if not beyond:
+        return found
+    laid = np.array(found, dtype=object)
+    for at in beyond:
+        laid[tuple(at)] = _beyond(value[tuple(at)])
+    return laid.tolist()
+
+
+def _beyond(number: Any) -> Any:
+    """The decimals of a number that is too large for a float, or has a part that is: as many as a float has."""
+    found = _decimal(number)
+    if isinstance(found, complex):
+        return {"re": _beyond(number.as_real_imag()[0]), "im": _beyond(number.as_real_imag()[1])}
+    if found is not None and np.isfinite(found):
+        return found
+    from decimal import Decimal
+
+    return str(Decimal(str(number.evalf(17))).normalize()).replace("E", "e")
 
 
 def _decimal(number: Any) -> float | complex | None:

@@ -10,6 +10,9 @@ from rich.text import Text
 from attncalc.render.view import View
 from attncalc.render.window import GAP
 
+GLUE = "\xa0"
+"""A blank at which no line is broken."""
+
 
 def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formula: bool = False) -> Iterator[Text]:
     """The text from `indent` on, broken between words where it is wider than the page; further lines hang in more.

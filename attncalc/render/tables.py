@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from attncalc.numbers import format_number
-from attncalc.render.flow import assembled, chain, flow
+from attncalc.render.flow import GLUE, assembled, chain, flow
 from attncalc.render.grid import FAINT, grid
 from attncalc.render.parts import (
     Item,
@@ -23,6 +23,7 @@ from attncalc.render.parts import (
 )
 from attncalc.render.view import View, as_read, asked_for
 from attncalc.render.worked import in_the_step
+from attncalc.text import NARROWEST
 from attncalc.trace import Given, Step, Trace
 
 ACCENT = "bold color(32)"  # a blue that black and white carry alike, and that the colour-blind tell from ALARM
@@ -30,6 +31,7 @@ ALARM = "bold color(166)"  # an orange
 REASON = "italic"
 RESULT = "bold"
 
+LONGEST_ROW = NARROWEST - 8  # what is left of the narrowest page beside the indent and a `;`
 SHORTEST_RULE, LONGEST_RULE = 40, 80
 
 
@@ -72,12 +74,12 @@ def _head(trace: Trace, view: View) -> Iterator[Text]:
     lines = {name: _operand(step, trace.inputs[name], common, view) for name, step in operand_steps(trace).items()}
     for name, line in lines.items():
         if not from_there[name]:
-            yield from flow(line, view.columns, indent=2, hang=4)
+            yield from _by_rows(line, view)
     if common:
         yield from flow(Text(view.spell(f"← {common}")), view.columns, indent=2, hang=4)
     for name, line in lines.items():
         if from_there[name]:
-            yield from flow(line, view.columns, indent=2, hang=4)
+            yield from _by_rows(line, view)
     if chosen := ", ".join(options(trace)):
         yield from flow(Text(view.spell(chosen)), view.columns, indent=2, hang=4)
 
@@ -90,10 +92,23 @@ def _operand(step: Step, operand: Given, common: str, view: View) -> Text:
     line.append(view.spell(f", {sizes(step)}" if step.shape else ""))
     values = inline(operand)
     if values and values != operand.source:
-        line.append(view.spell(f": {values}"))
+        line.append(view.spell(": ")).append(_glued(view.spell(values)))
     if operand.note:
         line.append(view.spell(f" ({operand.note})"), REASON)
     return line
+
+
+def _glued(values: str) -> str:
+    """The rows of a matrix, each in one piece if it fits on any page."""
+    rows = values.split("; ")
+    return "; ".join(row.replace(" ", GLUE) if len(row) <= LONGEST_ROW else row for row in rows) if rows[1:] else values
+
+
+def _by_rows(line: Text, view: View) -> Iterator[Text]:
+    """An operand's line, broken between the rows of its matrix rather than within them."""
+    for part in flow(line, view.columns, indent=2, hang=4):
+        part.plain = part.plain.replace(GLUE, " ")
+        yield part
 
 
 # Steps

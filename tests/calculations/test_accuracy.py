@@ -131,6 +131,18 @@ class TestNearTheEndsOfTheRange:
         near(ac.euclidean(a, b).result[None], [true], float(true), n)
 
 
+@pytest.mark.parametrize("size", [1e150, 1e-150, 1e-160, 1e-200], ids=str)
+@pytest.mark.parametrize("counts", ["alike", "a sample", "by probabilities"])
+def test_standard_deviation_near_the_ends_of_the_range(counts: str, size: float) -> None:
+    x = size * np.array([1.0, 2.5, 7.25, -3.0])
+    p = [0.1, 0.2, 0.3, 0.4] if counts == "by probabilities" else None
+    values, weights = exactly(x), exactly(np.array([0.25] * 4 if p is None else p))
+    deviations = [value - dotted(weights, values) for value in values]
+    variance = dotted(weights, [deviation**2 for deviation in deviations]) * (4 / 3 if counts == "a sample" else 1)
+    found = ac.expectation(x, p, sample=counts == "a sample")["standard_deviation"]
+    near(found[None], [mpmath.sqrt(variance)], size, 4)
+
+
 @pytest.mark.parametrize("offset", [1e3, 1e8, 1e15], ids=str)
 def test_scores_far_from_0_lose_nothing_but_their_own_digits(offset: float) -> None:
     x = offset + np.array([0.0, 1.0, 2.0, 5.0])

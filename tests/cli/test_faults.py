@@ -460,7 +460,11 @@ CALLS = {
     ),
     "run": (
         "run takes one document, but 0 were given",
-        "attncalc run problem.json",
+        "attncalc run problem.json, or attncalc run problem.json --check answer.json",
+    ),
+    "norm 3,4 --rtol 0.1 --reveal": (
+        "there is no answer for --reveal and --rtol to mark",
+        "--check ANSWER gives one",
     ),
     "run q.json": (
         "q.json is not a document",
@@ -468,7 +472,7 @@ CALLS = {
     ),
     "run missing.json": (
         'there is no document "missing.json"',
-        "attncalc run problem.json",
+        "a document is the file of a problem, or of a result: attncalc sample lists some",
     ),
     "run future.json": (
         'future.json: the document is of version "2", but only 1 can be read',
@@ -488,7 +492,7 @@ CALLS = {
     ),
     "run q.json k.json": (
         "run takes one document, but 2 were given",
-        "attncalc run problem.json",
+        "attncalc run problem.json, or attncalc run problem.json --check answer.json",
     ),
     "sample cosin": (
         'there is no sample "cosin"',

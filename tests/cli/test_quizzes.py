@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Run
 
@@ -86,9 +87,26 @@ def test_says_once_what_it_cannot_tell_apart(run: Run) -> None:
     assert done.stderr == "note: this problem does not tell rope-theta-dmodel from rope-exp-i\n"
 
 
+@pytest.mark.parametrize("words", [("grad", "softmax"), ("grad softmax",)], ids=["two words", "one"])
+def test_a_quiz_of_a_backward_pass_is_checked_like_any(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = run("quiz", *words, "--seed", "1", "-o", "quiz")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    problem, sheet = (json.loads((tmp_path / "quiz" / name).read_text()) for name in ("problem.json", "sheet.json"))
+    assert (problem["calculation"], list(problem["inputs"])) == ("grad softmax", ["x", "upstream"])
+    assert "grad_x" in sheet["steps"]
+    assert "# grad softmax\n\nThe backward pass of softmax. " in (tmp_path / "quiz/worksheet.md").read_text()
+    assert run("check", "quiz/key.json", "quiz/problem.json").returncode == 0
+    sheet["steps"] = {"grad_x": np.subtract(0, json.loads((tmp_path / "quiz/key.json").read_text())["result"]).tolist()}
+    (tmp_path / "wrong.json").write_text(json.dumps(sheet))
+    assert run("grade", "quiz/problem.json", "quiz/key.json", "wrong.json").returncode == 1
+
+
 FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing named": (("quiz",), "quiz takes the name of one calculation"),
     "two named": (("quiz", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
+    "a derivative of nothing": (("quiz", "grad", "-o", "quiz"), "quiz grad needs the name of a calculation"),
+    "a derivative of two": (("quiz", "grad", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
+    "a derivative of what has none": (("quiz", "grad", "mips", "-o", "quiz"), "ranking has no gradient"),
     "an unknown name": (("quiz", "attenton", "-o", "quiz"), 'no calculation called "attenton"'),
     "no folder": (("quiz", "dot"), "-o must name a folder"),
     "a model": (("quiz", "transformer", "-o", "quiz"), "transformer makes no quiz"),

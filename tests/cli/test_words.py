@@ -34,6 +34,10 @@ SORTED = {
     "minus a half": ("-1/2", "", "-1/2"),
     "minus a root": ("-sqrt(2)", "", "-sqrt(2)"),
     "minus a decimal without a zero": ("-.5,1", "", "-.5,1"),
+    "a complex number": ("-i,i_--scale_-j,j", "--scale=-j,j", "-i,i"),
+    "letters in rows, the first below zero": ("-a;b_[-a]", "", "-a;b [-a]"),
+    "a value below zero with a slip in it": ("--scale_-sqrt2,2", "--scale=-sqrt2,2", ""),
+    "a formula that begins as a switch does": ("-q**2", "", "-q**2"),
     "a number below zero with a slip in it": ("-1x,2", "", "-1x,2"),
     "a formula that begins with a minus": ("-x^2", "", "-x^2"),
     "a switch between operands": ("a_--causal_b", "--causal", "a b"),
@@ -73,6 +77,7 @@ FAULTS = {
     "a near miss": ("--casual", "attncalc attention has no option --casual", "did you mean --causal"),
     "an underscore": ("--causal=align", "--causal is a switch and takes no value", "leave out =align"),
     "nothing near": ("--zzzzzz", "attncalc attention has no option --zzzzzz", "attncalc attention --help lists"),
+    "a list for a short one": ("-x=1,2", "attncalc attention has no option -x", "attncalc attention --help lists"),
     "a short one that is long": ("-s_1", "attncalc attention has no option -s", "attncalc attention --help lists"),
     "a value that is missing": ("--scale", "--scale needs a value", "write --scale NUMBER"),
     "a short option's value": ("a_-d", "-d needs a value", "write -d N"),
@@ -108,7 +113,10 @@ def test_faults_are_said(line: str, message: str, hint: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "hint"),
-    [("--causal_align", "did you mean --causal-align?"), ("-q1", "attncalc attention --help lists its options")],
+    [
+        ("--causal_align", "did you mean --causal-align?"),
+        ("-q1", "attncalc attention --help lists its options"),
+    ],
     ids=["an underscore for a hyphen", "a number behind a switch"],
 )
 def test_faults_of_one_word_are_said(word: str, hint: str) -> None:

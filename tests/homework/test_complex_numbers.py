@@ -12,6 +12,10 @@ import pytest
 import attncalc as ac
 from attncalc.errors import InputError
 from attncalc.homework.complex_numbers import joined, literal, split
+from attncalc.homework.key import Key
+from attncalc.homework.marking import Marker
+from attncalc.homework.sheets import read_sheet
+from attncalc.inputs import Reading
 
 TURN = ac.eigen([[0, -2], [1, 2]])
 """Its eigenvalues are 1 ± i."""
@@ -56,9 +60,14 @@ def test_parts(text: str, parts: tuple[str, str] | None) -> None:
         ('[["1+i", "2"], [0, "-i"]]', [["1+i", "2"], ["0", "-i"]]),
         ("[1 + i, 1 - i]", ["1+i", "1-i"]),
         ('["hi", 1]', None),
+        ("36%, 64.0%", ["36%", "64.0%"]),
+        ("36.5% 0.635", ["36.5%", "0.635"]),
+        ("50%", "50%"),
+        ("50%.csv", None),
+        ("%", None),
     ],
 )
-def test_literals(text: str, entries: list[Any] | None) -> None:
+def test_literals(text: str, entries: list[Any] | str | None) -> None:
     assert literal(text, "answer") == entries
 
 
@@ -120,6 +129,57 @@ def test_an_entry_is_wrong_where_either_part_is() -> None:
 def test_sheets(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     assert TURN.check(tmp_path / name).verdict == "right"
+
+
+@pytest.mark.parametrize(
+    ("trace", "stored", "part", "verdict"),
+    [
+        pytest.param(TURN, np.array([1 - 1j, 1 + 1j]), "", "right", id="one array"),
+        pytest.param(TURN, np.array([1 - 1j, 1 + 1j], dtype="c8"), "", "right", id="in half the bytes"),
+        pytest.param(TURN, np.array([1 - 1j, 1 + 2j]), "", "wrong", id="another number"),
+        pytest.param(TURN, {"eigenvalues": np.array([1 - 1j, 1 + 1j])}, "", "right", id="a step by its name"),
+        pytest.param(TURN, {"mine": np.array([1 - 1j, 1 + 1j])}, "#mine", "right", id="one array of several"),
+        pytest.param(TURN, {"mine": np.array([[1 - 1j, 1 + 1j]])}, "#mine[0]", "right", id="a row of one"),
+        pytest.param(CYCLE, np.linalg.eigvals(CYCLE.inputs["a"].value), "", "right", id="what NumPy gives"),
+        pytest.param(REAL, np.array([3 + 0j, 1 + 0j]), "", "right", id="real ones, stored as complex"),
+    ],
+)
+def test_stored_arrays(trace: Any, stored: Any, part: str, verdict: str, tmp_path: Path) -> None:
+    path = tmp_path / "answer.npz"
+    if isinstance(stored, dict):
+        np.savez(path, **stored)
+    else:
+        path = tmp_path / "answer.npy"
+        np.save(path, stored)
+    sheet = read_sheet(f"{path}{part}", Reading())
+    assert Marker(Key(trace.problem)).mark(sheet).verdict == verdict
+
+
+def test_a_part_of_a_saved_result_may_be_complex(tmp_path: Path) -> None:
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(TURN.to_dict()))
+    sheet = read_sheet(f"{path}#eigenvalues", Reading())
+    assert Marker(Key(TURN.problem)).mark(sheet).verdict == "right"
+
+
+FAULTS = {
+    "one part of two": ([{"re": None, "im": 1}, 1], 'answer[0]: of {"re": …, "im": …} the part "re" is not answered'),
+    "a blank for the other": ([1, {"re": 1, "im": "?"}], 'answer[1]: of {"re": …, "im": …} the part "im" is not'),
+    "a word for a part": ([{"re": "a", "im": 1}, 1], 'answer[0]: "a + 1i" is not a number'),
+    "more than anybody writes": (np.full((65, 65), 1j), "answer has 4,225 complex entries, and at most 4,096 are read"),
+}
+
+
+@pytest.mark.parametrize(("answer", "message"), FAULTS.values(), ids=FAULTS)
+def test_what_cannot_be_read_is_said(answer: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        TURN.check(answer)
+    assert message in caught.value.message
+
+
+def test_neither_part_is_no_answer() -> None:
+    [step] = TURN.check([{"re": None, "im": None}, "1-i"]).to_dict()["steps"]
+    assert (step["verdict"], step["given"]) == ("missing", [None, {"re": 1.0, "im": -1.0}])
 
 
 def test_a_step_that_is_always_real_refuses_them() -> None:

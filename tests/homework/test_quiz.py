@@ -16,7 +16,7 @@ from homework.sheets import answered, right_steps, written
 
 from attncalc.calculations import TABLE
 from attncalc.cli.solving import problem_of
-from attncalc.errors import OptionError
+from attncalc.errors import NoGradient, OptionError
 from attncalc.homework.handouts import files, key_document
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
@@ -28,7 +28,8 @@ from attncalc.inputs import Reading, load_document
 from attncalc.problem import Problem
 
 PDFLATEX = shutil.which("pdflatex")
-MADE = [name for name in TABLE if name not in NOT_BY_HAND]
+BACKWARD = ["softmax", "cross-entropy", "attention", "pairwise", "layernorm", "linear-regression", "mlp"]
+MADE = [*(name for name in TABLE if name not in NOT_BY_HAND), *(f"grad {name}" for name in BACKWARD)]
 
 # What no numbers can tell apart: with one rotation for a vector of the size d, both are θ = base^(−i/d).
 ALIKE = {"rope": {("rope-theta-dmodel", "rope-exp-i")}}
@@ -134,6 +135,8 @@ def test_numbers_come_out_where_they_can(name: str, step: str) -> None:
         ("multihead", {"heads": 1}, {"wq": (5, 2), "wk": (5, 2), "wo": (2, 3)}),
         ("pairwise", {"n": 2}, {"x": (2, 3)}),
         ("embed", {"n": 5}, {"tokens": (5,), "table": (4, 4)}),
+        ("grad attention", {"n": 2, "d_v": 4}, {"q": (2, 4), "v": (3, 4), "upstream": (2, 4)}),
+        ("grad pairwise", {"n": 2}, {"x": (2, 3), "upstream": (2, 2)}),
     ],
     ids=lambda value: ",".join(f"{k}={v}" for k, v in value.items()) if isinstance(value, dict) else None,
 )
@@ -148,7 +151,9 @@ def test_has_the_sizes_that_are_asked_for(name: str, sizes: dict[str, int], shap
         ("attention", {"d": 3}, 'attention has no size "d"'),
         ("attention", {"n": 60, "m": 60}, "numbers to fill in"),
         ("dot", {"m": 3}, 'dot has no size "m"'),
+        ("grad dot", {"m": 3}, 'dot has no size "m"'),
         *((name, {}, f"{name} makes no quiz") for name in NOT_BY_HAND),
+        *((f"grad {name}", {}, f"{name} makes no quiz") for name in NOT_BY_HAND),
     ],
 )
 def test_refuses_what_makes_no_quiz(name: str, sizes: dict[str, int], words: str) -> None:
@@ -163,7 +168,23 @@ def test_the_worksheet_of_a_formula_does_not_tell_its_derivative(name: str) -> N
     assert "$" not in work
 
 
-@pytest.mark.parametrize("name", ["cosine", "attention", "perplexity", "bayes", "layernorm"])
+@pytest.mark.parametrize("name", ["mips", "eigen", "alibi", "descend"])
+def test_what_has_no_gradient_makes_no_quiz_of_one(name: str) -> None:
+    with pytest.raises(NoGradient):
+        quiz(f"grad {name}", seed=1, sizes={})
+
+
+@pytest.mark.parametrize(("name", "arrives"), [("dot", False), ("softmax", True)])
+def test_a_gradient_arrives_at_results_of_several_numbers(name: str, arrives: bool) -> None:
+    found = [made(f"grad {name}", seed=seed).problem.inputs.get("upstream") for seed in range(3)]
+    assert [each is not None for each in found] == [arrives] * 3
+    assert len({str(each.value) for each in found if each}) == (3 if arrives else 0)
+
+
+NAMED = ["cosine", "attention", "perplexity", "bayes", "layernorm", "grad attention", "grad cross-entropy"]
+
+
+@pytest.mark.parametrize("name", NAMED)
 def test_a_mistake_made_throughout_is_named(name: str) -> None:
     key = Key(made(name).problem)
     marker = Marker(key)

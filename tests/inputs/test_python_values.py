@@ -215,7 +215,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         "only a mask, a bias or the logits of a softmax may hold it",
     ),
     ("a huge integer", [1, 10**400], "q[1]: a whole number above 1.8e308 is too large", ""),
-    ("complex numbers", np.array([1j]), "q holds complex128 entries, not real numbers", ""),
+    ("complex numbers", np.array([1j]), "q holds complex numbers, not real numbers", ""),
     ("a complex number", [1j], "q[0]: a value of type complex is not a number", ""),
     ("dates", np.array(["2020-01-01"], dtype="M8[D]"), "q holds datetime64[D] entries, not real numbers", ""),
     ("text", "1,2,3", 'q is the text "1,2,3", not an array', "numpy.load and the like read files"),

@@ -283,6 +283,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "root_of_mean": (
         example(lambda x: root_of_mean(mean(x**2), x), "n=3 m=4"),
         example(lambda x: root_of_mean(mean(x**2, "n"), x, "n"), "n=3 m=2"),
+        example(lambda x, w: root_of_mean(total(x**2 * w), x, weights=w), "n=3 m=4", "m=4: positive"),
     ),
     "per": (example(lambda x, y: per(x, 1 + y, y), "n=3 m=4", "n=3 m=4: positive"),),
     "cosine_ratio": (example(cosine_of, "n=4", "n=4"), example(cosine_of, "b=2 n=3", "b=2 n=3")),

@@ -146,6 +146,25 @@ def test_the_document_as_python_objects_is_the_document(attention: Trace) -> Non
     assert document(attention) == saved(attention)
 
 
+LARGE = sympy.Integer(10) ** 400
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([LARGE, sympy.Integer(2)], ["1e+400", 2.0]),
+        ([-sympy.sqrt(2) * LARGE], ["-1.414213562373095e+400"]),
+        ([sympy.exp(1000), 1 / LARGE], ["1.970071114017047e+434", 0.0]),
+        ([LARGE * sympy.I, sympy.Integer(2)], [{"re": 0.0, "im": "1e+400"}, {"re": 2.0, "im": 0.0}]),
+        ([sympy.oo, LARGE], ["Infinity", "1e+400"]),
+    ],
+    ids=["whole", "a root", "a power, and next to nothing", "complex", "beside infinity"],
+)
+def test_an_exact_number_beyond_floats_has_its_decimals_all_the_same(make: Any, entries: Any, expected: Any) -> None:
+    found = saved(make.trace(make.step("x", entries, "n")))
+    assert found["result"] == found["outputs"]["x"] == found["steps"][0]["value"] == expected
+
+
 def test_exact_numbers_are_decimals_with_their_forms_beside_them(make: Any) -> None:
     i = sympy.I
     trace = make.trace(make.step("roots", np.array([i / 2, sympy.sqrt(2)], dtype=object), "k"))

@@ -185,6 +185,32 @@ def test_no_line_is_wider_than_the_page(name: str, width: int, unicode: bool, re
     assert unicode or text.isascii()
 
 
+ROWS = {
+    "a matrix, between its rows": (
+        "1.5 2.25 3.125; 4 5.5 6; 7 8 9",
+        ["  keys, n=3 × d=3: 1.5 2.25 3.125;", "      4 5.5 6; 7 8 9"],
+    ),
+    "a vector, between its entries": (
+        "1.5 2.25 3.125 4 5.5 6 7.5 8",
+        ["  keys, d=8: 1.5 2.25 3.125 4 5.5 6 7.5", "      8"],
+    ),
+    "what is too long to be repeated": (
+        "1.5 2.25 3.125 4.0625 5.5 6.75 7.5; 0 0 0 0 0 0 0",
+        ["  keys, n=2 × d=7"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "lines"), ROWS.values(), ids=ROWS)
+def test_an_operand_is_broken_between_its_rows(make: Any, written: str, lines: list[str]) -> None:
+    entries = np.array([row.split() for row in written.split("; ")], dtype=object)
+    entries = entries[0] if len(entries) == 1 else entries
+    given = Given(entries.astype(float), axes=("n", "d")[-entries.ndim :], written=entries)
+    found = page(make.trace(make.step("x", [1.0], "n"), inputs={"keys": given}), width=40).splitlines()
+    start = next(i for i, line in enumerate(found) if line.startswith("  keys"))
+    assert found[start : start + len(lines)] == lines
+
+
 def test_a_page_narrower_than_any_is_laid_out_for_forty(dot: Trace) -> None:
     assert page(dot, width=12) == page(dot, width=40)
 
