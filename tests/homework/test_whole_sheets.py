@@ -160,3 +160,57 @@ def test_zeros_are_right_of_what_is_0_to_the_decimals_that_are_written(
 def test_a_large_array_of_zeros_is_not_a_rounded_one() -> None:
     small = np.full((80, 80), 1e-3)
     assert ac.residual(small, small).check(np.zeros((80, 80))).verdict == "wrong"
+
+
+FIRST = [row[:1] for row in V]  # values of another width than there are queries
+
+
+def queries_and_keys(*, tokens: int) -> dict[str, Array]:
+    """Two queries and three keys, the scores divided by the root of one of the numbers of tokens."""
+    q, k, v = (np.array(x, float) for x in (Q[:2], K, FIRST))
+    scores = q @ k.T
+    weights = softmax(scores / np.sqrt(tokens))
+    return {"scores": scores, "scaled": scores / np.sqrt(tokens), "weights": weights, "output": weights @ v}
+
+
+@pytest.mark.parametrize("tokens", [pytest.param(2, id="queries"), pytest.param(3, id="keys")])
+def test_the_tokens_of_a_wrong_scale_are_the_queries_or_the_keys(tokens: int) -> None:
+    told = found(ac.attention(Q[:2], K, FIRST), queries_and_keys(tokens=tokens), 3)
+    assert told == {"scores": "right", "scaled": "att-scale-n", "weights": "follows", "output": "follows"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param({"evidence": 0.08 + 0.25, "posterior": np.array([0.08, 0.225]) / 0.33}, id="in the sum alone"),
+        pytest.param(
+            {"joint": np.array([0.08, 0.25]), "evidence": 0.33, "posterior": np.array([0.08, 0.25]) / 0.33},
+            id="in the products",
+        ),
+    ],
+)
+def test_the_factor_of_the_other_hypothesis_may_be_missed_in_two_places(wrong: dict[str, Any]) -> None:
+    first, *others = found(ac.bayes([0.1, 0.9], [0.8, 0.25]), wrong, 3).values()
+    assert first == "bayes-evidence-no-complement"
+    assert set(others) == {"follows"}
+
+
+def test_a_mean_that_is_not_subtracted_is_named_where_it_should_be() -> None:
+    x, root = np.array(ROWS["x"], float), norm()["standard_deviation"]
+    told = found(LAYER, {"centered": x, "standard_deviation": root, "normalized": x / root[:, None]}, 3)
+    assert told == {"centered": "ln-no-center", "standard_deviation": "right", "normalized": "follows"}
+
+
+@pytest.mark.parametrize("base", [None, 2, 10])
+def test_an_inverse_perplexity_is_named_in_every_base(base: int | None) -> None:
+    trace = ac.perplexity(PROBABILITIES, **({} if base is None else {"base": base}))
+    assert found(trace, {"perplexity": np.exp(np.log(PROBABILITIES).mean())}, 3) == {"perplexity": "ppl-inverse"}
+
+
+def test_weights_laid_side_by_side_are_named_whatever_their_width_is() -> None:
+    """Two heads of three tokens are six columns wide, where four are asked for."""
+    x, square = np.array([[1, 0, 2, -1], [0, 1, 1, 1], [2, -1, 0, 1]]), np.eye(4)
+    trace = ac.multihead(x, square[::-1], square, square, square, heads=2)
+    weights = np.asarray(trace["weights"])
+    told = found(trace, {"concatenated": weights.transpose(1, 0, 2).reshape(3, 6)}, 3)
+    assert told == {"concatenated": "mh-merge-weights"}
