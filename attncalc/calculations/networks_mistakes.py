@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attncalc.graph import Node, inside, rewrite
-from attncalc.mistake import Mistake, NotThere, Scope, like, parts, wrong
+from attncalc.mistake import Mistake, NotThere, Scope, like, parts, right, wrong
 from attncalc.ops import mean, sigmoid
 
 CONSTANT = "Which constant stands in the loss that was given?"
@@ -17,6 +17,12 @@ POINT = "At which point is that slope taken?"
 def _of_mse(s: Scope) -> Node:
     if s.options["loss"] != "mse":
         raise NotThere("mse")
+    return s.this
+
+
+def _of_squares(s: Scope) -> Node:
+    if s.options["loss"] not in ("mse", "half-mse"):
+        raise NotThere("squares")
     return s.this
 
 
@@ -38,6 +44,27 @@ def _constants(at: str) -> tuple[Mistake, ...]:
         wrong("mse-mean-all", at, lambda s: s.this / _outputs(s), says="1/(N·out) in place of 1/N", hint=AVERAGED),
         wrong("mse-sign", at, lambda s: -s.this, says="y − ŷ", hint="Is that uphill, or downhill?"),
     )
+
+
+LOSS = (
+    wrong(
+        "mse-no-2",
+        "loss",
+        lambda s: _of_squares(s) * 2 if s.options["loss"] == "half-mse" else _of_squares(s) / 2,
+        says="1/(2N) in place of 1/N, or the other way round",
+        hint=CONSTANT,
+        kind="convention",
+    ),
+    wrong("mse-no-mean", "loss", lambda s: _of_squares(s) * _samples(s), says="without the 1/N", hint=AVERAGED),
+    wrong(
+        "mse-mean-all",
+        "loss",
+        lambda s: _of_squares(s) / _outputs(s),
+        says="1/(N·out) in place of 1/N",
+        hint=AVERAGED,
+    ),
+)
+"""Mistakes of the constant in front of the loss itself, which its gradients need not share."""
 
 
 def _untransposed(s: Scope) -> Node:
@@ -70,7 +97,14 @@ def _descent(at: str) -> tuple[Mistake, ...]:
 
 
 REGRESSION = (
+    right(
+        "mse-target-first",
+        "errors grad_w grad_b",
+        lambda s: -s.this,
+        says="y − ŷ, and a minus in front of the gradients",
+    ),
     *_constants("grad_w grad_b"),
+    *LOSS,
     wrong(
         "mse-x-untransposed",
         "grad_w",
@@ -153,6 +187,7 @@ def _before_bending(s: Scope) -> Node:
 
 MLP = (
     *_constants("delta2"),
+    *LOSS,
     wrong(
         "bp-updated-w2",
         "delta1",

@@ -214,3 +214,38 @@ def test_weights_laid_side_by_side_are_named_whatever_their_width_is() -> None:
     weights = np.asarray(trace["weights"])
     told = found(trace, {"concatenated": weights.transpose(1, 0, 2).reshape(3, 6)}, 3)
     assert told == {"concatenated": "mh-merge-weights"}
+
+
+SAMPLES = {"x": [[1, 2], [3, 1], [0, 1]], "y": [[1, 0, 2], [2, 1, 0], [0, 1, 1]], "w": [[0.5, 1, 0], [1, -0.5, 1]]}
+
+
+def wide_regression(loss: str) -> tuple[ac.Trace, dict[str, Array]]:
+    """A regression with three outputs, and what is worked out of it."""
+    x, y, w = (np.array(value, float) for value in SAMPLES.values())
+    errors, half = x @ w - y, 0.5 if loss == "half-mse" else 1.0
+    steps = {"errors": errors, "loss": half * (errors**2).sum() / 3, "grad_w": half * 2 / 3 * x.T @ errors}
+    return ac.linear_regression(**SAMPLES, lr=0.1, loss=loss), steps
+
+
+@pytest.mark.parametrize("loss", ["mse", "half-mse"])
+def test_errors_may_be_the_target_minus_the_prediction(loss: str) -> None:
+    trace, steps = wide_regression(loss)
+    told = found(trace, steps | {"errors": -steps["errors"]}, 3)
+    assert set(told.values()) == {"right"}
+    uphill = found(trace, steps | {"errors": -steps["errors"], "grad_w": -steps["grad_w"]}, 3)
+    assert uphill == {"errors": "right", "loss": "right", "grad_w": "mse-sign"}
+
+
+@pytest.mark.parametrize(
+    ("loss", "times", "id"),
+    [
+        pytest.param("mse", 1 / 3, "mse-mean-all", id="averaged over all entries"),
+        pytest.param("mse", 1 / 2, "mse-no-2", id="half of it"),
+        pytest.param("half-mse", 2, "mse-no-2", id="the whole in place of half of it"),
+        pytest.param("half-mse", 3, "mse-no-mean", id="the sum"),
+    ],
+)
+def test_the_constant_of_the_loss_is_named_in_the_loss_itself(loss: str, times: float, id: str) -> None:
+    trace, steps = wide_regression(loss)
+    told = found(trace, steps | {"loss": times * steps["loss"]}, 3)
+    assert told == {"errors": "right", "loss": id, "grad_w": "right"}
