@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attncalc.gradients import slopes
 from attncalc.graph import Node, inside, rewrite
 from attncalc.mistake import Mistake, NotThere, Scope, like, parts, right, wrong
-from attncalc.ops import mean, sigmoid
+from attncalc.ops import mean
 
 CONSTANT = "Which constant stands in the loss that was given?"
 AVERAGED = "Over what is the loss averaged?"
@@ -152,11 +153,24 @@ def _updated(s: Scope) -> Node:
     return _carried(s, lambda delta, W: delta @ (W - lr * like(s.grad_w2, W)).T)
 
 
-def _slope(s: Scope, of: Callable[[Node], Node]) -> Node:
-    """What comes back times another slope."""
+def _through(s: Scope, at: Node, gradient: Node) -> Node:
+    """What a gradient becomes on its way back through the activation, somewhere else than where it stands."""
+    [bent] = rewrite([s.a1.sources[0]], lambda node: at if node is s.z1 else None)
+    (slope,) = slopes(bent, gradient, [at])
+    return slope
+
+
+def _at_activation(s: Scope) -> Node:
+    if "relu" in s.options["activation"]:
+        raise NotThere("another slope: a is above 0 where z is")
+    return _through(s, s.a1, _back(s))
+
+
+def _of_the_sum(s: Scope) -> Node:
+    """The slope of a sigmoid by its result, a(1 − a), with z in its place."""
     if s.options["activation"] != "sigmoid":
         raise NotThere("sigmoid")
-    return _back(s) * of(s.z1)
+    return _back(s) * (s.z1 * (1 - s.z1))
 
 
 def _alone(s: Scope) -> Node:
@@ -166,10 +180,7 @@ def _alone(s: Scope) -> Node:
 
 
 def _bent_output(s: Scope) -> Node:
-    if s.options["activation"] != "sigmoid":
-        raise NotThere("sigmoid")
-    out = like(sigmoid(s.z2), s.this)
-    return s.this * (out * (1 - out))
+    return _through(s, s.z2, like(s.this, s.z2))
 
 
 def _averaged(s: Scope) -> Node:
@@ -198,11 +209,11 @@ MLP = (
     wrong(
         "bp-deriv-at-activation",
         "delta1",
-        lambda s: _slope(s, lambda z: sigmoid(sigmoid(z)) * (1 - sigmoid(sigmoid(z)))),
+        _at_activation,
         says="σ′(a) in place of σ′(z)",
         hint=POINT,
     ),
-    wrong("bp-z-one-minus-z", "delta1", lambda s: _slope(s, lambda z: z * (1 - z)), says="z(1 − z)", hint=POINT),
+    wrong("bp-z-one-minus-z", "delta1", _of_the_sum, says="z(1 − z)", hint=POINT),
     wrong("bp-no-deriv", "delta1", _back, says="without the slope of the activation", hint=LINKS),
     wrong("bp-deriv-only", "delta1", _alone, says="the slope of the activation alone", hint=LINKS),
     wrong(

@@ -249,3 +249,30 @@ def test_the_constant_of_the_loss_is_named_in_the_loss_itself(loss: str, times: 
     trace, steps = wide_regression(loss)
     told = found(trace, steps | {"loss": times * steps["loss"]}, 3)
     assert told == {"errors": "right", "loss": id, "grad_w": "right"}
+
+
+NETWORK = {
+    "x": [[1, 2], [-1, 0.5], [0.5, -1.5]],
+    "y": [[1, 0], [0, 2], [1, 1]],
+    "w1": [[0.5, -0.3], [0.2, 0.8]],
+    "b1": [0.1, -0.2],
+    "w2": [[1, -0.5], [0.3, -0.7]],
+    "b2": [0, 0.5],
+}
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
+def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(activation: str) -> None:
+    x, y, w1, b1, w2, b2 = (np.array(value, float) for value in NETWORK.values())
+    bend, slope = {
+        "sigmoid": (lambda z: 1 / (1 + np.exp(-z)), lambda a: a * (1 - a)),
+        "tanh": (np.tanh, lambda a: 1 - a**2),
+    }[activation]
+    a1 = bend(x @ w1 + b1)
+    z2 = a1 @ w2 + b2
+    delta2 = 2 / 3 * (z2 - y)
+    trace = ac.mlp(**NETWORK, activation=activation, lr=0.5)
+    delta1 = delta2 @ w2.T * slope(bend(a1))
+    told = found(trace, {"delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}, 4)
+    assert told == {"delta2": "right", "delta1": "bp-deriv-at-activation", "grad_w1": "follows"}
+    assert found(trace, {"delta2": delta2 * slope(bend(z2))}, 4) == {"delta2": "bp-output-deriv-extra"}
