@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -261,13 +261,21 @@ NETWORK = {
 }
 
 
-@pytest.mark.parametrize("activation", ["sigmoid", "tanh"])
-def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(activation: str) -> None:
+def logistic(z: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-z)))
+
+
+@pytest.mark.parametrize(
+    ("activation", "bend", "slope"),
+    [
+        pytest.param("sigmoid", logistic, lambda a: a * (1 - a), id="sigmoid"),
+        pytest.param("tanh", np.tanh, lambda a: 1 - a**2, id="tanh"),
+    ],
+)
+def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(
+    activation: str, bend: Callable[[Array], Array], slope: Callable[[Array], Array]
+) -> None:
     x, y, w1, b1, w2, b2 = (np.array(value, float) for value in NETWORK.values())
-    bend, slope = {
-        "sigmoid": (lambda z: 1 / (1 + np.exp(-z)), lambda a: a * (1 - a)),
-        "tanh": (np.tanh, lambda a: 1 - a**2),
-    }[activation]
     a1 = bend(x @ w1 + b1)
     z2 = a1 @ w2 + b2
     delta2 = 2 / 3 * (z2 - y)
