@@ -54,6 +54,14 @@ def model_width(s: Scope) -> Node:
     return named_size("d_model", 2 * d_k.size)
 
 
+def queries(s: Scope) -> Node:
+    """How many queries there are, where there are not as many keys."""
+    n, m = s.scores.axes[-2:]
+    if n.size == m.size:
+        raise NotThere
+    return s.scores.size(n.name)
+
+
 def _scaled_after(s: Scope) -> Node:
     return unscaled(s) if s.step.args["name"] == "scaled" else s.this / sqrt(width(s))
 
@@ -146,12 +154,15 @@ CORE = (
         says="divided by √d_v",
         hint="Over how many entries did each dot product sum?",
     ),
-    wrong(
-        "att-scale-n",
-        "scaled",
-        divided(lambda s: s.scores.size(s.scores.names[-1])),
-        says="divided by √n",
-        hint="Over how many entries did each dot product sum?",
+    *(
+        wrong(
+            "att-scale-n",
+            "scaled",
+            divided(tokens),
+            says="divided by √n",
+            hint="Over how many entries did each dot product sum?",
+        )
+        for tokens in (lambda s: s.scores.size(s.scores.names[-1]), queries)
     ),
     wrong(
         "att-scale-multiplied",

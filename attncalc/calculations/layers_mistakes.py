@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attncalc.graph import Node
-from attncalc.mistake import Mistake, Scope, chosen, parts, wrong
-from attncalc.ops import concat
+from attncalc.mistake import Mistake, Scope, chosen, parts, right, wrong
+from attncalc.ops import concat, sqrt
 
 WHICH = "Which activation was asked for?"
 SCALED = "Is the embedding multiplied by anything first?"
@@ -13,6 +13,13 @@ SCALED = "Is the embedding multiplied by anything first?"
 def _divided(s: Scope) -> Node:
     root, rows = parts(s.this, "mul")
     return rows / root
+
+
+def _scaled_in_the_sum(s: Scope) -> Node:
+    if s.step.args["name"] == "embeddings":
+        return parts(s.this, "mul")[1]
+    scaled = sqrt(s.embeddings.size(s.embeddings.names[-1])) * s.embeddings
+    return scaled + s.positions if "positions" in s else scaled
 
 
 def _beside(s: Scope) -> Node:
@@ -45,6 +52,7 @@ ACTIVATION = (
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "embed": (
+        right("emb-scaled-in-the-sum", "embeddings output", _scaled_in_the_sum, says="√d·E + positions in one"),
         wrong(
             "emb-scale-missing",
             options=chosen(scale={True: False}),

@@ -199,7 +199,7 @@ PERPLEXITY = (
     wrong(
         "ppl-inverse",
         "perplexity",
-        lambda s: exp(-_natural(s)),
+        lambda s: 1 / s.this,
         says="the geometric mean of p",
         hint="Could this be a number of choices?",
     ),

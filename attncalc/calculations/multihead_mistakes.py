@@ -46,6 +46,11 @@ def _pooled(pool: Callable[[Node, str], Node]) -> Callable[[Scope], Node]:
     return rule
 
 
+def _weights_joined(s: Scope) -> Node:
+    joined = merge(s.weights)
+    return like(joined, s.this) if joined.axes[-1].size == s.this.axes[-1].size else joined
+
+
 def _unprojected(s: Scope) -> Node:
     alike = s.concatenated.axes[-1].size == s.this.axes[-1].size
     return like(s.concatenated, s.this) if alike else s.concatenated
@@ -146,8 +151,8 @@ HEADS = (
     ),
     wrong(
         "mh-merge-weights",
-        "heads",
-        lambda s: like(s.weights, s.this),
+        "concatenated",
+        _weights_joined,
         says="the weights are laid side by side, without the values",
         hint="Where did V go?",
     ),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attncalc.gradients import slopes
 from attncalc.graph import Node, inside, rewrite
-from attncalc.mistake import Mistake, NotThere, Scope, like, parts, wrong
-from attncalc.ops import mean, sigmoid
+from attncalc.mistake import Mistake, NotThere, Scope, like, parts, right, wrong
+from attncalc.ops import mean
 
 CONSTANT = "Which constant stands in the loss that was given?"
 AVERAGED = "Over what is the loss averaged?"
@@ -17,6 +18,12 @@ POINT = "At which point is that slope taken?"
 def _of_mse(s: Scope) -> Node:
     if s.options["loss"] != "mse":
         raise NotThere("mse")
+    return s.this
+
+
+def _of_squares(s: Scope) -> Node:
+    if s.options["loss"] not in ("mse", "half-mse"):
+        raise NotThere("squares")
     return s.this
 
 
@@ -38,6 +45,27 @@ def _constants(at: str) -> tuple[Mistake, ...]:
         wrong("mse-mean-all", at, lambda s: s.this / _outputs(s), says="1/(N·out) in place of 1/N", hint=AVERAGED),
         wrong("mse-sign", at, lambda s: -s.this, says="y − ŷ", hint="Is that uphill, or downhill?"),
     )
+
+
+LOSS = (
+    wrong(
+        "mse-no-2",
+        "loss",
+        lambda s: _of_squares(s) * 2 if s.options["loss"] == "half-mse" else _of_squares(s) / 2,
+        says="1/(2N) in place of 1/N, or the other way round",
+        hint=CONSTANT,
+        kind="convention",
+    ),
+    wrong("mse-no-mean", "loss", lambda s: _of_squares(s) * _samples(s), says="without the 1/N", hint=AVERAGED),
+    wrong(
+        "mse-mean-all",
+        "loss",
+        lambda s: _of_squares(s) / _outputs(s),
+        says="1/(N·out) in place of 1/N",
+        hint=AVERAGED,
+    ),
+)
+"""Mistakes of the constant in front of the loss itself, which its gradients need not share."""
 
 
 def _untransposed(s: Scope) -> Node:
@@ -70,7 +98,14 @@ def _descent(at: str) -> tuple[Mistake, ...]:
 
 
 REGRESSION = (
+    right(
+        "mse-target-first",
+        "errors grad_w grad_b",
+        lambda s: -s.this,
+        says="y − ŷ, and a minus in front of the gradients",
+    ),
     *_constants("grad_w grad_b"),
+    *LOSS,
     wrong(
         "mse-x-untransposed",
         "grad_w",
@@ -118,11 +153,24 @@ def _updated(s: Scope) -> Node:
     return _carried(s, lambda delta, W: delta @ (W - lr * like(s.grad_w2, W)).T)
 
 
-def _slope(s: Scope, of: Callable[[Node], Node]) -> Node:
-    """What comes back times another slope."""
+def _through(s: Scope, at: Node, gradient: Node) -> Node:
+    """What a gradient becomes on its way back through the activation, somewhere else than where it stands."""
+    [bent] = rewrite([s.a1.sources[0]], lambda node: at if node is s.z1 else None)
+    (slope,) = slopes(bent, gradient, [at])
+    return slope
+
+
+def _at_activation(s: Scope) -> Node:
+    if "relu" in s.options["activation"]:
+        raise NotThere("another slope: a is above 0 where z is")
+    return _through(s, s.a1, _back(s))
+
+
+def _of_the_sum(s: Scope) -> Node:
+    """The slope of a sigmoid by its result, a(1 − a), with z in its place."""
     if s.options["activation"] != "sigmoid":
         raise NotThere("sigmoid")
-    return _back(s) * of(s.z1)
+    return _back(s) * (s.z1 * (1 - s.z1))
 
 
 def _alone(s: Scope) -> Node:
@@ -132,10 +180,7 @@ def _alone(s: Scope) -> Node:
 
 
 def _bent_output(s: Scope) -> Node:
-    if s.options["activation"] != "sigmoid":
-        raise NotThere("sigmoid")
-    out = like(sigmoid(s.z2), s.this)
-    return s.this * (out * (1 - out))
+    return _through(s, s.z2, like(s.this, s.z2))
 
 
 def _averaged(s: Scope) -> Node:
@@ -153,6 +198,7 @@ def _before_bending(s: Scope) -> Node:
 
 MLP = (
     *_constants("delta2"),
+    *LOSS,
     wrong(
         "bp-updated-w2",
         "delta1",
@@ -163,11 +209,11 @@ MLP = (
     wrong(
         "bp-deriv-at-activation",
         "delta1",
-        lambda s: _slope(s, lambda z: sigmoid(sigmoid(z)) * (1 - sigmoid(sigmoid(z)))),
+        _at_activation,
         says="σ′(a) in place of σ′(z)",
         hint=POINT,
     ),
-    wrong("bp-z-one-minus-z", "delta1", lambda s: _slope(s, lambda z: z * (1 - z)), says="z(1 − z)", hint=POINT),
+    wrong("bp-z-one-minus-z", "delta1", _of_the_sum, says="z(1 − z)", hint=POINT),
     wrong("bp-no-deriv", "delta1", _back, says="without the slope of the activation", hint=LINKS),
     wrong("bp-deriv-only", "delta1", _alone, says="the slope of the activation alone", hint=LINKS),
     wrong(

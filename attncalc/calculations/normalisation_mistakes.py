@@ -170,12 +170,15 @@ LAYER = (
         says="γ ⊙ x + β is normalised",
         hint="Which comes first: normalising, or scaling and shifting?",
     ),
-    wrong(
-        "ln-no-center",
-        "normalized",
-        lambda s: centred(s) / s.standard_deviation,
-        says="x/σ: the mean is not subtracted",
-        hint="What is the mean of a normalised row?",
+    *(
+        wrong(
+            "ln-no-center",
+            step,
+            rule,
+            says="x/σ: the mean is not subtracted",
+            hint="What is the mean of a normalised row?",
+        )
+        for step, rule in (("normalized", lambda s: centred(s) / s.standard_deviation), ("centered", centred))
     ),
 )
 

@@ -37,6 +37,11 @@ def _without_complement(s: Scope) -> Node:
     return take(s.prior, s.prior.names[-1], 0) * sensitivity + rest
 
 
+def _joint_without_complement(s: Scope) -> Node:
+    sensitivity, rest = _pair(s)
+    return like(listed([take(s.prior, s.prior.names[-1], 0) * sensitivity, rest], "h"), s.prior)
+
+
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "expectation": (
         wrong(
@@ -119,12 +124,15 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="P(B|¬A) taken as 1 − P(B|A)",
             hint=ELSE,
         ),
-        wrong(
-            "bayes-evidence-no-complement",
-            "evidence",
-            _without_complement,
-            says="the evidence without the factor 1 − prior",
-            hint="How likely is it that there is nothing to find?",
+        *(
+            wrong(
+                "bayes-evidence-no-complement",
+                step,
+                rule,
+                says="the evidence without the factor 1 − prior",
+                hint="How likely is it that there is nothing to find?",
+            )
+            for step, rule in (("evidence", _without_complement), ("joint", _joint_without_complement))
         ),
     ),
 }

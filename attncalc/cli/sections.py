@@ -67,7 +67,7 @@ def marking_options() -> list[TyperOption]:
     section = "Checking"
     return [
         switch("reveal", "also show the right values", section=section),
-        option("points", "how many marks each step is worth", value="STEP=N,…", multiple=True, section=section),
+        option("points", "what a step's marks are multiplied by", value="STEP=N,…", multiple=True, section=section),
         option("rtol", "how far an answer may be off, relative to the right value", value="R", section=section),
         option("atol", "how far it may be off; with neither, its own digits decide", value="A", section=section),
     ]

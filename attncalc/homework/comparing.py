@@ -28,6 +28,9 @@ OUTLYING = 5
 COPIED, AGAIN, PAIRED = 0.1, 0.02, 10.0
 """What stands on the page already is so much likelier to be written down, and what was done wrong to be done again;
 two mistakes at once are so much less likely."""
+BY_RULE, RESHAPED = 0.02, 0.1
+"""A round number that nobody has by rounding what is right is so much likelier to come from a known rule, and so is an
+answer of another shape."""
 
 
 @dataclass(frozen=True)
@@ -196,12 +199,16 @@ def _could_be_written(answer: Answer, value: Array) -> bool:
 
 
 def _range(values: Sequence[Array], right: Array) -> float:
-    """How far the values that are tried spread, outliers apart; from 0 on where what is right has another shape."""
+    """How far the values that are tried spread, with the last of them and what is right; outliers of the others apart.
+
+    It begins at 0 where what is right has another shape.
+    """
     most = OUTLYING * _size(right)
-    alike = [*values, right if right.shape == values[-1].shape else np.zeros(values[-1].shape)]
-    finite = [np.where(np.isfinite(value), value, 0.0) for value in alike]
-    stacked = np.clip(finite, -most, most) if most else np.array(finite)
-    return float(np.max(np.ptp(stacked, axis=0), initial=0.0))
+    alike = [right if right.shape == values[-1].shape else np.zeros(values[-1].shape), *values]
+    finite = np.array([np.where(np.isfinite(value), value, 0.0) for value in alike])
+    if most:
+        finite[:-1] = np.clip(finite[:-1], -most, most)
+    return float(np.max(np.ptp(finite, axis=0), initial=0.0))
 
 
 def _close(answer: Answer, value: Array, most: Array | float) -> Array:
@@ -221,6 +228,17 @@ def _noise(answer: Answer, value: Array) -> Array:
 
 def _size(value: Array) -> float:
     return float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value)))
+
+
+def is_by_rule(answer: Answer, value: Array, right: Array) -> bool:
+    """Whether few digits were written because a value has no more, though what is right has, and is not cut down to it.
+
+    14 for √14 is no rounded 3.742.
+    """
+    unit = 10.0**-answer.used
+    if answer.used >= LEAST_FIGURES or not comes_out(value, unit) or comes_out(right, unit):
+        return False
+    return not _alike(value, right, np.asarray(unit)).all()
 
 
 def comes_out(value: Array, unit: float) -> bool:

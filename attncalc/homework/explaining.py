@@ -16,7 +16,20 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.graph import Node
 from attncalc.homework.answers import BY_HAND, Answer
-from attncalc.homework.comparing import AGAIN, COPIED, PAIRED, Close, Odds, fits, fitting, nearly, odds
+from attncalc.homework.comparing import (
+    AGAIN,
+    BY_RULE,
+    COPIED,
+    PAIRED,
+    RESHAPED,
+    Close,
+    Odds,
+    fits,
+    fitting,
+    is_by_rule,
+    nearly,
+    odds,
+)
 from attncalc.homework.excerpts import at_rows, in_blocks, rows, sample
 from attncalc.homework.key import Key
 from attncalc.homework.rounding import MOST_DECIMALS
@@ -171,8 +184,8 @@ def _matching(
         return []
     found = []
     for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
-        likely = PAIRED if len(ways[i][0]) > 1 else COPIED if _stands_there(key, question, values[i]) else 1.0
-        by_chance = odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=prior * likely)
+        likely = prior * (PAIRED if len(ways[i][0]) > 1 else _likely(key, question, values[i], against))
+        by_chance = odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=likely)
         if by_chance.convince:
             found.append(ways[i])
     return _likelier(found)
@@ -234,6 +247,13 @@ def _against(key: Key, question: Question, own: Own | None) -> Array:
     """What a step would be without the mistake that is looked for."""
     follows = key.value(question.key, own=own) if own else None
     return question.expected if follows is None or follows.shape != question.expected.shape else follows
+
+
+def _likely(key: Key, question: Question, value: Array, against: Array) -> float:
+    """How much likelier than others a value is to be what somebody wrote who made a mistake."""
+    copied = COPIED if _stands_there(key, question, value) else 1.0
+    reshaped = RESHAPED if value.shape != against.shape else 1.0
+    return copied * reshaped * (BY_RULE if is_by_rule(question.answer, value, against) else 1.0)
 
 
 def _stands_there(key: Key, question: Question, value: Array) -> bool:

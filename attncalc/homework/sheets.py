@@ -43,7 +43,7 @@ NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "ex
 SUFFIXES = (".json", ".csv", ".tsv", ".npy", ".npz")
 """What a sheet's file is called."""
 LONGEST_NAME = 200
-MOST_TOLD = 6
+MOST_TOLD = 12
 MOST_STEPS = 5000
 MOST_DIGITS = 15
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import permutations
+from string import digits
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,8 +26,14 @@ LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""
 MOST_MISREAD = 200
 """So many entries of operands at most are tried to have been misread."""
+MOST_DIGITS = 4
+"""So many digits of each, the first ones, are tried to have been misread."""
 MOST_ROWS = 6
 POWERS = (1, 2, 3)
+
+
+Readings = Callable[[Array], Iterator[tuple[tuple[int, ...], float]]]
+"""An operand → the places of its entries, with what may be read there."""
 
 
 class Slip(NamedTuple):
@@ -141,12 +148,17 @@ def _first_row_only(key: Key, step: StepKey, answer: Answer, right: Array) -> bo
 
 def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
     """Whether one number of an operand, misread as people misread, explains the whole."""
+    return any(_read_so(key, step, answer, value, readings) for readings in (_misreadings, _other_digits))
+
+
+def _read_so(key: Key, step: StepKey, answer: Answer, value: Array, readings: Readings) -> bool:
+    """Whether one of these readings of an operand explains the whole, too well for chance."""
     node = key.nodes[step].sources[0]
     used = {n.args["name"] for n in _inputs(key, step)}
     for name, operand in key.ways.operands.items():
         if name not in used or operand.dtype.kind != "f" or not 0 < operand.size <= MOST_MISREAD:
             continue
-        changed = list(_misreadings(operand))
+        changed = list(readings(operand))
         if not _measures(key, name):
             changed = [(at, entry) for at, entry in changed if entry in operand]
         if not changed:
@@ -200,3 +212,14 @@ def _misreadings(operand: Array) -> Iterator[tuple[tuple[int, ...], float]]:
                 if 0 <= place[axis] < operand.shape[axis]:
                     near.add(float(operand[tuple(place)]))
         yield from ((at, other) for other in near if other != entry and np.isfinite(other))
+
+
+def _other_digits(operand: Array) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Each entry with another digit in one of its places."""
+    for at in np.ndindex(operand.shape):
+        written = f"{float(operand[at]):.15g}"
+        if "e" not in written:
+            places = [i for i, digit in enumerate(written) if digit.isdigit()][:MOST_DIGITS]
+            yield from (
+                (at, float(written[:i] + d + written[i + 1 :])) for i in places for d in digits if d != written[i]
+            )

@@ -40,3 +40,30 @@ def test_an_entry_says_how_exact_it_is(trace: Any, answer: Any, found: str) -> N
 def test_where_all_is_whole_more_decimals_are_not_asked_for() -> None:
     [step] = PRODUCT.check([[3, 4], [4, 6]]).steps
     assert step.hint == CHANCE
+
+
+EUCLIDEAN = ac.euclidean([1, 2, 3], [2, 4, 6])  # √14 = 3.742
+SEPARATING = ac.euclidean([1, -2, 2], [3, 1, -1.5])  # √25.25 = 5.025
+
+
+@pytest.mark.parametrize(
+    ("trace", "answer", "found"),
+    [
+        pytest.param(EUCLIDEAN, 14, "euc-squared", id="the square of what is asked for"),
+        pytest.param(EUCLIDEAN, 6, "euc-sum-first", id="another whole number that a rule gives"),
+        pytest.param(EUCLIDEAN, 4, "unexplained", id="what is right, rounded"),
+        pytest.param(EUCLIDEAN, 3, "unexplained", id="what is right, cut off, though a rule gives it"),
+        pytest.param(EUCLIDEAN, 9, "unexplained", id="a whole number that none gives"),
+        pytest.param(SEPARATING, 8.5, "euc-manhattan", id="one decimal, and the value has no more"),
+        pytest.param(SEPARATING, 3.5, "euc-max", id="one decimal of another rule"),
+        pytest.param(SEPARATING, 8.4, "unexplained", id="one decimal that none gives"),
+        pytest.param(ac.cosine([1, 2, 3], [2, 4, 7]), 31, "cos-dot-normalised", id="the product that was not divided"),
+        pytest.param(ac.cosine([1, 2, 3], [2, 4, 7]), 1, "unexplained", id="a cosine, rounded to a whole number"),
+        pytest.param(ac.dot([1, 2], [3, 4]), [[3, 4], [6, 8]], "outer-for-inner", id="another shape"),
+        pytest.param(SHARES, [1, 0, 0, 0], "unexplained", id="shares, rounded to whole numbers"),
+        pytest.param(SHARES, ["1.0", "0.0", "0.0", "0.0"], "sm-argmax", id="shares that nobody rounds so"),
+    ],
+)
+def test_a_round_number_that_rounding_does_not_give_comes_from_a_rule(trace: Any, answer: Any, found: str) -> None:
+    [step] = trace.check(answer).steps
+    assert (step.mistake or step.verdict) == found

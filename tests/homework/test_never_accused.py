@@ -382,3 +382,14 @@ def test_the_logarithm_of_a_softmax_may_be_taken_twice() -> None:
         marker = Marker(Key(problem("log-softmax", x=x.tolist())))
         once = np.log(shared_out(x))
         assert verdicts(marker, {"log_softmax": np.log(shared_out(once))}, 4) == ["right"]
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "none"])
+def test_an_embedding_may_be_scaled_where_the_positions_are_added(positions: str) -> None:
+    table, ids = np.array([[1, 2, 3, -1], [2, 0, 1, 0.5], [3, 1, -1, 2]]), [0, 2]
+    options = {"scale": True, "positions": positions}
+    marker = Marker(Key(problem("embed", options, tokens=ids, table=table.tolist())))
+    steps = {"embeddings": table[ids], "output": result(marker.key)}
+    assert set(verdicts(marker, steps, 3)) == {"right"}
+    unscaled = {"embeddings": table[ids], "output": result(marker.key) - table[ids]}
+    assert verdicts(marker, unscaled, 3) == ["right", "mistake"]

@@ -49,6 +49,7 @@ MADE = [
     ),
     pytest.param("complement", "weights", changed(WEIGHTS, _11="0.656", _12="0.099"), id="the rest is the rest"),
     pytest.param("copied-input", "output", written(ac.attention(Q, K, [[2], [2], [-1]]).result), id="a 3 read as 2"),
+    pytest.param("copied-input", "output", written(ac.attention(Q, K, [[8], [2], [-1]]).result), id="a 3 read as 8"),
 ]  # fmt: skip
 
 

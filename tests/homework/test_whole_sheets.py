@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -160,3 +160,127 @@ def test_zeros_are_right_of_what_is_0_to_the_decimals_that_are_written(
 def test_a_large_array_of_zeros_is_not_a_rounded_one() -> None:
     small = np.full((80, 80), 1e-3)
     assert ac.residual(small, small).check(np.zeros((80, 80))).verdict == "wrong"
+
+
+FIRST = [row[:1] for row in V]  # values of another width than there are queries
+
+
+def queries_and_keys(*, tokens: int) -> dict[str, Array]:
+    """Two queries and three keys, the scores divided by the root of one of the numbers of tokens."""
+    q, k, v = (np.array(x, float) for x in (Q[:2], K, FIRST))
+    scores = q @ k.T
+    weights = softmax(scores / np.sqrt(tokens))
+    return {"scores": scores, "scaled": scores / np.sqrt(tokens), "weights": weights, "output": weights @ v}
+
+
+@pytest.mark.parametrize("tokens", [pytest.param(2, id="queries"), pytest.param(3, id="keys")])
+def test_the_tokens_of_a_wrong_scale_are_the_queries_or_the_keys(tokens: int) -> None:
+    told = found(ac.attention(Q[:2], K, FIRST), queries_and_keys(tokens=tokens), 3)
+    assert told == {"scores": "right", "scaled": "att-scale-n", "weights": "follows", "output": "follows"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param({"evidence": 0.08 + 0.25, "posterior": np.array([0.08, 0.225]) / 0.33}, id="in the sum alone"),
+        pytest.param(
+            {"joint": np.array([0.08, 0.25]), "evidence": 0.33, "posterior": np.array([0.08, 0.25]) / 0.33},
+            id="in the products",
+        ),
+    ],
+)
+def test_the_factor_of_the_other_hypothesis_may_be_missed_in_two_places(wrong: dict[str, Any]) -> None:
+    first, *others = found(ac.bayes([0.1, 0.9], [0.8, 0.25]), wrong, 3).values()
+    assert first == "bayes-evidence-no-complement"
+    assert set(others) == {"follows"}
+
+
+def test_a_mean_that_is_not_subtracted_is_named_where_it_should_be() -> None:
+    x, root = np.array(ROWS["x"], float), norm()["standard_deviation"]
+    told = found(LAYER, {"centered": x, "standard_deviation": root, "normalized": x / root[:, None]}, 3)
+    assert told == {"centered": "ln-no-center", "standard_deviation": "right", "normalized": "follows"}
+
+
+@pytest.mark.parametrize("base", [None, 2, 10])
+def test_an_inverse_perplexity_is_named_in_every_base(base: int | None) -> None:
+    trace = ac.perplexity(PROBABILITIES, **({} if base is None else {"base": base}))
+    assert found(trace, {"perplexity": np.exp(np.log(PROBABILITIES).mean())}, 3) == {"perplexity": "ppl-inverse"}
+
+
+def test_weights_laid_side_by_side_are_named_whatever_their_width_is() -> None:
+    """Two heads of three tokens are six columns wide, where four are asked for."""
+    x, square = np.array([[1, 0, 2, -1], [0, 1, 1, 1], [2, -1, 0, 1]]), np.eye(4)
+    trace = ac.multihead(x, square[::-1], square, square, square, heads=2)
+    weights = np.asarray(trace["weights"])
+    told = found(trace, {"concatenated": weights.transpose(1, 0, 2).reshape(3, 6)}, 3)
+    assert told == {"concatenated": "mh-merge-weights"}
+
+
+SAMPLES = {"x": [[1, 2], [3, 1], [0, 1]], "y": [[1, 0, 2], [2, 1, 0], [0, 1, 1]], "w": [[0.5, 1, 0], [1, -0.5, 1]]}
+
+
+def wide_regression(loss: str) -> tuple[ac.Trace, dict[str, Array]]:
+    """A regression with three outputs, and what is worked out of it."""
+    x, y, w = (np.array(value, float) for value in SAMPLES.values())
+    errors, half = x @ w - y, 0.5 if loss == "half-mse" else 1.0
+    steps = {"errors": errors, "loss": half * (errors**2).sum() / 3, "grad_w": half * 2 / 3 * x.T @ errors}
+    return ac.linear_regression(**SAMPLES, lr=0.1, loss=loss), steps
+
+
+@pytest.mark.parametrize("loss", ["mse", "half-mse"])
+def test_errors_may_be_the_target_minus_the_prediction(loss: str) -> None:
+    trace, steps = wide_regression(loss)
+    told = found(trace, steps | {"errors": -steps["errors"]}, 3)
+    assert set(told.values()) == {"right"}
+    uphill = found(trace, steps | {"errors": -steps["errors"], "grad_w": -steps["grad_w"]}, 3)
+    assert uphill == {"errors": "right", "loss": "right", "grad_w": "mse-sign"}
+
+
+@pytest.mark.parametrize(
+    ("loss", "times", "id"),
+    [
+        pytest.param("mse", 1 / 3, "mse-mean-all", id="averaged over all entries"),
+        pytest.param("mse", 1 / 2, "mse-no-2", id="half of it"),
+        pytest.param("half-mse", 2, "mse-no-2", id="the whole in place of half of it"),
+        pytest.param("half-mse", 3, "mse-no-mean", id="the sum"),
+    ],
+)
+def test_the_constant_of_the_loss_is_named_in_the_loss_itself(loss: str, times: float, id: str) -> None:
+    trace, steps = wide_regression(loss)
+    told = found(trace, steps | {"loss": times * steps["loss"]}, 3)
+    assert told == {"errors": "right", "loss": id, "grad_w": "right"}
+
+
+NETWORK = {
+    "x": [[1, 2], [-1, 0.5], [0.5, -1.5]],
+    "y": [[1, 0], [0, 2], [1, 1]],
+    "w1": [[0.5, -0.3], [0.2, 0.8]],
+    "b1": [0.1, -0.2],
+    "w2": [[1, -0.5], [0.3, -0.7]],
+    "b2": [0, 0.5],
+}
+
+
+def logistic(z: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-z)))
+
+
+@pytest.mark.parametrize(
+    ("activation", "bend", "slope"),
+    [
+        pytest.param("sigmoid", logistic, lambda a: a * (1 - a), id="sigmoid"),
+        pytest.param("tanh", np.tanh, lambda a: 1 - a**2, id="tanh"),
+    ],
+)
+def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(
+    activation: str, bend: Callable[[Array], Array], slope: Callable[[Array], Array]
+) -> None:
+    x, y, w1, b1, w2, b2 = (np.array(value, float) for value in NETWORK.values())
+    a1 = bend(x @ w1 + b1)
+    z2 = a1 @ w2 + b2
+    delta2 = 2 / 3 * (z2 - y)
+    trace = ac.mlp(**NETWORK, activation=activation, lr=0.5)
+    delta1 = delta2 @ w2.T * slope(bend(a1))
+    told = found(trace, {"delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}, 4)
+    assert told == {"delta2": "right", "delta1": "bp-deriv-at-activation", "grad_w1": "follows"}
+    assert found(trace, {"delta2": delta2 * slope(bend(z2))}, 4) == {"delta2": "bp-output-deriv-extra"}
