@@ -138,10 +138,16 @@ def cross_entropy(
     ignored = None if ignore_index is None else compare_equal(target, ignore_index)
     if ignored is not None:
         losses = keep_where(ignored, 0, losses)
-    losses = step(
-        "losses", losses, f"the surprise at the right class, in {UNITS[base]}: 0 only if the model was certain of it"
-    )
+    why = _why_losses(UNITS[base], weighted=w is not None, shared=bool(label_smoothing) or not by_class)
+    losses = step("losses", losses, why if ignored is None else f"{why}; 0 for the rows that are ignored")
     return step("loss", *_reduced(losses, _counts(target, w, ignored, by_class=by_class), reduction))
+
+
+def _why_losses(unit: str, *, weighted: bool, shared: bool) -> str:
+    if shared:
+        return f"the surprise at each class, in {unit}, in proportion to its {'weight and ' * weighted}share of the target"
+    times = "times the weight of that class" if weighted else "0 only if the model was certain of it"
+    return f"the surprise at the right class, in {unit}{', ' if weighted else ': '}{times}"
 
 
 def log_probabilities(given: Node, base: int | str = "e", *, shares: bool = False) -> Node:

@@ -87,13 +87,18 @@ def rope(
     result = step(
         "rotated",
         turned(X, cosines, -sines if inverse else sines, rotation),
-        "each pair is rotated back by the same angle"
-        if inverse
-        else "the direction of the vector now encodes its position",
+        _why_rotated(rotation.layout, inverse=inverse),
     )
     if properties:
         _properties(X, cosines, sines, rotation, result)
     return result
+
+
+def _why_rotated(layout: str, *, inverse: bool) -> str:
+    pair = "neighbours (a, b)" if layout == "interleaved" else "(a, b), half the width apart,"
+    if inverse:
+        return f"{pair} become (a·cos + b·sin, b·cos − a·sin): rotated back by the same angle"
+    return f"{pair} become (a·cos − b·sin, a·sin + b·cos): the direction now encodes the position"
 
 
 def _properties(X: Node, cosines: Node, sines: Node, rotation: Rotation, result: Node) -> None:

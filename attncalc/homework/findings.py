@@ -9,11 +9,21 @@ from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
 from attncalc.homework.comparing import comes_out, largest_error
 from attncalc.homework.complex_numbers import split
 from attncalc.homework.slips import Slip
-from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, SLIP, TO_ROUNDING, UNEXPLAINED, Finding, Wrong
+from attncalc.homework.verdicts import (
+    EARLY,
+    FOLLOWS,
+    MISSING,
+    MOST_MAPPED,
+    SLIP,
+    TO_ROUNDING,
+    UNEXPLAINED,
+    Finding,
+    Wrong,
+)
 from attncalc.numbers import format_number
 
-MOST_NAMED = 64
-"""So many wrong entries are named."""
+MOST_NAMED = MOST_MAPPED**2
+"""So many wrong entries are named: all those of the largest map that a page draws."""
 
 LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
 FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.cells import cell_len, chop_cells
 
 WORD = r"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?\S+\s*|\s+"  # a formula is broken before its sign, and a Σ keeps what it sums
-QUOTIENT = r"(?<=\))(?=/\()"  # the one sign without blanks before which a formula is broken
+FACTOR = r"(?<=\))(?=[/·×]√?\()"  # the signs without blanks before which a formula is broken: between brackets
 PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 
 
@@ -31,7 +31,7 @@ def in_a_formula(text: str, first: int, further: int) -> list[int]:
     places: list[tuple[int, int]] = []  # where the line may end, and how many brackets are open there
     start = offset = depth = 0
     for word in _pieces(text, further):
-        for piece in re.split(QUOTIENT, word):
+        for piece in re.split(FACTOR, word):
             if offset:
                 places.append((offset, depth))
             while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
