@@ -27,9 +27,8 @@ def default_word(option: Option) -> str:
 
 def set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:
     """How other options are set than those that were given: `--layout half, where the problem says interleaved`."""
-    return "; ".join(
-        _other_setting(name, value, given[name]) for name, value in changed.items() if value != given[name]
-    )
+    others = {name: value for name, value in changed.items() if value != given[name]}
+    return "; ".join(_other_setting(name, value, given[name]) for name, value in others.items())
 
 
 def _other_setting(name: str, value: Any, given: Any) -> str:

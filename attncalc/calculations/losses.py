@@ -146,9 +146,8 @@ def cross_entropy(
 def why_losses(unit: str, *, weighted: bool = False, shared: bool = False) -> str:
     """What a row's loss is: of the right class, or of several by their shares of the target."""
     if shared:
-        return (
-            f"the surprise at each class, in {unit}, in proportion to its {'weight and ' * weighted}share of the target"
-        )
+        counts = "weight and share of the target" if weighted else "share of the target"
+        return f"the surprise at each class, in {unit}, in proportion to its {counts}"
     times = "times the weight of that class" if weighted else "0 only if the model was certain of it"
     return f"the surprise at the right class, in {unit}{', ' if weighted else ': '}{times}"
 

@@ -105,8 +105,16 @@ def _with(eps: float) -> Options:
 
 def another_epsilon(prefix: str) -> tuple[Mistake, ...]:
     """The ε of another library."""
-    told = {"says": "another ε", "hint": "Which ε was given?"}
-    return tuple(wrong(f"{prefix}-wrong-eps", options=_with(eps), kind="convention", **told) for eps in USUAL)
+    return tuple(
+        wrong(
+            f"{prefix}-wrong-eps",
+            options=_with(eps),
+            says="another ε",
+            hint="Which ε was given?",
+            kind="convention",
+        )
+        for eps in USUAL
+    )
 
 
 LAYER = (

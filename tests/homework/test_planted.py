@@ -199,8 +199,9 @@ CATALOGUE = """
     alibi-after-softmax t5-scaled t5-sign t5-bidir t5-log-bucket
 
     ln-axis0 ln-global ln-ddof1 ln-eps-outside ln-sqrt-std ln-div-variance ln-squared ln-no-affine ln-no-beta
-    ln-gamma-beta-swapped ln-affine-first ln-no-center ln-wrong-eps rms-var rms-l2 rms-eps-outside rms-sqrt-rms rms-multiplied
-    rms-wrong-eps
+    ln-gamma-beta-swapped ln-affine-first ln-no-center ln-wrong-eps rms-var rms-l2 rms-eps-outside rms-sqrt-rms
+    rms-multiplied rms-wrong-eps
+
     block-pre-for-post block-residual-from-normed block-no-residual
 
     gelu-tanh gelu-cdf-only gelu-no-sqrt2 gelu-pdf gelu-no-half gelu-tanh-no-cubic gelu-sigmoid gelu-silu gelu-relu
