@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from attncalc.axes import Axis
-from attncalc.digits import shortest
 from attncalc.errors import OptionError
 from attncalc.graph import Node, Number, as_node, constant, constants, named_size
 from attncalc.ops import index, log, maximum, minimum, power, sqrt
@@ -123,9 +122,9 @@ def _yarn_ramp(rotation: Rotation, unscaled: Node, pairs: Axis) -> Node:
     if low == high:
         high += 0.001  # as in transformers, so that nothing is divided by 0
     note(
-        f"yarn keeps the pairs up to {shortest(low)} and slows down those from {shortest(high)} on: pair "
-        f"d·ln(L/(2π·turns))/(2·ln base) makes {shortest(fast)} and {shortest(slow)} turns in the L = "
-        f"{rotation.original_length} positions of training"
+        f"yarn keeps the pairs up to {low:g} and slows down those from {high:g} on: pair "
+        f"d·ln(L/(2π·turns))/(2·ln base) makes {fast:g} and {slow:g} turns in the L = {rotation.original_length} "
+        f"positions of training"
     )
     i = index(pairs.name, (pairs,), "i")
     return 1 - _clipped((i - low if low else i) / (high - low))
