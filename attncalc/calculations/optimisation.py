@@ -124,7 +124,7 @@ def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p:
     move, why = -(lr * way), "lr times the direction, against the gradient; this is added to the point"
     if p.weight_decay and kind == "adamw":
         move = move - lr * (p.weight_decay * point)
-        why += ". The decay pulls towards 0 at the same rate in every coordinate: it is not divided by √v̂"
+        why += "; the decay is not divided by the second moment, so it pulls at the same rate in every coordinate"
     return step("update", move, why), memory
 
 

@@ -65,7 +65,7 @@ def _tells(trace: Trace) -> bool:
 
 
 def _chosen(trace: Trace) -> str:
-    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`; a switch if it is turned."""
+    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`; of switches other ones."""
     usual = trace.problem.calculation.defaults
     given = trace.problem.options.items()
     told = [(name, value) for name, value in given if not isinstance(value, bool) or value != usual[name]]

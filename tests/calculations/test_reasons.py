@@ -47,6 +47,8 @@ REASONS = {
     "neighbours make a pair": Reason(lambda: ac.rope(X), "rotated", "neighbours"),
     "halves make a pair": Reason(lambda: ac.rope(X, layout="half"), "rotated", "half the width apart", "neighbours"),
     "turned back": Reason(lambda: ac.rope(X, inverse=True), "rotated", "a·cos + b·sin, b·cos − a·sin"),
+    "nothing beyond the edges": Reason(lambda: ac.conv([1, 2, 3], [1, 1]), "windows", "under the kernel", "zeros"),
+    "zeros beyond the edges": Reason(lambda: ac.conv([1, 2, 3], [1, 1], padding=1), "windows", "zeros"),
     "a decay by itself": Reason(
         lambda: ac.optimizer([[1.0], [2.0]], [0.0], kind="adamw", weight_decay=0.1), "step 1/update", "not divided by"
     ),
