@@ -133,12 +133,12 @@ def test_the_map_of_wrong_entries_shows_all_of_them() -> None:
     assert [line for line in lines if set(line) <= {"×", "·"} and line] == [["×"] * 16] * 16
 
 
-OTHERWISE = {
+OTHERWISE: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
     "another layout": ("rope", {}, {"layout": "half"}, "--layout half, where the problem says interleaved"),
     "a mask": ("attention", {}, {"causal": True}, "with --causal, where the problem is without"),
     "another ε": ("layernorm", {}, {"eps": 1e-6}, "--eps 1e-06, where the problem says 1e-05"),
 }
-OPERANDS = {
+OPERANDS: dict[str, dict[str, Any]] = {
     "rope": {"x": random(8, 4)},
     "attention": {name: random(8, 4, seed=seed) for seed, name in enumerate("qkv")},
     "layernorm": {"x": random(8, 4)},
