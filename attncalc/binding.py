@@ -127,7 +127,8 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
         return g._replace(value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
     wanted = either({0: "a number", 1: "a vector", 2: "a matrix"}.get(len(s), "an array") for s in operand.shapes)
     found = {0: "a single number", 1: "a vector"}.get(rank, "an array")
-    raise ShapeError(f"{operand.name} is {found}, but {wanted} is needed ({_declared(operand)})")
+    hint = '"[[2]]" is a matrix of one entry' if rank == 0 and least == 2 else ""
+    raise ShapeError(f"{operand.name} is {found}, but {wanted} is needed ({_declared(operand)})", hint=hint)
 
 
 def _declared(operand: Operand) -> str:

@@ -36,7 +36,8 @@ def _terms(
 ) -> Array:
     """The sizes of the terms that an entry is the sum of, added up without their signs.
 
-    Where another step's entries are only moved, as when they are cut into heads, or added up, it is looked through.
+    Where another step's entries are only moved, as when they are cut into heads, added up, or scaled by a number that
+    is the same for all of them, it is looked through.
     """
     if node.op == "step":
         return _terms(node.sources[0], values, operands) if only_moved else np.abs(values[node])
@@ -45,9 +46,14 @@ def _terms(
     terms = row.kernel if moves else row.terms
     if terms is None:
         return np.abs(evaluate([node], operands, given=by_key(values))[node])
-    alone = only_moved and len(node.sources) == 1
+    alone = only_moved and sum(not _is_number(source) for source in node.sources) == 1
     inner = [_terms(source, values, operands, only_moved=alone) for source in node.sources]
     if not row.elementwise:
         return np.asarray(terms(node, *inner))
     laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
     return np.asarray(terms(*laid))
+
+
+def _is_number(node: Node) -> bool:
+    """Whether it is a number of the formula, as √d_k is."""
+    return node.op in ("constant", "size") or (bool(node.sources) and all(map(_is_number, node.sources)))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from attncalc.text import either
+from attncalc.text import either, flag
 
 if TYPE_CHECKING:
     from attncalc.calculation import Operand, Option, Shape
@@ -22,6 +23,18 @@ def value_word(option: Option) -> str:
 def default_word(option: Option) -> str:
     """The default as one would type it: `10000`, `1e-05`, `2,8,32`; a switch is `on`; "" where there is none."""
     return "" if option.default is None or option.default is False else _typed(option.default)
+
+
+def set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """How other options are set than those that were given: `--layout half, where the problem says interleaved`."""
+    others = {name: value for name, value in changed.items() if value != given[name]}
+    return "; ".join(_other_setting(name, value, given[name]) for name, value in others.items())
+
+
+def _other_setting(name: str, value: Any, given: Any) -> str:
+    if isinstance(value, bool):
+        return f"with {flag(name)}, where the problem is without" if value else f"without {flag(name)}"
+    return f"{flag(name)} {_typed(value)}, where the problem says {_typed(given)}"
 
 
 def _typed(value: Any) -> str:

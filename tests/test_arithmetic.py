@@ -64,6 +64,7 @@ def line(node: Node, at: At, operands: dict[str, Array]) -> str:
         pytest.param(peak(A), {}, "max(3.0, −4.0, 0.5)", id="a maximum"),
         pytest.param(maximum(A, 0), {"d": 1}, "max(−4.0, 0.0)", id="the larger of two"),
         pytest.param(A / sqrt(A.size("d")), {"d": 0}, "3.0 / √3.0", id="a size below a root"),
+        pytest.param(0.044715 * A, {"d": 0}, "0.044715×3.0", id="a number of the formula keeps its digits"),
         pytest.param(softmax(B), {"d": 0}, "e^(−1.0) / (e^(−1.0) + e^2.0 + e^2.0)", id="a softmax"),
         pytest.param(
             keep_where(index("m", (N, M), "j") <= index("n", (N, M), "i"), Q @ K.T, -np.inf),

@@ -9,7 +9,7 @@ from attncalc.axes import Axis, composite
 from attncalc.cancellation import left_over
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, given
-from attncalc.ops import concat, rename, split
+from attncalc.ops import concat, rename, split, sqrt
 from attncalc.steps import building, step
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
@@ -31,9 +31,12 @@ STEPS: list[tuple[str, Node, object]] = [
     ),
     ("a step that renames what another one moved", rename(step("t", step("q", X - Y)), "n", "m"), GONE),
     ("a difference laid beside something else", concat([X - Y, Y], "n"), GONE + [[False] * 4] * 2),
-    ("a product takes it as it is", step("q", X - Y) * 2, None),
     ("a hundred tenths less 10: each addition has rounded", Node("add", *[TENTH] * 100) - 10, True),
     ("what is larger than rounding was meant", Node("add", *[TENTH] * 100) - (10 - 1e-12), None),
+    ("a step that doubles another one", step("q", X - Y) * 2, GONE),
+    ("a step that divides it by the root of a size", step("q", X - Y) / sqrt(X.size("n")), GONE),
+    ("a product of two steps takes them as they are", step("q", X - Y) * step("r", X + Y), None),
+    ("a quotient by another step takes it as it is", step("q", X - Y) / step("r", X + 1), None),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attncalc.calculations.attention_gradient_mistakes import GRADIENTS
-from attncalc.calculations.masking_mistakes import BIASES, MASKS, factors, logits, width
+from attncalc.calculations.masking_mistakes import BIASES, CAUSAL, MASKS, factors, logits, width
 from attncalc.calculations.position_biases_mistakes import by_key
 from attncalc.calculations.rope_mistakes import IN_ATTENTION
 from attncalc.graph import Node, named_size
@@ -274,6 +274,6 @@ DMODEL = wrong(
 )
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "attention": (*CORE, DMODEL, *MASKS, *BIASES, *IN_ATTENTION, *GRADIENTS),
+    "attention": (*CORE, DMODEL, *MASKS, *BIASES, *IN_ATTENTION, *GRADIENTS, *CAUSAL),
 }
 """Calculation → its mistakes, the commonest first."""

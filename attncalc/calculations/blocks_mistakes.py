@@ -6,7 +6,7 @@ from attncalc.calculations.attention_mistakes import CORE
 from attncalc.calculations.layers_mistakes import ACTIVATION
 from attncalc.calculations.masking_mistakes import MASKS
 from attncalc.calculations.multihead_mistakes import HEADS
-from attncalc.calculations.normalisation_mistakes import LAYER
+from attncalc.calculations.normalisation_mistakes import LAYER, another_epsilon
 from attncalc.graph import Node
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, inside, parts, wrong
 
@@ -50,12 +50,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         *ACTIVATION,
         *inside((*CORE, *MASKS, *HEADS), "self-attention"),
         *inside(LAYER, "norm1", "norm2"),
+        *another_epsilon("ln"),
     ),
     "decoder-block": (
         *JOINS,
         *ACTIVATION,
         *inside((*CORE, *MASKS, *HEADS), "self-attention", "cross-attention"),
         *inside(LAYER, "norm1", "norm2", "norm3"),
+        *another_epsilon("ln"),
     ),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -194,8 +194,7 @@ def complexity(
     _said("kv_cache_bytes", bytes_of(cached, Count()), aside)
     all_flops = output("total_flops", total(operations), "for one forward pass")
     all_weights = output("total_parameters", total(weights), "biases are left out")
-    moved = named_size("bytes", bytes) * total(weights) + held
-    intensity = _said("arithmetic_intensity", total(operations) / moved)
+    intensity = _said("arithmetic_intensity", all_flops / (named_size("bytes", bytes) * all_weights + held))
     speeds = constant(flops_per_second, "flops_per_second"), constant(bandwidth, "bandwidth")
     ridge = output(
         "ridge",

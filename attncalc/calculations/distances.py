@@ -46,13 +46,18 @@ def norm(
         size = step("powers", absolute(a), "for p = ∞ only absolute values count, and no power is taken")
         largest = step("sum", peak(size), "as p grows the largest entry outweighs the sum of all the others")
         return step("norm", largest, "the largest entry is the length")
-    powers = step(
-        "powers",
-        _powers(a, p),
-        "squaring removes the signs, and makes large entries count for more" if p > 1 else "signs go",
-    )
+    powers = step("powers", _powers(a, p), _why_powers(p))
     sums = step("sum", total(powers), "all axes count alike")
-    return step("norm", root_of_sum(sums, a, p), "the root brings the sum back to the units of the entries")
+    why = "the root brings the sum back to the units of the entries" if p != 1 else "for p = 1 the root changes nothing"
+    return step("norm", root_of_sum(sums, a, p), why)
+
+
+def _why_powers(p: float) -> str:
+    if p == 1:
+        return "without the signs only sizes count"
+    if p == 2:
+        return "squaring removes the signs, and makes large entries count for more"
+    return f"only sizes count, not signs; the power makes {'large' if p > 1 else 'small'} entries count for more"
 
 
 def _powers(a: Node, p: float) -> Node:

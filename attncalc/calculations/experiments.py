@@ -119,7 +119,7 @@ def scaling(
     alone = _told(
         "max_weight_unscaled",
         listed(unscaled, "dk"),
-        "scores lie far apart, so softmax puts nearly all weight on the best key",
+        "the larger d_k, the further apart scores lie, and the more weight softmax puts on the best key",
     )
     tamed = _told("max_weight_scaled", listed(scaled, "dk"), "divided by √d_k, scores have variance σ⁴ whatever d_k is")
     return tamed, predicted, sampled, alone

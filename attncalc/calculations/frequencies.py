@@ -13,7 +13,7 @@ from attncalc.axes import Axis
 from attncalc.errors import OptionError
 from attncalc.graph import Node, Number, as_node, constants, named_size
 from attncalc.ops import index, log, maximum, minimum, pi, power, sqrt
-from attncalc.steps import step
+from attncalc.steps import note, step
 from attncalc.text import either, flag
 
 if TYPE_CHECKING:
@@ -49,16 +49,15 @@ Named = Callable[[str, Node, str], Node]
 """`step`, or `output` where the step is not to be shown: (name, value, why) → the named value."""
 
 
-def powers_of(base: Node, pairs: Axis, width: int) -> Node:
+def powers_of(base: Node, pairs: Axis, width: Node) -> Node:
     """One frequency for each pair of a vector: base^(−2i/d), where i counts pairs and not columns."""
-    i = index(pairs.name, (pairs,), "i")
-    return base ** -(2 * i / named_size("d", width))
+    return base ** -(2 * index(pairs.name, (pairs,), "i") / width)
 
 
 def frequencies_of(rotation: Rotation, pairs: Axis, length: int | None, named: Named = step) -> Node:
     """The frequency of every pair, after scaling; `length` is that of the text, where it is known."""
     _check(rotation)
-    width = 2 * pairs.size
+    width = _width(rotation, pairs)
     plain = powers_of(as_node(rotation.base), pairs, width)
     value = _scaled(rotation, plain, pairs, length, named)
     return named("frequencies", value, "the first pair rotates fastest; each pair has its own frequency")
@@ -69,7 +68,7 @@ def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, na
     base, factor, scaling = as_node(rotation.base), rotation.factor, rotation.scaling
     if scaling == "none":
         return plain
-    width = 2 * pairs.size
+    width = _width(rotation, pairs)
     if scaling == "longrope":
         return plain / _divisors(rotation, pairs, length)
     if scaling == "dynamic":
@@ -95,9 +94,13 @@ def _scaled(rotation: Rotation, plain: Node, pairs: Axis, length: int | None, na
     return unscaled * kept + unscaled / factor_ * (1 - kept)
 
 
-def _exponent(width: int) -> Node:
+def _width(rotation: Rotation, pairs: Axis) -> Node:
+    """How many dimensions are rotated: d, or the first `dims` of them."""
+    return named_size("d" if rotation.dims is None else "dims", 2 * pairs.size)
+
+
+def _exponent(d: Node) -> Node:
     """d / (d − 2): the base grows so that the last pair is slowed down by the factor, and the first not at all."""
-    d = named_size("d", width)
     return d / (d - 2)
 
 
@@ -108,15 +111,21 @@ def _clipped(x: Node) -> Node:
 def _yarn_ramp(rotation: Rotation, unscaled: Node, pairs: Axis) -> Node:
     """How much of each frequency YaRN keeps: all up to the pair `low`, nothing from `high` on."""
     width = 2 * pairs.size
+    fast, slow = rotation.beta_fast or 32, rotation.beta_slow or 1
     low, high = (
         width * math.log((rotation.original_length or 0) / (turns * 2 * math.pi)) / (2 * math.log(rotation.base))
-        for turns in (rotation.beta_fast or 32, rotation.beta_slow or 1)
+        for turns in (fast, slow)
     )
     if not rotation.no_truncate:
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, width - 1)
     if low == high:
         high += 0.001  # as in transformers, so that nothing is divided by 0
+    note(
+        f"yarn keeps the pairs up to {low:g} and slows down those from {high:g} on: pair "
+        f"d·ln(L/(2π·turns))/(2·ln base) makes {fast:g} and {slow:g} turns in the L = {rotation.original_length} "
+        f"positions of training"
+    )
     i = index(pairs.name, (pairs,), "i")
     return 1 - _clipped((i - low if low else i) / (high - low))
 

@@ -88,7 +88,9 @@ def residual(
     scaled = step(
         "scaled",
         alpha * F,
-        "an α below 1 keeps a stack of many layers from blowing up; it is the length of the Euler step",
+        "α = 1: the sublayer's output counts in full"
+        if alpha == 1
+        else "an α below 1 keeps a stack of many layers from blowing up; it is the length of the Euler step",
     )
     added = step("sum", X + scaled, "the input is kept, and the gradient has a path around the sublayer")
     if norm == "none":

@@ -138,10 +138,18 @@ def cross_entropy(
     ignored = None if ignore_index is None else compare_equal(target, ignore_index)
     if ignored is not None:
         losses = keep_where(ignored, 0, losses)
-    losses = step(
-        "losses", losses, f"the surprise at the right class, in {UNITS[base]}: 0 only if the model was certain of it"
-    )
+    why = why_losses(UNITS[base], weighted=w is not None, shared=bool(label_smoothing) or not by_class)
+    losses = step("losses", losses, why if ignored is None else f"{why}; 0 for the rows that are ignored")
     return step("loss", *_reduced(losses, _counts(target, w, ignored, by_class=by_class), reduction))
+
+
+def why_losses(unit: str, *, weighted: bool = False, shared: bool = False) -> str:
+    """What a row's loss is: of the right class, or of several by their shares of the target."""
+    if shared:
+        counts = "weight and share of the target" if weighted else "share of the target"
+        return f"the surprise at each class, in {unit}, in proportion to its {counts}"
+    times = "times the weight of that class" if weighted else "0 only if the model was certain of it"
+    return f"the surprise at the right class, in {unit}{', ' if weighted else ': '}{times}"
 
 
 def log_probabilities(given: Node, base: int | str = "e", *, shares: bool = False) -> Node:

@@ -81,7 +81,7 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Ru
         why = (
             "keep the variance of the scores near 1, whatever d_k is"
             if default
-            else "scaled by the number that was given"
+            else "the number that was given takes the place of 1/√d_k"
         )
         scores = step("scaled", scaled(Q, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
     if rules.softcap is not None:
@@ -92,8 +92,7 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Ru
         why = "what position or structure contributes, whatever the tokens are"
         scores = step("biased", scores + B, why, about=ABOUT["biased"])
     elif B is not None:
-        why = "distant keys are penalised, with a slope that differs from head to head"
-        scores = step("biased", _with_alibi(scores, rules), why, about=ABOUT["alibi"])
+        scores = step("biased", *_with_alibi(scores, rules), about=ABOUT["alibi"])
     if not rules.mask_before_scale:
         scores = _masked(scores, M, rules)
     return step(
@@ -108,12 +107,15 @@ def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
     return scores * as_node(scale)
 
 
-def _with_alibi(scores: Node, rules: Rules) -> Node:
-    """The scores less each head's slope times the distance; a single head's slope is 2⁻⁸."""
+def _with_alibi(scores: Node, rules: Rules) -> tuple[Node, str]:
+    """The scores less each head's slope times the distance, and why; a single head's slope is 2⁻⁸."""
     heads = next((axis.size for axis in scores.axes[:-2] if axis.name == "h"), None)
     i, j = _places(scores.axes[-2:], rules)
     distances = absolute(i - j)
-    return scores - (as_node(2) ** -8 * distances if heads is None else outer(slopes_of(heads), distances))
+    if heads is None:
+        return scores - as_node(2) ** -8 * distances, "distant keys are penalised; the slope of a single head is 2⁻⁸"
+    why = "distant keys are penalised, with a slope that differs from head to head"
+    return scores - outer(slopes_of(heads), distances), why
 
 
 def slopes_of(heads: int) -> Node:
@@ -154,7 +156,9 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
         scores = keep_where(allowed, scores, -np.inf)
     if allowed is None and M is None:
         return scores
-    return step("masked", scores, "e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
+    added = "the mask's numbers are added; " if M is not None and not M.args["boolean"] else ""
+    placed = "query i, key j; " if rules.causal or rules.window is not None else ""
+    return step("masked", scores, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
 
 
 def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:

@@ -182,6 +182,21 @@ MASKS = (
 )
 """Mistakes of masks."""
 
+CAUSAL = tuple(
+    wrong(
+        "mask-added",
+        options=options,
+        says="a causal mask",
+        hint="Which keys does the problem hide?",
+        kind="convention",
+    )
+    for options in (
+        chosen(causal={False: True}),
+        chosen(causal={False: True}, causal_align={"start": "end", "end": "start"}),
+    )
+)
+"""A mask that nobody asked for."""
+
 
 # Biases by position
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attncalc.calculations.attention_gradient_mistakes import GRADIENTS
 from attncalc.calculations.attention_mistakes import CORE, divided, model_width
-from attncalc.calculations.masking_mistakes import BIASES, MASKS, logits
+from attncalc.calculations.masking_mistakes import BIASES, CAUSAL, MASKS, logits
 from attncalc.calculations.rope_mistakes import IN_ATTENTION
 from attncalc.graph import Node
 from attncalc.mistake import Mistake, Scope, like, parts, wrong
@@ -160,6 +160,6 @@ HEADS = (
 """Mistakes of several heads."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *HEADS, *GRADIENTS),
+    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *HEADS, *GRADIENTS, *CAUSAL),
 }
 """Calculation → its mistakes, the commonest first."""

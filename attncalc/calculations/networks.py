@@ -11,7 +11,7 @@ from attncalc.axes import describe
 from attncalc.calculation import AT_LEAST_1, calculation, operand
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.domains import must_be_places, must_sum_to_one
-from attncalc.calculations.losses import log_probabilities, score
+from attncalc.calculations.losses import log_probabilities, score, why_losses
 from attncalc.errors import OptionError, ShapeError
 from attncalc.gradients import gradient_step, slopes
 from attncalc.graph import Node, as_node
@@ -250,8 +250,9 @@ def _measured(out: Node, Y: Node, loss: str) -> Node:
     classes = out.axes[-1]
     if loss == "cross-entropy":
         logs = log_probabilities(out)
-        rows = -score(logs, Y, None, 0, by_class=len(Y.axes) < len(out.axes))
-        rows = step("losses", rows, "the surprise at the right class: 0 only if the model was certain of it")
+        by_class = len(Y.axes) < len(out.axes)
+        rows = -score(logs, Y, None, 0, by_class=by_class)
+        rows = step("losses", rows, why_losses("nats", shared=not by_class))
         return step(
             "loss", mean(rows, "N"), "the mean over the samples, so that batches of different sizes can be compared"
         )

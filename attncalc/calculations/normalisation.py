@@ -73,7 +73,7 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
     deviation = step(
         "standard_deviation",
         _root(variance, eps, centered, over),
-        "the root brings it back to the unit of the entries; ε keeps it from being 0",
+        f"the root brings it back to the unit of the entries{'; ε keeps it from being 0' if eps else ''}",
     )
     normalized = step("normalized", centered / deviation, "dividing by their spread gives all the same variance, 1")
     return _affine(normalized, gamma, beta)
@@ -101,11 +101,10 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
     root = step(
         "root_mean_square",
         _root(mean_square, eps, X, X.names[-1]),
-        "the size of a typical entry; ε keeps it from being 0",
+        f"the size of a typical entry{'; ε keeps it from being 0' if eps else ''}",
     )
-    return _affine(
-        step("normalized", X / root, "a typical entry now has size 1; the mean is left as it is"), gamma, None
-    )
+    normalized = step("normalized", X / root, "a typical entry now has size 1; the mean is left as it is")
+    return _affine(normalized, gamma, None, "gain")
 
 
 def _root(mean_square: Node, eps: float, x: Node, over: str) -> Node:
@@ -114,10 +113,10 @@ def _root(mean_square: Node, eps: float, x: Node, over: str) -> Node:
     return sqrt(inside) if eps else root_of_mean(inside, x, over)
 
 
-def _affine(normalized: Node, gamma: Node | None, beta: Node | None) -> Node:
+def _affine(normalized: Node, gamma: Node | None, beta: Node | None, missing: str = "gain or shift") -> Node:
     scaled = normalized if gamma is None else gamma * normalized
     shifted = scaled if beta is None else scaled + beta
     if shifted is normalized:
-        return step("output", shifted, "no gain or shift was given, so the result stays as it is")
+        return step("output", shifted, f"no {missing} was given, so the result stays as it is")
     learned = "a learned gain lets" if beta is None else "a learned gain and shift let"
     return step("output", shifted, f"{learned} each feature take the range that suits it")

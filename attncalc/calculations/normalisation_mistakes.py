@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from attncalc.graph import Node
-from attncalc.mistake import Mistake, NotThere, Scope, parts, wrong
+from attncalc.mistake import Mistake, NotThere, Options, Scope, parts, wrong
 from attncalc.ops import mean, sqrt, total
 
 EPSILON = "Where does ε stand, under the root or beside it?"
+USUAL = (1e-3, 1e-5, 1e-6, 1e-8, 1e-12)
+"""The ε of Keras; of PyTorch's layer norm; of Flax, T5 and the first Llama; then what others write, and BERT's."""
 UNITS = "In what unit is the divisor: that of the entries, or its square?"
 
 
@@ -89,6 +92,29 @@ def _affine_first(s: Scope) -> Node:
         return s.normalized
     x = gain(s) * centred(s) + shift(s)
     return mean(x, axis(s)) if name == "mean" else x - s.mean
+
+
+def _with(eps: float) -> Options:
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given["eps"] == eps:
+            raise NotThere("another ε")
+        return {"eps": eps}
+
+    return change
+
+
+def another_epsilon(prefix: str) -> tuple[Mistake, ...]:
+    """The ε of another library."""
+    return tuple(
+        wrong(
+            f"{prefix}-wrong-eps",
+            options=_with(eps),
+            says="another ε",
+            hint="Which ε was given?",
+            kind="convention",
+        )
+        for eps in USUAL
+    )
 
 
 LAYER = (
@@ -234,8 +260,8 @@ RMS = (
 )
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "layernorm": LAYER,
-    "batchnorm": tuple(mistake for mistake in LAYER if mistake.id != "ln-axis0"),
-    "rmsnorm": RMS,
+    "layernorm": (*LAYER, *another_epsilon("ln")),
+    "batchnorm": (*(mistake for mistake in LAYER if mistake.id != "ln-axis0"), *another_epsilon("ln")),
+    "rmsnorm": (*RMS, *another_epsilon("rms")),
 }
 """Calculation → its mistakes, the commonest first."""

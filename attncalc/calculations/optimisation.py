@@ -121,10 +121,11 @@ def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p:
         why = "weight decay adds the slope of λ/2·‖θ‖², which pulls every coordinate towards 0"
         gradient = step("decayed_gradient", gradient + p.weight_decay * point, why)
     way, memory = RULES[kind].way(gradient, t, p, memory)
-    move = -(lr * way)
+    move, why = -(lr * way), "lr times the direction, against the gradient; this is added to the point"
     if p.weight_decay and kind == "adamw":
         move = move - lr * (p.weight_decay * point)
-    return step("update", move, "lr times the direction, against the gradient; this is added to the point"), memory
+        why += "; the decay is not divided by the second moment, so it pulls at the same rate in every coordinate"
+    return step("update", move, why), memory
 
 
 def tell_idle(kind: str, p: Parameters) -> None:

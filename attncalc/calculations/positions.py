@@ -11,7 +11,7 @@ from attncalc.axes import Axes, Axis
 from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
 from attncalc.calculations.frequencies import powers_of
 from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, as_node, identity
+from attncalc.graph import Node, as_node, identity, named_size
 from attncalc.laws import alike_along_diagonals, same
 from attncalc.ops import (
     cos,
@@ -53,7 +53,7 @@ def woven(angles: Node, width: Axis, layout: str = "interleaved") -> Node:
 def sinusoidal_encoding(axes: Axes) -> Node:
     """The sinusoidal encoding as a part of another calculation, without steps of its own."""
     places, width = axes
-    frequencies = powers_of(as_node(10000), Axis("pair", (width.size + 1) // 2), width.size)
+    frequencies = powers_of(as_node(10000), Axis("pair", (width.size + 1) // 2), named_size("d", width.size))
     return woven(outer(index(places.name, (places,), "p"), frequencies), width)
 
 
@@ -112,7 +112,7 @@ def sinusoidal(
     n, d = needed("n", n), needed("d", d)
     places, width, pairs = Axis("n", n), Axis("d", d), Axis("pair", (d + 1) // 2)
     why = "the first pair rotates fastest, the last slowest; both columns of a pair share one frequency"
-    frequencies = step("frequencies", powers_of(as_node(base), pairs, d), why)
+    frequencies = step("frequencies", powers_of(as_node(base), pairs, named_size("d", d)), why)
     position = index("n", (places,), "p")
     angles = outer(position + start if start else position, frequencies)
     angles = step(

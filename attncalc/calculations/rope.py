@@ -72,28 +72,34 @@ def rope(
     place = X.axes[-2]
     pairs = Axis("pair", rotated_dims(X, rotation) // 2)
     length = place.size if positions is None else None
+    strength = attention_factor(rotation)
+    if strength is not None:
+        note("cosines and sines carry the attention factor: lengths change by it, and scores by its square")
     frequencies = frequencies_of(rotation, pairs, length)
     where = index(place.name, (place,), "p") if positions is None else positions
     angles = step("angles", outer(where, frequencies), "the angle grows in proportion to the position, in radians")
-    strength = attention_factor(rotation)
     if strength is not None and inverse:
         strength = 1 / strength
     cosines, sines = cos(angles), sin(angles)
     if strength is not None:
-        note("cosines and sines carry the attention factor: lengths change by it, and scores by its square")
         cosines, sines = strength * cosines, strength * sines
     cosines = step("cosines", cosines, "how much each entry keeps of itself")
     sines = step("sines", sines, "how much each entry takes from the other one of its pair")
     result = step(
         "rotated",
         turned(X, cosines, -sines if inverse else sines, rotation),
-        "each pair is rotated back by the same angle"
-        if inverse
-        else "the direction of the vector now encodes its position",
+        _why_rotated(rotation.layout, inverse=inverse),
     )
     if properties:
         _properties(X, cosines, sines, rotation, result)
     return result
+
+
+def _why_rotated(layout: str, *, inverse: bool) -> str:
+    pair = "neighbours (a, b)" if layout == "interleaved" else "(a, b), half the width apart,"
+    if inverse:
+        return f"{pair} become (a·cos + b·sin, b·cos − a·sin): rotated back by the same angle"
+    return f"{pair} become (a·cos − b·sin, a·sin + b·cos): the direction now encodes the position"
 
 
 def _properties(X: Node, cosines: Node, sines: Node, rotation: Rotation, result: Node) -> None:

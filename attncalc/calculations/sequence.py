@@ -60,7 +60,7 @@ def conv(
     seen = step(
         "windows",
         windows(X, slides),
-        "the part of the input under the kernel at each position, with zeros beyond the edges",
+        "the part of the input under the kernel at each position" + ", with zeros beyond the edges" * any(padding),
     )
     if "o" in K.names:
         seen = spread(seen, (*(a for a in X.axes if a not in (*along, *K.axes)), K.axes[-4], *_reordered(seen, K)))

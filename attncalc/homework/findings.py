@@ -5,15 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
+from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, ROUND_OFF, Answer
 from attncalc.homework.comparing import comes_out, largest_error
 from attncalc.homework.complex_numbers import split
+from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.slips import Slip
-from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, SLIP, TO_ROUNDING, UNEXPLAINED, Finding, Wrong
+from attncalc.homework.verdicts import (
+    EARLY,
+    FOLLOWS,
+    MISSING,
+    MOST_MAPPED,
+    SLIP,
+    TO_ROUNDING,
+    UNEXPLAINED,
+    Finding,
+    Wrong,
+)
 from attncalc.numbers import format_number
 
-MOST_NAMED = 64
-"""So many wrong entries are named."""
+MOST_NAMED = MOST_MAPPED**2
+"""So many wrong entries are named: all those of the largest map that a page draws."""
+
+FEWEST_DUMPED = 64
+"""From so many entries on an answer with all the digits of its type is a dump, and no hand's work."""
 
 LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
 FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
@@ -30,7 +44,7 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
         complex_ = any(text is not None and split(text) for text in answer.text.flat)
         return Finding(UNEXPLAINED, hint=f"an entry is not a {'real' if complex_ else 'finite'} number")
     size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
-    if answer.value.size > BY_HAND:  # sizes tell rounding from another rule, and give no entry away
+    if _is_dump(answer):  # sizes tell rounding from another rule, and of so many give no entry away
         most, all_of = format_number(largest_error(answer, expected)), format_number(size)
         return Finding(
             UNEXPLAINED, hint=f"no known mistake gives this; off by up to {most}, in entries of up to {all_of}"
@@ -52,6 +66,12 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
     few = answer.used < LEAST_FIGURES and not answer.exact.all()
     more = f": {LEAST_FIGURES} decimals or more would tell more" if few else " gives this"
     return Finding(UNEXPLAINED, hint=f"no known mistake{more}")
+
+
+def _is_dump(answer: Answer) -> bool:
+    """Whether a machine wrote it: more entries than a hand writes, or dozens with more digits or in a narrow type."""
+    stored = answer.noise > ROUND_OFF or answer.used > MOST_DECIMALS
+    return answer.value.size > BY_HAND or (answer.value.size >= FEWEST_DUMPED and stored)
 
 
 def incomplete(blank: Array, wrong: Array) -> Finding:

@@ -29,6 +29,7 @@ from attncalc.homework.soundness import right, within_rounding
 from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Finding, Wrong
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
+from attncalc.spelling import set_otherwise
 from attncalc.text import shape_text
 
 
@@ -192,10 +193,17 @@ class _Work:
             mistakes=named,
             also=tuple(dict.fromkeys(["+".join(tie) for tie in ties] + aliases)),
             hint=best[0].hint,
-            says="; ".join(mistake.says for mistake in best),
+            says="; ".join(map(self._said, best)),
             separate=self._separating(key, matches) if ties else None,
             wrong=wrong,
         )
+
+    def _said(self, mistake: Mistake) -> str:
+        """The wrong rule; of one that is an option, how that would be set."""
+        if mistake.options is None:
+            return mistake.says
+        given = self.key.problem.settled
+        return f"{mistake.says} ({set_otherwise(mistake.options(given), given)})"
 
     def _separating(self, key: StepKey, matches: list[Match]) -> dict[str, Any] | None:
         """Operands that tell ties apart, found once for a key."""

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from attncalc.digits import shortest
-from attncalc.homework.verdicts import SOUND, Marked, MarkedStep, Wrong
+from attncalc.homework.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
 from attncalc.numbers import format_number
 from attncalc.render.view import View
 from attncalc.text import visible
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "plain", "json", "csv", "markdown", "latex", "html")
 GOOD, BAD, REASON, FAINT, NAME = "color(29)", "bold color(166)", "italic", "color(245)", "bold color(32)"
-MOST_MAPPED = 16
-"""A map of wrong entries is drawn up to so many rows and columns."""
+MOST_LISTED = 64
+"""So many wrong entries are listed by their places; of more it is told how many there are, and from where to where."""
 COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
 
 
@@ -126,7 +126,7 @@ def places(wrong: Wrong, shape: Sequence[int]) -> str:
     """`[0,1] [1,1]`; where they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`; "" of a number."""
     if not shape:
         return ""
-    if wrong.all_named:
+    if wrong.all_named and wrong.number <= MOST_LISTED:
         return " ".join(f"[{','.join(map(str, cell))}]" for cell in wrong.cells)
     how = "all of" if wrong.number == prod(map(len, wrong.within)) else "within"
     spans = (str(along[0]) if len(along) == 1 else f"{along[0]}…{along[-1]}" for along in wrong.within)

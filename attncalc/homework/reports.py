@@ -103,7 +103,7 @@ def counted(graded: Sequence[Graded]) -> str:
         reached, possible = (
             sum(part) / len(marked) for part in zip(*((m.score, m.out_of) for m in marked), strict=True)
         )
-        average = f"; {reached:.4g} of {possible:.4g} marks on average"
+        average = f"; {shortest(round(reached, 1))} of {shortest(round(possible, 1))} marks on average"
     sheets = "1 sheet" if len(graded) == 1 else f"{len(graded)} sheets"
     return f"{sheets}: {', '.join(parts)}{average}"
 

@@ -14,6 +14,8 @@ WRONG = "wrong"
 MARKS = {RIGHT: 2, TO_ROUNDING: 2, EARLY: 2, FOLLOWS: 1, SLIP: 1, MISTAKE: 0, UNEXPLAINED: 0, MISSING: 0}
 """One mark for the method and one for the number."""
 FULL = 2
+MOST_MAPPED = 16
+"""A map of the wrong entries has so many rows and columns at most."""
 
 
 class Wrong(NamedTuple):

@@ -66,8 +66,11 @@ def _tells(trace: Trace) -> bool:
 
 
 def _chosen(trace: Trace) -> str:
-    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`."""
-    return ", ".join(f"{name} = {_word(value)}" for name, value in trace.problem.options.items())
+    """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`; of switches other ones."""
+    usual = trace.problem.calculation.defaults
+    given = trace.problem.options.items()
+    told = [(name, value) for name, value in given if not isinstance(value, bool) or value != usual[name]]
+    return ", ".join(f"{name} = {_word(value)}" for name, value in told)
 
 
 def _about(trace: Trace) -> str:
@@ -96,8 +99,8 @@ def _markdown(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
             continue
         yield f"{symbol}, {plain(sizes(step))}"
         yield from (_grid(table, table.entries) for table in _tables(step))
-    if trace.problem.options:
-        yield f"with {plain(_chosen(trace))}"
+    if chosen := _chosen(trace):
+        yield f"with {plain(chosen)}"
     yield "## Work out"
     yield plain(ASKED)
     group = ""
@@ -149,8 +152,8 @@ def _latex(trace: Trace, steps: Sequence[Step]) -> Iterator[str]:
         yield from _kept_together(
             [f"{symbol}, {_sizes(step)}", *(_drawn(table, table.entries) for table in _tables(step))]
         )
-    if trace.problem.options:
-        yield f"with {tex.text(_chosen(trace))}"
+    if chosen := _chosen(trace):
+        yield f"with {tex.text(chosen)}"
     yield r"\subsection*{Work out}"
     yield tex.text(ASKED)
     group = ""

@@ -32,6 +32,11 @@ def _add(*terms: Array) -> Array:
     return reduce(np.add, terms)
 
 
+def _quotient(a: Array, b: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(a / b)
+
+
 def _add_text(node: Node, *terms: str) -> str:
     return _summed(terms, "…")
 
@@ -124,5 +129,6 @@ OPS |= {
         ),
         noun="quotient",
         boxed=True,
+        terms=_quotient,
     ),
 }

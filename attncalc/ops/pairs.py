@@ -100,6 +100,16 @@ def _pair_of(node: Node, place: int) -> tuple[int, int]:
     return divmod(place, 2)
 
 
+def _rotate_text(node: Node, x: str, cosines: str, sines: str) -> str:
+    halves = "; halves" if node.args["layout"] == HALF else ""
+    return f"rotate({x}; {cosines}, {sines}{halves})"
+
+
+def _rotate_latex(node: Node, x: str, cosines: str, sines: str) -> str:
+    halves = r";\, \text{halves}" if node.args["layout"] == HALF else ""
+    return rf"\operatorname{{rotate}}({x};\, {cosines}, {sines}{halves})"
+
+
 def _rotate_cell(node: Node, at: At, look: Look) -> Cell:
     whole, size = node.axes[-1][:2]
     pair, member = _pair_of(node, at[whole])
@@ -157,8 +167,8 @@ OPS |= {
     "rotate": Op(
         _rotate,
         _rotated,
-        "rotate({0}; {1}, {2})",
-        r"\operatorname{{rotate}}({0};\, {1}, {2})",
+        _rotate_text,
+        _rotate_latex,
         _rotate_cell,
         vjp=_rotate_vjp,
         because=lambda node, source: (

@@ -53,7 +53,8 @@ def _number_text(node: Node) -> str:
         return str(node.args["symbol"])
     if value == float("-inf"):
         return "−∞"
-    return (repr(value) if isinstance(value, float) else str(value)).removesuffix(".0").replace("-", "−")
+    text = (repr(value) if isinstance(value, float) else str(value)).removesuffix(".0")
+    return text.replace("-", "−", 1) if value < 0 else text  # the sign of an exponent is part of the numeral: 1e-05
 
 
 def _number_latex(node: Node) -> str:
@@ -67,8 +68,11 @@ def _number_latex(node: Node) -> str:
 
 
 def _literal(node: Node, at: At, look: Look) -> Cell:
-    symbol = node.args["symbol"]
-    return Literal(symbol if symbol in NUMBERS_OF_ONE_NAME else node.args["value"])
+    symbol, value = node.args["symbol"], node.args["value"]
+    if symbol in NUMBERS_OF_ONE_NAME:
+        return Literal(symbol)
+    digits = isinstance(value, float) and 0 < value < np.inf and not value.is_integer()
+    return Literal(repr(value) if digits else value)  # a number of the formula keeps all its digits: 0.044715
 
 
 def _is_diagonal(node: Node, at: At, look: Look) -> Cell:

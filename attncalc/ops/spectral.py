@@ -170,26 +170,26 @@ OPS |= {
         lambda node, a: each(a, lambda matrix: eigen(matrix)[1]),
         _eigenvector_axes,
         "eigenvectors of {0}",
-        _told("an entry of a unit vector v with a·v = λ·v"),
+        _told("an entry of a unit vector v with A·v = λ·v"),
         complex=True,
     ),
     "left_singular_vectors": _row(
         lambda node, a: each(a, lambda matrix: svd(matrix)[0]),
         lambda args, a: (*a[:-1], _rank(a)),
         "left singular vectors of {0}",
-        _told("an entry of a unit vector u with aᵀ·u = s·v"),
+        _told("an entry of a unit vector u with Aᵀ·u = s·v"),
     ),
     "singular_values": _row(
         lambda node, a: each(a, lambda matrix: svd(matrix)[1]),
         lambda args, a: (*a[:-2], _rank(a)),
         "singular values of {0}",
-        _told("the root of an eigenvalue of aᵀ·a"),
+        _told("the root of an eigenvalue of Aᵀ·A"),
     ),
     "right_singular_vectors": _row(
         lambda node, a: each(a, lambda matrix: svd(matrix)[2]),
         lambda args, a: (*a[:-2], _rank(a), a[-1]),
         "right singular vectors of {0}, as rows",
-        _told("an entry of a unit vector v with a·v = s·u"),
+        _told("an entry of a unit vector v with A·v = s·u"),
     ),
 }
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len, chop_cells
 from attncalc.render.flow import GLUE
 
 WORD = rf"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?[\S{GLUE}]+\s*|\s+"  # a formula is broken before its sign; a Σ keeps its sum
-QUOTIENT = r"(?<=\))(?=/\()"  # the one sign without blanks before which a formula is broken
+FACTOR = r"(?<=\))(?=/\(|[·×]√?\((?![^()]*\)))"  # between brackets, but for those of a lone number
 PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 
 
@@ -28,14 +28,14 @@ def in_prose(text: str, first: int, further: int) -> list[int]:
 
 
 def in_a_formula(text: str, first: int, further: int) -> list[int]:
-    """The same for a formula: a line ends at the last sign that the fewest brackets enclose."""
+    """The same for a formula: a line ends at the last sign that the fewest brackets enclose, in a list at a `;`."""
     found: list[int] = []
-    places: list[tuple[int, int]] = []  # where the line may end, and how many brackets are open there
+    places: list[tuple[int, float]] = []  # where the line may end, and how many brackets are open there
     start = offset = depth = 0
     for word in _pieces(text, further):
-        for piece in re.split(QUOTIENT, word):
+        for piece in re.split(FACTOR, word):
             if offset:
-                places.append((offset, depth))
+                places.append((offset, depth - 0.5 * text[:offset].endswith("; ")))
             while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
                 least = further // 2 if found else first - further // 2
                 late = [place for place in places if cell_len(text[start : place[0]]) >= least] or places[-1:]
@@ -44,7 +44,7 @@ def in_a_formula(text: str, first: int, further: int) -> list[int]:
                 found.append(start)
                 places = [place for place in places if place[0] > start]
             offset += len(piece)
-            depth += piece.count("(") - piece.count(")")
+            depth += sum(piece.count(sign) for sign in "([") - sum(piece.count(sign) for sign in ")]")
     return found
 
 

@@ -71,6 +71,7 @@ PAGE_STYLE = """
 }
 body { margin: 0; background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
 main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
+main.attncalc:has(.marks) { max-width: 72rem; }
 .attncalc [data-how] { cursor: default; scroll-margin: 5rem; }
 .attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
 .attncalc .lit-0 { background: var(--lit-0); outline-style: solid; outline-color: var(--edge-0); }
@@ -90,6 +91,7 @@ main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
 .attncalc .marks th, .attncalc .marks td { text-align: left; white-space: normal; vertical-align: top; }
 .attncalc .marks tbody tr > * { border-bottom: 1px solid var(--line); }
 .attncalc .marks tbody th { color: inherit; border-right: 0; overflow-wrap: anywhere; min-width: 5rem; }
+.attncalc .marks td:nth-of-type(1) { white-space: nowrap; }
 .attncalc .marks .right td:nth-of-type(1) { color: var(--good); }
 .attncalc .marks .wrong td:nth-of-type(1) { color: var(--alarm); font-weight: 600; }
 main.attncalc { --ground: var(--paper); }

@@ -70,6 +70,10 @@ class TestByHand:
         t = ac.rope(X, scaling="yarn", factor=4, original_length=64)
         assert "attention factor" in t.notes[0]
 
+    def test_yarn_says_which_pairs_it_keeps(self) -> None:
+        *_, told = ac.rope(X, scaling="yarn", factor=4, original_length=64).notes
+        assert told.startswith("yarn keeps the pairs up to 0 and slows down those from 1 on: ")
+
     def test_longrope_goes_by_the_number_of_rows_where_no_length_is_given(self) -> None:
         lists = {
             "scaling": "longrope",

@@ -126,6 +126,33 @@ def test_where_a_dump_is_wrong_is_told_however_many_entries_are(places: Any, tol
     assert ("wrong" in step) == (len(step["cells"]) == MOST_NAMED)
 
 
+def test_the_map_of_wrong_entries_shows_all_of_them() -> None:
+    key = Key(problem("rope", x=random(16, 16)))
+    marked = Marker(key).mark(Sheet({"": from_python(1.02 * right_of(key), "dump")}))
+    lines = [line.split() for line in page(marked, "table", View()).splitlines()]
+    assert [line for line in lines if set(line) <= {"×", "·"} and line] == [["×"] * 16] * 16
+
+
+OTHERWISE: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
+    "another layout": ("rope", {}, {"layout": "half"}, "--layout half, where the problem says interleaved"),
+    "a mask": ("attention", {}, {"causal": True}, "with --causal, where the problem is without"),
+    "another ε": ("layernorm", {}, {"eps": 1e-6}, "--eps 1e-06, where the problem says 1e-05"),
+}
+OPERANDS: dict[str, dict[str, Any]] = {
+    "rope": {"x": random(8, 4)},
+    "attention": {name: random(8, 4, seed=seed) for seed, name in enumerate("qkv")},
+    "layernorm": {"x": random(8, 4)},
+}
+
+
+@pytest.mark.parametrize(("name", "given", "taken", "told"), OTHERWISE.values(), ids=OTHERWISE)
+def test_how_a_dump_was_made_is_told_by_its_option(name: str, given: Any, taken: Any, told: str) -> None:
+    answer = right_of(Key(problem(name, options=taken, **OPERANDS[name])))
+    found = judged(Key(problem(name, options=given, **OPERANDS[name])), from_python(answer, "dump"))
+    assert found.kind == "convention"
+    assert f"({told})" in found.says
+
+
 def test_an_answer_too_long_to_show_is_not_revealed_as_nothing() -> None:
     key = Key(problem("rope", x=random(LONG, 64)))
     marked = Marker(key).mark(Sheet({"": from_python(1.02 * right_of(key), "dump")})).revealed()

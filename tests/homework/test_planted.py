@@ -183,7 +183,7 @@ CATALOGUE = """
     att-exp-zero-is-0 att-k-not-transposed att-qk-swapped att-q-for-k att-p-transposed att-k-for-v
 
     mask-missing mask-after-softmax mask-fill-zero mask-additive-01 mask-plus-inf mask-strict mask-transposed
-    mask-inverted mask-offset mask-query-rows mask-causal-align
+    mask-inverted mask-offset mask-query-rows mask-causal-align mask-added
 
     mh-split-reshape mh-split-strided mh-merge-reshape mh-concat-reversed mh-concat-interleaved mh-mean mh-sum
     mh-scale-dmodel mh-no-wo mh-wo-transposed mh-shared-projection mh-softmax-over-heads mh-merge-weights mh-params-3d2
@@ -199,7 +199,9 @@ CATALOGUE = """
     alibi-after-softmax t5-scaled t5-sign t5-bidir t5-log-bucket
 
     ln-axis0 ln-global ln-ddof1 ln-eps-outside ln-sqrt-std ln-div-variance ln-squared ln-no-affine ln-no-beta
-    ln-gamma-beta-swapped ln-affine-first ln-no-center rms-var rms-l2 rms-eps-outside rms-sqrt-rms rms-multiplied
+    ln-gamma-beta-swapped ln-affine-first ln-no-center ln-wrong-eps rms-var rms-l2 rms-eps-outside rms-sqrt-rms
+    rms-multiplied rms-wrong-eps
+
     block-pre-for-post block-residual-from-normed block-no-residual
 
     gelu-tanh gelu-cdf-only gelu-no-sqrt2 gelu-pdf gelu-no-half gelu-tanh-no-cubic gelu-sigmoid gelu-silu gelu-relu

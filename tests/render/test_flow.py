@@ -18,6 +18,13 @@ FORMULAS = {
     "before the value": ("2·(2 + e^a)/(1 + e^a) ≈ 2.6605", 24, ["2·(2 + e^a)/(1 + e^a)", "≈ 2.6605"]),
     "within brackets rather than after a word": ("x·(a + bbbbbbbb + cccccc)", 20, ["x·(a + bbbbbbbb", "+ cccccc)"]),
     "a Σ keeps what it sums": ("probabilities·Σ losses", 20, ["probabilities·", "Σ losses"]),
+    "before a factor in brackets": ("√(2 / π)·(x + 0.04·x^3)", 16, ["√(2 / π)", "·(x + 0.04·x^3)"]),
+    "a negative number stays with its factor": ("a + (-0.1)×(-0.2)", 16, ["a", "+ (-0.1)×(-0.2)"]),
+    "between the members of a list": (
+        "[a[n=2] / b[n=2]; a[n=3] / b[n=3]]",
+        28,
+        ["[a[n=2] / b[n=2];", "a[n=3] / b[n=3]]"],
+    ),
     "before ⊙": ("exponentials ⊙ gradients", 20, ["exponentials", "⊙ gradients"]),
 }
 

@@ -20,7 +20,7 @@ SPELLED = [
     ("√(Σ x²)", "sqrt(sum x^2)", "the square root of (the sum of x squared)"),
     ("180°/π", "180 deg/pi", "180 degrees/π"),
     ("2⁻⁸", "2^-8", "2⁻⁸"),
-    ("√(variance + 1e−05)", "sqrt(variance + 1e-05)", "the square root of (variance + 1e-05)"),
+    ("√(variance + 1e-05)", "sqrt(variance + 1e-05)", "the square root of (variance + 1e-05)"),
     ("else −∞", "else -inf", "else minus infinity"),
     ("scores where j ≤ i", "scores where j <= i", "scores where j is at most i"),
     ("n ╲ m", "n \\ m", "n ╲ m"),
