@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from attncalc.text import either, flag
+from attncalc.text import either
 
 if TYPE_CHECKING:
     from attncalc.calculation import Operand, Option, Shape
@@ -22,26 +21,15 @@ def value_word(option: Option) -> str:
 
 def default_word(option: Option) -> str:
     """The default as one would type it: `10000`, `1e-05`, `2,8,32`; a switch is `on`; "" where there is none."""
-    return "" if option.default is None or option.default is False else _typed(option.default)
+    return "" if option.default is None or option.default is False else typed(option.default)
 
 
-def set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:
-    """How other options are set than those that were given: `--layout half, where the problem says interleaved`."""
-    others = {name: value for name, value in changed.items() if value != given[name]}
-    return "; ".join(_other_setting(name, value, given[name]) for name, value in others.items())
-
-
-def _other_setting(name: str, value: Any, given: Any) -> str:
-    if isinstance(value, bool):
-        return f"with {flag(name)}, where the problem is without" if value else f"without {flag(name)}"
-    return f"{flag(name)} {_typed(value)}, where the problem says {_typed(given)}"
-
-
-def _typed(value: Any) -> str:
+def typed(value: Any) -> str:
+    """The value of an option as one would type it."""
     if value is True:
         return "on"
     if isinstance(value, tuple):
-        return ",".join(map(_typed, value))
+        return ",".join(map(typed, value))
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

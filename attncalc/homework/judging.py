@@ -29,8 +29,8 @@ from attncalc.homework.soundness import right, within_rounding
 from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Finding, Wrong
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
-from attncalc.spelling import set_otherwise
-from attncalc.text import shape_text
+from attncalc.spelling import typed
+from attncalc.text import flag, shape_text
 
 
 def judged(
@@ -203,7 +203,7 @@ class _Work:
         if mistake.options is None:
             return mistake.says
         given = self.key.problem.settled
-        return f"{mistake.says} ({set_otherwise(mistake.options(given), given)})"
+        return f"{mistake.says} ({_set_otherwise(mistake.options(given), given)})"
 
     def _separating(self, key: StepKey, matches: list[Match]) -> dict[str, Any] | None:
         """Operands that tell ties apart, found once for a key."""
@@ -239,3 +239,15 @@ class _Work:
         found = self._mistaken(question) if whole else None
         given, due = shape_text(answer.shape), shape_text(expected.shape)
         return found or Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
+
+
+def _set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """How other options are set than those that were given: `--layout half, where the problem says interleaved`."""
+    others = {name: value for name, value in changed.items() if value != given[name]}
+    return "; ".join(_other_setting(name, value, given[name]) for name, value in others.items())
+
+
+def _other_setting(name: str, value: Any, given: Any) -> str:
+    if isinstance(value, bool):
+        return f"with {flag(name)}, where the problem is without" if value else f"without {flag(name)}"
+    return f"{flag(name)} {typed(value)}, where the problem says {typed(given)}"

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from attncalc.ops.activations import *
     from attncalc.ops.classes import *
     from attncalc.ops.functions import *
+    from attncalc.ops.heads import *
     from attncalc.ops.pairs import *
     from attncalc.ops.rows import *
     from attncalc.ops.sampling import *
     from attncalc.ops.sliding import *
     from attncalc.ops.spectral import *
+    from attncalc.ops.trigonometry import *
 
 ROWS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
@@ -50,15 +52,17 @@ ROWS = {
 FUNCTIONS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
     "classes": "factorial log_factorial one_hot select whole",
-    "functions": "absolute affine angle_between arccos compare_equal concat cos cosine_ratio exp first_maximum held "
-    "index keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean merge minimum "
-    "outer over_all part_of peak per pi power ranking ratio rename repeat root_of_mean root_of_sum safely sign sin "
-    "softmax softmax_slopes solve split spread sqrt tan tanh total weigh",
+    "functions": "absolute affine angle_between arccos compare_equal concat cosine_ratio exp first_maximum held "
+    "index keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean minimum "
+    "outer over_all part_of peak per pi power ranking ratio rename repeat root_of_mean root_of_sum safely sign "
+    "softmax softmax_slopes solve spread sqrt tanh total weigh",
+    "heads": "merge split",
     "pairs": "every_other interleave put_together rotate take_apart",
     "rows": "bucket lookup stack take",
     "sampling": "random_normal",
     "sliding": "Slide windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
+    "trigonometry": "cos sin tan",
 }
 """Module → what authors write with: in `functions` what most calculations do. A test holds it against the modules."""
 

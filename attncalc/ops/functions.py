@@ -49,21 +49,6 @@ def logarithm(x: Node, base: int | str = "e") -> Node:
     return Node({"e": "log", 2: "log2", 10: "log10"}[base], x)
 
 
-def sin(x: Node) -> Node:
-    """The sine of an angle in radians."""
-    return Node("sin", x)
-
-
-def cos(x: Node) -> Node:
-    """The cosine of an angle in radians."""
-    return Node("cos", x)
-
-
-def tan(x: Node) -> Node:
-    """The tangent of an angle in radians."""
-    return Node("tan", x)
-
-
 def arccos(x: Node) -> Node:
     """The angle in radians, from 0 to π, whose cosine is x."""
     return Node("arccos", x)
@@ -233,16 +218,6 @@ def first_maximum(x: Node, over: str) -> Node:
 def ranking(scores: Node, top: int, *left_out: Node) -> Node:
     """The positions (from 0) of the largest entries along the last axis, best first, but for those left out."""
     return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])
-
-
-def split(x: Node) -> Node:
-    """Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
-    return Node("split", x)
-
-
-def merge(x: Node) -> Node:
-    """Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
-    return Node("merge", x)
 
 
 def repeat(x: Node, old: str, new: str, times: int) -> Node:

@@ -11,8 +11,18 @@ from attncalc.axes import Axes, Axis, composite, find, position, unique
 from attncalc.cells import At, Cell, Form, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
-from attncalc.ops.functions import merge, repeat, split
+from attncalc.ops.functions import repeat
 from attncalc.ops.sums import source_axes
+
+
+def split(x: Node) -> Node:
+    """Heads out of columns: [n, (h d)] → [h, n, d]; a head takes neighbouring columns."""
+    return Node("split", x)
+
+
+def merge(x: Node) -> Node:
+    """Heads into columns, side by side: [h, n, d] → [n, (h d)]."""
+    return Node("merge", x)
 
 
 def _split_axes(args: dict[str, Any], x: Axes) -> Axes:

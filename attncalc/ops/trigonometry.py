@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncalc.graph import OPS
+from attncalc.graph import OPS, Node
 from attncalc.ops.arithmetic import function
-from attncalc.ops.functions import cos, sin, sqrt
+from attncalc.ops.functions import sqrt
 from attncalc.ops.kernels import either
+
+
+def sin(x: Node) -> Node:
+    """The sine of an angle in radians."""
+    return Node("sin", x)
+
+
+def cos(x: Node) -> Node:
+    """The cosine of an angle in radians."""
+    return Node("cos", x)
+
+
+def tan(x: Node) -> Node:
+    """The tangent of an angle in radians."""
+    return Node("tan", x)
+
 
 OPS |= {
     "sin": function(
