@@ -28,6 +28,9 @@ SUFFIXES = {
     ".png": "png",
     ".svg": "svg",
 }
+OTHERWISE = {".htm": ".html", ".markdown": ".md", ".latex": ".tex"}
+"""What some write in place of a suffix."""
+NUMBERS = BINARY | {"csv"}  # the formats that have no room for words
 WHEN = ("auto", "always", "never")
 MOST_DIGITS = 50
 MOST_ROUNDING = 15  # float64 has no more
@@ -85,7 +88,7 @@ def whole(name: str, word: str, least: int, most: int) -> int:
 
 def target(words: Words, formats: Sequence[str]) -> Target:
     """Where the result goes, or why it can't go there: told before anything is computed."""
-    form = choice("format", words["format"], formats, SUFFIXES.get(f".{words['format']}"))
+    form = choice("format", words["format"], formats, SUFFIXES.get(_usual(f".{words['format']}")))
     path = output_file(words)
     if path is None and form in BINARY | {"png"} and output.is_terminal(sys.stdout):
         mend = f"write it to a file: -o result.{form}"
@@ -110,13 +113,18 @@ def output_file(words: Words) -> Path | None:
 
 def format_of(path: Path, suffixes: Mapping[str, str]) -> str:
     """The format that the suffix of a file stands for."""
-    suffix = path.suffix.lower()
+    suffix = _usual(path.suffix.lower())
     if suffix not in suffixes:
         raise OptionError(
             f"cannot tell the format of {visible(str(path), 80)} from its suffix",
             hint=f"known suffixes are {', '.join(suffixes)}; for any other, give -f FORMAT",
         )
     return suffixes[suffix]
+
+
+def _usual(suffix: str) -> str:
+    """`.htm` → `.html`; any other as it is."""
+    return OTHERWISE.get(suffix, suffix)
 
 
 def paper(words: Words, where: Target) -> View:
@@ -134,6 +142,7 @@ def chosen(words: Words) -> Settings:
     """How to calculate and what to show, or which option is at fault: told before any file is read."""
     where = target(words, (*FORMATS, *PICTURES))
     _must_be_drawable(words, where)
+    _must_hold_arithmetic(words, where)
     _must_have_an_answer(words)
     view = paper(words, where)._replace(
         plot=bool(words["plot"]),
@@ -167,6 +176,13 @@ def _must_be_drawable(words: Words, where: Target) -> None:
         raise OptionError(f"--cell shows the arithmetic of an entry and {flag} draws a picture: give only one of them")
     if words.get("check") is not None:
         raise OptionError(f"--check marks an answer and {flag} draws a result: give only one of them")
+
+
+def _must_hold_arithmetic(words: Words, where: Target) -> None:
+    """Refuse the arithmetic of entries where there is room for numbers alone."""
+    if words["cell"] and words.get("check") is None and where.format in NUMBERS:
+        mend = f"{either([form for form in FORMATS if form not in NUMBERS])} shows it"
+        raise OptionError(f"--cell shows the arithmetic of an entry, but {where.format} holds numbers alone", hint=mend)
 
 
 def _must_have_an_answer(words: Words) -> None:

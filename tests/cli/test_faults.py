@@ -314,6 +314,18 @@ CALLS = {
         "cannot tell the format of x from its suffix",
         "known suffixes are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; for any other, give -f FORMAT",
     ),
+    "cosine 1,2 3,4 -f htm": (
+        '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "htm"',
+        "did you mean html?",
+    ),
+    "cosine 1,2 3,4 --cell all -f csv": (
+        "--cell shows the arithmetic of an entry, but csv holds numbers alone",
+        "table, plain, json, markdown, latex or html shows it",
+    ),
+    "cosine 1,2 3,4 --cell dot -o x.npy": (
+        "--cell shows the arithmetic of an entry, but npy holds numbers alone",
+        "table, plain, json, markdown, latex or html shows it",
+    ),
     "cosine 1,2 3,4 -o folder": (
         "cannot write folder: it is a folder",
         "name a file in it: folder/result.json",
