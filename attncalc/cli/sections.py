@@ -38,13 +38,7 @@ def target_options(formats: Sequence[str]) -> list[TyperOption]:
         option(
             "format", f"{either(formats)} ({formats[0]})", value="FORMAT", short="-f", choices=formats, section=section
         ),
-        option(
-            "output",
-            "write to this file, in the format of its suffix unless -f names one",
-            value="FILE",
-            short="-o",
-            section=section,
-        ),
+        option("output", "write to this file, in the format of its suffix", value="FILE", short="-o", section=section),
     ]
 
 

@@ -11,7 +11,7 @@ from attncalc.arrays import DTYPES
 from attncalc.cli import output
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.render import BINARY, FORMATS, PICTURES, View
-from attncalc.text import both, either, near, quoted, visible
+from attncalc.text import both, either, near, quoted
 
 if TYPE_CHECKING:
     from attncalc.inputs import Reading
@@ -28,8 +28,6 @@ SUFFIXES = {
     ".png": "png",
     ".svg": "svg",
 }
-OTHERWISE = {".htm": ".html", ".markdown": ".md", ".latex": ".tex"}
-"""What some write in place of a suffix."""
 NUMBERS = BINARY | {"csv"}  # the formats that have no room for words
 WHEN = ("auto", "always", "never")
 MOST_DIGITS = 50
@@ -88,12 +86,14 @@ def whole(name: str, word: str, least: int, most: int) -> int:
 
 def target(words: Words, formats: Sequence[str]) -> Target:
     """Where the result goes, or why it can't go there: told before anything is computed."""
-    form = choice("format", words["format"], formats, SUFFIXES.get(_usual(f".{words['format']}")))
+    form = choice("format", words["format"], formats, SUFFIXES.get(f".{words['format']}"))
     path = output_file(words)
     if path is None and form in BINARY | {"png"} and output.is_terminal(sys.stdout):
         mend = f"write it to a file: -o result.{form}"
         raise AttncalcError(f"{form} is binary, but standard output is a terminal", hint=mend)
     if path is not None and words["format"] is None:
+        from attncalc.cli.files import format_of
+
         form = format_of(path, {suffix: known for suffix, known in SUFFIXES.items() if known in formats})
     return Target(path, form)
 
@@ -109,22 +109,6 @@ def output_file(words: Words) -> Path | None:
     path = Path(words["output"])
     refuse_unwritable(path)
     return path
-
-
-def format_of(path: Path, suffixes: Mapping[str, str]) -> str:
-    """The format that the suffix of a file stands for."""
-    suffix = _usual(path.suffix.lower())
-    if suffix not in suffixes:
-        raise OptionError(
-            f"cannot tell the format of {visible(str(path), 80)} from its suffix",
-            hint=f"known suffixes are {', '.join(suffixes)}; for any other, give -f FORMAT",
-        )
-    return suffixes[suffix]
-
-
-def _usual(suffix: str) -> str:
-    """`.htm` → `.html`; any other as it is."""
-    return OTHERWISE.get(suffix, suffix)
 
 
 def paper(words: Words, where: Target) -> View:
