@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from attncalc.ops.functions import *
     from attncalc.ops.heads import *
     from attncalc.ops.pairs import *
-    from attncalc.ops.peaks import held_or_0 as held_or_0
+    from attncalc.ops.peaks import *
     from attncalc.ops.rows import *
     from attncalc.ops.sampling import *
     from attncalc.ops.sliding import *
