@@ -458,6 +458,14 @@ CALLS = {
         'attncalc grad has no calculation "q.json"',
         "a calculation's name comes first: attncalc grad attention FILE",
     ),
+    "grad attention 1,2 3,4 5,6 --mask 0.5 --wrt mask": (
+        "there is no gradient with respect to 'mask', which is held constant: q, k and v can have one",
+        "the --bias of attention adds numbers to the scores that have one",
+    ),
+    "grad cross-entropy 1,2 0.25,0.75 --wrt target": (
+        "there is no gradient with respect to 'target', which is held constant: logits can have one",
+        "",
+    ),
     "grad cosine 1,2 3,4 --wrt c": (
         "there is no gradient with respect to 'c': cosine was given a and b",
         "",
