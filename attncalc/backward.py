@@ -73,6 +73,11 @@ def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping
     if not smooth:
         raise _nothing_smooth(calculation)
     for name in backward.wrt:
+        if name in nodes and name not in smooth:
+            raise OptionError(
+                f"there is no gradient with respect to {name!r}, which is held constant: {both(smooth)} can have one",
+                hint="the --bias of attention adds numbers to the scores that have one" if name == "mask" else "",
+            )
         if name not in smooth:
             raise OptionError(
                 f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",

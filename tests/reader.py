@@ -32,8 +32,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 }
 PRODUCTS = {"×": float.__mul__, "·": float.__mul__, "⊙": float.__mul__, "/": float.__truediv__}
 WORDS = {
-    "masked": ([":", "−∞"], -math.inf),
-    "all": (["masked", ":", "0"], 0.0),
+    "masked": ([], -math.inf),
+    "all": (["masked"], 0.0),
     "left": (["out"], -math.inf),
     "taken": ([], -math.inf),
 }

@@ -227,7 +227,8 @@ def flash(*, block: int = 2, **rules: Any) -> Values:
     found |= {"output": whole["output"]}
     for b, start in enumerate(range(0, len(k), block), start=1):
         seen = [row[: start + block] for row in rows]
-        sizes = [[math.exp(e - max(row)) for e in row] for row in seen]
+        tops = [max(*row, -1e300) for row in seen]  # where all are masked no number is subtracted
+        sizes = [[math.exp(e - top) for e in row] for row, top in zip(seen, tops, strict=True)]
         found |= {
             f"block {b}/scores": [row[start : start + block] for row in rows],
             f"block {b}/maximum": [max(row) for row in seen],

@@ -146,32 +146,45 @@ def _places(axes: Axes, rules: Rules) -> tuple[Node, Node]:
 
 
 def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
-    """The scores with −∞ where a query may not look: e^−∞ is 0."""
-    if M is not None and not M.args["boolean"]:
-        scores = scores + M
-    allowed = None
-    for rule in _rules(scores, M, rules):
-        allowed = rule if allowed is None else allowed & rule
-    if allowed is not None:
-        scores = keep_where(allowed, scores, -np.inf)
-    if allowed is None and M is None:
-        return scores
-    added = "the mask's numbers are added; " if M is not None and not M.args["boolean"] else ""
-    placed = "query i, key j; " if rules.causal or rules.window is not None else ""
-    return step("masked", scores, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
-
-
-def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
-    """One condition for each reason why a query may or may not look at a key."""
+    """The scores with −∞ where a query may not look, as a step, where there are such places."""
     n, m = scores.axes[-2:]
-    axes = _told_apart(scores, M, rules)
     if rules.causal and rules.causal_align == "start" and n.size != m.size:
         note(
             f"causal with n={n.size} queries and m={m.size} keys: query i sees keys 0…i; --causal-align end lets "
             f"the last query see every key"
         )
+    hidden = as_seen(scores, M, rules)
+    if hidden is scores:
+        return scores
+    scores = hidden
+    added = "the mask's numbers are added; " if M is not None and not _chooses(M) else ""
+    placed = "query i, key j; " if rules.causal or rules.window is not None else ""
+    return step("masked", scores, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
+
+
+def as_seen(scores: Node, M: Node | None, rules: Rules, start: int = 0) -> Node:
+    """The scores with −∞ where a query may not look: e^−∞ is 0. The first of these keys stands at `start`."""
+    if M is not None and not _chooses(M):
+        scores = scores + M
+    allowed = None
+    for rule in _rules(scores, M, rules, start):
+        allowed = rule if allowed is None else allowed & rule
+    return scores if allowed is None else keep_where(allowed, scores, -np.inf)
+
+
+def _chooses(M: Node) -> bool:
+    """Whether a mask, or the part of one, is true and false, and no numbers to add."""
+    given = M if M.op == "input" else M.sources[0]
+    return bool(given.args["boolean"])
+
+
+def _rules(scores: Node, M: Node | None, rules: Rules, start: int) -> Iterator[Node]:
+    """One condition for each reason why a query may or may not look at a key."""
+    n, m = scores.axes[-2:]
+    axes = _told_apart(scores, M, rules)
     if n in axes:
         i, j = _places(axes, rules)
+        j = j + start if start else j
         if rules.causal:
             yield j <= i
         if rules.window is not None:
@@ -180,14 +193,14 @@ def _rules(scores: Node, M: Node | None, rules: Rules) -> Iterator[Node]:
                 yield j - i < rules.window
     if rules.padding is not None:
         yield _valid(scores, index(m.name, axes, "j"), rules.padding)
-    if M is not None and M.args["boolean"]:
+    if M is not None and _chooses(M):
         yield M
 
 
 def _told_apart(scores: Node, M: Node | None, rules: Rules) -> Axes:
     """The axes along which the conditions differ, so that any two go together: padding by batch, and causal."""
     differ = set(scores.names[-2 if rules.causal or rules.window is not None else -1 :])
-    if M is not None and M.args["boolean"]:
+    if M is not None and _chooses(M):
         differ |= set(M.names)
     if rules.padding is not None and len(rules.padding) > 1:
         differ.add(scores.names[0])
@@ -213,12 +226,17 @@ def fully_masked(trace: Trace) -> Iterator[str]:
     for before, weights in pairwise(trace.steps):
         if weights.name == "weights" and (empty := _empty(weights, before, trace.outputs[0])):
             _must_be_masked(trace, weights, empty)
-            shown = ", ".join(_place(weights.axes, at, weights.labels) for at in empty[:5])
-            more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
-            yield (
-                f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
-                f"ONNX (a plain softmax would give NaN)"
-            )
+            yield said_of(empty, weights.axes[:-1], weights.labels)
+
+
+def said_of(empty: list[list[int]], axes: tuple[str, ...], labels: Mapping[str, tuple[str, ...]]) -> str:
+    """The warning for queries whose keys are all masked, by their places along those axes."""
+    shown = ", ".join(_place(axes, at, labels) for at in empty[:5])
+    more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+    return (
+        f"every key is masked for {shown}{more}: the weights and the output there are 0, as in PyTorch and "
+        f"ONNX (a plain softmax would give NaN)"
+    )
 
 
 def _must_be_masked(trace: Trace, weights: Step, empty: list[list[int]]) -> None:
@@ -262,5 +280,5 @@ def _place(axes: tuple[str, ...], at: list[int], labels: Mapping[str, tuple[str,
     """`h=1, query 0 (the)`."""
     *batch, query = at
     where = "".join(f"{name}={i}, " for name, i in zip(axes, batch, strict=False))
-    word = f" ({labels[axes[-2]][query]})" if axes[-2] in labels else ""
+    word = f" ({labels[axes[-1]][query]})" if axes[-1] in labels else ""
     return f"{where}query {query}{word}"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import numpy as np
 
-from attncalc.calculation import AT_LEAST_1, calculation
+from attncalc.calculation import AT_LEAST_1, calculation, operand
 from attncalc.calculations.attention import (
     Context,
     Keys,
+    Mask,
     Queries,
     Tokens,
     ToKeys,
@@ -19,7 +21,17 @@ from attncalc.calculations.attention import (
     queries_keys_values,
     shared_heads,
 )
-from attncalc.calculations.masking import Causal, Scale, fully_masked, scaled
+from attncalc.calculations.masking import (
+    Causal,
+    MaskKind,
+    Rules,
+    Scale,
+    Window,
+    as_seen,
+    fully_masked,
+    said_of,
+    scaled,
+)
 from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.ops import (
@@ -27,17 +39,20 @@ from attncalc.ops import (
     concat,
     exp,
     held,
+    held_or_0,
     index,
     keep_where,
     maximum,
     over_all,
     part_of,
     peak,
+    per,
     rename,
     softmax,
     total,
 )
 from attncalc.steps import aside, group, output, step
+from attncalc.trace import Trace
 
 ABOUT = {
     "scores": "Earlier queries need not be computed again: they may not see this token, so their results have not "
@@ -116,6 +131,14 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     return softmax(keep_where(j <= i, scaled(Q, scores, scale), -np.inf)) @ V
 
 
+def _saw_nothing(trace: Trace) -> Iterator[str]:
+    """A warning for queries whose keys are masked in every block."""
+    sums = [step for step in trace.steps if step.name == "sum"][-1:]
+    for seen in sums:
+        if seen.value is not None and (empty := np.argwhere(seen.value == 0).tolist()):
+            yield said_of(empty, seen.axes, seen.labels)
+
+
 @calculation(
     q="n d_k",
     k="m d_k",
@@ -125,7 +148,9 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     wk="d_model d_k",
     wv="d_model d_v",
     context="m d_model",
+    mask=operand("n m", kind="mask", broadcasts=True),
     leading=("h",),
+    remarks=_saw_nothing,
     laws={
         "the block size does not matter": lambda f, q, k, v: same(f(q, k, v, block=1), f(q, k, v, block=len(k))),
         "reordering the keys, together with their values, changes nothing": lambda f, q, k, v: same(
@@ -144,33 +169,50 @@ def flash(
     W_K: ToKeys = None,
     W_V: ToValues = None,
     context: Context = None,
+    M: Mask = None,
     block: Annotated[int, "how many keys are processed together", AT_LEAST_1] = 2,
     causal: Causal = False,
+    mask_kind: MaskKind = None,  # binding reads it, as attention's
+    window: Window = None,
     scale: Scale = "default",
 ) -> Node:
     """Attention one block of keys at a time, without ever holding a whole row of scores.
 
     Each query keeps three things: the largest score so far, the sum of the exponentials relative to it, and the
-    values mixed by them. A new maximum scales the earlier two by e^(old − new). The output equals attention's.
+    values mixed by them. A new maximum scales the earlier two by e^(old − new). The output equals attention's. While
+    a query has seen masked keys alone its maximum is −∞, and 0 is subtracted.
     """
     Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V), context)
     K, V = shared_heads(K, V, Q, None)
     size = K.axes[-2].size
+    rules = Rules(causal=causal, window=window, scale=scale)
+    all_seen = M is None and window is None  # causal hides no first key, so that every query sees one in every case
     carried: tuple[Node, Node, Node] | None = None
     for number, start in enumerate(range(0, size, block), start=1):
         with group(f"block {number}"):
-            keys, values = (part_of(whole, "m", start, min(start + block, size)) for whole in (K, V))
-            scores = step("scores", _block_scores(Q, keys, start, causal, scale), "only the keys of this block")
-            carried = _carry(scores, values, carried)
+            keys, values = (_block(whole, start, start + block) for whole in (K, V))
+            part = _block(M, start, start + block) if M is not None and "m" in M.names else M
+            seen = as_seen(scaled(Q, Q @ keys.T, scale), part, rules, start)
+            scores = step("scores", seen, "only the keys of this block")
+            carried = _carry(scores, values, carried, held if all_seen else held_or_0)
     assert carried is not None, "an axis holds at least one key"
     _, sums, mixed = carried
-    return step(
-        "output", mixed / sums, "one division at the end instead of one for every weight", about=ABOUT["output"]
-    )
+    why = "one division at the end instead of one for every weight"
+    if all_seen:
+        return step("output", mixed / sums, why, about=ABOUT["output"])
+    why += "; for a query that sees no key the sum is 0, and so is the output"
+    return step("output", per(mixed, sums, sums), why, about=ABOUT["output"])
 
 
-def _carry(scores: Node, values: Node, before: tuple[Node, Node, Node] | None) -> tuple[Node, Node, Node]:
-    """The running maximum, sum and mixture after one more block."""
+def _block(whole: Node, start: int, end: int) -> Node:
+    """Those of a block of keys."""
+    return part_of(whole, "m", start, min(end, next(axis.size for axis in whole.axes if axis.name == "m")))
+
+
+def _carry(
+    scores: Node, values: Node, before: tuple[Node, Node, Node] | None, subtracted: Callable[[Node], Node]
+) -> tuple[Node, Node, Node]:
+    """The running maximum, sum and mixture after one more block; `subtracted` is what a maximum is as a shift."""
     whys = (
         "the largest score so far, which is subtracted before e^x",
         "what this block adds; what came before is rescaled, since the maximum may have grown"
@@ -180,18 +222,10 @@ def _carry(scores: Node, values: Node, before: tuple[Node, Node, Node] | None) -
     )
     top = peak(scores) if before is None else maximum(before[0], peak(scores))
     top = step("maximum", top, whys[0], about=ABOUT["maximum"])
-    shares = exp(scores - held(top))
+    shares = exp(scores - subtracted(top))
     sums, mixed = total(shares), shares @ values
     if before is not None:
-        shrunk = exp(held(before[0]) - held(top))
+        shrunk = exp(held(before[0]) - subtracted(top))
         sums, mixed = shrunk * before[1] + sums, shrunk * before[2] + mixed
     sums = step("sum", sums, whys[1], about=ABOUT["sum"])
     return top, sums, step("accumulator", mixed, whys[2], about=ABOUT["accumulator"])
-
-
-def _block_scores(Q: Node, keys: Node, start: int, causal: bool, scale: float | str) -> Node:
-    scores = scaled(Q, Q @ keys.T, scale)
-    if not causal:
-        return scores
-    i, j = (index(name, scores.axes[-2:], symbol) for name, symbol in (("n", "i"), ("m", "j")))
-    return keep_where(j + start <= i if start else j <= i, scores, -np.inf)

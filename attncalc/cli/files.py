@@ -1,4 +1,4 @@
-"""Which files a call may write, told before anything is computed; a folder of files, all of them or none."""
+"""Which files a call may write, and in which format, told before anything is computed; whole folders of files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,24 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from attncalc.errors import OptionError
 from attncalc.files import is_device, unwritable, write_file
 from attncalc.text import reason, visible
+
+OTHERWISE = {".htm": ".html", ".markdown": ".md", ".latex": ".tex"}
+"""What some write in place of a suffix."""
+
+
+def format_of(path: Path, suffixes: Mapping[str, str]) -> str:
+    """The format that the suffix of a file stands for."""
+    suffix = path.suffix.lower()
+    usual = OTHERWISE.get(suffix, suffix)
+    if usual not in suffixes:
+        raise OptionError(
+            f"cannot tell the format of {visible(str(path), 80)} from its suffix",
+            hint=f"known suffixes are {', '.join(suffixes)}; for any other, give -f FORMAT",
+        )
+    return suffixes[usual]
 
 
 def refuse_unwritable(path: Path, inputs: Iterable[str] = ()) -> None:

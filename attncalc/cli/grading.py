@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attncalc.cli import output, sections, settings
 from attncalc.cli.checking import points, tolerance
 from attncalc.cli.command import Command, option
-from attncalc.cli.files import make_folder, refuse_unwritable
+from attncalc.cli.files import format_of, make_folder, refuse_unwritable
 from attncalc.cli.progress import bar
 from attncalc.cli.solving import problem_of
 from attncalc.errors import InputError, OptionError
@@ -73,7 +73,7 @@ def _grade(words: Sequence[str], **given: Any) -> int:
         raise OptionError("grade takes a key and the sheets to mark", hint="attncalc grade key.json sheets/")
     form = settings.choice("report", given["report"], REPORTS) if given["report"] is not None else None
     if form is None and given["output"] not in (None, "", "-"):
-        form = settings.format_of(Path(given["output"]), SUFFIXES)
+        form = format_of(Path(given["output"]), SUFFIXES)
     jobs = settings.count("jobs", given["jobs"], MOST_JOBS)
     reading = settings.reading(given)
     key, *sheets = words

@@ -11,7 +11,7 @@ from attncalc.arrays import DTYPES
 from attncalc.cli import output
 from attncalc.errors import AttncalcError, OptionError
 from attncalc.render import BINARY, FORMATS, PICTURES, View
-from attncalc.text import both, either, near, quoted, visible
+from attncalc.text import both, either, near, quoted
 
 if TYPE_CHECKING:
     from attncalc.inputs import Reading
@@ -28,6 +28,7 @@ SUFFIXES = {
     ".png": "png",
     ".svg": "svg",
 }
+NUMBERS = BINARY | {"csv"}  # the formats that have no room for words
 WHEN = ("auto", "always", "never")
 MOST_DIGITS = 50
 MOST_ROUNDING = 15  # float64 has no more
@@ -91,6 +92,8 @@ def target(words: Words, formats: Sequence[str]) -> Target:
         mend = f"write it to a file: -o result.{form}"
         raise AttncalcError(f"{form} is binary, but standard output is a terminal", hint=mend)
     if path is not None and words["format"] is None:
+        from attncalc.cli.files import format_of
+
         form = format_of(path, {suffix: known for suffix, known in SUFFIXES.items() if known in formats})
     return Target(path, form)
 
@@ -108,17 +111,6 @@ def output_file(words: Words) -> Path | None:
     return path
 
 
-def format_of(path: Path, suffixes: Mapping[str, str]) -> str:
-    """The format that the suffix of a file stands for."""
-    suffix = path.suffix.lower()
-    if suffix not in suffixes:
-        raise OptionError(
-            f"cannot tell the format of {visible(str(path), 80)} from its suffix",
-            hint=f"known suffixes are {', '.join(suffixes)}; for any other, give -f FORMAT",
-        )
-    return suffixes[suffix]
-
-
 def paper(words: Words, where: Target) -> View:
     """What a page is written on: its width, its colours, the signs that it can carry, and the decimals."""
     color = output.wants_color(choice("color", words["color"], WHEN))
@@ -134,6 +126,7 @@ def chosen(words: Words) -> Settings:
     """How to calculate and what to show, or which option is at fault: told before any file is read."""
     where = target(words, (*FORMATS, *PICTURES))
     _must_be_drawable(words, where)
+    _must_hold_arithmetic(words, where)
     _must_have_an_answer(words)
     view = paper(words, where)._replace(
         plot=bool(words["plot"]),
@@ -167,6 +160,13 @@ def _must_be_drawable(words: Words, where: Target) -> None:
         raise OptionError(f"--cell shows the arithmetic of an entry and {flag} draws a picture: give only one of them")
     if words.get("check") is not None:
         raise OptionError(f"--check marks an answer and {flag} draws a result: give only one of them")
+
+
+def _must_hold_arithmetic(words: Words, where: Target) -> None:
+    """Refuse the arithmetic of entries where there is room for numbers alone."""
+    if words["cell"] and words.get("check") is None and where.format in NUMBERS:
+        mend = f"{either([form for form in FORMATS if form not in NUMBERS])} shows it"
+        raise OptionError(f"--cell shows the arithmetic of an entry, but {where.format} holds numbers alone", hint=mend)
 
 
 def _must_have_an_answer(words: Words) -> None:

@@ -24,6 +24,7 @@ BLANKS = " "
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
 _DELIMITERS = "\t;,"  # in this order where several would do
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+_PAGE = re.compile(r"[─━│]{2}|(?i:<!DOCTYPE html)|\\begin\{|\| -+:? \||-{3,}\+-{3,}")
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -66,6 +67,15 @@ def blocks(text: str, source: str = "the file") -> dict[str, str]:
 
 def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
     """The numbers of a table, with the labels of its rows and columns; always of two axes."""
+    try:
+        return _read_table(text, source, kind, reading)
+    except InputError as fault:
+        if _PAGE.search(text[:KEPT_DIGITS]):
+            fault.hint = "that is a page for readers: attncalc reads again what it writes with -f json, csv, npy or npz"
+        raise
+
+
+def _read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
     rows, commas = table_rows(text, source, reading)
     if not rows:
         raise InputError(f"{source} is empty")

@@ -11,6 +11,7 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.errors import InputError
 from attncalc.inputs.fitting import moved, noted
+from attncalc.inputs.names import part_of
 from attncalc.text import both, near, quoted, visible
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def labelled_row(given: Given, label: str) -> Given:
     if not labels:
         raise InputError(
             f"{given.source} is one array without row labels, so there is no {quoted(label)} in it",
-            hint=f"{given.source}#[{label}] is the entry at {label}, counted from 0"
+            hint=f"{part_of(given.source, '')}[{label}] is the entry at {label}, counted from 0"
             if label.isdecimal() and label.isascii()
             else "a table's first column is read as labels where it holds no number, or with --labels",
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from attncalc.errors import InputError
+from attncalc.inputs.reading import STDIN
 from attncalc.text import both, listed, near, quoted, visible
 
 MOST_LISTED = 12  # names of a file, where none of them is the one that is meant
@@ -43,11 +44,16 @@ def matching(operand: str, names: Iterable[str], source: str) -> str | None:
         if len(found) > 1:
             raise InputError(
                 f"{source} holds {both(map(quoted, found))}, and each of them may be {operand}",
-                hint=f"name one: {source}#{visible(found[0], 40)}",
+                hint=f"name one: {part_of(source, found[0])}",
             )
         if found:
             return found[0]
     return None
+
+
+def part_of(source: str, name: str) -> str:
+    """The word that picks what a file holds under a name: `qkv.npz#k`, of standard input `-#k`."""
+    return f"{'-' if source == STDIN else source}#{visible(name, 40)}"
 
 
 def stored_by_torch(name: str) -> bool:
@@ -78,7 +84,7 @@ def choose(name: str | None, operand: str, names: Sequence[str], source: str) ->
 def missing(name: str, names: Sequence[str], source: str) -> InputError:
     """The error for a name that a file does not hold."""
     known = f"it holds {_listed(names)}" if names else ""
-    return InputError(f"{source} holds no {quoted(name)}", hint=near(name, names, f"{source}#") or known)
+    return InputError(f"{source} holds no {quoted(name)}", hint=near(name, names, part_of(source, "")) or known)
 
 
 def several(names: Sequence[str], operand: str, source: str) -> InputError:
@@ -87,7 +93,7 @@ def several(names: Sequence[str], operand: str, source: str) -> InputError:
         return InputError(f"{source} holds no array")
     return InputError(
         f"{source} holds several arrays, none called {operand}: {_listed(names)}",
-        hint=f"name one: {source}#{visible(names[0], 40)}",
+        hint=f"name one: {part_of(source, names[0])}",
     )
 
 

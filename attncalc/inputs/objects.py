@@ -13,7 +13,7 @@ from attncalc.inputs.fitting import noted
 from attncalc.inputs.labels import with_labels
 from attncalc.inputs.literals import read_expression, read_tokens
 from attncalc.inputs.moves import labelled_row
-from attncalc.inputs.names import matching, missing, several
+from attncalc.inputs.names import matching, missing, part_of, several
 from attncalc.text import quoted, visible
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class JsonFile(NamedTuple):
         if "result" not in self.tree and first is None:
             raise InputError(
                 f"{self.source} is a problem and holds no result",
-                hint=f"name one of its operands ({self.source}#inputs/…), or save its result and give that",
+                hint=f"name one of its operands ({part_of(self.source, 'inputs/')}…), or save its result and give that",
             )
         value = self.tree["result"] if "result" in self.tree else outputs[first]
         step = next((e for e in self._entries() if e.path == f"steps/{first}"), None)

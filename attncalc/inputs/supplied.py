@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from attncalc.inputs.calls import Call
     from attncalc.inputs.contents import Contents
 
+WRAPPERS = ("inputs", "operands")
+"""Keys under which a problem holds its operands."""
+
 
 def supply(call: Call, operand: Operand, word: str, found: Found | None) -> None:
     """Take from the file that a word names what it holds for other operands, and its options."""
@@ -38,6 +41,10 @@ def supply(call: Call, operand: Operand, word: str, found: Found | None) -> None
     contents = found.contents
     if isinstance(contents, JsonFile) and contents.is_document:
         _supply_problem(call, operand, contents)
+        return
+    if unwrapped := _unwrapped(call, operand, contents):
+        del call.words[operand.name]
+        supply_whole(call, unwrapped)
         return
     held = _held(call, contents)
     if operand.name not in held:
@@ -72,6 +79,24 @@ def _supply_problem(call: Call, operand: Operand, contents: JsonFile) -> None:
         call.options = document_options(contents, call.calculation) | call.options
 
 
+def _unwrapped(call: Call, operand: Operand | None, contents: Contents) -> JsonFile | None:
+    """A problem that names no calculation, as an object of its operands and options: the call names the calculation.
+
+    It holds the operand that its word is for, or several others, under `inputs` or `operands`.
+    """
+    if not isinstance(contents, JsonFile) or not isinstance(contents.tree, dict):
+        return None
+    for key in WRAPPERS:
+        inner = contents.tree.get(key)
+        if isinstance(inner, dict):
+            beside = {name: contents.tree[name] for name in ("options", "labels") if name in contents.tree}
+            whole = JsonFile(contents.source, beside | inner, f"{key}/")
+            held = _held(call, whole)
+            if len(held) > 1 or (operand is not None and operand.name in held):
+                return whole
+    return None
+
+
 def _problems(call: Call) -> list[str]:
     """The calculations whose documents are a problem of the call."""
     name = call.calculation.name
@@ -89,6 +114,7 @@ def whole_problem(call: Call, word: str, places: Sequence[Operand]) -> Contents 
     contents = found.contents
     if isinstance(contents, JsonFile) and contents.is_document:
         return contents if contents.tree["calculation"] in _problems(call) else None
+    contents = _unwrapped(call, next(iter(places), None), contents) or contents
     held = _held(call, contents)
     return contents if held and all(operand.name in held for operand in places[:1]) else None
 

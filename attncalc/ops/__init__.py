@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from attncalc.ops.functions import *
     from attncalc.ops.heads import *
     from attncalc.ops.pairs import *
+    from attncalc.ops.peaks import *
     from attncalc.ops.rows import *
     from attncalc.ops.sampling import *
     from attncalc.ops.sliding import *
@@ -32,7 +33,7 @@ ROWS = {
     "linear": "matmul outer solve transpose",
     "pairs": "every_other interleave rotate",
     "parts": "concat listed slice",
-    "peaks": "first_maximum peak ranking",
+    "peaks": "first_maximum held_or_0 peak ranking",
     "powers": "exp log pow sqrt",
     "renaming": "rename spread",
     "reread": "reread",
@@ -58,6 +59,7 @@ FUNCTIONS = {
     "softmax softmax_slopes solve spread sqrt tanh total weigh",
     "heads": "merge split",
     "pairs": "every_other interleave put_together rotate take_apart",
+    "peaks": "held_or_0",
     "rows": "bucket lookup stack take",
     "sampling": "random_normal",
     "sliding": "Slide windows",

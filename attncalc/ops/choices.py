@@ -24,7 +24,7 @@ def _masks(node: Node) -> bool:
 def _where_cell(node: Node, at: At, look: Look) -> Any:
     if look(0, pick(node, 0, at).at):
         return pick(node, 1, at)
-    return Literal("masked: −∞") if _masks(node) else pick(node, 2, at)
+    return Literal("masked") if _masks(node) else pick(node, 2, at)
 
 
 def _where_text(node: Node, keep: str, x: str, otherwise: str) -> str:

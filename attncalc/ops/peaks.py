@@ -8,13 +8,31 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, align, together
-from attncalc.cells import At, Cell, Form, Literal, Look, along
+from attncalc.cells import At, Cell, Form, Literal, Look, along, moved
 from attncalc.errors import NotExact, ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
+from attncalc.ops.arithmetic import row as elementwise
 from attncalc.ops.functions import beside, first_maximum
 from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import axis_of, drop, keep, named, source_axes
+
+
+def held_or_0(x: Node) -> Node:
+    """x, held constant for the backward pass; 0 where it is −∞, the maximum of a row that is masked throughout.
+
+    Letters have no maximum that could be known, and it is 0 among them.
+    """
+    return Node("held_or_0", x)
+
+
+def _held_or_0(x: Array) -> Array:
+    nothing = np.full(x.shape, True) if kernels.has_letters(x) else x == -np.inf
+    return np.asarray(np.where(nothing, kernels.zeros(x.shape, x), x))
+
+
+def _held_or_0_cell(node: Node, at: At, look: Look) -> Cell:
+    return Literal(0) if look(0, at) == -np.inf else moved(node, at, look)
 
 
 def _peak(node: Node, x: Array) -> Array:
@@ -92,6 +110,15 @@ OPS |= {
         vjp=lambda g, y, node, x: [None],
         because="it stays as it is until two entries change places: its slope is 0",
         **named("largest", r"\operatorname{largest}"),
+    ),
+    "held_or_0": elementwise(
+        _held_or_0,
+        "{0}",
+        "{0}",
+        _held_or_0_cell,
+        vjp=lambda g, y, node, x: [None],
+        because="it is held constant: the result does not depend on it",
+        flops=0,
     ),
     "ranking": Op(
         _ranking,

@@ -29,7 +29,7 @@ def _softmax(node: Node, x: Array) -> Array:
 def _softmax_cell(node: Node, at: At, look: Look) -> Cell:
     row = along(node, node.args["over"], at)
     if all(look(0, entry.at) == -np.inf for entry in row):
-        return Literal("all masked: 0")
+        return Literal("all masked")
     return Form("/", (Form("exp", (pick(node, 0, at),)), Form("+", tuple(Form("exp", (x,)) for x in row))))
 
 

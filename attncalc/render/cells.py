@@ -12,7 +12,7 @@ from attncalc.errors import ShapeError
 from attncalc.numbers import format_number
 from attncalc.render.view import View, as_read, asked_for, shown
 from attncalc.render.window import table_at
-from attncalc.render.worked import leading, written
+from attncalc.render.worked import leading, links, written
 from attncalc.trace import Step, Trace
 
 MOST = 2_000  # entries whose arithmetic is written in one call
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
     step: Step
     at: tuple[int, ...]
-    arithmetic: str  # "" where the entry is passed on unchanged, or given
+    arithmetic: str  # "" where the entry is passed on unchanged, or given; else words, as `masked`, where none gives it
     value: str
 
     @property
@@ -32,9 +32,14 @@ class Line(NamedTuple):
         return f"{self.step.key}[{','.join(map(str, self.at))}]" if self.at else self.step.key
 
     @property
+    def links(self) -> list[str]:
+        """What stands behind the place, each after a sign of equality."""
+        return links(self.arithmetic, self.value)
+
+    @property
     def text(self) -> str:
         """`scores[0,1] = 1×1 + 0×0 + 1×1 = 2`."""
-        return " = ".join(filter(None, (self.place, self.arithmetic, self.value)))
+        return " = ".join((self.place, *self.links))
 
 
 def lines(trace: Trace, view: View) -> Iterator[Line]:
@@ -59,7 +64,7 @@ def page(trace: Trace, view: View) -> str:
             rows += _chained(line.step.key, [f"= {line.step.formula}"], view)
             rows += _flowing(f"{line.step.why}{counted}".strip(), view)
             last, told = line.step, told or bool(counted)
-        rows += _chained(line.place, [f"= {part}" for part in (line.arithmetic, line.value) if part], view)
+        rows += _chained(line.place, [f"= {link}" for link in line.links], view)
     return "".join(f"{row}\n" for row in rows)
 
 

@@ -84,7 +84,7 @@ def _cells(trace: Trace, view: View) -> Iterator[str]:
         yield f"\n\\paragraph{{{tex.text(step.key)}}} {tex.sentence(step.why)}{_shape(step)}"
         links = [Link(step.latex, LINE)]
         for line in entries:
-            links += spelled_out(step, line.at, " = ".join(filter(None, (line.arithmetic, line.value))))
+            links += spelled_out(step, line.at, " = ".join(line.links))
         yield _chain(step, links)
 
 

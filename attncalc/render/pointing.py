@@ -8,7 +8,7 @@ from typing import NamedTuple
 from attncalc.render.parts import Item
 from attncalc.render.view import View
 from attncalc.render.window import Limits, label, window
-from attncalc.render.worked import leading, written
+from attncalc.render.worked import ending, leading, written
 from attncalc.text import both
 from attncalc.trace import Entry, Origin, Step, Trace
 
@@ -131,4 +131,4 @@ def _how(step: Step, at: Place, entry: str, sources: list[str], view: View) -> s
         return ""
     place = f"{step.name}[{','.join(map(str, at))}]" if at else step.name
     whence = f", from {both(sources)}" if sources else ""
-    return " = ".join(filter(None, (place, worked, entry))) + (whence if len(whence) <= WORDIEST else "")
+    return f"{place} = {ending(worked, entry)}" + (whence if len(whence) <= WORDIEST else "")

@@ -57,7 +57,10 @@ HARMLESS = frozenset(" +-*/=()[],.:;!|<>'")
 
 SPECIAL = re.compile("--+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|[^A-Za-z0-9 ]")
 FORMULA = re.compile(r"(√?\b[A-Za-z]_[A-Za-z]\b|\be\^[−-]?(?:∞|\w+))")
-PIECE = re.compile(r" ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|.", re.DOTALL)
+PIECE = re.compile(
+    r" \([a-z][a-z ]+\)\Z| ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|.",
+    re.DOTALL,
+)
 NEIGHBOURS = re.compile(r"(?<=[a-z])\$\$(?=[_^])")  # between a letter and what stands above or below it
 OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")
 NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # behind a command that no letter follows
@@ -136,7 +139,7 @@ def _piece(piece: str) -> str:
         return rf"{found[1]} \times 10^{{{found[2].strip('+')}{found[3]}}}"
     if piece.strip() in FUNCTIONS:
         return f"\\{piece.strip()} "
-    if len(piece) > 1 and piece.replace(" ", "").isalpha():
+    if len(piece) > 1 and piece.strip(" ()").replace(" ", "").isalpha():
         return rf"\text{{{piece}}}"
     if sign := _sign(piece):
         return f"{sign} " if sign.startswith("\\") else sign

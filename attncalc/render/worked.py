@@ -10,6 +10,7 @@ from attncalc.numbers import exact_text, format_number, parted
 from attncalc.trace import Arithmetic, Entry, Step
 
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
+WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
 LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
@@ -68,9 +69,19 @@ def leading(arithmetic: str, value: str) -> str:
     return "" if parted(value)[0] == arithmetic else arithmetic
 
 
+def links(arithmetic: str, value: str) -> list[str]:
+    """What stands behind the name of an entry, each after a sign of equality: `1×1 + 0×0` and `1`, or the value alone.
+
+    Words in the place of arithmetic come behind the value: `−∞ (masked)`.
+    """
+    if re.fullmatch(WORDS, arithmetic):
+        return [f"{value} ({arithmetic})"]
+    return [arithmetic, value] if arithmetic else [value]
+
+
 def ending(arithmetic: str, value: str) -> str:
-    """What stands behind the name of an entry and its first sign of equality: `1×1 + 0×0 = 1`, or the value alone."""
-    return f"{arithmetic} = {value}" if arithmetic else value
+    """What stands behind the name of an entry and its first sign of equality: `1×1 + 0×0 = 1`."""
+    return " = ".join(links(arithmetic, value))
 
 
 def _is_short(line: Arithmetic) -> bool:

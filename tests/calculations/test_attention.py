@@ -349,6 +349,29 @@ class TestLaws:
             flash = ac.flash(**operands, block=block, causal=True)
             assert_allclose(flash.result, whole, rtol=1e-12, atol=1e-14)
 
+    @pytest.mark.parametrize(
+        "rules",
+        [
+            {"window": 1},
+            {"window": 2, "causal": True},
+            {"mask": [[0, 0, 0, 1], [0, 0, 0, 0], [1, 0, 0, 1]]},
+            {"mask": [[-np.inf, -np.inf, -np.inf, -1e9], [0, 1, 2, 3], [-np.inf, -1e9, -np.inf, 0]]},
+            {"mask": [0, 0, 1, 1]},
+            {"mask": [[0], [1], [1]], "window": 3},
+        ],
+        ids=str,
+    )
+    def test_blocks_that_a_query_does_not_see_leave_no_trace(self, rules: dict[str, Any]) -> None:
+        operands, upstream = drawn(1, q=(3, 3), k=(4, 3), v=(4, 2)), drawn(2, g=(3, 2))["g"]
+        whole = ac.attention(**operands, **rules)
+        for block in (1, 2, 4):
+            pieces = ac.flash(**operands, **rules, block=block)
+            assert_allclose(pieces.result, whole.result, rtol=1e-12, atol=1e-14)
+            assert pieces.warnings == whole.warnings
+            slopes, expected = pieces.grad(upstream), whole.grad(upstream)
+            for name in ("grad_q", "grad_k", "grad_v"):
+                assert_allclose(slopes[name], expected[name], rtol=1e-10, atol=1e-12)
+
     def test_the_pieces_share_key_heads_too(self) -> None:
         operands = drawn(0, q=(2, 4, 3, 3), k=(2, 2, 3, 3), v=(2, 2, 3, 2))
         whole = ac.attention(**operands, causal=True).result

@@ -314,6 +314,18 @@ CALLS = {
         "cannot tell the format of x from its suffix",
         "known suffixes are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; for any other, give -f FORMAT",
     ),
+    "cosine 1,2 3,4 -f htm": (
+        '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "htm"',
+        "did you mean html?",
+    ),
+    "cosine 1,2 3,4 --cell all -f csv": (
+        "--cell shows the arithmetic of an entry, but csv holds numbers alone",
+        "table, plain, json, markdown, latex or html shows it",
+    ),
+    "cosine 1,2 3,4 --cell dot -o x.npy": (
+        "--cell shows the arithmetic of an entry, but npy holds numbers alone",
+        "table, plain, json, markdown, latex or html shows it",
+    ),
     "cosine 1,2 3,4 -o folder": (
         "cannot write folder: it is a folder",
         "name a file in it: folder/result.json",
@@ -445,6 +457,14 @@ CALLS = {
     "grad q.json": (
         'attncalc grad has no calculation "q.json"',
         "a calculation's name comes first: attncalc grad attention FILE",
+    ),
+    "grad attention 1,2 3,4 5,6 --mask 0.5 --wrt mask": (
+        "there is no gradient with respect to 'mask', which is held constant: q, k and v can have one",
+        "the --bias of attention adds numbers to the scores that have one",
+    ),
+    "grad cross-entropy 1,2 0.25,0.75 --wrt target": (
+        "there is no gradient with respect to 'target', which is held constant: logits can have one",
+        "",
     ),
     "grad cosine 1,2 3,4 --wrt c": (
         "there is no gradient with respect to 'c': cosine was given a and b",

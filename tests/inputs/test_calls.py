@@ -93,6 +93,8 @@ def some_files(folder: Path) -> None:
         "v.json": {"V": [[2, 3]], "wq": [[9, 9]]},
         "flat.json": QKV | {"causal": True, "scale": "none"},
         "optioned.json": QKV | {"options": {"causal-align": "end"}},
+        "unnamed.json": {"inputs": QKV, "options": {"causal": True}},
+        "wrapped.json": {"operands": QKV | {"causal": True}, "title": "by hand"},
         "extra.json": QKV | {"masc": [[1]], "note": "hand-made"},
         "problem.json": PROBLEM,
         "saved.json": SAVED,
@@ -135,7 +137,13 @@ class TestWhichWordIsForWhichOperand:
 
 
 class TestFilesThatHoldSeveral:
-    @pytest.mark.parametrize("word", ["qkv.json", "qkv.npz", "qkv", "problem.json", "saved.json", "beside.json"])
+    @pytest.mark.parametrize(
+        "word",
+        [
+            *("qkv.json", "qkv.npz", "qkv", "problem.json", "saved.json", "beside.json"),
+            *("unnamed.json", "wrapped.json"),
+        ],
+    )
     def test_one_file_supplies_all(self, call: Gather, word: str) -> None:
         assert values(call(ATTENTION, word)) == QKV
         assert values(call(ATTENTION, named={"q": word})) == QKV
@@ -154,7 +162,7 @@ class TestFilesThatHoldSeveral:
         assert values(call(ATTENTION, "problem.json", named={"q": "q.json"})) == QKV | {"q": [[5, 6]]}
         assert values(call(ATTENTION, "saved.json", named={"q": "q.json"})) == QKV | {"q": [[5, 6]]}
 
-    @pytest.mark.parametrize("word", ["problem.json", "saved.json", "flat.json", "qkv.npz"])
+    @pytest.mark.parametrize("word", ["problem.json", "saved.json", "flat.json", "qkv.npz", "unnamed.json"])
     def test_all_that_is_given_wins(self, call: Gather, word: str) -> None:
         given = {"q": "q.json", "k": "k.json", "v": "9 9"}
         found = call(ATTENTION, word, named=given)
@@ -176,10 +184,12 @@ class TestFilesThatHoldSeveral:
 
     def test_the_same_file_for_each(self, call: Gather) -> None:
         assert values(call(ATTENTION, "qkv.json", "qkv.json", "qkv.json")) == QKV
+        assert values(call(ATTENTION, "wrapped.json", "wrapped.json", "wrapped.json")) == QKV
 
     def test_options_come_along(self, call: Gather) -> None:
         assert call(ATTENTION, "flat.json").options == {"causal": True, "scale": "none"}
         assert call(ATTENTION, "optioned.json").options == {"causal_align": "end"}
+        assert call(ATTENTION, "unnamed.json").options == call(ATTENTION, "wrapped.json").options == {"causal": True}
         options = {"causal": True, "scale": pytest.approx(3**-0.5), "padding": (1,)}
         assert call(ATTENTION, "problem.json").options == options
 
@@ -440,6 +450,24 @@ BUNDLES: list[tuple[str, dict[str, Any], str, str]] = [
         PROBLEM | {"inputs": {"q": [[1]], "query": [[1]]}},
         'p.json: inputs hold q twice, once as "query"',
         "",
+    ),
+    (
+        "a bad entry of a problem that names no calculation",
+        {"inputs": {"q": [[1], ["x"]], "k": [[1]]}},
+        'p.json: inputs/q[1][0]: "x" is not a number',
+        "",
+    ),
+    (
+        "an unknown option of a problem that names no calculation",
+        {"inputs": QKV, "options": {"casual": True}},
+        'p.json: attention has no option "casual"',
+        "did you mean causal?",
+    ),
+    (
+        "operands under another name",
+        {"data": QKV},
+        "p.json holds several arrays, none called q: data/q, data/k, data/v",
+        "name one: p.json#data/q",
     ),
     (
         "a ragged operand",

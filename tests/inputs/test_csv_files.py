@@ -131,6 +131,7 @@ def test_decimal_commas_are_kept_as_points(read: Callable[..., Any]) -> None:
 
 OVERRULE = "a first row or column of labels holds no number; --header and --labels overrule"
 GAPS = "arrays have no gaps: every entry must be a number"
+PAGE = "that is a page for readers: attncalc reads again what it writes with -f json, csv, npy or npz"
 THOUSANDS = "write numbers without separators between thousands"
 AMBIGUOUS = "can be read in two ways: as the numbers"
 TWO_WAYS = "--decimal , for decimal commas; otherwise put each row on a line of its own"
@@ -155,6 +156,9 @@ FAULTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("\n1,2\n\n3,4,5\n", {}, "4: has 3 cells where line 2 has 2", ""),
     ("# c\n1,2\n", {}, "2: has 2 cells where line 1 has 1", "comments are not read: take out line 1"),
     ("1,2\n# c\n", {}, "2: has 1 cell where line 1 has 2", "comments are not read: take out line 2"),
+    ("0.5  0.2\n──┼──\n", {}, "2: has 1 cell where line 1 has 2", PAGE),
+    ("# x\n\n| n | 0 |\n| --- | --- |\n", {}, "3: has 5 cells where line 1 has 2", PAGE),
+    ("% x\n\\begin{align*}\n", {}, "2: has 1 cell where line 1 has 2", PAGE),
     ("cat,1\n,2", {}, "2:1: there is no row label", "--no-labels takes it as numbers"),
     ("a,,c\n1,2,3", {}, "1:2: there is no label in the header row", "--no-header takes it as numbers"),
     (",a,b\n0,1,2", {}, "1:1: there is no label in the header row", "--labels takes the first column as row labels"),

@@ -167,6 +167,8 @@ def test_standard_input(read: Callable[..., Any], fault: Fault, pipe: Callable[[
     assert read(word="-#k[0]", shape="n").source == "standard input#k[0]"
     pipe(b"1,x\n")
     assert fault(word="-")[0] == 'standard input:1:2: "x" is not a number'
+    pipe(b'{"a": {"b": 1}, "c": [[1], [2]]}')
+    assert fault(word="-", shape="n")[1] == "name one: -#a"
     pipe(b"")
     assert fault(word="-") == ("standard input is empty", "")
 

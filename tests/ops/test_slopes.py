@@ -16,8 +16,8 @@ from attncalc.gradients import gradients
 from attncalc.graph import OPS, Node, given, walk
 
 Array = NDArray[Any]
-HELD = "held"  # whose gradient is 0 whatever its slope is
-SMOOTH = [(op, e) for op, row in OPS.items() if row.vjp and op != HELD for e in EXAMPLES.get(op, ()) if e.operands]
+HELD = ("held", "held_or_0")  # whose gradient is 0 whatever its slope is
+SMOOTH = [(op, e) for op, row in OPS.items() if row.vjp and op not in HELD for e in EXAMPLES.get(op, ()) if e.operands]
 every_smooth_example = pytest.mark.parametrize(("op", "example"), SMOOTH, ids=[f"{op}: {e}" for op, e in SMOOTH])
 
 

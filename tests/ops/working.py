@@ -93,7 +93,7 @@ SPOKEN = (
     "the root of an eigenvalue",
 )
 """What cells say of entries that no short arithmetic gives."""
-WORDS = {"π": math.pi, "masked: −∞": -math.inf, "taken": -math.inf, "left out": -math.inf}
+WORDS = {"π": math.pi, "masked": -math.inf, "taken": -math.inf, "left out": -math.inf}
 
 
 def cell_of(node: Node, place: Mapping[str, int], known: Mapping[Node, Array]) -> Cell:

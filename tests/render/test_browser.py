@@ -113,7 +113,7 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
     how = "output[1,2] = 0.3595×3 + 0.6405×6 = 4.9214, from weights at n=1 and V at d_v=2"
     assert found["over"] == ["4.9214", "0.3595 0.6405", "3 6", how]
     assert found["away"] == ["", "", "", ""]
-    assert found["masked"] == ["−∞", "", "", "masked[0,1] = masked: −∞ = −∞"]
+    assert found["masked"] == ["−∞", "", "", "masked[0,1] = −∞ (masked)"]
 
 
 def test_a_keyboard_reaches_every_entry(look: Look) -> None:

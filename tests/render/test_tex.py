@@ -76,7 +76,7 @@ ARITHMETIC = [
     ("1.5 + 2i", "1.5 + 2i"),
     ("log₁₀(0.2)", r"\log_{10}(0.2)"),
     ("180 / π", r"180 / \pi"),
-    ("masked: −∞", r"\text{masked}: -\infty"),
+    ("−∞ (masked)", r"-\infty\text{ (masked)}"),
     ("1 at the first maximum, else 0", r"1\text{ at the first maximum},\text{ else }0"),
 ]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import attncalc as ac
-from attncalc.render.worked import in_the_step, leading
+from attncalc.render.worked import ending, in_the_step, leading
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,22 @@ from attncalc.render.worked import in_the_step, leading
 )
 def test_what_is_the_value_itself_is_not_said_twice(arithmetic: str, value: str, shown: str) -> None:
     assert leading(arithmetic, value) == shown
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "value", "chain"),
+    [
+        ("1×1 + 0×0", "1", "1×1 + 0×0 = 1"),
+        ("", "3", "3"),
+        ("masked", "−∞", "−∞ (masked)"),
+        ("all masked", "0", "0 (all masked)"),
+        ("a unit vector with A·v = λ·v", "0.7071", "0.7071 (a unit vector with A·v = λ·v)"),
+        ("a + b", "3", "a + b = 3"),
+        ("π", "3.1416", "π = 3.1416"),
+    ],
+)
+def test_words_in_the_place_of_arithmetic_come_behind_the_value(arithmetic: str, value: str, chain: str) -> None:
+    assert ending(arithmetic, value) == chain
 
 
 @pytest.mark.parametrize(
