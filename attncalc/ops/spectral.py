@@ -5,7 +5,7 @@ A stack of matrices is worked one matrix at a time; decompose.py says how their 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations, permutations
 from math import perm
 from typing import Any
@@ -29,17 +29,28 @@ _NO_SLOPE = "eigenvalues and singular values have no slope where two of them mee
 
 
 def _characteristic_polynomial(node: Node, a: Array) -> Array:
-    """Faddeev and LeVerrier: each coefficient is a trace, and the traces give the next matrix."""
+    """Up to its sign each coefficient is a sum of determinants: of all square parts of that size along the diagonal.
+
+    Written out, since a small determinant beside large entries is lost where traces are subtracted instead.
+    """
     if is_exact(a):
         from attncalc.ops import closed_forms
 
         return each(a, closed_forms.characteristic_polynomial)
     size = a.shape[-1]
-    coefficients, matrix = [np.ones(a.shape[:-2], a.dtype)], np.zeros_like(a)
-    for k in range(1, size + 1):
-        matrix = a @ matrix + coefficients[-1][..., None, None] * np.eye(size, dtype=a.dtype)
-        coefficients.append(-np.trace(a @ matrix, axis1=-2, axis2=-1) / k)
+    coefficients = [np.ones(a.shape[:-2], a.dtype)]
+    for order in range(1, size + 1):
+        signed = (sign * a[..., rows, columns].prod(axis=-1) for sign, rows, columns in _products(size, order))
+        coefficients.append(sum(signed, np.zeros_like(coefficients[0])))
     return np.stack(coefficients, axis=-1) + 0  # + 0 makes 0 of −0
+
+
+def _products(size: int, order: int) -> Iterator[tuple[int, tuple[int, ...], tuple[int, ...]]]:
+    """The terms of the coefficient of λ^(size − order): a sign, and the rows and columns of the factors."""
+    for rows in combinations(range(size), order):
+        for columns in permutations(rows):
+            inversions = sum(a > b for a, b in combinations(columns, 2))
+            yield (-1) ** (inversions + order), rows, columns
 
 
 def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array:
@@ -66,17 +77,15 @@ def _roots(polynomials: Array) -> Array:
 
 
 def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
-    """Up to its sign a sum of determinants: of all square parts of that size along the diagonal."""
+    """The products, first those that are added."""
     (rows, columns), order = node.sources[0].axes[-2:], at[node.names[-1]]
     if perm(rows.size, order) > MOST_TERMS:
         return Literal("a sum of determinants along the diagonal")
     rest = {name: i for name, i in at.items() if name != node.names[-1]}
     signed: tuple[list[Cell], list[Cell]] = ([], [])
-    for part in combinations(range(rows.size), order):
-        for turned_ in permutations(part):
-            factors = (Pick(0, {**rest, rows.name: i, columns.name: j}) for i, j in zip(part, turned_, strict=True))
-            odd = sum(a > b for a, b in combinations(turned_, 2)) + order
-            signed[odd % 2].append(Form("×", tuple(factors)))
+    for sign, *places in _products(rows.size, order):
+        factors = (Pick(0, {**rest, rows.name: i, columns.name: j}) for i, j in zip(*places, strict=True))
+        signed[sign < 0].append(Form("×", tuple(factors)))
     added, taken = (Form("+", tuple(terms)) for terms in signed)
     if not order:
         return Literal(1)
