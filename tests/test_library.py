@@ -89,6 +89,11 @@ class TestACall:
         assert ac.softmax([1, 2], dtype=np.float32).result.dtype == np.float32
         assert_array_equal(ac.softmax([1, 2], round_to=1)["exponentials"], [0.4, 1])
 
+    def test_what_single_precision_cannot_hold_is_told_by_the_step_that_it_spoils(self) -> None:
+        with pytest.raises(ac.DomainError, match=r"difference\[0\] = a − b overflows: .* the largest float32"):
+            ac.manhattan([1e286, 2], [1, 2], dtype="float32")
+        assert ac.softmax([-1e286, 0], dtype="float32").result.tolist() == [0, 1]
+
 
 class TestATrace:
     T = ac.attention(Q, K, V)

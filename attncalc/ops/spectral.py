@@ -58,7 +58,8 @@ def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array
     if polynomial is None or is_exact(a):
         return values
     true = _characteristic_polynomial(node, a)
-    own = np.asarray(np.all(np.isclose(polynomial, true, rtol=SAME, atol=SAME * np.max(np.abs(true))), axis=-1))
+    size = np.max(np.abs(true), where=np.isfinite(true), initial=0)  # a determinant may overflow where no root does
+    own = np.asarray(np.all(np.isclose(polynomial, true, rtol=SAME, atol=SAME * size, equal_nan=True), axis=-1))
     if own.all():
         return values
     # Another polynomial was given, or rounded by hand: then the roots are those of that one.
@@ -66,12 +67,13 @@ def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array
 
 
 def _roots(polynomials: Array) -> Array:
-    """The roots of each, sorted as eigenvalues are; NaN in the place of those that a leading 0 takes away."""
+    """The roots of each, sorted as eigenvalues are; NaN for those of none, and of those that a leading 0 takes away."""
     most = polynomials.shape[-1] - 1
     result = np.full((polynomials.size // (most + 1), most), np.nan, dtype=np.complex128)
     for row, coefficients in zip(result, polynomials.reshape(-1, most + 1), strict=True):
-        found = np.roots(coefficients)
-        row[: len(found)] = found[sized(found)]
+        if np.isfinite(coefficients).all():
+            found = np.roots(coefficients)
+            row[: len(found)] = found[sized(found)]
     real = result if result.imag.any() else result.real
     return real.reshape(*polynomials.shape[:-1], most)
 
@@ -108,6 +110,8 @@ def _quadratic_sign(p: Any, q: Any, *, place: int) -> int:
     """Whether the root stands before the larger or the smaller solution, sorted as eigenvalues are."""
     if has_letters(np.array([p, q])):
         return -1 if place else 1
+    # Python's floats overflow in silence.
+    p, q = (number.item() if isinstance(number, np.generic) else number for number in (p, q))
     roots = [(-float(p) + sign * np.emath.sqrt(float(p * p - 4 * q))) / 2 for sign in (1, -1)]
     return 1 if sized(np.array(roots))[place] == 0 else -1
 

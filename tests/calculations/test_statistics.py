@@ -139,6 +139,18 @@ class TestDivergence:
         assert t.to_dict()["result"] == "Infinity"
         assert t.warnings == ("the divergence is infinite: q[1] is 0, and p[1] = 0.5 says that it can happen",)
 
+    @pytest.mark.parametrize(
+        ("p", "q", "said"),
+        [
+            pytest.param([0.5, 0.5], [[0.5, 0.5], [1, 0]], "q[1,1] is 0, and p[1] = 0.5 says", id="of q"),
+            pytest.param([[1, 0], [0.5, 0.5]], [1, 0], "q[1] is 0, and p[1,1] = 0.5 says", id="of p"),
+            pytest.param([[1, 0], [0.5, 0.5]], [[1, 0]] * 2, "q[1,1] is 0, and p[1,1] = 0.5 says", id="of both"),
+        ],
+    )
+    def test_in_a_batch_it_says_where(self, p: Any, q: Any, said: str) -> None:
+        (warning,) = ac.kl(p, q).warnings
+        assert said in warning
+
     def test_its_slopes(self) -> None:
         p, q = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.5, 0.25])
         found = ac.kl(p, q).grad(gradcheck=True)
