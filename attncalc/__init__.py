@@ -71,11 +71,11 @@ def __getattr__(name: str) -> Any:
     if name in (*__all__, *_HOMEWORK):
         home = "homework" if name in _HOMEWORK else "trace" if name in ("Step", "Trace") else "errors"
         return getattr(import_module(f"attncalc.{home}"), name)
-    from attncalc.calculations import TABLE, load
+    from attncalc.calculations import TABLE
 
     if name.replace("_", "-") not in TABLE:
         raise AttributeError(f"attncalc has no calculation called {name!r}")
-    return load(name.replace("_", "-"))
+    return import_module("attncalc.library").function(name.replace("_", "-"))
 
 
 def __dir__() -> list[str]:

@@ -171,6 +171,9 @@ class Calculation:
         self.finish = finish  # what is left out once the values are known
         self.pictures = pictures  # what is drawn of it in place of its result
 
+    def __repr__(self) -> str:
+        return f"<calculation {self.name}>"
+
     @cached_property
     def doc(self) -> str:
         """What it is, at length."""
@@ -193,10 +196,6 @@ class Calculation:
         """The arrays that it takes."""
         return self.declaration.operands
 
-    @cached_property
-    def _by_name(self) -> dict[str, Operand]:
-        return {operand.name: operand for operand in self.operands}
-
     @property
     def options(self) -> tuple[Option, ...]:
         """Its scalars and switches."""
@@ -218,9 +217,8 @@ class Calculation:
     def operand(self, name: str) -> Operand | None:
         """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""
         stack, number, inner = layer_of(name)
-        if not number:
-            return self._by_name.get(name)
-        found = next((o for o in self.declaration.layers.get(stack, ()) if o.name == inner), None)
+        among = self.declaration.layers.get(stack, ()) if number else self.operands
+        found = next((o for o in among if o.name == inner), None)
         return found and found._replace(name=name)
 
     def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:

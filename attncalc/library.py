@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
 
 from attncalc.arrays import DTYPES
 from attncalc.calculation import UPSTREAM, Calculation
+from attncalc.calculations import load
 from attncalc.errors import OptionError
 from attncalc.inputs import to_given
 from attncalc.problem import Backward, Problem, solve
 from attncalc.text import both, either, visible
 from attncalc.trace import Trace
+
+
+def function(name: str) -> Calculation:
+    """The calculation of that name, with what `help` and an editor's completion ask of a function."""
+    calculation = load(name)
+    word = calculation.name.replace("-", "_")
+    vars(calculation).update(__name__=word, __doc__=calculation.doc, __signature__=_signature(calculation))
+    return calculation
+
+
+def _signature(calculation: Calculation) -> Signature:
+    """Operands, options with their defaults, `dtype` and `round_to`."""
+    by_position = [
+        Parameter(o.name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if o.required else None)
+        for o in calculation.operands
+        if o.positional
+    ]
+    by_name = {o.name: None for o in calculation.operands if not o.positional} | calculation.defaults
+    settings = {"dtype": "float64", "round_to": None}
+    named = [Parameter(n, Parameter.KEYWORD_ONLY, default=default) for n, default in (by_name | settings).items()]
+    return Signature([*by_position, *named], return_annotation=Trace)
 
 
 def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping[str, Any]) -> Trace:

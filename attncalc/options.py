@@ -37,7 +37,7 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
 
 def _checked(option: Option, value: Any) -> Any:
     """The value as the option has it, or the error that says what the option may be."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) or getattr(value, "ndim", None) == 0:  # a tensor of one number as well
         value = value.item()
     if option.many:
         if isinstance(value, str) and value not in option.choices:

@@ -285,7 +285,8 @@ def as_kind(value: Array, kind: str) -> Array:
     if value.dtype.kind in "bUS":
         return value
     if kind != "object":
-        return value.astype(kind, copy=False)
+        with np.errstate(over="ignore"):  # what float32 cannot hold is told by the step that it spoils
+            return value.astype(kind, copy=False)
     from attncalc.ops.exact import exactly  # with SymPy, which few need
 
     return exactly(value)

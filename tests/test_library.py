@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pydoc
 import subprocess
 import sys
 from decimal import Decimal
@@ -86,6 +88,11 @@ class TestACall:
         assert ac.softmax([1, 2], dtype="float32").result.dtype == np.float32
         assert ac.softmax([1, 2], dtype=np.float32).result.dtype == np.float32
         assert_array_equal(ac.softmax([1, 2], round_to=1)["exponentials"], [0.4, 1])
+
+    def test_what_single_precision_cannot_hold_is_told_by_the_step_that_it_spoils(self) -> None:
+        with pytest.raises(ac.DomainError, match=r"difference\[0\] = a − b overflows: .* the largest float32"):
+            ac.manhattan([1e286, 2], [1, 2], dtype="float32")
+        assert ac.softmax([-1e286, 0], dtype="float32").result.tolist() == [0, 1]
 
 
 class TestATrace:
@@ -174,6 +181,24 @@ def test_there_is_a_function_for_every_calculation() -> None:
         assert getattr(ac, word).name == name
         assert getattr(ac, word).name == name, "a module of the package that is called so takes its place"
         assert word in dir(ac)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_its_signature_is_what_it_takes(name: str) -> None:
+    calculation = getattr(ac, name.replace("-", "_"))
+    parameters = inspect.signature(calculation).parameters
+    taken = {o.name for o in calculation.operands} | calculation.defaults.keys()
+    assert set(parameters) == taken | {"dtype", "round_to"}
+    required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
+    assert required == {o.name for o in calculation.operands if o.required and o.positional}
+    assert {n: p.default for n, p in parameters.items() if n in calculation.defaults} == calculation.defaults
+
+
+def test_help_speaks_of_the_calculation_and_not_of_its_class() -> None:
+    said = pydoc.plain(pydoc.render_doc(ac.dot))
+    assert "Multiply two vectors entry by entry" in said
+    assert (ac.log_softmax.__name__, repr(ac.log_softmax)) == ("log_softmax", "<calculation log-softmax>")
+    assert str(inspect.signature(ac.pairwise)).startswith("(x, y=None, *, metric='cosine-similarity', p=3, ")
 
 
 def test_there_is_none_for_what_is_no_calculation() -> None:

@@ -18,6 +18,7 @@ Check = Callable[[Mapping[str, Any]], None]
 
 LEAST_SLACK = 1e-6  # what single precision leaves of a sum
 MOST_SLACK = 0.02
+HALF_PRECISIONS = (8, 11)  # significant bits of bfloat16 and float16
 FIRST = 3  # a warning names so many entries
 
 
@@ -71,7 +72,11 @@ def must_sum_to_one(name: str, value: Array) -> None:
 
 
 def _slack(row: NDArray[np.float64]) -> float:
-    """How far the sum of a row may be from 1 because its entries were rounded, judged by their decimals."""
+    """How far the sum of a row may be from 1 because its entries were rounded, judged by their decimals or bits."""
+    fractions, exponents = np.frexp(row[row > 0])
+    for bits in HALF_PRECISIONS:
+        if not (np.ldexp(fractions, bits) % 1).any():  # a model's dump: half a unit of each entry's last bit
+            return min(float(np.ldexp(1.0, exponents - bits - 1).sum()) + LEAST_SLACK, MOST_SLACK)
     decimals = max(len(f"{entry:.12f}".rstrip("0").partition(".")[2]) for entry in row.tolist())
     return min(len(row) * 0.5 * 10.0**-decimals + LEAST_SLACK, MOST_SLACK) if decimals > 1 else 0.0
 

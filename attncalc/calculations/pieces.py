@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
+from attncalc.axes import describe, find
 from attncalc.calculation import AT_LEAST_1, calculation, operand
 from attncalc.calculations.attention import (
     Context,
@@ -32,6 +33,7 @@ from attncalc.calculations.masking import (
     said_of,
     scaled,
 )
+from attncalc.errors import ShapeError
 from attncalc.graph import Node
 from attncalc.laws import same, shuffled
 from attncalc.ops import (
@@ -52,6 +54,7 @@ from attncalc.ops import (
     total,
 )
 from attncalc.steps import aside, group, output, step
+from attncalc.text import both
 from attncalc.trace import Trace
 
 ABOUT = {
@@ -102,6 +105,7 @@ def kv_cache(
     takes: d_k + d_v numbers for every token, key head and layer.
     """
     Q, K, V = queries_keys_values("kv-cache", (Q, K, V), X, (W_Q, W_K, W_V), keys="n")
+    _must_match("n", Q=Q, K=K, V=V)
     K, V = shared_heads(K, V, Q, None)
     rows = []
     for t in range(Q.axes[-2].size):
@@ -122,6 +126,13 @@ def kv_cache(
     whole = step("output", concat(rows, "n"), "the same rows that causal attention gives all at once")
     apart = absolute(whole - _causal(Q, rename(K, "n", "m"), rename(V, "n", "m"), scale))
     return whole, output("largest_difference", over_all(peak, apart), "from causal attention over all tokens at once")
+
+
+def _must_match(axis: str, **several: Node) -> None:
+    """Raise for an axis of different sizes: pieces are taken from each by itself, and would not meet there."""
+    if len({find(node.axes, axis).size for node in several.values()}) > 1:
+        facts = [f"{symbol} is {describe(node.axes)}" for symbol, node in several.items()]
+        raise ShapeError(f"each token has one row of each, but {both(facts)}; {axis} must be of one size")
 
 
 def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
@@ -183,6 +194,7 @@ def flash(
     a query has seen masked keys alone its maximum is −∞, and 0 is subtracted.
     """
     Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V), context)
+    _must_match("m", K=K, V=V)
     K, V = shared_heads(K, V, Q, None)
     size = K.axes[-2].size
     rules = Rules(causal=causal, window=window, scale=scale)

@@ -157,8 +157,9 @@ def _impossible(trace: Trace) -> Iterator[str]:
     if p is None or q is None:
         return
     for at in np.argwhere((p > 0) & (q == 0))[:FIRST]:
-        where = spot(at)
-        yield f"the divergence is infinite: q{where} is 0, and p{where} = {p[tuple(at)]:.4g} says that it can happen"
+        in_p, in_q = at[-p.ndim :], at[-q.ndim :]  # one of them may be a batch
+        said = f"p{spot(in_p)} = {p[tuple(in_p)]:.4g} says that it can happen"
+        yield f"the divergence is infinite: q{spot(in_q)} is 0, and {said}"
 
 
 @calculation(

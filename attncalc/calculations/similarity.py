@@ -106,9 +106,14 @@ def mips(
 def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """How many rows the ranking can hold: those that are none of the inputs, so far as they were asked for."""
     not_zero("vocabulary")(values)
-    rows = values["vocabulary"]
-    if any(values[name].shape[-1] != rows.shape[-1] for name in ("a", "b", "c")):
-        return {}  # which the graph will say more clearly
+    rows, given = values["vocabulary"], [values[name].shape for name in ("a", "b", "c")]
+    try:
+        np.broadcast_shapes(rows.shape[:-2], *(lead for *lead, _ in given))
+    except ValueError:
+        return {}  # which the graph will say more clearly, and likewise:
+    if any(width != rows.shape[-1] for *_, width in given):
+        return {}
+    not_zero("a − b + c")({"a − b + c": values["a"] - values["b"] + values["c"]})
     taken = [(rows == values[name][..., None, :]).all(axis=-1) for name in ("a", "b", "c")]
     left = rows.shape[-2] - int(np.max(np.sum(taken[0] | taken[1] | taken[2], axis=-1)))
     if not left:

@@ -5,7 +5,7 @@ A stack of matrices is worked one matrix at a time; decompose.py says how their 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations, permutations
 from math import perm
 from typing import Any
@@ -29,17 +29,28 @@ _NO_SLOPE = "eigenvalues and singular values have no slope where two of them mee
 
 
 def _characteristic_polynomial(node: Node, a: Array) -> Array:
-    """Faddeev and LeVerrier: each coefficient is a trace, and the traces give the next matrix."""
+    """Up to its sign each coefficient is a sum of determinants: of all square parts of that size along the diagonal.
+
+    Written out, since a small determinant beside large entries is lost where traces are subtracted instead.
+    """
     if is_exact(a):
         from attncalc.ops import closed_forms
 
         return each(a, closed_forms.characteristic_polynomial)
     size = a.shape[-1]
-    coefficients, matrix = [np.ones(a.shape[:-2], a.dtype)], np.zeros_like(a)
-    for k in range(1, size + 1):
-        matrix = a @ matrix + coefficients[-1][..., None, None] * np.eye(size, dtype=a.dtype)
-        coefficients.append(-np.trace(a @ matrix, axis1=-2, axis2=-1) / k)
+    coefficients = [np.ones(a.shape[:-2], a.dtype)]
+    for order in range(1, size + 1):
+        signed = (sign * a[..., rows, columns].prod(axis=-1) for sign, rows, columns in _products(size, order))
+        coefficients.append(sum(signed, np.zeros_like(coefficients[0])))
     return np.stack(coefficients, axis=-1) + 0  # + 0 makes 0 of −0
+
+
+def _products(size: int, order: int) -> Iterator[tuple[int, tuple[int, ...], tuple[int, ...]]]:
+    """The terms of the coefficient of λ^(size − order): a sign, and the rows and columns of the factors."""
+    for rows in combinations(range(size), order):
+        for columns in permutations(rows):
+            inversions = sum(a > b for a, b in combinations(columns, 2))
+            yield (-1) ** (inversions + order), rows, columns
 
 
 def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array:
@@ -47,7 +58,8 @@ def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array
     if polynomial is None or is_exact(a):
         return values
     true = _characteristic_polynomial(node, a)
-    own = np.asarray(np.all(np.isclose(polynomial, true, rtol=SAME, atol=SAME * np.max(np.abs(true))), axis=-1))
+    size = np.max(np.abs(true), where=np.isfinite(true), initial=0)  # a determinant may overflow where no root does
+    own = np.asarray(np.all(np.isclose(polynomial, true, rtol=SAME, atol=SAME * size, equal_nan=True), axis=-1))
     if own.all():
         return values
     # Another polynomial was given, or rounded by hand: then the roots are those of that one.
@@ -55,28 +67,27 @@ def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array
 
 
 def _roots(polynomials: Array) -> Array:
-    """The roots of each, sorted as eigenvalues are; NaN in the place of those that a leading 0 takes away."""
+    """The roots of each, sorted as eigenvalues are; NaN for those of none, and of those that a leading 0 takes away."""
     most = polynomials.shape[-1] - 1
     result = np.full((polynomials.size // (most + 1), most), np.nan, dtype=np.complex128)
     for row, coefficients in zip(result, polynomials.reshape(-1, most + 1), strict=True):
-        found = np.roots(coefficients)
-        row[: len(found)] = found[sized(found)]
+        if np.isfinite(coefficients).all():
+            found = np.roots(coefficients)
+            row[: len(found)] = found[sized(found)]
     real = result if result.imag.any() else result.real
     return real.reshape(*polynomials.shape[:-1], most)
 
 
 def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
-    """Up to its sign a sum of determinants: of all square parts of that size along the diagonal."""
+    """The products, first those that are added."""
     (rows, columns), order = node.sources[0].axes[-2:], at[node.names[-1]]
     if perm(rows.size, order) > MOST_TERMS:
         return Literal("a sum of determinants along the diagonal")
     rest = {name: i for name, i in at.items() if name != node.names[-1]}
     signed: tuple[list[Cell], list[Cell]] = ([], [])
-    for part in combinations(range(rows.size), order):
-        for turned_ in permutations(part):
-            factors = (Pick(0, {**rest, rows.name: i, columns.name: j}) for i, j in zip(part, turned_, strict=True))
-            odd = sum(a > b for a, b in combinations(turned_, 2)) + order
-            signed[odd % 2].append(Form("×", tuple(factors)))
+    for sign, *places in _products(rows.size, order):
+        factors = (Pick(0, {**rest, rows.name: i, columns.name: j}) for i, j in zip(*places, strict=True))
+        signed[sign < 0].append(Form("×", tuple(factors)))
     added, taken = (Form("+", tuple(terms)) for terms in signed)
     if not order:
         return Literal(1)
@@ -99,6 +110,8 @@ def _quadratic_sign(p: Any, q: Any, *, place: int) -> int:
     """Whether the root stands before the larger or the smaller solution, sorted as eigenvalues are."""
     if has_letters(np.array([p, q])):
         return -1 if place else 1
+    # Python's floats overflow in silence.
+    p, q = (number.item() if isinstance(number, np.generic) else number for number in (p, q))
     roots = [(-float(p) + sign * np.emath.sqrt(float(p * p - 4 * q))) / 2 for sign in (1, -1)]
     return 1 if sized(np.array(roots))[place] == 0 else -1
 

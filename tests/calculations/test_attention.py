@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.errors import AttncalcError
+from attncalc.calculations import load
+from attncalc.errors import AttncalcError, ShapeError
 from attncalc.problem import solve
 
 Array = NDArray[Any]
@@ -381,6 +382,24 @@ class TestLaws:
     def test_blocks_of_a_context_give_what_it_gives_at_once(self) -> None:
         operands = drawn(0, x=(3, 4), context=(5, 4), wq=(4, 2), wk=(4, 2), wv=(4, 3))
         assert_allclose(ac.flash(**operands).result, ac.attention(**operands).result, rtol=1e-12, atol=1e-14)
+
+    @pytest.mark.parametrize(
+        ("name", "sizes", "said"),
+        [
+            pytest.param(
+                "flash", (3, 1, 3), "K is m=1 × d_k=2 and V is m=3 × d_v=1; m must", id="more values than keys"
+            ),
+            pytest.param("flash", (3, 3, 2), "K is m=3 × d_k=2 and V is m=2 × d_v=1; m must", id="fewer"),
+            pytest.param(
+                "kv-cache", (2, 3, 3), "Q is n=2 .* K is n=3 .* V is n=3 .*; n must", id="keys without a query"
+            ),
+            pytest.param("kv-cache", (3, 2, 3), "Q is n=3 .* K is n=2 .* V is n=3 .*; n must", id="too few keys"),
+        ],
+    )
+    def test_pieces_of_different_lengths_are_refused(self, name: str, sizes: tuple[int, int, int], said: str) -> None:
+        n, m, values = sizes
+        with pytest.raises(ShapeError, match=said):
+            load(name)(np.ones((n, 2)), np.ones((m, 2)), np.ones((values, 1)))
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,23 @@ class TestEigen:
         assert_array_equal(t.result == 0, np.array(values) == 0)
         assert np.iscomplexobj(t["eigenvectors"]) == np.iscomplexobj(t.result) == np.iscomplexobj(np.array(values))
 
+    @pytest.mark.parametrize(
+        ("a", "polynomial"),
+        [
+            pytest.param([[1e10, 0], [0, 1e-10]], [1, -1e10, 1], id="two"),
+            pytest.param([[1e5, 1, 0], [0, 1, 0], [2, 0, 1e-5]], [1, -100001.00001, 100001.00001, -1], id="three"),
+            pytest.param(np.diag([1e7, 1, 1e-7]), [1, -10000001.0000001, 10000001.0000001, -1], id="graded"),
+        ],
+    )
+    def test_a_small_determinant_beside_large_entries_keeps_its_digits(self, a: Any, polynomial: list[float]) -> None:
+        assert_allclose(ac.eigen(a)["characteristic_polynomial"], polynomial, rtol=1e-14)
+
+    def test_a_determinant_that_overflows_leaves_the_eigenvalues(self) -> None:
+        t = ac.eigen([[4e160, 1e160], [2e160, 3e160]])
+        assert_allclose(t.result, [5e160, 2e160], rtol=1e-14)
+        assert t.warnings == ("characteristic_polynomial overflow; the result does not use it, and is right",)
+        assert "√((-7e+160)² − 4×NaN)" in worked(t, "eigenvalues", 0)
+
     def test_hilbert_s_matrix(self) -> None:
         t = ac.eigen([[1, 1 / 2, 1 / 3], [1 / 2, 1 / 3, 1 / 4], [1 / 3, 1 / 4, 1 / 5]])
         assert_allclose(t.result, [1.4083189271, 0.1223270659, 0.0026873404], atol=5e-11)

@@ -169,7 +169,22 @@ class TestAnalogy:
             id="a word",
         ),
         pytest.param(
-            lambda: ac.analogy([1, 1], [1, 1], [0, 0], [[1, 2]], top=1), DomainError, "target|zero", id="target"
+            lambda: ac.analogy([1, 1], [1, 1], [0, 0], [[1, 2]], top=1),
+            DomainError,
+            r"a − b \+ c is the zero vector: it has no direction",
+            id="target",
+        ),
+        pytest.param(
+            lambda: ac.analogy([[1, 0]] * 2, [[0, 1]] * 3, [0, 1], [[1, 1]]),
+            ShapeError,
+            "b must be of one size",
+            id="batches",
+        ),
+        pytest.param(
+            lambda: ac.analogy([[1, 0]] * 2, [0, 1], [0, 1], [[[1, 1]]] * 3),
+            ShapeError,
+            "b must be of one size",
+            id="batches of words",
         ),
         pytest.param(
             lambda: ac.analogy([1, 0], [0, 1], [0, 1], [[1, 1]], top=0), OptionError, "at least 1", id="top 0"

@@ -139,6 +139,18 @@ class TestDivergence:
         assert t.to_dict()["result"] == "Infinity"
         assert t.warnings == ("the divergence is infinite: q[1] is 0, and p[1] = 0.5 says that it can happen",)
 
+    @pytest.mark.parametrize(
+        ("p", "q", "said"),
+        [
+            pytest.param([0.5, 0.5], [[0.5, 0.5], [1, 0]], "q[1,1] is 0, and p[1] = 0.5 says", id="of q"),
+            pytest.param([[1, 0], [0.5, 0.5]], [1, 0], "q[1] is 0, and p[1,1] = 0.5 says", id="of p"),
+            pytest.param([[1, 0], [0.5, 0.5]], [[1, 0]] * 2, "q[1,1] is 0, and p[1,1] = 0.5 says", id="of both"),
+        ],
+    )
+    def test_in_a_batch_it_says_where(self, p: Any, q: Any, said: str) -> None:
+        (warning,) = ac.kl(p, q).warnings
+        assert said in warning
+
     def test_its_slopes(self) -> None:
         p, q = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.5, 0.25])
         found = ac.kl(p, q).grad(gradcheck=True)
@@ -293,9 +305,20 @@ class TestRounding:
         notes = ac.entropy(p).notes
         assert notes == ((f"{said}: taken as rounded, and used as it is",) if said else ())
 
+    @pytest.mark.parametrize("bits", [11, 8], ids=["float16", "bfloat16"])
+    @pytest.mark.parametrize("size", [3, 7, 1000])
+    def test_lets_pass_what_half_precision_leaves(self, bits: int, size: int) -> None:
+        shares = np.random.default_rng(size).dirichlet(np.ones(size))
+        fractions, exponents = np.frexp(shares)
+        halves = np.ldexp(np.round(np.ldexp(fractions, bits)), exponents - bits)
+        assert abs(halves.sum() - 1) > 1e-6, "or there would be nothing to let pass"
+        assert ac.entropy(halves).notes[0].endswith("taken as rounded, and used as it is")
+
     @pytest.mark.parametrize(
         "p",
         [
+            pytest.param([0.5, 0.484375] + [0.0] * 50, id="zeros, which have no last digit"),
+            pytest.param([0.5, 0.484375], id="a sixty-fourth that is missing"),
             pytest.param([0.3, 0.3, 0.3], id="tenths, which are taken as exact"),
             pytest.param([0.5, 0.4], id="two tenths"),
             pytest.param([0.25, 0.25, 0.25], id="a quarter that is missing"),
