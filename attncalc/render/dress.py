@@ -102,6 +102,7 @@ main.attncalc { --ground: var(--paper); }
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc .result { padding: .1rem 1rem 1rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
+  .attncalc .marks td:last-child { min-width: 12rem; }
 }
 @media print {
   :root {
