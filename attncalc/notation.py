@@ -51,7 +51,8 @@ def _write(node: Node, style: Style, depth: int, home: str) -> str:
     inner = []
     for i, source in enumerate(node.sources):
         text = _write(source, style, depth + 1, home)
-        if not (style == "latex" and row.boxed) and _binds(source, style) > row.takes[min(i, len(row.takes) - 1)]:
+        held = style == "latex" and (row.boxed or (row.raises and source is node.sources[-1]))
+        if not held and _binds(source, style) > row.takes[min(i, len(row.takes) - 1)]:
             text = rf"\left({text}\right)" if style == "latex" else f"({text})"
         inner.append(text)
     template = row.latex if style == "latex" else row.text
@@ -65,6 +66,8 @@ def _binds(node: Node, style: Style) -> float:
         return _binds(node.sources[0], style)
     if node.op == "constant" and not node.args["symbol"]:
         return 3 if node.args["value"] < 0 else 2.5 if "/" in str(node.args["value"]) else 0
+    if style == "latex" and node.op == "step" and node.args["symbol"].startswith("∂"):  # a fraction there
+        return 1
     return 1 if style == "latex" and node.row.boxed else node.row.binds
 
 
@@ -92,7 +95,7 @@ def _alone(node: Node, style: Style) -> str:
     text = template(node) if callable(template) else template.format(a=node.args)
     if node.op == "identity":  # δ: its row has it in LaTeX too
         return text
-    if node.op == "constant" and (style != "latex" or "_" not in node.args["symbol"]):  # a number, or π
+    if node.op == "constant" and (style != "latex" or len(node.args["symbol"]) < 2):  # a number, or π
         return text
     return _latex_name(text, node.op) if style == "latex" else pretty(text)
 

@@ -13,7 +13,8 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, constant
 from attncalc.graph import given as operand
 from attncalc.notation import formula, sizes, symbol
-from attncalc.ops import exp
+from attncalc.ops import exp, power
+from attncalc.steps import step
 
 
 def value_of(node: Node) -> float:
@@ -45,6 +46,9 @@ X = operand("x", (Axis("n", 3),), "x")
     [
         pytest.param(X + constant(0.1, "ε"), "x + ε", r"x + \epsilon", "[3] + 0.1", id="a number that an option gives"),
         pytest.param(X + constant(np.pi, "π"), "x + π", r"x + \pi", "[3] + π", id="a number of one name"),
+        pytest.param(
+            X / constant(2.0, "bandwidth"), "x / bandwidth", r"\frac{x}{\text{bandwidth}}", "[3] / 2", id="a word"
+        ),
     ],
 )
 def test_a_named_number_is_spoken_of_by_its_name(node: Node, text: str, latex: str, with_sizes: str) -> None:
@@ -62,6 +66,26 @@ def test_a_named_number_is_spoken_of_by_its_name(node: Node, text: str, latex: s
 def test_a_symbol_is_spelled_as_in_textbooks(name: str, text: str, latex: str) -> None:
     node = operand(name, (), name)
     assert (symbol(node), symbol(node, "latex")) == (text, latex)
+
+
+SLOPE = step("∂L/∂k", operand("k", (Axis("m", 2), Axis("d", 3))))
+
+
+@pytest.mark.parametrize(
+    ("node", "text", "latex"),
+    [
+        pytest.param(
+            SLOPE.T,
+            "∂L/∂kᵀ",
+            r"\left(\frac{\partial L}{\partial k}\right)^\top",
+            id="a fraction only in LaTeX, transposed",
+        ),
+        pytest.param(SLOPE**2, "∂L/∂k²", r"\left(\frac{\partial L}{\partial k}\right)^{2}", id="and squared"),
+        pytest.param(power(X, X / 2), "x^(x / 2)", r"x^{\frac{x}{2}}", id="raised in LaTeX, which holds it together"),
+    ],
+)
+def test_brackets_stand_where_each_notation_needs_them(node: Node, text: str, latex: str) -> None:
+    assert (formula(node), formula(node, "latex")) == (text, latex)
 
 
 @pytest.mark.parametrize(("nested", "inside"), [(13, "x"), (14, "…"), (1000, "…")])

@@ -139,7 +139,9 @@ def several_heads(
     K, V = shared_heads(K, V, Q, kv_heads)
     shares = weights_of(Q, K, M, B, rules)
     mixed = step("heads", shares @ V, "each head mixes its values by its own weights", about=ABOUT["heads"])
-    joined = step("concatenated", merge(mixed), "the heads' results are put side by side again")
+    joined = step(
+        "concatenated", merge(mixed), "one row for each token again, in which the results of head 0 come first"
+    )
     why = "the output projection mixes the results of the heads"
     return projected("output", joined, weights[3], biases[3], why, ABOUT["output"]), shares
 

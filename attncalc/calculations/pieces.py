@@ -128,11 +128,12 @@ def kv_cache(
     return whole, output("largest_difference", over_all(peak, apart), "from causal attention over all tokens at once")
 
 
-def _must_match(axis: str, **several: Node) -> None:
+def _must_match(axis: str, **several: Node | None) -> None:
     """Raise for an axis of different sizes: pieces are taken from each by itself, and would not meet there."""
-    if len({find(node.axes, axis).size for node in several.values()}) > 1:
-        facts = [f"{symbol} is {describe(node.axes)}" for symbol, node in several.items()]
-        raise ShapeError(f"each token has one row of each, but {both(facts)}; {axis} must be of one size")
+    having = {s: node.axes for s, node in several.items() if node is not None and axis in node.names}
+    if len({find(axes, axis).size for axes in having.values()}) > 1:
+        facts = [f"{symbol} is {describe(axes)}" for symbol, axes in having.items()]
+        raise ShapeError(f"{both(facts)}, but {axis} must be of one size")
 
 
 def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
@@ -194,7 +195,7 @@ def flash(
     a query has seen masked keys alone its maximum is −∞, and 0 is subtracted.
     """
     Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V), context)
-    _must_match("m", K=K, V=V)
+    _must_match("m", K=K, V=V, M=M)
     K, V = shared_heads(K, V, Q, None)
     size = K.axes[-2].size
     rules = Rules(causal=causal, window=window, scale=scale)

@@ -148,7 +148,8 @@ def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Nod
     """
     logs = step("logs", log_to(base, p), "the rarer an outcome, the further its logarithm lies below 0")
     terms = step("terms", weigh(p, logs), "each outcome is weighted by how often it occurs; 0·log 0 = 0, its limit")
-    return step("entropy", -total(terms), f"the average surprise, in {UNITS[base]}; the minus makes it positive")
+    why = f"the average surprise, in {UNITS[base]}; with the minus, since no logarithm of a probability is above 0"
+    return step("entropy", -total(terms), why)
 
 
 def _impossible(trace: Trace) -> Iterator[str]:

@@ -46,7 +46,7 @@ def pairwise(
 ) -> Node:
     """The similarity or distance between every row of x and every row of y."""
     other = rename(x, "n", "m") if y is None else y
-    why = "row i, column j compares row i of x with row j of y"
+    why = f"row i, column j compares row i of x with row j of {'x' if y is None else 'y'}"
     if metric == "dot":
         return step("distances", x @ other.T, why)
     if metric in ("cosine-similarity", "cosine"):

@@ -20,6 +20,7 @@ FORMATS = ("table", "plain", "json", "csv", "markdown", "latex", "html")
 GOOD, BAD, REASON, FAINT, NAME = "color(29)", "bold color(166)", "italic", "color(245)", "bold color(32)"
 MOST_LISTED = 64
 """So many wrong entries are listed by their places; of more it is told how many there are, and from where to where."""
+HEAD = ("step", "verdict", "marks", "mistake", "hint")
 COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
 
 
@@ -181,6 +182,11 @@ def _row(step: MarkedStep) -> tuple[str, ...]:
     )
 
 
+def _in_brief(step: MarkedStep) -> tuple[str, ...]:
+    """A step as a row of a page's table, under its HEAD."""
+    return step.name, step.finding.verdict, marks(step), blame(step), step.finding.hint
+
+
 def _csv(marked: Marked, view: View) -> str:
     import csv
     from io import StringIO
@@ -197,20 +203,20 @@ def _markdown(marked: Marked, view: View) -> str:
     from attncalc.render.markdown import plain as harmless
 
     title = f"# {harmless(marked.calculation)}, checked"
-    lines = [title, "", "| step | verdict | marks | mistake | hint |", "|---|---|---|---|---|"]
+    lines = [title, "", f"| {' | '.join(HEAD)} |", "|---|---|---|---|---|"]
     for step in marked.steps:
-        cells = (code(step.name), step.finding.verdict, marks(step), harmless(blame(step)), harmless(step.finding.hint))
-        lines.append(f"| {' | '.join(cells)} |")
+        name, *cells = _in_brief(step)
+        lines.append(f"| {' | '.join([code(name), *map(harmless, cells)])} |")
     return "\n".join([*lines, "", f"**{harmless(summary(marked))}**"]) + "\n"
 
 
 def _latex(marked: Marked, view: View) -> str:
     from attncalc.render.tex import text
 
-    lines = [r"\begin{tabular}{llll}", r"step & verdict & marks & mistake \\ \hline"]
+    lines = [r"\noindent\begin{tabular}{lllp{0.5\linewidth}}", r"step & verdict & marks & mistake and hint \\ \hline"]
     for step in marked.steps:
-        cells = (step.name, step.finding.verdict, marks(step), blame(step) or step.finding.hint)
-        lines.append(" & ".join(map(text, cells)) + r" \\")
+        *short, mistake, hint = map(text, _in_brief(step))
+        lines.append(" & ".join([*short, r" \newline ".join(filter(None, (mistake, hint)))]) + r" \\")
     return "\n".join([*lines, r"\end{tabular}", "", text(summary(marked))]) + "\n"
 
 
@@ -225,12 +231,7 @@ def _html(marked: Marked, view: View) -> str:
 
 def html_table(marked: Marked, caption: str) -> str:
     """The steps of a marked sheet as an HTML table."""
-    rows = []
-    for step in marked.steps:
-        found = step.finding
-        cells = (step.name, found.verdict, marks(step), blame(step), found.hint)
-        rows.append((found.verdict, cells))
-    return html_rows(caption, ("step", "verdict", "marks", "mistake", "hint"), rows)
+    return html_rows(caption, HEAD, [(step.finding.verdict, _in_brief(step)) for step in marked.steps])
 
 
 def html_rows(caption: str, head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:

@@ -36,6 +36,7 @@ OPS |= {
         entrywise("^"),
         binds=1,
         takes=(0, 0),
+        raises=True,
         vjp=_power_vjp,
         because=lambda node, source: (
             "the slope of a^x is a^x·ln a"

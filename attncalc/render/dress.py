@@ -17,7 +17,8 @@ STYLE = """
 }
 .attncalc .warning { border-left-color: var(--alarm); }
 .attncalc .formula { margin: .5rem 0; overflow-x: auto; overflow-y: hidden; padding: .15rem 0; }
-.attncalc .sizes { color: var(--faint); margin-left: .6rem; }
+.attncalc .sizes { color: var(--faint); display: inline-block; margin-left: .6rem; }
+.attncalc .formula .sizes { margin-left: .35rem; }
 .attncalc sub { line-height: 0; }
 .attncalc math { font-size: 1.12em; }
 .attncalc mtable.cases mtd { text-align: left; padding-right: .8em; }
@@ -100,6 +101,8 @@ main.attncalc { --ground: var(--paper); }
 @media (max-width: 40rem) {
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc .result { padding: .1rem 1rem 1rem; }
+  .attncalc thead .axis[scope=colgroup] { text-align: left; }
+  .attncalc .marks td:last-child { min-width: 12rem; }
 }
 @media print {
   :root {

@@ -143,4 +143,4 @@ def _formula(step: Step) -> str:
     chain = [f"= {step.sizes}"] if step.sizes else []
     chain += [f"→ {comes_out}"] if (comes_out := outcome(step)) else []
     formula = mathml(f"{step.symbol_latex} = {step.latex}") if step.latex else text(step.symbol)
-    return element("p", formula + element("span", text(" ".join(chain)), "sizes"), "formula")
+    return element("p", " ".join([formula, *(element("span", text(link), "sizes") for link in chain)]), "formula")

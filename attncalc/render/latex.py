@@ -19,6 +19,8 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage{amsmath}
 \allowdisplaybreaks
 """
+INNERMOST = r"\\begin\{cases\}(?:(?!\\(?:begin|end)\{).)*\\end\{cases\}"
+CASES = re.compile(rf"(\\left\({INNERMOST}\\right\)|{INNERMOST})")
 
 
 def page(trace: Trace, view: View) -> str:
@@ -144,10 +146,13 @@ def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
 
 
 def _breakable(latex: str) -> str:
-    """A formula that TeX may break in a paragraph, inside brackets too: those that grow would hold it together."""
-    return re.sub(r"\\left(?=\W)", r"\\bigl", re.sub(r"\\right(?=\W)", r"\\bigr", latex)).replace(
-        "; ", r";\allowbreak "
-    )
+    """A formula that TeX may break in a paragraph, inside brackets too: those that grow would hold it together.
+
+    Those of cases keep their size: there is nothing to break in them.
+    """
+    parts = CASES.split(latex)
+    parts[::2] = (re.sub(r"\\(left|right)(?=\W)", lambda sign: rf"\big{sign[1][0]}", part) for part in parts[::2])
+    return "".join(parts).replace("; ", r";\allowbreak ")
 
 
 def _worked(step: Step, view: View) -> Iterator[Link]:

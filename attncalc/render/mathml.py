@@ -142,7 +142,7 @@ def _until(tokens: Tokens, end: str) -> str:
 
 def _named(command: str, text: str, tokens: Tokens) -> Atom:
     r"""What carries its text in braces: `\text{scores}`, `\operatorname{softmax}`, `\begin{cases}`."""
-    text = escape(ESCAPED.sub(r"\1", text))
+    text = escape(ESCAPED.sub(r"\1", text.replace("~", "\u00a0")))
     if command == "begin":
         return Atom(_table(text.rstrip("*"), tokens))
     if command == "text":

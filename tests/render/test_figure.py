@@ -16,7 +16,7 @@ import attncalc as ac
 from attncalc.errors import AttncalcError
 from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
 from attncalc.render import PICTURES, View, render
-from attncalc.render.pictures.figure import fonts_for
+from attncalc.render.pictures.figure import _draw, _own_settings, fonts_for
 from attncalc.trace import Trace
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -61,6 +61,34 @@ def test_every_kind_is_drawn_without_a_word(picture: Picture, format: str, capfd
         content = drawn(format, picture)
     assert is_whole(content, format)
     assert capfd.readouterr() == ("", "")
+
+
+@needs_matplotlib
+@pytest.mark.parametrize("picture", ["curves", "a landscape"])
+def test_a_legend_lies_over_no_data(picture: str) -> None:
+    from matplotlib.figure import Figure
+
+    drawn = Figure(layout="constrained")
+    axes = drawn.add_subplot()
+    with _own_settings("png", ""):
+        _draw(axes, KINDS[picture], View())
+        drawn.draw_without_rendering()
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y0 >= 0
+    assert legend.get_window_extent().y1 < axes.xaxis.label.get_window_extent().y0
+
+
+@needs_matplotlib
+@pytest.mark.parametrize(
+    ("x", "whole"), [pytest.param(np.arange(5), True, id="steps"), pytest.param(X, False, id="a line of numbers")]
+)
+def test_what_is_counted_has_no_halves_along_its_side(x: Any, whole: bool) -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    _draw(axes, Curves("f", "x", (Line("f", x, x**2),)), View())
+    assert np.array_equal(axes.get_xticks(), np.rint(axes.get_xticks())) is whole
 
 
 @needs_matplotlib

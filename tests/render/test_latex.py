@@ -38,6 +38,22 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("formula", "broken"),
+    [
+        pytest.param(r"\left(a + b\right)", r"\bigl(a + b\bigr)", id="brackets that a line may end in"),
+        pytest.param(
+            r"\left(\begin{cases} \left(a\right) & b \end{cases}\right) \cdot \left(c\right)",
+            r"\left(\begin{cases} \left(a\right) & b \end{cases}\right) \cdot \bigl(c\bigr)",
+            id="brackets as tall as the cases in them",
+        ),
+        pytest.param("[a; b]", r"[a;\allowbreak b]", id="a list"),
+    ],
+)
+def test_a_long_formula_may_break_where_a_reader_would(formula: str, broken: str) -> None:
+    assert latex._breakable(formula) == broken
+
+
 def fault(page: str) -> str:
     """What TeX would stumble over, or ""."""
     text = re.sub(r"(?<!\\)%.*", "", page)

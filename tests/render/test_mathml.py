@@ -59,6 +59,11 @@ def inside(latex: str) -> str:
             f"<mi>softmax</mi>{OF}{BRACKET.format('(')}<mi>x</mi>{BRACKET.format(')')}",
             id="a function by its name",
         ),
+        pytest.param(
+            r"\operatorname{singular~values}(A)",
+            f"<mi>singular\u00a0values</mi>{OF}{BRACKET.format('(')}<mi>A</mi>{BRACKET.format(')')}",
+            id="a function whose name has a blank",
+        ),
         pytest.param(r"\left(a\right)", "<mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow>", id="brackets that grow"),
         pytest.param(r"\left. a \right|", "<mrow><mi>a</mi><mo>|</mo></mrow>", id="a bracket on one side"),
         pytest.param(r"\partial L", "<mi>∂</mi><mi>L</mi>", id="∂ clings to its L"),

@@ -182,10 +182,12 @@ def _curves(axes: Axes, picture: Curves) -> None:
         axes.plot(line.x, line.y, dashes, color=color, label=_label(line.name))
     if picture.marks is not None:
         _marks(axes, picture.marks, "k")
+    if all(np.array_equal(line.x, np.rint(line.x)) for line in picture.lines):  # steps, positions: none is a half
+        axes.locator_params("x", integer=True)
     axes.set_xlabel(_label(picture.across))
     axes.grid(visible=True, alpha=0.3)
     if len(picture.lines) > 1 or picture.marks is not None:
-        axes.legend()
+        _legend(axes)
     else:
         axes.set_ylabel(_label(picture.lines[0].name))
 
@@ -200,7 +202,12 @@ def _landscape(axes: Axes, picture: Landscape) -> None:
     _marks(axes, picture.marks, "w")
     axes.set_xlabel(_label(picture.across))
     axes.set_ylabel(_label(picture.up))
-    axes.legend()
+    _legend(axes)
+
+
+def _legend(axes: Axes) -> None:
+    """Which line is which, below the axes: curves may fill all that is between them."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
 
 
 def _even(levels: Array) -> Any:
