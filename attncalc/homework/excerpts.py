@@ -18,10 +18,12 @@ from attncalc.large.portions import at_places, portion
 
 LARGE = 2**20
 """So many entries of a step, or of one behind it, are too many to be worked out for every way."""
+FEW = 2**16
+"""Of up to so many entries everything is tried: rounding in every manner, and two mistakes at once."""
 SAMPLE = 12
 """So many rows are tried."""
 BLOCK = 2**22
-"""About so many entries are worked out at a time."""
+"""About so many entries are worked out at a time; a wrong way of which a value has more even so is not tried."""
 
 
 def entries_of(node: Node) -> int:
@@ -45,7 +47,10 @@ def sample(size: int) -> Array:
 
 
 def at_rows(nodes: Sequence[Node], operands: Mapping[str, Array], axis: str, chosen: Array) -> list[Array | None]:
-    """The nodes' values at some places of an axis; None where that takes a large value as a whole."""
+    """The nodes' values at some places of an axis; None where that takes a large value as a whole.
+
+    Whatever has not that axis, as a sum over everything has not, is a whole in the portion too.
+    """
     places = {along: chosen.tolist() for node in nodes for along in node.axes if along.name == axis}
     part = portion(nodes, dict.fromkeys(places, len(chosen)), known=lambda node: False)
     refused = {name for name, (node, _) in part.taken.items() if node.sources and largest(node) > LARGE}
@@ -55,7 +60,8 @@ def at_rows(nodes: Sequence[Node], operands: Mapping[str, Array], axis: str, cho
         name: at_places(whole[node], node.axes, {a: places[a] for a in cut}) for name, (node, cut) in taken.items()
     }
     lost = {node for node in walk(*part.roots) if node.op == "input" and node.args["name"] in refused}
-    found = evaluate([root for root in part.roots if lost.isdisjoint(walk(root))], inputs)
+    few = [root for root in part.roots if lost.isdisjoint(walk(root)) and largest(root) <= BLOCK]
+    found = evaluate(few, inputs, keep=lambda node: False)
     return [found.get(root) for root in part.roots]
 
 
