@@ -1,7 +1,8 @@
 """Excerpts: a large step at some of its rows, worked out without the other rows wherever nothing mixes them.
 
 So a dump of millions of numbers is judged in seconds: every wrong way is tried on a few rows, and what fits is worked
-out in blocks of rows and compared with the whole.
+out in blocks of rows and compared with the whole. What nothing explains is searched no longer than that: the memory
+taken is that of a few blocks, and a wrong way that has to work a larger value out as a whole is not tried.
 """
 
 from __future__ import annotations

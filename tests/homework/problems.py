@@ -219,14 +219,15 @@ PROBLEMS: dict[str, list[Problem]] = {
     "mlp": [
         problem(
             "mlp",
-            {"activation": "sigmoid", "lr": 0.5},
+            {"activation": activation, "lr": 0.5},
             x=[[1, 2], [-1, 0.5], [0.5, -1.5]],
             y=[[1, 0], [0, 1], [1, 1]],
             w1=[[0.5, -0.3], [0.2, 0.8]],
             b1=[0.1, -0.2],
             w2=[[1, -0.5], [0.3, -0.7]],
             b2=[0, 0.3],
-        ),
+        )
+        for activation in ("sigmoid", "tanh")
     ],
 }
 """Calculation → problems that bring out its mistakes."""
