@@ -7,7 +7,7 @@ from typing import Any
 
 from attncalc.calculations.vectors_mistakes import length
 from attncalc.graph import Node
-from attncalc.mistake import Mistake, NotThere, Rule, Scope, parts, wrong
+from attncalc.mistake import Mistake, NotThere, Options, Rule, Scope, parts, wrong
 from attncalc.ops import absolute, mean, peak, sqrt, total
 
 UNITS = "In what unit is the answer: that of the entries, or its square?"
@@ -30,6 +30,10 @@ def _squares(p: Any) -> bool:
     return bool(p == 2)
 
 
+def _is_not_two(p: Any) -> bool:
+    return bool(p != 2)
+
+
 def _is_finite(p: Any) -> bool:
     return bool(p != "inf")
 
@@ -44,13 +48,22 @@ def _other_root(p: Any) -> bool:
 
 def _keeps_signs(p: Any) -> bool:
     """Whether a power of a negative number is negative."""
-    return bool(p == "inf" or p % 2 == 1)
+    return p == "inf" or _is_odd(p)
 
 
-def _as_euclid(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    if given["p"] == 2:
-        raise NotThere("p")
-    return {"p": 2}
+def _is_odd(p: Any) -> bool:
+    return bool(p != "inf" and p % 2 == 1)
+
+
+def _power_for(is_meant: Callable[[Any], bool], p: int) -> Options:
+    """Another power, where one of these was asked for."""
+
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not is_meant(given["p"]):
+            raise NotThere("p")
+        return {"p": p}
+
+    return change
 
 
 def _added_up(entries: Callable[[Node], Node]) -> Rule:
@@ -110,7 +123,7 @@ NORM = (
     ),
     wrong(
         "norm-euclidean",
-        options=_as_euclid,
+        options=_power_for(_is_not_two, 2),
         says="√Σa², whatever the power is",
         hint="Which power was asked for?",
     ),
@@ -241,5 +254,98 @@ EUCLIDEAN = (
     ),
 )
 
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"norm": NORM, "euclidean": EUCLIDEAN, "manhattan": MANHATTAN}
+_PLUS = "How far is a point from itself?"
+_LARGEST = "Which of the differences count?"
+
+CHEBYSHEV = (
+    wrong(
+        "cheb-no-abs",
+        "absolute",
+        lambda s: s.difference,
+        says="max(a − b): the differences with their signs",
+        hint="May a long step back be shorter than a small step forward?",
+    ),
+    wrong(
+        "cheb-manhattan",
+        "distance",
+        lambda s: total(s.absolute),
+        says="Σ|a − b|: the differences were added up",
+        hint=_LARGEST,
+    ),
+    wrong(
+        "cheb-euclidean",
+        "distance",
+        lambda s: length(s.difference),
+        says="√Σ(a − b)²: the straight line",
+        hint=_LARGEST,
+    ),
+    wrong(
+        "cheb-norm-diff",
+        "distance",
+        lambda s: absolute(peak(absolute(s.a)) - peak(absolute(s.b))),
+        says="the difference of max|a| and max|b|",
+        hint="How far apart are (1, 0) and (0, 1)?",
+    ),
+    wrong("cheb-plus", "difference", lambda s: s.a + s.b, says="a + b in place of a − b", hint=_PLUS),
+)
+
+
+MINKOWSKI = (
+    wrong(
+        "mink-no-root",
+        "distance",
+        _for(_has_root, lambda s: s.sum),
+        says="no root is taken",
+        hint="What undoes the power in the end?",
+    ),
+    wrong(
+        "mink-square-root",
+        "distance",
+        _for(_other_root, lambda s: sqrt(s.sum)),
+        says="the square root of the sum, whatever the power is",
+        hint="Which root undoes this power?",
+    ),
+    wrong(
+        "mink-no-abs",
+        "powers",
+        _for(_is_odd, lambda s: s.difference ** int(s.options["p"])),
+        says="the powers of the differences with their signs",
+        hint="May a step back undo a step forward?",
+    ),
+    wrong(
+        "mink-euclidean",
+        options=_power_for(_other_root, 2),
+        says="√Σ(a − b)², whatever the power is",
+        hint="Which power was asked for?",
+    ),
+    wrong(
+        "mink-manhattan",
+        options=_power_for(_has_root, 1),
+        says="Σ|a − b|, whatever the power is",
+        hint="Which power was asked for?",
+    ),
+    wrong(
+        "mink-mean",
+        "sum",
+        _for(_is_finite, lambda s: mean(s.powers)),
+        says="the mean of the powers in place of their sum",
+        hint="Does a further axis bring two points nearer?",
+    ),
+    wrong(
+        "mink-max",
+        "distance",
+        _for(_is_finite, lambda s: peak(absolute(s.difference))),
+        says="the largest difference",
+        hint=_LARGEST,
+    ),
+    wrong("mink-plus", "difference", lambda s: s.a + s.b, says="a + b in place of a − b", hint=_PLUS),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "norm": NORM,
+    "euclidean": EUCLIDEAN,
+    "manhattan": MANHATTAN,
+    "chebyshev": CHEBYSHEV,
+    "minkowski": MINKOWSKI,
+}
 """Calculation → its mistakes, the commonest first."""

@@ -166,11 +166,26 @@ def _at_activation(s: Scope) -> Node:
     return _through(s, s.a1, _back(s))
 
 
+_BY_ITS_RESULT: dict[str, Callable[[Node], Node]] = {"sigmoid": lambda a: a * (1 - a), "tanh": lambda a: 1 - a**2}
+"""Activation → its slope, told by what it gives."""
+
+
+def _slope_of(s: Scope) -> Callable[[Node], Node]:
+    if s.options["activation"] not in _BY_ITS_RESULT:
+        raise NotThere("a slope by its result")
+    return _BY_ITS_RESULT[s.options["activation"]]
+
+
 def _of_the_sum(s: Scope) -> Node:
-    """The slope of a sigmoid by its result, a(1 − a), with z in its place."""
-    if s.options["activation"] != "sigmoid":
-        raise NotThere("sigmoid")
-    return _back(s) * (s.z1 * (1 - s.z1))
+    """The slope by what the activation gives, with what it is given in its place."""
+    return _back(s) * _slope_of(s)(s.z1)
+
+
+def _of_another(s: Scope) -> Node:
+    """The slope of the sigmoid for that of tanh, or the other way round."""
+    slope = _slope_of(s)
+    [other] = (another for another in _BY_ITS_RESULT.values() if another is not slope)
+    return _back(s) * other(s.a1)
 
 
 def _alone(s: Scope) -> Node:
@@ -213,7 +228,20 @@ MLP = (
         says="σ′(a) in place of σ′(z)",
         hint=POINT,
     ),
-    wrong("bp-z-one-minus-z", "delta1", _of_the_sum, says="z(1 − z)", hint=POINT),
+    wrong(
+        "bp-z-one-minus-z",
+        "delta1",
+        _of_the_sum,
+        says="z(1 − z), or 1 − z² of tanh: the slope by the result, with z in its place",
+        hint=POINT,
+    ),
+    wrong(
+        "bp-another-slope",
+        "delta1",
+        _of_another,
+        says="the slope of the sigmoid for that of tanh, or the other way round",
+        hint="Which function is the activation here, and what is its slope?",
+    ),
     wrong("bp-no-deriv", "delta1", _back, says="without the slope of the activation", hint=LINKS),
     wrong("bp-deriv-only", "delta1", _alone, says="the slope of the activation alone", hint=LINKS),
     wrong(

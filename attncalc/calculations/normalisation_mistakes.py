@@ -259,9 +259,64 @@ RMS = (
     ),
 )
 
+
+def _divisor(s: Scope) -> Node:
+    """What is divided by: a deviation, or a root mean square."""
+    found: Node = s.standard_deviation if "standard_deviation" in s else s.root_mean_square
+    return found
+
+
+def _of_inputs(s: Scope) -> Node:
+    parts(s.this, "sum")
+    return total(s.grad_output * s.x, s.this.args["over"])
+
+
+HELD = "What else changes when one entry of x does?"
+
+GRADIENTS = (
+    wrong(
+        "dln-divisor-fixed",
+        "grad_centered",
+        lambda s: s.grad_normalized / _divisor(s),
+        says="the standard deviation is held fixed",
+        hint=HELD,
+    ),
+    wrong(
+        "dln-statistics-fixed",
+        "grad_x",
+        lambda s: s.grad_normalized / _divisor(s),
+        says="γ ⊙ dy / σ: what the norm takes from x is held fixed",
+        hint=HELD,
+    ),
+    wrong("dln-mean-fixed", "grad_x", lambda s: s.grad_centered, says="the mean is held fixed", hint=HELD),
+    wrong(
+        "dln-no-gamma",
+        "grad_normalized",
+        lambda s: s.grad_output,
+        says="without the factor γ",
+        hint="By what was each normalised entry multiplied?",
+    ),
+    wrong(
+        "dln-gamma-of-x",
+        "grad_gamma",
+        _of_inputs,
+        says="dγ = Σ dy ⊙ x, of what is not normalised yet",
+        hint="What does γ multiply?",
+    ),
+    wrong(
+        "dln-mean-of-rows",
+        "grad_gamma grad_beta",
+        lambda s: mean(parts(s.this, "sum")[0], s.this.args["over"]),
+        says="dγ and dβ are means over the rows",
+        hint="Does every row add to this gradient, or is it an average?",
+    ),
+)
+"""Mistakes of the backward pass."""
+_OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
+
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "layernorm": (*LAYER, *another_epsilon("ln")),
-    "batchnorm": (*(mistake for mistake in LAYER if mistake.id != "ln-axis0"), *another_epsilon("ln")),
-    "rmsnorm": (*RMS, *another_epsilon("rms")),
+    "layernorm": (*LAYER, *GRADIENTS, *another_epsilon("ln")),
+    "batchnorm": (*(m for m in LAYER if m.id != "ln-axis0"), *GRADIENTS, *another_epsilon("ln")),
+    "rmsnorm": (*RMS, *(m for m in GRADIENTS if m.id not in _OF_A_MEAN), *another_epsilon("rms")),
 }
 """Calculation → its mistakes, the commonest first."""

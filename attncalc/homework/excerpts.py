@@ -1,7 +1,8 @@
 """Excerpts: a large step at some of its rows, worked out without the other rows wherever nothing mixes them.
 
 So a dump of millions of numbers is judged in seconds: every wrong way is tried on a few rows, and what fits is worked
-out in blocks of rows and compared with the whole.
+out in blocks of rows and compared with the whole. What nothing explains is searched no longer than that: the memory
+taken is that of a few blocks, and a wrong way that has to work a larger value out as a whole is not tried.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from attncalc.large.portions import at_places, portion
 
 LARGE = 2**20
 """So many entries of a step, or of one behind it, are too many to be worked out for every way."""
+FEW = 2**16
+"""Of up to so many entries everything is tried: rounding in every manner, and two mistakes at once."""
 SAMPLE = 12
 """So many rows are tried."""
 BLOCK = 2**22
-"""About so many entries are worked out at a time."""
+"""About so many entries are worked out at a time; a wrong way of which a value has more even so is not tried."""
 
 
 def entries_of(node: Node) -> int:
@@ -45,7 +48,10 @@ def sample(size: int) -> Array:
 
 
 def at_rows(nodes: Sequence[Node], operands: Mapping[str, Array], axis: str, chosen: Array) -> list[Array | None]:
-    """The nodes' values at some places of an axis; None where that takes a large value as a whole."""
+    """The nodes' values at some places of an axis; None where that takes a large value as a whole.
+
+    Whatever has not that axis, as a sum over everything has not, is a whole in the portion too.
+    """
     places = {along: chosen.tolist() for node in nodes for along in node.axes if along.name == axis}
     part = portion(nodes, dict.fromkeys(places, len(chosen)), known=lambda node: False)
     refused = {name for name, (node, _) in part.taken.items() if node.sources and largest(node) > LARGE}
@@ -55,7 +61,8 @@ def at_rows(nodes: Sequence[Node], operands: Mapping[str, Array], axis: str, cho
         name: at_places(whole[node], node.axes, {a: places[a] for a in cut}) for name, (node, cut) in taken.items()
     }
     lost = {node for node in walk(*part.roots) if node.op == "input" and node.args["name"] in refused}
-    found = evaluate([root for root in part.roots if lost.isdisjoint(walk(root))], inputs)
+    few = [root for root in part.roots if lost.isdisjoint(walk(root)) and largest(root) <= BLOCK]
+    found = evaluate(few, inputs, keep=lambda node: False)
     return [found.get(root) for root in part.roots]
 
 

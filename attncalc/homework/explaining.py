@@ -76,7 +76,7 @@ def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
     if question.by_hand and question.digits <= MOST_DECIMALS:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
-    if question.answer.value.size <= BY_HAND:
+    if question.answer.value.size <= BY_HAND and key.has_few(question.key):
         pairs = list(_pairs(key, question))
         for close in (fits, nearly):
             for base in question.bases:
@@ -84,7 +84,9 @@ def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
 
 
 def together(key: Key, questions: Sequence[Question]) -> list[Match]:
-    """The mistakes that explain several steps, none of which says enough by itself."""
+    """The mistakes that explain several steps, none of which says enough by itself; a large one says enough."""
+    if key.large:
+        return []
     return [(mistake,) for mistake, way in key.mistakes if _explains_all(key, questions, way)]
 
 
@@ -105,7 +107,12 @@ def _explains_all(key: Key, questions: Sequence[Question], way: Way) -> bool:
 
 
 def again(key: Key, question: Question, made: Collection[Mistake]) -> list[Match]:
-    """Those of the mistakes made elsewhere on the sheet that give a step which says too little by itself."""
+    """Those of the mistakes made elsewhere on the sheet that give a step which says too little by itself.
+
+    A large one says enough.
+    """
+    if key.large:
+        return []
     ways = [((m,), way) for m, way in key.mistakes if m in made and question.key in way.steps]
     for close in (fits, nearly):
         for base in question.bases:
@@ -116,6 +123,8 @@ def again(key: Key, question: Question, made: Collection[Mistake]) -> list[Match
 
 def beside(key: Key, question: Question, made: Sequence[Mistake]) -> list[Match]:
     """The mistakes that give a step together with those made before it, gone on from with more digits than written."""
+    if key.large:
+        return []
     gap = _gap(key, question)
     later = [m for m, way in key.mistakes if way.mistakes == (m,) and any(is_meant(step, m.at) for step in gap)]
     pairs = [((m,), way) for m in later if m not in made and (way := key.ways.way(*made, m)) is not None]
@@ -124,7 +133,9 @@ def beside(key: Key, question: Question, made: Sequence[Mistake]) -> list[Match]
 
 
 def possible(key: Key, question: Question) -> bool:
-    """Whether some mistake gives what was written, though it may be chance."""
+    """Whether some mistake gives what was written, though it may be chance; of more than a hand writes none may."""
+    if question.answer.value.size > BY_HAND:
+        return False
     nodes = [way.steps[question.key] for _, way in key.mistakes if question.key in way.steps]
     values = [value for base in question.bases for value in key.values(nodes, base)]
     return any(value.shape == question.answer.shape and fits(question.answer, value).all() for value in values)
@@ -239,8 +250,12 @@ def _matching_rows(key: Key, question: Question, ways: Ways) -> list[Match]:
 
 def _fits_throughout(answer: Answer, node: Node, operands: Mapping[str, Array]) -> bool:
     """Whether a large answer is a node's value, looked at in blocks of rows."""
-    blocks = ((answer.laid(itemgetter((..., part, slice(None)))), value) for part, value in in_blocks(node, operands))
-    return all(bool(fits(part, value).all()) for part, value in blocks)
+    compared = False
+    for part, value in in_blocks(node, operands):
+        if not fits(answer.laid(itemgetter((..., part, slice(None)))), value).all():
+            return False
+        compared = True
+    return compared
 
 
 def _against(key: Key, question: Question, own: Own | None) -> Array:

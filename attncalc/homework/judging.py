@@ -58,6 +58,8 @@ class _Work:
         self.answers: dict[StepKey, Answer] = {}  # those of which later steps may be worked out
         self.questions: dict[StepKey, Question] = {}
         self.own: dict[StepKey, Array] = {}  # their values
+        self.denied: dict[tuple[Mistake, tuple[Mistake, ...]], list[StepKey]] = {}
+        """The own steps that a mistake writes which makes a route, by the routes that they are not of."""
         self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
         self.matches: dict[StepKey, list[Match]] = {}  # everything that would explain a step
 
@@ -110,6 +112,7 @@ class _Work:
             if not np.isnan(laid.value).any():
                 self.own[key] = from_parts(laid.value) if key in self.key.complex else laid.value
                 self.answers[key] = laid
+                self._deny(key)
         self.found[key] = found
 
     def _entries(self, key: StepKey, parts: Array) -> Array:
@@ -148,17 +151,33 @@ class _Work:
         used = self.key.used(key, self.own)
         own = {k: self.own[k] for k in used}
         digits = answer.used if self.decimals is None else self.decimals
-        by_hand = answer.value.size <= BY_HAND and bool(answer.enough.any()) and key not in self.key.complex
+        few = answer.value.size <= BY_HAND and self.key.has_few(key)
+        by_hand = few and bool(answer.enough.any()) and key not in self.key.complex
         sound = all(self.found[k].verdict in SOUND for k in used)
         routes = self._gone(own) if key in self.held_to else self._left_open(key, own)
         return Question(key, answer, expected, own, sound, routes, digits, by_hand)
 
     def _left_open(self, key: StepKey, own: Own) -> list[Way]:
-        """The routes but those on which a step beside this one, which they write together with it, would be another."""
-        together = [mistake for way in self.key.routes for mistake in way.route if is_meant(key, mistake.at)]
-        beside = {k: v for k, v in self.own.items() if k not in own and any(is_meant(k, m.at) for m in together)}
-        taken = self.key.taken(beside)
-        return [way for way in self.key.routes if way.route in taken]
+        """The routes but those on which a step beside this one, which they write together with it, would be another.
+
+        A gradient goes with the step that it is taken in: who has written that in one way has no gradient of another.
+        """
+        subject = (key[0], self.key.nodes[key].args["of"] or key[1])
+        together = [m for way in self.key.routes for m in way.route if is_meant(subject, m.at)]
+        return [
+            way
+            for way in self.key.routes
+            if not any(k not in own for m in together for k in self.denied.get((m, way.route), ()))
+        ]
+
+    def _deny(self, key: StepKey) -> None:
+        """Note which routes have other numbers than the writer's in a step that some route writes."""
+        writing = [m for way in self.key.routes for m in way.route if is_meant(key, m.at)]
+        taken = self.key.taken({key: self.own[key]}) if writing else ()
+        for way in self.key.routes if writing else ():
+            if way.route not in taken:
+                for mistake in writing:
+                    self.denied.setdefault((mistake, way.route), []).append(key)
 
     def _verdict(self, question: Question) -> Finding:
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from attncalc.graph import Node, walk
 from attncalc.homework.answers import ROUND_OFF, Answer
 from attncalc.homework.comparing import LEFT_OVER
 from attncalc.homework.complex_numbers import as_parts
-from attncalc.homework.excerpts import LARGE, entries_of, in_blocks, largest
+from attncalc.homework.excerpts import FEW, LARGE, entries_of, in_blocks, largest
 from attncalc.homework.mistakes import known
 from attncalc.homework.rounding import Rounded, Spelled
 from attncalc.homework.ways import Own, Way, Ways, is_meant
@@ -56,6 +56,17 @@ class Key:
         self._by_name = {spelled(key): key for key in self.nodes}
         self.result = self.ways.result
         self.steps = [key for key, node in self.nodes.items() if node.args["shown"] or key == self.result]
+        self._must_have_an_answer()
+
+    def _must_have_an_answer(self) -> None:
+        """Refuse a problem in which something overflows that the result uses, in the words of whoever works it out."""
+        small = [node.sources[0] for node in self.nodes.values() if not self._is_large(node.sources[0])]
+        if any(np.isposinf(value).any() or np.isnan(value).any() for value in self._numbers(small)):
+            solve(self.problem)
+
+    def _numbers(self, expressions: Sequence[Node]) -> Iterator[Array]:
+        """The values of those that are real numbers."""
+        return (value for value in self.ways.values(expressions).values() if value.dtype.kind == "f")
 
     @cached_property
     def known(self) -> tuple[Mistake, ...]:
@@ -173,11 +184,19 @@ class Key:
         expressions = [self.nodes[key].sources[0] for key in keys]
         self.ways.values([expression for expression in expressions if not self._is_large(expression)])
 
+    def has_few(self, key: StepKey) -> bool:
+        """Whether a step and those behind it are small enough for everything to be tried that may explain it."""
+        return self._largest(self.nodes[key].sources[0]) <= FEW
+
     def _is_large(self, expression: Node) -> bool:
+        return self._largest(expression) > LARGE
+
+    def _largest(self, expression: Node) -> int:
+        """The number of entries of the largest value behind an expression."""
         sizes = self._sizes
         for node in walk(expression, into=lambda node: () if node in sizes else node.sources):
             sizes[node] = max(entries_of(node), *(sizes[source] for source in node.sources), 0)
-        return sizes[expression] > LARGE
+        return sizes[expression]
 
     def _in_blocks(self, expression: Node) -> Array:
         if expression not in self._large:

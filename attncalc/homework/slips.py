@@ -17,6 +17,7 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
 from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
 from attncalc.homework.comparing import comes_out, fits, fitting, odds
+from attncalc.homework.excerpts import BLOCK, largest
 from attncalc.mistake import StepKey
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _read_so(key: Key, step: StepKey, answer: Answer, value: Array, readings: Re
         changed = list(readings(operand))
         if not _measures(key, name):
             changed = [(at, entry) for at, entry in changed if entry in operand]
-        if not changed:
+        if not changed or len(changed) * largest(node) > BLOCK:
             continue
         moved = np.stack([operand] * len(changed))
         for i, (at, entry) in enumerate(changed):

@@ -43,6 +43,7 @@ WIDE_TOKENS: dict[str, Any] = {
 ADAM: dict[str, Any] = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
 GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
 ROWS: dict[str, Any] = {"x": [[1, 2, 3, 4], [2, 0, 1, 7]], "gamma": [1.5, 0.5, 2, 1], "beta": [0.1, -0.2, 0.3, 0]}
+PULL = [[1, -2, 0, 3], [0.5, 1, 2, -1]]
 LOGITS = [[2, 1, 0.1], [0.5, 2.5, -1], [0, 0.3, 1.2]]
 FORECASTS: dict[str, Any] = {
     "logits": [[1, 2, 0, 0.5], [0.3, 1, 2, 0], [2, 0, 1, 1], [0, 0, 1, 2], [1, 0.5, 0.2, 0.1]],
@@ -74,6 +75,8 @@ PROBLEMS: dict[str, list[Problem]] = {
     "norm": [problem("norm", {"p": p}, a=[1, -2, 2.5]) for p in (2, 1, 3, "inf")],
     "euclidean": [problem("euclidean", a=[1, -2, 2], b=[3, 1, -1.5])],
     "manhattan": [problem("manhattan", a=[1, -2, 2], b=[3, 1, -1.5])],
+    "chebyshev": [problem("chebyshev", a=[1, -2, 2], b=[3, 5, -1.5])],
+    "minkowski": [problem("minkowski", {"p": p}, a=[1, -2, 2], b=[3, 1, -1.5]) for p in (3, 2, 4)],
     "pairwise": [
         problem("pairwise", {"metric": metric}, x=[[1, 2, -1], [3, -1, 0]], y=[[0, 1, 2], [2, 5, 1]])
         for metric in ("cosine-similarity", "cosine", "dot", "euclidean")
@@ -139,9 +142,25 @@ PROBLEMS: dict[str, list[Problem]] = {
             table=[[0.7 * i - i % 3, i] for i in range(8)],
         )
     ],
-    "layernorm": [problem("layernorm", {"eps": 0.1}, **ROWS)],
-    "batchnorm": [problem("batchnorm", {"eps": 0.1}, **ROWS)],
-    "rmsnorm": [problem("rmsnorm", {"eps": 0.1}, x=ROWS["x"], gamma=ROWS["gamma"])],
+    "layernorm": [
+        problem("layernorm", {"eps": 0.1}, **ROWS),
+        problem("layernorm", {"eps": 0.1}, backward=True, upstream=PULL, **ROWS),
+    ],
+    "batchnorm": [
+        problem("batchnorm", {"eps": 0.1}, **ROWS),
+        problem("batchnorm", {"eps": 0.1}, backward=True, upstream=PULL, **ROWS),
+    ],
+    "rmsnorm": [
+        problem("rmsnorm", {"eps": 0.1}, x=ROWS["x"], gamma=ROWS["gamma"]),
+        problem(
+            "rmsnorm",
+            {"eps": 0.1},
+            backward=True,
+            upstream=[[1, -2, 0, 3], [0.5, 1, 2, -1]],
+            x=ROWS["x"],
+            gamma=ROWS["gamma"],
+        ),
+    ],
     "activation": [
         problem("activation", {"kind": "gelu"}, x=[-2.2, -1, 1.5]),
         problem("activation", {"kind": "gelu-tanh"}, x=[-2.2, -1, 1.5]),
@@ -200,14 +219,15 @@ PROBLEMS: dict[str, list[Problem]] = {
     "mlp": [
         problem(
             "mlp",
-            {"activation": "sigmoid", "lr": 0.5},
+            {"activation": activation, "lr": 0.5},
             x=[[1, 2], [-1, 0.5], [0.5, -1.5]],
             y=[[1, 0], [0, 1], [1, 1]],
             w1=[[0.5, -0.3], [0.2, 0.8]],
             b1=[0.1, -0.2],
             w2=[[1, -0.5], [0.3, -0.7]],
             b2=[0, 0.3],
-        ),
+        )
+        for activation in ("sigmoid", "tanh")
     ],
 }
 """Calculation → problems that bring out its mistakes."""

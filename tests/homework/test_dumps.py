@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attncalc.evaluate import evaluate
 from attncalc.homework.answers import Answer, from_python
-from attncalc.homework.excerpts import LARGE, at_rows, in_blocks, rows
+from attncalc.homework.excerpts import BLOCK, FEW, LARGE, at_rows, in_blocks, rows
 from attncalc.homework.findings import MOST_NAMED
 from attncalc.homework.key import Key
 from attncalc.homework.marking import Marker
@@ -96,6 +96,24 @@ def test_a_large_array_of_rounded_numbers_is_right() -> None:
 def test_nonsense_is_unexplained() -> None:
     key = Key(problem("rope", x=random(LONG, 64)))
     assert judged(key, from_python(random(LONG, 64, seed=1), "dump")).verdict == "unexplained"
+
+
+def test_a_wrong_way_that_takes_a_whole_table_is_not_tried() -> None:
+    n = int(BLOCK**0.5) + 1
+    key = Key(problem("attention", q=random(n, 4), k=random(n, 4, seed=1), v=random(n, 2, seed=2)))
+    ways = {known.id: way.steps[key.result].sources[0] for known, way in key.mistakes}
+    wanted = [ways["att-softmax-all"], ways["att-no-scale"]]
+    whole, by_rows = at_rows(wanted, key.ways.operands, "n", np.array([0, n - 1]))
+    assert whole is None
+    assert by_rows is not None
+    assert judged(key, from_python(random(n, 2, seed=3).astype(np.float32), "dump")).verdict == "unexplained"
+
+
+def test_what_is_made_of_many_entries_is_neither_rounded_on_the_way_nor_wrong_twice() -> None:
+    key = Key(problem("norm", a=random(FEW + 1)))
+    assert judged(key, from_python("3.14", "answer")).verdict == "unexplained"
+    assert not key._rounded
+    assert not key.pairs
 
 
 @pytest.mark.parametrize("held", ["float32", "float64"])

@@ -284,3 +284,28 @@ def test_the_slope_of_an_activation_is_taken_at_the_wrong_place(
     told = found(trace, {"delta2": delta2, "delta1": delta1, "grad_w1": x.T @ delta1}, 4)
     assert told == {"delta2": "right", "delta1": "bp-deriv-at-activation", "grad_w1": "follows"}
     assert found(trace, {"delta2": delta2 * slope(bend(z2))}, 4) == {"delta2": "bp-output-deriv-extra"}
+
+
+def backward(*, scale: float) -> dict[str, Array]:
+    forward, upstream = attention(), np.array([[1, 0], [0, 1], [2, -1]], float)
+    weights, (q, k, v) = forward["weights"], (np.array(x, float) for x in (Q, K, V))
+    grad_weights = upstream @ v.T
+    grad_scaled = weights * (grad_weights - (grad_weights * weights).sum(1, keepdims=True))
+    grad_scores = grad_scaled / scale
+    gradients = {"grad_k": grad_scores.T @ q, "grad_q": grad_scores @ k}
+    return forward | {"grad_scaled": grad_scaled, "grad_scores": grad_scores} | gradients
+
+
+@pytest.mark.parametrize(("scale", "mistake"), [(1, "datt-no-scale"), (4, "datt-scale-dk")])
+def test_a_gradient_goes_with_the_step_that_it_is_taken_in(scale: float, mistake: str) -> None:
+    upstream = [[1, 0], [0, 1], [2, -1]]
+    sheet = found(ATTENTION.grad(upstream), backward(scale=scale), 3)
+    assert sheet["grad_scaled"] == "right"
+    assert (sheet["grad_scores"], sheet["grad_k"], sheet["grad_q"]) == (mistake, "follows", "follows")
+
+
+def test_a_gradient_of_scores_that_were_scaled_first_is_right() -> None:
+    steps = backward(scale=1)
+    halved = {name: steps[name] / 2 for name in ("scores", "grad_k", "grad_q")}
+    sheet = found(ATTENTION.grad([[1, 0], [0, 1], [2, -1]]), steps | halved, 3)
+    assert set(sheet.values()) <= {"right", "missing"}
