@@ -80,14 +80,12 @@ def _interruption() -> Callable[[int, FrameType | None], None]:
 
 
 def _leave_in_peace() -> None:
-    """All is written, or cleaned up: Ctrl-C changes no exit status any more, and another signal ends it at once."""
+    """All is written, or cleaned up: no signal changes the exit status any more, nor adds a word."""
     signal = sys.modules.get("signal")
     if signal is not None:  # else the call was interrupted before it had set anything
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is _terminate:
-                signal.signal(number, signal.SIG_DFL)
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
