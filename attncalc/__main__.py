@@ -11,6 +11,7 @@ import sys
 
 TYPE_CHECKING = False  # typing itself takes longer to load than all that is needed here
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
     from typing import NoReturn
 
@@ -19,12 +20,17 @@ NO_MEMORY = 2
 # A program that a signal ends leaves 128 and the signal's number, as a shell would say it.
 INTERRUPTED = 128 + 2  # SIGINT
 PIPE_CLOSED = 128 + 13  # SIGPIPE, which not every system has
+AGAIN = 3.0
+"""So many seconds after one Ctrl-C the next one counts; sooner it would only disturb what the first one cleans up."""
 
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit status."""
     gc.set_threshold(100_000)  # starting makes many objects and next to no garbage: look for it less often
-    status = run()
+    try:
+        status = run()
+    finally:
+        _leave_in_peace()
     gc.freeze()  # nor is it looked for on the way out, where all of it goes
     sys.exit(status)
 
@@ -34,6 +40,8 @@ def run() -> int:
     try:
         import signal
 
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background it is ignored
+            signal.signal(signal.SIGINT, _interruption())
         for name in ("SIGTERM", "SIGHUP"):  # not every system has both, and nohup has the second ignored
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) == signal.SIG_DFL:
@@ -53,6 +61,31 @@ def run() -> int:
         _say_bug(error)
         return BUG
     return status
+
+
+def _interruption() -> Callable[[int, FrameType | None], None]:
+    """What Ctrl-C does: raise KeyboardInterrupt, and once where an impatient hand presses it several times."""
+    from time import monotonic
+
+    last = -AGAIN
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal last
+        now = monotonic()
+        if now - last >= AGAIN:
+            last = now
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
+def _leave_in_peace() -> None:
+    """All is written, or cleaned up: no signal changes the exit status any more, nor adds a word."""
+    signal = sys.modules.get("signal")
+    if signal is not None:  # else the call was interrupted before it had set anything
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

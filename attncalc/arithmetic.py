@@ -23,6 +23,8 @@ _INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, NEGATED, 2.5), "×": 
 _COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
 LONGEST = 8
 """A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
+MOST_TERMS = 2**20
+"""An entry that is made of more is not spelled out at all: that would take more time and memory than its value did."""
 
 
 def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
@@ -43,6 +45,9 @@ def _of_node(node: Node, at: At, value: EntryOf, known: dict[_Where, _Pieces]) -
     """The pieces of an entry's arithmetic; what stands in it in several places is worked out once."""
     if _is_leaf(node):
         return [Entry(value(node, at), brackets=False)], 0
+    mixed = node.row.mixes(node)
+    if any(axis.size > MOST_TERMS for source in node.sources for axis in source.axes if axis.name in mixed):
+        return ["…"], 0
     where = node, tuple(at[name] for name in node.names)
     if where not in known:
         cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))

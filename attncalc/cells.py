@@ -64,4 +64,5 @@ def moved(node: Node, at: At, look: Look) -> Pick:
 def along(node: Node, axis: str, at: At, source: int = 0) -> tuple[Pick, ...]:
     """The source's entries along an axis that the result has lost, or that it mixes."""
     size = next(a.size for a in node.sources[source].axes if a.name == axis)
-    return tuple(pick(node, source, {**at, axis: i}) for i in range(size))
+    first = pick(node, source, {**at, axis: 0}).at  # looked up once: a vector may have millions of entries
+    return tuple(Pick(source, {**first, axis: i}) for i in range(size))

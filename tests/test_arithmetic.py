@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -117,3 +118,12 @@ def test_a_long_line_is_shortened_in_its_middle(reduce: Any, between: str, size:
     assert len(numbers) == terms
     assert ("…" in written) == (size > terms)
     assert f"{size - 1}.0" in numbers[-1]
+
+
+@pytest.mark.parametrize(
+    "reduce", [total, mean, peak, softmax, lambda x: x @ x], ids=["Σ", "mean", "max", "softmax", "·"]
+)
+def test_an_entry_of_millions_is_not_spelled_out(reduce: Callable[[Node], Node]) -> None:
+    """It would have a term for each, and a page asks for it before it knows whether there is room."""
+    node = reduce(given("long", (Axis("n", 2**40),)))
+    assert entry(node, dict.fromkeys(node.names, 0), lambda source, place: 0.0) == ("…",)

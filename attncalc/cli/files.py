@@ -42,7 +42,7 @@ def _refuse_unwritable(path: Path, inputs: Iterable[str]) -> None:
     if is_device(path):
         return
     if path.is_symlink():
-        raise unwritable(path, "it is a symbolic link", f"name the file itself: {visible(str(path.resolve()), 80)}")
+        raise unwritable(path, "it is a symbolic link", f"name the file itself: {visible(os.path.realpath(path), 80)}")
     if path.is_dir():
         raise unwritable(path, "it is a folder", f"name a file in it: {visible(str(path / 'result.json'), 80)}")
     if not path.parent.is_dir():

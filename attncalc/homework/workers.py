@@ -28,9 +28,10 @@ def shared_out(
     from multiprocessing import active_children, get_context
 
     size = max(1, min(MOST_AT_ONCE, len(items) // (4 * jobs)))
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin, given)
+    with _signals_held():
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin, given)
     try:
-        with _interrupts_held():
+        with _signals_held():
             batches = [pool.submit(_each, work, items[i : i + size]) for i in range(0, len(items), size)]
         for batch in batches:
             yield from batch.result()
@@ -50,12 +51,16 @@ def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits until this is over; a process that is started meanwhile never sees it, and is ended by us."""
+def _signals_held() -> Iterator[None]:
+    """Ctrl-C, or a terminal that is closed, waits until this is over.
+
+    A process that is started meanwhile never sees either, and is ended by us; so is the one that keeps account of what
+    they share, which would complain.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:

@@ -157,6 +157,39 @@ def test_an_interruption_while_it_loads_is_quiet_too(module: str) -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 130)
 
 
+IMPATIENT = """
+import atexit, os, signal, sys
+from attncalc.cli.groups import Root
+def press(): os.kill(os.getpid(), signal.SIGINT)
+def build(self, name):
+    try:
+        press()
+        print("went on")
+    finally:
+        press()
+        print("cleaned up")
+Root.build = build
+atexit.register(press)
+from attncalc.__main__ import main
+main()
+"""
+
+
+@posix
+def test_whoever_interrupts_it_again_disturbs_neither_its_cleaning_up_nor_its_end() -> None:
+    call = [sys.executable, "-c", IMPATIENT, *COSINE]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("cleaned up\n", "", 130)
+
+
+@posix
+def test_an_interruption_after_the_result_changes_nothing() -> None:
+    late = "import atexit, os\natexit.register(lambda: os.kill(os.getpid(), 2))\n"
+    call = [sys.executable, "-c", late + "from attncalc.__main__ import main\nmain()", *COSINE, "-q"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("0.9839\n", "", 0)
+
+
 def wait_until_reading(standard_input: IO[bytes]) -> None:
     """Until the program has begun to empty its pipe, which is filled to the brim with blanks before that."""
     pipe = standard_input.fileno()

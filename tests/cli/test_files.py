@@ -80,6 +80,11 @@ def make_link(folder: Path) -> Path:
     return folder / "link.json"
 
 
+def make_loop(folder: Path) -> Path:
+    (folder / "loop.json").symlink_to(folder / "loop.json")
+    return folder / "loop.json"
+
+
 def make_input(folder: Path) -> Path:
     (folder / "q.json").write_text("[1]")
     return folder / "q.json"
@@ -89,6 +94,7 @@ REFUSED = {
     "a folder": (lambda folder: folder, "it is a folder"),
     "a file in no folder": (lambda folder: folder / "none" / "x.json", "there is no folder"),
     "a symbolic link": (make_link, "it is a symbolic link"),
+    "a symbolic link to itself": (make_loop, "it is a symbolic link"),
     "a file that is read": (make_input, "the calculation reads it"),
 }
 

@@ -278,6 +278,7 @@ def wait_for_workers(process: subprocess.Popen[str], count: int) -> list[int]:
         ("interrupt all", 130, ""),
         ("interrupt", 130, ""),
         ("terminate", 143, ""),
+        ("hang up all", 129, ""),
         ("kill a worker", 2, "Error: a process that shared the work was ended from outside\n"),
     ],
 )
@@ -293,8 +294,8 @@ def test_a_grading_ends_with_its_workers_and_without_a_report(
         [*attncalc_command, *words], cwd=tmp_path, stdout=-1, stderr=-1, text=True, start_new_session=True
     ) as process:
         found = wait_for_workers(process, 2)
-        if what == "interrupt all":  # as a terminal does
-            os.killpg(process.pid, signal.SIGINT)
+        if what.endswith(" all"):  # as a terminal does
+            os.killpg(process.pid, signal.SIGINT if what == "interrupt all" else signal.SIGHUP)
         elif what == "kill a worker":
             os.kill(found[0], signal.SIGKILL)
         else:
