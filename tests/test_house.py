@@ -238,8 +238,8 @@ def test_a_call_loads_only_what_it_needs(call: str, needed: set[str], unneeded: 
 # Lines of attncalc that a call loads. Where there is no bytecode all of them are compiled anew, in about 10 µs each.
 MOST_LINES = [
     ("cosine 1,2,3 4,5,6 -f json", 6800),
-    ("softmax 2,1,0.1 -f json", 7050),
-    ("attention {samples}/attention.json -f json", 8600),
+    ("softmax 2,1,0.1 -f json", 7100),
+    ("attention {samples}/attention.json -f json", 8650),
     ("cosine 1,2,3 4,5,6", 7900),
     ("cosine --help", 3850),
     ("list", 2100),

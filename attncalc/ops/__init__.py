@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attncalc.ops.activations import *
+    from attncalc.ops.choices import *
     from attncalc.ops.classes import *
     from attncalc.ops.functions import *
     from attncalc.ops.heads import *
     from attncalc.ops.pairs import *
+    from attncalc.ops.parts import *
     from attncalc.ops.peaks import *
     from attncalc.ops.rows import *
     from attncalc.ops.sampling import *
+    from attncalc.ops.shares import *
     from attncalc.ops.sliding import *
     from attncalc.ops.spectral import *
     from attncalc.ops.trigonometry import *
@@ -52,16 +55,18 @@ ROWS = {
 
 FUNCTIONS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
+    "choices": "compare_equal held logical_not maximum minimum",
     "classes": "factorial log_factorial one_hot select whole",
-    "functions": "absolute affine angle_between arccos compare_equal concat cosine_ratio exp first_maximum held "
-    "index keep_where listed log log_share log_softmax log_sum_exp logarithm logical_not maximum mean minimum "
-    "outer over_all part_of peak per pi power ranking ratio rename repeat root_of_mean root_of_sum safely sign "
-    "softmax softmax_slopes solve spread sqrt tanh total weigh",
+    "functions": "absolute affine angle_between arccos concat cosine_ratio exp index keep_where log log_share "
+    "log_sum_exp logarithm mean outer over_all per pi power ratio rename repeat root_of_mean root_of_sum "
+    "sign softmax softmax_slopes solve spread sqrt tanh total weigh",
     "heads": "merge split",
     "pairs": "every_other interleave put_together rotate take_apart",
-    "peaks": "held_or_0",
+    "parts": "listed part_of",
+    "peaks": "first_maximum held_or_0 peak ranking",
     "rows": "bucket lookup stack take",
     "sampling": "random_normal",
+    "shares": "log_softmax safely",
     "sliding": "Slide windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
     "trigonometry": "cos sin tan",

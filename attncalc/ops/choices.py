@@ -8,11 +8,39 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.cells import At, Literal, Look, entrywise, moved, pick
-from attncalc.graph import OPS, Node, Op
+from attncalc.graph import OPS, Node, Number, Op, as_node
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import function, row
 from attncalc.ops.functions import keep_where, sign
 from attncalc.ops.kernels import either
+
+
+def held(x: Node) -> Node:
+    """x, held constant for the backward pass; exact numbers need no such shift, and it is 0 there.
+
+    For a shift that cancels, as the maximum taken from a row before its softmax.
+    """
+    return Node("held", x)
+
+
+def compare_equal(a: Node, b: Node | Number) -> Node:
+    """Whether two entries are equal."""
+    return Node("equal", a, as_node(b))
+
+
+def logical_not(x: Node) -> Node:
+    """Whether x does not hold."""
+    return Node("not", x)
+
+
+def minimum(a: Node, b: Node | Number) -> Node:
+    """The smaller of two entries."""
+    return Node("minimum", a, as_node(b))
+
+
+def maximum(a: Node, b: Node | Number) -> Node:
+    """The larger of two entries."""
+    return Node("maximum", a, as_node(b))
 
 
 def _masks(node: Node) -> bool:

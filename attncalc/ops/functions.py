@@ -59,37 +59,9 @@ def tanh(x: Node) -> Node:
     return Node("tanh", x)
 
 
-def maximum(a: Node, b: Node | Number) -> Node:
-    """The larger of two entries."""
-    return Node("maximum", a, as_node(b))
-
-
-def minimum(a: Node, b: Node | Number) -> Node:
-    """The smaller of two entries."""
-    return Node("minimum", a, as_node(b))
-
-
 def keep_where(keep: Node, x: Node | Number, otherwise: Node | Number) -> Node:
     """x where `keep` holds, `otherwise` elsewhere."""
     return Node("where", keep, as_node(x), as_node(otherwise))
-
-
-def held(x: Node) -> Node:
-    """x, held constant for the backward pass; exact numbers need no such shift, and it is 0 there.
-
-    For a shift that cancels, as the maximum taken from a row before its softmax.
-    """
-    return Node("held", x)
-
-
-def compare_equal(a: Node, b: Node | Number) -> Node:
-    """Whether two entries are equal."""
-    return Node("equal", a, as_node(b))
-
-
-def logical_not(x: Node) -> Node:
-    """Whether x does not hold."""
-    return Node("not", x)
 
 
 def ratio(a: Node, b: Node) -> Node:
@@ -105,14 +77,6 @@ def per(a: Node, b: Node, length: Node) -> Node:
 def weigh(weights: Node, values: Node) -> Node:
     """weights ⊙ values, and 0 where the weight is 0, whatever the value is: 0·log 0 = 0."""
     return Node("weigh", weights, values)
-
-
-def safely(value: Node, otherwise: Node, watched: Node) -> Node:
-    """The value; where what is watched is 0, overflows or nearly vanishes, the same number found another way.
-
-    Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
-    """
-    return Node("safely", value, otherwise, watched)
 
 
 def affine(x: Node, W: Node, b: Node | None) -> Node:
@@ -168,14 +132,6 @@ def log_sum_exp(x: Node, over: str | None = None) -> Node:
     return Node("log_sum_exp", x, over=over or x.names[-1])
 
 
-def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
-    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x).
-
-    Where the shares are a step already, the backward pass speaks of them by its name.
-    """
-    return Node("log_softmax", x, *shares, over=over or x.names[-1])
-
-
 def log_share(x: Node, whole: Node, over: str) -> Node:
     """x − whole, the logarithm of a share, where the whole is ln Σ exp(x): to all digits, however large the scores."""
     return Node("log_share", x, whole, over=over)
@@ -205,40 +161,14 @@ def angle_between(cosine: Node, a: Node, b: Node, over: str | None = None) -> No
     return Node("angle", cosine, a, b, over=over or a.names[-1])
 
 
-def peak(x: Node, over: str | None = None) -> Node:
-    """The largest entry along an axis (the last one)."""
-    return Node("peak", x, over=over or x.names[-1])
-
-
-def first_maximum(x: Node, over: str) -> Node:
-    """1 where the first of the largest entries along the axis stands, else 0."""
-    return Node("first_maximum", x, over=over)
-
-
-def ranking(scores: Node, top: int, *left_out: Node) -> Node:
-    """The positions (from 0) of the largest entries along the last axis, best first, but for those left out."""
-    return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])
-
-
 def repeat(x: Node, old: str, new: str, times: int) -> Node:
     """Each entry of an axis `times` times in a row: key heads that consecutive query heads share."""
     return Node("repeat", x, old=old, new=new, times=times)
 
 
-def part_of(x: Node, over: str, start: int, stop: int) -> Node:
-    """The places from `start` up to, not including, `stop` along an axis."""
-    whole = start == 0 and stop == find(x.axes, over).size
-    return x if whole else Node("slice", x, over=over, start=start, stop=stop)
-
-
 def concat(parts: Sequence[Node], over: str) -> Node:
     """The parts one after the other along an axis."""
     return parts[0] if len(parts) == 1 else Node("concat", *parts, over=over)
-
-
-def listed(parts: Sequence[Node], over: str) -> Node:
-    """Numbers of one shape one after the other, along a new last axis."""
-    return Node("listed", *parts, over=over)
 
 
 def rename(x: Node, old: str, new: str) -> Node:

@@ -11,7 +11,8 @@ from attncalc.axes import Axes, Axis, align
 from attncalc.cells import At, Cell, Form, Look, Pick, pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op, as_node
-from attncalc.ops.functions import concat, part_of, rename, spread
+from attncalc.ops.functions import concat, rename, spread
+from attncalc.ops.parts import part_of
 
 INTERLEAVED, HALF = "interleaved", "half"
 """Where a pair's members stand: side by side (2i, 2i + 1), or half the width apart (i, i + d/2)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,18 @@ from attncalc.cells import At, Cell, Look, Pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op, as_node
 from attncalc.notation import latex_axis
-from attncalc.ops.functions import concat, part_of, spread
+from attncalc.ops.functions import concat, spread
+
+
+def listed(parts: Sequence[Node], over: str) -> Node:
+    """Numbers of one shape one after the other, along a new last axis."""
+    return Node("listed", *parts, over=over)
+
+
+def part_of(x: Node, over: str, start: int, stop: int) -> Node:
+    """The places from `start` up to, not including, `stop` along an axis."""
+    whole = start == 0 and stop == find(x.axes, over).size
+    return x if whole else Node("slice", x, over=over, start=start, stop=stop)
 
 
 def _sliced(args: dict[str, Any], x: Axes) -> Axes:

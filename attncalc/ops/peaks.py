@@ -13,9 +13,24 @@ from attncalc.errors import NotExact, ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import row as elementwise
-from attncalc.ops.functions import beside, first_maximum
+from attncalc.ops.functions import beside
 from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import axis_of, drop, keep, named, source_axes
+
+
+def peak(x: Node, over: str | None = None) -> Node:
+    """The largest entry along an axis (the last one)."""
+    return Node("peak", x, over=over or x.names[-1])
+
+
+def first_maximum(x: Node, over: str) -> Node:
+    """1 where the first of the largest entries along the axis stands, else 0."""
+    return Node("first_maximum", x, over=over)
+
+
+def ranking(scores: Node, top: int, *left_out: Node) -> Node:
+    """The positions (from 0) of the largest entries along the last axis, best first, but for those left out."""
+    return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])
 
 
 def held_or_0(x: Node) -> Node:

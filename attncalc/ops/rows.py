@@ -13,7 +13,8 @@ from attncalc.axes import Axes, Axis, align, find, names, position, unique, with
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, pick
 from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
-from attncalc.ops.functions import compare_equal, index, keep_where, spread
+from attncalc.ops.choices import compare_equal
+from attncalc.ops.functions import index, keep_where, spread
 from attncalc.ops.kernels import zeros
 from attncalc.ops.parts import side_by_side, side_by_side_latex
 from attncalc.ops.sums import source_axes

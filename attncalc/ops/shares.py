@@ -18,6 +18,22 @@ from attncalc.ops.kernels import is_exact
 from attncalc.ops.sums import keep, mixes, named
 
 
+def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
+    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x).
+
+    Where the shares are a step already, the backward pass speaks of them by its name.
+    """
+    return Node("log_softmax", x, *shares, over=over or x.names[-1])
+
+
+def safely(value: Node, otherwise: Node, watched: Node) -> Node:
+    """The value; where what is watched is 0, overflows or nearly vanishes, the same number found another way.
+
+    Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
+    """
+    return Node("safely", value, otherwise, watched)
+
+
 def _ratio(a: Array, b: Array) -> Array:
     nothing = a == 0
     if is_exact(a, b):
