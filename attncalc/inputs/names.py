@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from attncalc.errors import InputError
 from attncalc.inputs.reading import STDIN
@@ -61,6 +62,7 @@ def stored_by_torch(name: str) -> bool:
     return name.endswith(".weight")
 
 
+@cache  # a file of thousands of arrays is asked for each operand
 def _bare(name: str) -> str:
     """`W_Q` → "wq"; `q_proj.weight` → "qproj"."""
     return re.sub(r"[^a-z0-9]", "", name.removesuffix(".weight").casefold())

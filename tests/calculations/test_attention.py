@@ -387,13 +387,13 @@ class TestLaws:
         ("name", "sizes", "said"),
         [
             pytest.param(
-                "flash", (3, 1, 3), "K is m=1 × d_k=2 and V is m=3 × d_v=1; m must", id="more values than keys"
+                "flash", (3, 1, 3), "K is m=1 × d_k=2 and V is m=3 × d_v=1, but m must", id="more values than keys"
             ),
-            pytest.param("flash", (3, 3, 2), "K is m=3 × d_k=2 and V is m=2 × d_v=1; m must", id="fewer"),
+            pytest.param("flash", (3, 3, 2), "K is m=3 × d_k=2 and V is m=2 × d_v=1, but m must", id="fewer"),
             pytest.param(
-                "kv-cache", (2, 3, 3), "Q is n=2 .* K is n=3 .* V is n=3 .*; n must", id="keys without a query"
+                "kv-cache", (2, 3, 3), "Q is n=2 .* K is n=3 .* V is n=3 .*, but n must", id="keys without a query"
             ),
-            pytest.param("kv-cache", (3, 2, 3), "Q is n=3 .* K is n=2 .* V is n=3 .*; n must", id="too few keys"),
+            pytest.param("kv-cache", (3, 2, 3), "Q is n=3 .* K is n=2 .* V is n=3 .*, but n must", id="too few keys"),
         ],
     )
     def test_pieces_of_different_lengths_are_refused(self, name: str, sizes: tuple[int, int, int], said: str) -> None:
