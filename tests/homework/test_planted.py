@@ -200,7 +200,8 @@ CATALOGUE = """
 
     ln-axis0 ln-global ln-ddof1 ln-eps-outside ln-sqrt-std ln-div-variance ln-squared ln-no-affine ln-no-beta
     ln-gamma-beta-swapped ln-affine-first ln-no-center ln-wrong-eps rms-var rms-l2 rms-eps-outside rms-sqrt-rms
-    rms-multiplied rms-wrong-eps
+    rms-multiplied rms-wrong-eps dln-statistics-fixed dln-mean-fixed dln-divisor-fixed dln-mean-of-rows dln-no-gamma
+    dln-gamma-of-x
 
     block-pre-for-post block-residual-from-normed block-no-residual
 
@@ -216,7 +217,8 @@ CATALOGUE = """
     datt-scale-dk datt-dk-untransposed datt-dq-transposed datt-swapped datt-wrong-partner
 
     mse-no-2 mse-no-mean mse-mean-all mse-sign mse-x-untransposed bp-updated-w2 bp-deriv-at-activation bp-z-one-minus-z
-    bp-no-deriv bp-deriv-only bp-output-deriv-missing bp-output-deriv-extra bp-w2-untransposed bp-dw2-uses-z
+    bp-another-slope bp-no-deriv bp-deriv-only
+    bp-output-deriv-missing bp-output-deriv-extra bp-w2-untransposed bp-dw2-uses-z
     bp-bias-mean bp-bias-missing gd-sign gd-f-for-fprime gd-no-2 gd-off-by-one gd-frozen gd-no-lr
 
     adam-no-bias adam-bias-no-power adam-t-from-0 adam-t-plus-1 adam-eps-inside adam-eps-hat adam-no-sqrt adam-v-abs
@@ -226,7 +228,8 @@ CATALOGUE = """
     cos-dot-normalised euc-squared euc-manhattan euc-sum-first euc-norm-diff euc-plus euc-mean euc-max dot-not-summed
     outer-for-inner matmul-elementwise matmul-order-ba norm-no-root norm-not-squared norm-sum-first norm-max
     norm-mean norm-euclidean norm-square-root norm-no-abs man-no-abs man-sum-first man-squared man-euclidean
-    man-norm-diff man-plus man-mean man-max
+    man-norm-diff man-plus man-mean man-max cheb-euclidean cheb-manhattan cheb-no-abs cheb-norm-diff cheb-plus
+    mink-euclidean mink-manhattan mink-max mink-mean mink-no-abs mink-no-root mink-plus mink-square-root
 
     diff-chain-no-inner diff-chain-nested diff-product-each diff-quotient-each diff-quotient-order
     diff-quotient-no-square diff-power-not-lowered diff-power-no-factor diff-exp-as-power diff-sine-sign
