@@ -37,10 +37,12 @@ class Run(Protocol):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _interruptible() -> None:
-    """What is started in the background ignores interrupts, and so would every program that the tests start."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+def _signals_reach_what_is_started() -> None:
+    """What runs in the background ignores interrupts, what runs under nohup hang-ups, and so would what it starts."""
+    for name in ("SIGINT", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has the first alone
+        if number and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
