@@ -235,6 +235,23 @@ CATALOGUE = """
     diff-quotient-no-square diff-power-not-lowered diff-power-no-factor diff-exp-as-power diff-sine-sign
     diff-constant-kept diff-f-for-fprime diff-chord diff-not-divided diff-h-outside diff-downhill
 
+    outer-swapped outer-elementwise inner-for-outer proj-length-once proj-not-divided proj-other-square proj-swapped
+    proj-scalar proj-residual proj-no-gram proj-columns-apart mips-nearest ana-inputs-kept ana-reversed ana-exchanged
+    ana-distance rank-smallest-first rank-from-1 svd-not-rooted svd-eigenvalues svd-v-not-transposed svd-u-v-swapped
+    svd-error-not-rooted svd-error-spectral
+
+    lsm-no-log lsm-not-shifted-back lsm-log-each lik-no-log lik-sum lik-log-of-sum lik-mean lik-negative
+    lik-zeros-missing lik-std-as-variance lik-no-height lik-no-half lik-no-factorial
+
+    qkv-exchanged qkv-context-ignored qkv-context-queries kv-cache-unused kv-keys-prepended kv-bytes-keys-alone
+    kv-bytes-numbers kv-bytes-one-token flash-block-offset flash-no-rescale flash-rescale-inverted flash-not-carried
+    flash-block-softmax flash-block-maximum
+
+    linear-bias-missing linear-weights-transposed ffn-no-activation pe-missing unembed-not-transposed unembed-scaled
+    unembed-no-softmax conv-flipped conv-no-padding conv-padding-added conv-stride-ignored conv-dilation-ignored
+    conv-kernel-transposed conv-channels-apart rnn-no-state rnn-no-tanh rnn-sigmoid-for-tanh rnn-tanh-of-input
+    rnn-sigmoid-for-content rnn-gate-order lstm-gates-swapped gru-update-swapped gru-reset-before
+
     var-ddof var-is-std var-mean-abs var-no-center var-sum var-sign bayes-inverted bayes-no-evidence bayes-ignore-prior
     bayes-spec-for-fpr bayes-comp bayes-evidence-no-complement
 
