@@ -7,7 +7,7 @@ from itertools import permutations
 
 from attncalc.graph import Node
 from attncalc.mistake import Mistake, NotThere, Rule, Scope, flipped, like, parts, right, wrong
-from attncalc.ops import concat, eigenvalues, part_of, singular_parts, total
+from attncalc.ops import concat, part_of, singular_parts, total
 
 
 def _entrywise(s: Scope) -> Node:
@@ -40,13 +40,6 @@ def _of_transpose(s: Scope) -> Node:
     return u if s.step.args["name"] == "u" else vt
 
 
-def _own_eigenvalues(s: Scope) -> Node:
-    A = s.a
-    if A.shape[-2] != A.shape[-1]:
-        raise NotThere("a square matrix")
-    return like(eigenvalues(A), s.this)
-
-
 def _largest_left_out(s: Scope) -> Node:
     rank, k = s.options["rank"], s.s.axes[-1]
     if not 0 <= rank < k.size - 1:
@@ -61,13 +54,6 @@ SVD = (
         lambda s: s.this**2,
         says="the eigenvalues of Aᵀ·A, of which no root was taken",
         hint="How far does A stretch, and how far do A and then Aᵀ?",
-    ),
-    wrong(
-        "svd-eigenvalues",
-        "s",
-        _own_eigenvalues,
-        says="the eigenvalues of A",
-        hint="Is A symmetric, and may a singular value be below 0?",
     ),
     wrong(
         "svd-v-not-transposed",

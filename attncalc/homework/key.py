@@ -209,7 +209,7 @@ class Key:
         """The values of steps' expressions."""
         expressions = [node.sources[0] for node in nodes]
         found = self.ways.values(expressions, own)
-        return [_in_real_numbers(found[node]) for node in expressions]
+        return [np.asarray(found[node], dtype=np.float64) for node in expressions]
 
     def rounded(self, node: Node, decimals: int, own: Own | None = None) -> Rounded:
         """What a step becomes by rounding on the way to it, to about so many decimals."""
@@ -308,10 +308,3 @@ def _floats(name: str, given: Given) -> Given:
         return given._replace(value=given.value.astype(np.float64))
     except (TypeError, ValueError):
         raise NotExact(f"{name} holds letters, and an answer is checked against numbers") from None
-
-
-def _in_real_numbers(value: Array) -> Array:
-    """A value as an answer of real numbers may have it: what is complex, which a wrong rule may give, is none."""
-    if value.dtype.kind == "c":
-        value = np.where(value.imag == 0, value.real, np.nan)
-    return np.asarray(value, dtype=np.float64)
