@@ -301,6 +301,7 @@ def test_whole_numbers_of_another_shape_tell_a_mistake(answer: list[Any], mistak
 
 
 ROWS: dict[str, Any] = {"q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 2], [0, 1], [1, 0]], "v": [[1, 2], [3, 4], [5, 6]]}
+COUNTS: dict[str, Any] = {"observations": [1, 3, 2], "distribution": "poisson", "rate": 2}
 STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 0.8]], "wh": [[0.2, 1], [-0.7, 0.4]]}
 
 
@@ -326,11 +327,13 @@ STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 
             "conv-flipped",
             id="turned round",
         ),
+        pytest.param("likelihood", COUNTS, "-1.8411", "lik-no-factorial", id="ln 64 − 6"),
+        pytest.param("likelihood", COUNTS | {"observations": [0, 1, 3]}, "-5.5000", None, id="counts from nowhere"),
         pytest.param("rnn", STATES, ["0.4136", "0.2355"], "rnn-no-state", id="tanh(0.44), tanh(0.24)"),
     ],
 )
 def test_what_is_worked_out_by_hand_along_a_mistake_is_told(
-    name: str, given: dict[str, Any], answer: Any, mistake: str
+    name: str, given: dict[str, Any], answer: Any, mistake: str | None
 ) -> None:
     solved = getattr(ac, name.replace("-", "_"))(**given)
     assert solved.check(answer).steps[-1].mistake == mistake
