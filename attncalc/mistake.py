@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from attncalc.axes import describe
 from attncalc.errors import ShapeError
-from attncalc.graph import Node
+from attncalc.graph import Node, rewrite
 from attncalc.ops.reread import reread
 
 Kind = Literal["misconception", "convention", "slip", "route"]
@@ -147,6 +147,12 @@ def like(x: Node, pattern: Node) -> Node:
     if [axis.size for axis in x.axes] != [axis.size for axis in pattern.axes]:
         raise ShapeError(f"{describe(x.axes)} cannot be taken for {describe(pattern.axes)}")
     return reread(x, pattern.axes)
+
+
+def replaced(whole: Node, part: Node, other: Node) -> Node:
+    """An expression with something else in the place of a part of it."""
+    [changed] = rewrite([whole], lambda node: other if node is part else None)
+    return changed
 
 
 def flipped(x: Node) -> Node:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from attncalc.calculations.attention_gradient_mistakes import GRADIENTS
 from attncalc.calculations.masking_mistakes import BIASES, CAUSAL, MASKS, factors, logits, width
 from attncalc.calculations.position_biases_mistakes import by_key
+from attncalc.calculations.projections_mistakes import PROJECTIONS
 from attncalc.calculations.rope_mistakes import IN_ATTENTION
 from attncalc.graph import Node, named_size
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, flipped, like, parts, right, wrong
@@ -274,6 +275,7 @@ DMODEL = wrong(
 )
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "qkv": PROJECTIONS,
     "attention": (*CORE, DMODEL, *MASKS, *BIASES, *IN_ATTENTION, *GRADIENTS, *CAUSAL),
 }
 """Calculation → its mistakes, the commonest first."""

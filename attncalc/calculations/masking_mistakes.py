@@ -66,7 +66,7 @@ def _unmasked(s: Scope) -> Node:
     return parts(s.this, "add")[0]
 
 
-def _triangle(change: Callable[[Node, Node], Node], fill: float = -np.inf) -> Callable[[Scope], Node]:
+def triangle(change: Callable[[Node, Node], Node], fill: float = -np.inf) -> Callable[[Scope], Node]:
     """Another triangle in place of j ≤ i."""
 
     def rule(s: Scope) -> Node:
@@ -138,7 +138,7 @@ MASKS = (
         wrong(
             "mask-strict",
             "masked",
-            _triangle(lambda j, i: j < i, fill),
+            triangle(lambda j, i: j < i, fill),
             says="a token may not look at itself",
             hint="May a token look at itself?",
         )
@@ -147,7 +147,7 @@ MASKS = (
     wrong(
         "mask-transposed",
         "masked",
-        _triangle(lambda j, i: i <= j),
+        triangle(lambda j, i: i <= j),
         says="a token sees itself and what comes after it",
         hint="Is the forbidden corner above the diagonal or below it?",
     ),
@@ -161,7 +161,7 @@ MASKS = (
     wrong(
         "mask-offset",
         "masked",
-        _triangle(lambda j, i: j <= i + 1),
+        triangle(lambda j, i: j <= i + 1),
         says="a token sees one place ahead",
         hint="May a token look one place ahead?",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attncalc.gradients import slopes
 from attncalc.graph import Node, inside, rewrite
-from attncalc.mistake import Mistake, NotThere, Scope, like, parts, right, wrong
+from attncalc.mistake import Mistake, NotThere, Scope, like, parts, replaced, right, wrong
 from attncalc.ops import mean
 
 CONSTANT = "Which constant stands in the loss that was given?"
@@ -71,12 +71,7 @@ LOSS = (
 def _untransposed(s: Scope) -> Node:
     X = s.x
     product = next(node for node in inside(s.step) if node.op == "matmul")
-    return _replaced(s.this, product, like(X, X.T) @ product.sources[1])
-
-
-def _replaced(whole: Node, part: Node, other: Node) -> Node:
-    [changed] = rewrite([whole], lambda node: other if node is part else None)
-    return changed
+    return replaced(s.this, product, like(X, X.T) @ product.sources[1])
 
 
 def _uphill(s: Scope) -> Node:
@@ -145,7 +140,7 @@ def _bare(node: Node) -> Node:
 def _carried(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
     """The first layer's delta with another way back."""
     product = _back(s)
-    return _replaced(s.this, product, like(change(product.sources[0], product.sources[1].T), product))
+    return replaced(s.this, product, like(change(product.sources[0], product.sources[1].T), product))
 
 
 def _updated(s: Scope) -> Node:
@@ -191,7 +186,7 @@ def _of_another(s: Scope) -> Node:
 def _alone(s: Scope) -> Node:
     """The activation's slope without what comes back."""
     product = _back(s)
-    return _replaced(s.this, product, like(0 * product + 1, product))
+    return replaced(s.this, product, like(0 * product + 1, product))
 
 
 def _bent_output(s: Scope) -> Node:

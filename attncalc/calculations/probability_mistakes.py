@@ -7,7 +7,19 @@ from collections.abc import Callable
 from attncalc.calculations.probability import log_to
 from attncalc.graph import Node, as_node
 from attncalc.mistake import Mistake, NotThere, Scope, chosen, parts, right, wrong
-from attncalc.ops import compare_equal, exp, first_maximum, keep_where, power, ratio, sigmoid, total, weigh
+from attncalc.ops import (
+    compare_equal,
+    exp,
+    first_maximum,
+    keep_where,
+    log,
+    log_sum_exp,
+    power,
+    ratio,
+    sigmoid,
+    total,
+    weigh,
+)
 
 
 def scores(s: Scope) -> Node:
@@ -182,6 +194,47 @@ SOFTMAX = (
     *slopes("grad_shifted", lambda s: (s.softmax, s.grad_softmax)),
 )
 
+
+def _unshifted_throughout(s: Scope) -> Node:
+    return (
+        parts(s.this, "sub")[0]
+        if s.step.args["name"] == "shifted"
+        else log_sum_exp(s.shifted, parts(s.this, "add")[1].args["over"])
+    )
+
+
+LOG_SOFTMAX = (
+    right("sm-unshifted", "shifted logsumexp", _unshifted_throughout, says="without taking the maximum away"),
+    wrong(
+        "lsm-no-log",
+        "log_softmax",
+        lambda s: exp(s.this),
+        says="the softmax, without its logarithm",
+        hint="Can the logarithm of a share be above 0?",
+    ),
+    wrong(
+        "lsm-not-shifted-back",
+        "logsumexp",
+        lambda s: parts(s.this, "add")[1],
+        says="ln Σ e^(z − max), without adding the maximum again",
+        hint="Is the same number taken away from every score and from the whole?",
+    ),
+    wrong(
+        "lsm-log-each",
+        "logsumexp",
+        lambda s: total(s.x, axis(s)),
+        says="Σ ln e^z in place of ln Σ e^z",
+        hint="Which comes first: the sum, or the logarithm?",
+    ),
+    wrong(
+        "sm-no-exp",
+        "logsumexp",
+        lambda s: log(total(s.x, axis(s))),
+        says="ln Σ z: no exponentials",
+        hint=FUNCTION,
+    ),
+)
+
 LOGARITHMS = tuple(
     wrong(
         f"ce-log{base}",
@@ -211,7 +264,7 @@ KL = (
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "softmax": SOFTMAX,
-    "log-softmax": (UNSHIFTED,),
+    "log-softmax": LOG_SOFTMAX,
     "entropy": ENTROPY,
     "kl": KL,
 }

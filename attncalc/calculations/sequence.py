@@ -174,7 +174,7 @@ def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b:
         sums = step(
             "sums", from_input + from_state, "the new input and the previous state together, for all four gates"
         )
-        parts = zip(_parts(sums, 4), GATES[kind], strict=True)
+        parts = zip(gate_parts(sums, 4), GATES[kind], strict=True)
         i, f, g, o = (tanh(part) if gate == "g" else sigmoid(part) for part, gate in parts)
         gates = step(
             "gates",
@@ -192,7 +192,7 @@ def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b:
     u = step(
         "from_state", from_state, "what the previous state contributes; kept apart, since r holds back a part of it"
     )
-    (a_r, a_z, a_n), (u_r, u_z, u_n) = _parts(a, 3), _parts(u, 3)
+    (a_r, a_z, a_n), (u_r, u_z, u_n) = gate_parts(a, 3), gate_parts(u, 3)
     r = sigmoid(a_r + u_r)
     gates = step(
         "gates",
@@ -203,7 +203,7 @@ def _next(kind: str, x: Node, hidden: Node, cell: Node, W_x: Node, W_h: Node, b:
     return step("hidden", (1 - z) * n + z * hidden, "a mixture of the new state and the old one, weighted by z"), cell
 
 
-def _parts(sums: Node, count: int) -> list[Node]:
+def gate_parts(sums: Node, count: int) -> list[Node]:
     """Each gate's share of the columns."""
     size = sums.axes[-1].size // count
     return [rename(part_of(sums, "gates", i * size, (i + 1) * size), "gates", "h") for i in range(count)]

@@ -1,11 +1,11 @@
-"""The mistakes of products and of angles."""
+"""The mistakes of products, of angles and of projections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from attncalc.graph import Node, constant
-from attncalc.mistake import Mistake, Scope, parts, wrong
+from attncalc.mistake import Mistake, NotThere, Scope, flipped, like, parts, wrong
 from attncalc.ops import absolute, arccos, outer, pi, rename, root_of_sum, sqrt, total
 
 LENGTHS = "Would doubling one of the vectors change your answer?"
@@ -167,5 +167,133 @@ DOT = (
 )
 
 
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"dot": DOT, "cosine": COSINE}
+def _paired(s: Scope) -> Node:
+    """The entries of a beside those of b, where there are as many."""
+    return s.a * like(s.b, s.a)
+
+
+OUTER = (
+    wrong(
+        "outer-swapped",
+        "outer",
+        lambda s: flipped(s.this),
+        says="b·aᵀ in place of a·bᵀ",
+        hint="Which of the two vectors gives the rows?",
+    ),
+    wrong(
+        "inner-for-outer",
+        "outer",
+        lambda s: total(_paired(s)),
+        says="the dot product a·b",
+        hint="Is the answer a number, a vector or a matrix?",
+    ),
+    wrong(
+        "outer-elementwise",
+        "outer",
+        _paired,
+        says="a ⊙ b, entry by entry",
+        hint="How many entries of b does each entry of a meet?",
+    ),
+)
+
+SHADOW = "If the target were twice as long, would the shadow change?"
+NUMBER = "Is a shadow a number, or a vector?"
+
+
+def _own_square(s: Scope) -> Node:
+    return total(s.a**2)
+
+
+def _swapped(s: Scope) -> Node:
+    if "coefficients" in s:
+        raise NotThere("a single target")
+    name = s.step.args["name"]
+    if name == "residual":
+        return s.onto - s.projection
+    return _own_square(s) if name == "squared_norm" else s.coefficient * s.a
+
+
+def _column_by_column(s: Scope) -> Node:
+    agreements = s.this.sources[1]
+    return like(agreements / total(s.onto**2, s.onto.names[-2]), s.this)
+
+
+def _columns_alone(s: Scope) -> Node:
+    return like(s.this.sources[1], s.this)
+
+
+PROJECT = (
+    wrong(
+        "proj-length-once",
+        "squared_norm",
+        lambda s: length(s.onto),
+        says="a·b/‖b‖ · b: divided by the length once, not twice",
+        hint=SHADOW,
+    ),
+    wrong(
+        "proj-length-once",
+        "coefficient",
+        lambda s: s.dot / length(s.onto),
+        says="a·b/‖b‖ · b: divided by the length once, not twice",
+        hint=SHADOW,
+    ),
+    wrong(
+        "proj-not-divided",
+        "coefficient",
+        lambda s: s.dot,
+        says="(a·b) · b: nothing is divided",
+        hint=SHADOW,
+    ),
+    wrong(
+        "proj-other-square",
+        "squared_norm",
+        _own_square,
+        says="a·b/a·a · b: divided by the square of the vector, not of the target",
+        hint="Which of the two lengths must not matter in the end?",
+    ),
+    wrong(
+        "proj-swapped",
+        "squared_norm projection residual",
+        _swapped,
+        says="the target projected on the vector",
+        hint="On which of the two lines does the shadow lie?",
+    ),
+    wrong(
+        "proj-scalar",
+        "projection",
+        lambda s: s.dot / length(s.onto),
+        says="a·b/‖b‖, the length of the shadow",
+        hint=NUMBER,
+    ),
+    wrong(
+        "proj-scalar",
+        "projection",
+        lambda s: s.coefficient,
+        says="a·b/b·b, the coefficient alone",
+        hint=NUMBER,
+    ),
+    wrong(
+        "proj-residual",
+        "projection",
+        lambda s: s.a - s.this,
+        says="what is left over, in place of the projection",
+        hint="Which of the two parts of the vector points along the target?",
+    ),
+    wrong(
+        "proj-no-gram",
+        "coefficients",
+        _columns_alone,
+        says="B·Bᵀ·a, without (Bᵀ·B)⁻¹",
+        hint="Are the columns of length 1 and at right angles to one another?",
+    ),
+    wrong(
+        "proj-columns-apart",
+        "coefficients",
+        _column_by_column,
+        says="the shadows on the single columns, added up",
+        hint="Are the columns at right angles to one another, or is something counted twice?",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"dot": DOT, "outer": OUTER, "cosine": COSINE, "project": PROJECT}
 """Calculation → its mistakes, the commonest first."""

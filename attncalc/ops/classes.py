@@ -22,7 +22,7 @@ from attncalc.ops.kernels import has_letters, is_exact
 def _factorial(x: Array) -> Array:
     if is_exact(x):
         return np.asarray(np.frompyfunc(_exact_factorial, 1, 1)(x))
-    return kernels.each(lambda k: float(math.factorial(int(k))) if k <= 170 else math.inf, x)
+    return kernels.each(lambda k: float(math.factorial(int(k))) if 0 <= k <= 170 else math.inf, x)
 
 
 def _exact_factorial(k: Any) -> Any:
@@ -36,7 +36,7 @@ def _exact_factorial(k: Any) -> Any:
 def _log_factorial(x: Array) -> Array:
     if is_exact(x):
         return np.asarray(kernels.log(_factorial(x)))
-    return kernels.each(lambda k: math.lgamma(k + 1), x)
+    return kernels.each(lambda k: math.lgamma(k + 1) if k >= 0 else math.inf, x)  # 1/k! is 0 below 0
 
 
 def _known(places: Array) -> Array:

@@ -32,6 +32,7 @@ SQUARE: dict[str, Any] = {
     "v": [[1, 2], [1, 3], [3, 1]],
 }
 WIDE = [[3, 1, 0, 1], [2, 0, 1, 2], [1, 3, -1, 0]]
+FEW_TOKENS: dict[str, Any] = {"x": whole(65, 3, 3), **{f"w{n}": whole(66 + i, 3, 3) for i, n in enumerate("qkv")}}
 TOKENS: dict[str, Any] = {
     "x": whole(1, 3, 6),
     **{f"w{letter}": whole(seed, 6, 6, most=1) for seed, letter in enumerate("qkvo", 2)},
@@ -66,8 +67,17 @@ DECODER: dict[str, Any] = LAYER | {
     "beta3": [0.3, 0, 0.1, -0.1],
 }
 
+SLOW = [[1, -0.5], [0.4, 0.8], [-0.6, 1]]
+
+
+def half(seed: int, *shape: int) -> list[Any]:
+    """Small numbers of one decimal, which leave gates open."""
+    return list(np.random.default_rng(seed).integers(-12, 13, shape).astype(float).__truediv__(10).tolist())
+
+
 PROBLEMS: dict[str, list[Problem]] = {
     "dot": [problem("dot", a=[1, -2, 2], b=[3, 1, -1.5])],
+    "outer": [problem("outer", a=[1, -2, 2], b=[3, 1, -1.5])],
     "cosine": [
         problem("cosine", a=[1, -2, 2], b=[3, 1, -1.5]),
         problem("cosine", {"distance": True}, a=[1, -2, 2], b=[3, 1, -1.5]),
@@ -81,7 +91,36 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("pairwise", {"metric": metric}, x=[[1, 2, -1], [3, -1, 0]], y=[[0, 1, 2], [2, 5, 1]])
         for metric in ("cosine-similarity", "cosine", "dot", "euclidean")
     ],
+    "project": [
+        problem("project", a=[1, -2, 2.5], onto=[3, 1, -1.5]),
+        problem("project", a=[1, -2, 2], onto=[[1, 0], [1, 1], [0, 2]]),
+    ],
+    "mips": [problem("mips", {"top": 3}, q=[1, 2, -1], keys=[[2, 1, 0], [3, 9, 8], [1, 1, -2], [6, 0, 1], [2, 3, 0]])],
+    "analogy": [
+        problem(
+            "analogy",
+            {"top": 3},
+            a=[3, 1, 0.5],
+            b=[2, -1, 1],
+            c=[-1, 1, 2],
+            vocabulary=[
+                [3, 1, 0.5],
+                [2, -1, 1],
+                [-1, 1, 2],
+                [0.1, 2, 1],
+                [4, -1, 0],
+                [-6, -2, 8],
+                [0, 9, 4],
+                [5, 5, 1],
+            ],
+        )
+    ],
     "matmul": [problem("matmul", a=[[1, 2], [3, -1]], b=[[0, 1], [2, 5]])],
+    "svd": [
+        problem("svd", a=[[3, 1], [-1, 2]]),
+        problem("svd", a=[[3, 1, 0], [-1, 2, 1]]),
+        problem("svd", {"rank": 1}, a=[[3, 1, 0], [-1, 2, 1], [0.5, 0, 2]]),
+    ],
     "softmax": [
         problem("softmax", {"temperature": 2}, x=[2, 0, -1, 0.5]),
         problem("softmax", x=[[2, 0, -1, 0.5], [1, 3, 0, 0.2]]),
@@ -102,6 +141,17 @@ PROBLEMS: dict[str, list[Problem]] = {
     ],
     "expectation": [problem("expectation", values=[1, 2, 4, 9])],
     "bayes": [problem("bayes", prior=[0.1, 0.9], likelihood=[0.8, 0.25])],
+    "likelihood": [
+        problem("likelihood", {"distribution": "normal", "mean": 1, "std": 2}, observations=[0.5, 2, 4]),
+        problem("likelihood", {"distribution": "poisson", "rate": 2}, observations=[1, 3, 2]),
+        problem("likelihood", {"p": 0.7}, observations=[1, 0, 1, 1, 0]),
+        problem("likelihood", {"distribution": "categorical"}, observations=[0, 2, 1], probabilities=[0.5, 0.3, 0.2]),
+    ],
+    "qkv": [
+        problem("qkv", **FEW_TOKENS),
+        problem("qkv", context=whole(64, 4, 3), **FEW_TOKENS),
+        problem("qkv", **FEW_TOKENS, bq=[1, -2, 0.5], bk=[2, 1, -1], bv=[0.5, 1, 2]),
+    ],
     "attention": [
         problem("attention", {"causal": True}, q=Q[:2], k=[*K, [0, 1, -1, 1]], v=[*V, [1, -2]]),
         problem("attention", q=Q, k=K, v=V),
@@ -127,6 +177,11 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("multihead", {"heads": 3, "rope": True}, **WIDE_TOKENS),
         problem("multihead", {"heads": 2, "causal": True}, context=whole(8, 5, 6), **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
+    ],
+    "kv-cache": [problem("kv-cache", q=Q, k=K, v=V), problem("kv-cache", q=Q, k=K, v=WIDE)],
+    "flash": [
+        problem("flash", {"block": 2}, q=Q, k=[*K, [0, 1, -1, 1]], v=[*V, [1, -2]]),
+        problem("flash", {"block": 2, "causal": True}, q=[*Q, [1, 1, 0, 1]], k=[*K, [2, 1, -1, 1]], v=[*V, [1, -2]]),
     ],
     "eigen": [problem("eigen", a=[[4, 1], [2, 3]])],
     "entropy": [problem("entropy", p=[0.6, 0.3, 0.1])],
@@ -173,9 +228,12 @@ PROBLEMS: dict[str, list[Problem]] = {
             x=[[1, -2], [0.5, 1], [-1.5, 0.5]],
             w1=[[1, 2, -1], [0, 1, 1]],
             w2=[[1, 0], [2, 1], [0, -1]],
+            b1=[0.5, -1, 0.3],
+            b2=[0.2, -0.4],
         )
         for kind in ("relu", "gelu")
-    ],
+    ]
+    + [problem("ffn", x=[[1, -2], [0.5, 1]], w1=[[1, 2], [0, 1]], w2=[[1, 0.5], [2, 1]])],
     "residual": [problem("residual", x=[[1, 2], [3, 4]], f=[[0.5, 1], [0, 1]])],
     "embed": [
         problem("embed", {"scale": True, "positions": "sinusoidal"}, tokens=[0, 2, 1], table=whole(5, 3, 4)),
@@ -193,6 +251,21 @@ PROBLEMS: dict[str, list[Problem]] = {
     "decoder-block": [
         problem("decoder-block", {"heads": 2, "norm": norm, "eps": 0.1} | more, **DECODER)
         for norm, more in (("post", {}), ("pre", {}), ("post", {"activation": "gelu"}))
+    ],
+    "conv": [
+        problem("conv", {"padding": (1,), "stride": (2,)}, x=[1, 3, -2, 4, 0.5, 2, 5], kernel=[1, 2, -1]),
+        problem("conv", {"dilation": (2,)}, x=[1, 3, -2, 4, 0.5, 2, 5], kernel=[1, 2, -1]),
+        problem("conv", x=whole(71, 4, 4, most=4), kernel=[[1, 2], [-1, 3]]),
+        problem("conv", x=whole(72, 2, 4, 4, most=4), kernel=[[[1, 2], [-1, 3]], [[0, 1], [2, -2]]]),
+    ],
+    "rnn": [
+        problem("rnn", {"kind": "tanh"}, x=SLOW, wx=[[0.5, -1], [0.3, 0.8]], wh=[[0.2, 1], [-0.7, 0.4]], b=[0.3, -0.2]),
+        problem("rnn", {"kind": "lstm"}, x=SLOW, wx=half(87, 2, 8), wh=half(88, 2, 8), b=half(89, 8)),
+        problem("rnn", {"kind": "gru"}, x=SLOW, wx=half(84, 2, 6), wh=half(85, 2, 6), b=half(86, 6)),
+    ],
+    "unembed": [
+        problem("unembed", h=[[1, -2, 0.5], [0.3, 1, 2]], table=[[1, 0.5, -1], [2, 1, 0], [0, -1, 1]]),
+        problem("unembed", h=[[1, -2, 0.5], [0.3, 1, 2]], table=[[1, 0.5, -1], [2, 1, 0], [0, -1, 1], [1, 1, 1]]),
     ],
     "derivative": [
         problem("derivative", {"at": at}, expression=formula)

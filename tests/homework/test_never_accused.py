@@ -85,6 +85,27 @@ def a_cross_entropy(random: Random) -> Problem:
     return problem("cross-entropy", logits=logits.tolist(), target=target.tolist())
 
 
+def a_projection(random: Random) -> Problem:
+    a, onto = random.integers(-4, 5, (2, random.integers(2, 5)))
+    return problem("project", a=[*a.tolist(), 1], onto=[*onto.tolist(), 2])
+
+
+def a_flash(random: Random) -> Problem:
+    q, k, v = (random.integers(-3, 4, shape).tolist() for shape in ((2, 3), (4, 3), (4, 2)))
+    return problem("flash", {"block": int(random.integers(1, 4)), "causal": bool(random.integers(2))}, q=q, k=k, v=v)
+
+
+def a_recurrence(random: Random) -> Problem:
+    x, wx, wh, b = (random.normal(0, 1, shape).round(1).tolist() for shape in ((3, 2), (2, 2), (2, 2), 2))
+    return problem("rnn", x=x, wx=wx, wh=wh, b=b)
+
+
+def a_likelihood(random: Random) -> Problem:
+    mean, std = (random.integers(1, 30, 2) / 10).tolist()
+    given = {"distribution": "normal", "mean": mean, "std": std}
+    return problem("likelihood", given, observations=(random.integers(-20, 41, 4) / 10).tolist())
+
+
 KINDS: dict[str, Draw] = {
     "attention": an_attention,
     "softmax": a_softmax,
@@ -95,6 +116,10 @@ KINDS: dict[str, Draw] = {
     "gradient": a_gradient,
     "layernorm": a_layernorm,
     "cross-entropy": a_cross_entropy,
+    "project": a_projection,
+    "flash": a_flash,
+    "rnn": a_recurrence,
+    "likelihood": a_likelihood,
 }
 every_kind = pytest.mark.parametrize("draw", KINDS.values(), ids=KINDS)
 

@@ -91,8 +91,20 @@ ALL = [(name, m) for name in PROBLEMS for m in known(name) if m.kind != "route"]
 EVERY = [(name, m) for name, m in ALL if not m.alias_of]
 
 
+WITHOUT = {
+    "eigen": "any order and any length are right, which leaves little that is wrong by a rule",
+    "concentration": "what is drawn is the program's own",
+    "scaling": "what is drawn is the program's own",
+    "transformer": "hundreds of steps, whose layers have their mistakes in calculations of their own",
+}
+
+
 def test_every_calculation_with_mistakes_has_problems() -> None:
     assert [name for name in TABLE if known(name)] == sorted(PROBLEMS, key=list(TABLE).index)
+
+
+def test_every_calculation_has_mistakes() -> None:
+    assert {name for name in TABLE if all(m.kind == "route" for m in known(name))} == WITHOUT.keys()
 
 
 @pytest.mark.parametrize("id", sorted({m.id for name, m in ALL}))
@@ -235,6 +247,23 @@ CATALOGUE = """
     diff-quotient-no-square diff-power-not-lowered diff-power-no-factor diff-exp-as-power diff-sine-sign
     diff-constant-kept diff-f-for-fprime diff-chord diff-not-divided diff-h-outside diff-downhill
 
+    outer-swapped outer-elementwise inner-for-outer proj-length-once proj-not-divided proj-other-square proj-swapped
+    proj-scalar proj-residual proj-no-gram proj-columns-apart mips-nearest ana-inputs-kept ana-reversed ana-exchanged
+    ana-distance rank-smallest-first rank-from-1 svd-not-rooted svd-v-not-transposed svd-u-v-swapped
+    svd-error-not-rooted svd-error-spectral
+
+    lsm-no-log lsm-not-shifted-back lsm-log-each lik-no-log lik-sum lik-log-of-sum lik-mean lik-negative
+    lik-zeros-missing lik-std-as-variance lik-no-height lik-no-half lik-no-factorial
+
+    qkv-exchanged qkv-context-ignored qkv-context-queries kv-cache-unused kv-keys-prepended kv-bytes-keys-alone
+    kv-bytes-numbers kv-bytes-one-token flash-block-offset flash-no-rescale flash-rescale-inverted flash-not-carried
+    flash-block-softmax flash-block-maximum
+
+    linear-bias-missing linear-weights-transposed ffn-no-activation pe-missing unembed-not-transposed unembed-scaled
+    unembed-no-softmax conv-flipped conv-no-padding conv-padding-added conv-stride-ignored conv-dilation-ignored
+    conv-kernel-transposed conv-channels-apart rnn-no-state rnn-no-tanh rnn-sigmoid-for-tanh rnn-tanh-of-input
+    rnn-sigmoid-for-content rnn-gate-order lstm-gates-swapped gru-update-swapped gru-reset-before
+
     var-ddof var-is-std var-mean-abs var-no-center var-sum var-sign bayes-inverted bayes-no-evidence bayes-ignore-prior
     bayes-spec-for-fpr bayes-comp bayes-evidence-no-complement
 
@@ -269,6 +298,45 @@ def test_a_mistake_on_the_usual_route_is_not_looked_for_on_others() -> None:
 )
 def test_whole_numbers_of_another_shape_tell_a_mistake(answer: list[Any], mistake: str | None) -> None:
     assert ac.dot([1, 2, 3], [4, 5, 6]).check(answer)["dot"].mistake == mistake
+
+
+ROWS: dict[str, Any] = {"q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 2], [0, 1], [1, 0]], "v": [[1, 2], [3, 4], [5, 6]]}
+COUNTS: dict[str, Any] = {"observations": [1, 3, 2], "distribution": "poisson", "rate": 2}
+STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 0.8]], "wh": [[0.2, 1], [-0.7, 0.4]]}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "answer", "mistake"),
+    [
+        pytest.param("project", {"a": [1, 2], "onto": [3, 1]}, ["4.743", "1.581"], "proj-length-once", id="5/√10·b"),
+        pytest.param("project", {"a": [1, 2], "onto": [3, 1]}, "0.5000", "proj-scalar", id="5/10 alone"),
+        pytest.param("svd", {"a": [[3, 1], [1, 2]]}, ["13.090", "1.910"], "svd-not-rooted", id="of AᵀA"),
+        pytest.param("likelihood", {"observations": [1, 0, 1], "p": 0.7}, "0.1470", "lik-no-log", id="0.7·0.3·0.7"),
+        pytest.param("kv-cache", ROWS, [["1.000", "2.000"]] * 3, "mask-causal-align", id="the first value each time"),
+        pytest.param(
+            "kv-cache",
+            ROWS,
+            [["1.000", "2.000"], ["3.000", "4.000"], ["5.000", "6.000"]],
+            "kv-cache-unused",
+            id="the own value",
+        ),
+        pytest.param(
+            "conv",
+            {"x": [1, 2, 3.5, 4, 5, 7], "kernel": [1, 0, -1.5]},
+            ["2.00", "1.00", "-0.25", "1.00"],
+            "conv-flipped",
+            id="turned round",
+        ),
+        pytest.param("likelihood", COUNTS, "-1.8411", "lik-no-factorial", id="ln 64 − 6"),
+        pytest.param("likelihood", COUNTS | {"observations": [0, 1, 3]}, "-5.5000", None, id="counts from nowhere"),
+        pytest.param("rnn", STATES, ["0.4136", "0.2355"], "rnn-no-state", id="tanh(0.44), tanh(0.24)"),
+    ],
+)
+def test_what_is_worked_out_by_hand_along_a_mistake_is_told(
+    name: str, given: dict[str, Any], answer: Any, mistake: str | None
+) -> None:
+    solved = getattr(ac, name.replace("-", "_"))(**given)
+    assert solved.check(answer).steps[-1].mistake == mistake
 
 
 NUMERATOR = {
