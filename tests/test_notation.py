@@ -13,7 +13,7 @@ from attncalc.evaluate import evaluate
 from attncalc.graph import Node, constant
 from attncalc.graph import given as operand
 from attncalc.notation import formula, sizes, symbol
-from attncalc.ops import exp, power
+from attncalc.ops import exp, outer, power, root_of_sum, total
 from attncalc.steps import step
 
 
@@ -38,7 +38,7 @@ def test_so_does_its_latex(node: Node) -> None:
     assert read(from_latex(latex), LETTERS) == pytest.approx(value, rel=1e-9)
 
 
-X = operand("x", (Axis("n", 3),), "x")
+X, Y = operand("x", (Axis("n", 3),), "x"), operand("y", (Axis("m", 2),), "y")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,16 @@ SLOPE = step("∂L/∂k", operand("k", (Axis("m", 2), Axis("d", 3))))
             id="a fraction only in LaTeX, transposed",
         ),
         pytest.param(SLOPE**2, "∂L/∂k²", r"\left(\frac{\partial L}{\partial k}\right)^{2}", id="and squared"),
+        pytest.param(-outer(X, Y), "−x ⊗ y", r"-x \otimes y", id="an outer product, which binds as products do"),
+        pytest.param(
+            root_of_sum(total(X**2), X, 2), "√(Σ x²)", r"\sqrt{\sum_{n} x^{2}}", id="a square root, which has a sign"
+        ),
+        pytest.param(
+            root_of_sum(total(X**3), X, 3),
+            "(Σ x^3)^(1/3)",
+            r"\left(\sum_{n} x^{3}\right)^{1/3}",
+            id="another root, which is a power",
+        ),
         pytest.param(power(X, X / 2), "x^(x / 2)", r"x^{\frac{x}{2}}", id="raised in LaTeX, which holds it together"),
     ],
 )

@@ -88,13 +88,15 @@ def document_inputs(contents: JsonFile, operands: Sequence[Operand], called: str
     for key, value in inputs.items():
         if key == "labels" or value is None:
             continue
+        holder, held = inner, [key]
         if key == "weights" and "weights" not in names and isinstance(value, dict):
-            weights = JsonFile(contents.source, value, "inputs/weights/", value.get("labels"))
-            found |= {name: Found(weights, k) for k in weights.names if (name := _operand(k, names, contents, called))}
-        elif name := _operand(key, names, contents, called):
+            holder = JsonFile(contents.source, value, "inputs/weights/", value.get("labels"))
+            held = list(holder.names)
+        for each in held:
+            name = _operand(each, names, contents, called)
             if name in found:
-                raise InputError(f"{contents.source}: inputs hold {name} twice, once as {quoted(key)}")
-            found[name] = Found(inner, key)
+                raise InputError(f"{contents.source}: inputs hold {name} twice, once as {quoted(each)}")
+            found[name] = Found(holder, each)
     return found
 
 

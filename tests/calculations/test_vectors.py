@@ -299,6 +299,11 @@ def test_a_row_of_zeros_among_columns_is_no_zero_vector() -> None:
     assert_allclose(ac.project([1, 2, 3], [[1, 2], [1, 1], [0, 0]]).result, [1, 2, 0], rtol=1e-14)
 
 
+def test_dependent_columns_beside_independent_ones_are_told() -> None:
+    with pytest.raises(DomainError, match="columns depend on one another"):
+        ac.project([[1, 1], [1, 1]], [[[1, 0], [0, 1]], [[1, 2], [2, 4]]])
+
+
 ROOT = sympy.sqrt(2)
 DEPENDENT = {
     "numbers": [[1, 4, 7], [2, 5, 8], [3, 6, 9]],

@@ -92,6 +92,12 @@ def test_each_mistake_is_named_where_it_was_made(
     assert [*found(trace, steps, decimals).values()] == told
 
 
+def test_of_what_is_rounded_early_no_entry_is_called_wrong() -> None:
+    output = attention()["weights"].round(2) @ np.array(V, float)
+    (step,) = ATTENTION.check({"output": text(output, 3)}).steps
+    assert (step.verdict, step.to_dict(reveal=False)["cells"]) == ("rounded-early", [])
+
+
 def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> None:
     assert found(REGRESSION, regression(sign=-1), 2) == {
         "grad_w": "right",

@@ -94,6 +94,10 @@ CASES = {
     "the index of the pair": Case(
         "sinusoidal --n 4 --d 6", {}, columns([2 * (j // 2) / 6 for j in range(6)]), "right"
     ),
+    "within two parts in a hundred": Case("softmax --rtol 0.02", {"x": [1, 2]}, ["0.2730", "0.7270"], "right"),
+    "not within one": Case("softmax --rtol 0.01", {"x": [1, 2]}, ["0.2730", "0.7270"], "wrong"),
+    "within five thousandths": Case("softmax --atol 0.005", {"x": [1, 2]}, ["0.2730", "0.7270"], "right"),
+    "not within four": Case("softmax --atol 0.004", {"x": [1, 2]}, ["0.2730", "0.7270"], "wrong"),
     "ReLU where GELU was asked for": Case(
         "ffn --activation gelu", LAYER,
         texts(np.maximum(np.array(LAYER["x"]) @ LAYER["w1"], 0) @ LAYER["w2"], 3), "wrong", "gelu-relu", "convention",

@@ -150,6 +150,12 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         "name one: p.json#a/x",
     ),
     (
+        "an operand by itself, and again among the weights",
+        {"calculation": "multihead", "inputs": {"wq": [[1]], "weights": {"wq": [[2]]}}},
+        'p.json: inputs hold wq twice, once as "wq"',
+        "",
+    ),
+    (
         "a duplicate key",
         '{"calculation": "dot",\n "calculation": "norm"}',
         'p.json:2:2: the key "calculation" occurs twice in one object',

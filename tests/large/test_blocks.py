@@ -107,6 +107,20 @@ def test_the_number_of_cores_changes_nothing(monkeypatch: pytest.MonkeyPatch, co
         assert all(np.array_equal(again[node], value) for node, value in values.items())
 
 
+def test_float32_stays_float32() -> None:
+    """In the blocks of every axis, and in the entries of steps that are not kept, which have constants of their own."""
+    inputs = {name: Given(matrix(i, 6, 4)) for i, name in enumerate("qkv")}
+    found = write(Problem(load("attention"), inputs, {"bias": "alibi", "softcap": 5.0}), dtype="float32")
+    whole = evaluate(found.roots, found.values, dtype="float32", keep=lambda node: True)
+    for each in layouts(found.outputs):
+        values = evaluate_large(each, found.values, dtype="float32")
+        assert {value.dtype for value in values.values()} == {np.dtype("float32")}
+    for node in whole:
+        if node.op == "step":
+            some = entries(node, {axis: [1, 2] for axis in node.axes}, {}, found.values, "float32")
+            assert some.dtype == whole[node].dtype, node
+
+
 def test_progress_is_told() -> None:
     inputs = {name: Given(matrix(i, 30, 4)) for i, name in enumerate("qkv")}
     found = write(Problem(load("attention"), inputs, {"bias": "alibi"}))

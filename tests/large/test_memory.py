@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from attncalc.axes import Axis
 from attncalc.errors import TooLarge
+from attncalc.graph import Node, given
 from attncalc.large import memory
+from attncalc.large.layout import whole_bytes
+from attncalc.ops import exp, softmax
+from attncalc.plan import plan
 
 GIB = 2**30
+X = given("x", (Axis("n", 3), Axis("d", 4)))
 
 
 def place(root: Path, files: dict[str, str]) -> Path:
@@ -54,6 +60,22 @@ def test_without_control_groups_there_is_no_limit(tmp_path: Path) -> None:
 def test_what_is_there_is_told() -> None:
     found = memory.available()
     assert found is None or 0 < found < 2**60
+
+
+TABLES: list[tuple[str, Node, int]] = [
+    ("an operand, which is there already", X, 0),
+    ("what an operand gives", exp(X), 1),
+    ("a chain, of which a link and the next are there", exp(exp(exp(X))), 2),
+    ("a view, which takes no room", exp(X).T, 1),
+    ("a view, which holds what it shows", exp(exp(X).T), 2),
+    ("behind a view, when nobody needs it any more", exp(exp(exp(X).T)), 2),
+    ("what needs a second table while it is made", softmax(X), 2),
+]
+
+
+@pytest.mark.parametrize(("node", "tables"), [row[1:] for row in TABLES], ids=[row[0] for row in TABLES])
+def test_what_is_held_at_a_time_is_counted(node: Node, tables: int) -> None:
+    assert whole_bytes(plan([node]), 8) == tables * 8 * 12
 
 
 WAYS = {"float32": 500, "the result alone": 20}

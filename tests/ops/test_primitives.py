@@ -15,7 +15,7 @@ from reader import latex_fault
 
 from attncalc import axes as ax
 from attncalc.axes import Axis
-from attncalc.cells import Literal
+from attncalc.cells import Literal, Pick
 from attncalc.errors import NotExact, ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import OPS, Node
@@ -116,6 +116,12 @@ class TestEachExample:
         if node.row.flops == 0 and node.sources:
             there = {0.0, 1.0}.union(*(known[source].astype(float).flat for source in node.sources))
             assert set(known[node].astype(float).flat) <= there
+
+    def test_what_hands_entries_on_costs_nothing(self, op: str, example: Example) -> None:
+        node, operands = example.graph()
+        known = evaluate([node, *node.sources, *operands], example.values(operands), keep=lambda _: True)
+        places = (dict(zip(node.names, at, strict=True)) for at in np.ndindex(known[node].shape))
+        assert node.row.flops == 0 or not all(isinstance(cell_of(node, place, known), Pick) for place in places)
 
     def test_says_what_memory_its_value_takes(self, op: str, example: Example) -> None:
         node, operands = example.graph()
