@@ -14,7 +14,7 @@ from attncalc.calculations import load
 from attncalc.errors import OptionError
 from attncalc.inputs import to_given
 from attncalc.problem import Backward, Problem, solve
-from attncalc.text import both, either, visible
+from attncalc.text import amount, both, either, visible
 from attncalc.trace import Trace
 
 
@@ -44,7 +44,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     positional = [operand.name for operand in calculation.operands if operand.positional]
     if len(operands) > len(positional):
         raise OptionError(
-            f"{calculation.name} takes {len(positional)} operands by position ({', '.join(positional)}), "
+            f"{calculation.name} takes {amount(len(positional), 'operand')} by position ({', '.join(positional)}), "
             f"but {len(operands)} were given"
         )
     by_name = dict(zip(positional, operands, strict=False))

@@ -25,7 +25,7 @@ from attncalc.graph import Node
 from attncalc.laws import at_most, same, shuffled
 from attncalc.ops import affine, rename, repeat
 from attncalc.steps import note, step
-from attncalc.text import both
+from attncalc.text import amount, both
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
@@ -70,7 +70,8 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
         return K, V
     if head.size % theirs.size:
         raise ShapeError(
-            f"{head.size} query heads cannot share {theirs.size} key heads equally: {head.size} is no multiple of it"
+            f"{amount(head.size, 'query head')} cannot share {amount(theirs.size, 'key head')} equally: "
+            f"{head.size} is no multiple of it"
         )
     times = head.size // theirs.size
     shared = []

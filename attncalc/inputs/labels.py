@@ -46,7 +46,7 @@ def with_labels(
         raise InputError(f"{place} must be a list, or an object of axes and their lists")
     for axis, words in found.items():
         if len(words) != given.value.shape[axis]:
-            raise InputError(f"{place}: there are {len(words)} for an axis of size {given.value.shape[axis]}")
+            raise InputError(f"{place}: {len(words)} for an axis of size {given.value.shape[axis]}")
     return given._replace(labels=found)
 
 
