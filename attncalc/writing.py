@@ -214,12 +214,16 @@ def _must_be_there(problem: Problem) -> None:
     for name in problem.inputs:
         if name not in names and not (name == UPSTREAM.name and problem.backward):
             raise OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
-    missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
+    lacking = [o for o in calculation.operands if o.required and o.name not in problem.inputs]
+    missing = [o.name for o in lacking]
     if missing:
         needed = both(o.name for o in calculation.operands if o.required)
         hint = "" if problem.inputs else f"attncalc explain {problem.name} says what it takes, with an example"
         if calculation.declaration.families:
             hint = "--weights FILE may hold them by their names"
+        tables = {file for g in problem.inputs.values() for file, mark, _ in [g.source.partition("#")] if mark}
+        if len(tables) == 1 and len(lacking) == 1 and len(lacking[0].shapes[0]) == 2:  # the rows may be all from it
+            hint = f"--{missing[0]} {tables.pop()} gives {lacking[0].help}"
         raise OptionError(f"{problem.name} needs {needed}, but {both(missing)} {_is(missing)} missing", hint=hint)
 
 
