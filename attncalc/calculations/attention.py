@@ -137,7 +137,10 @@ def qkv(
 
     Q = X·W_Q, K = X·W_K, V = X·W_V; with a context, K and V are made from that instead.
     """
-    return project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V), keys="n")
+    Q, K, V = project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V), keys="n")
+    if Q.axes[-1].size != K.axes[-1].size:
+        note(f"queries have d_k={Q.axes[-1].size} and keys d_k={K.axes[-1].size}: scores Q·Kᵀ need both of one width")
+    return Q, K, V
 
 
 @calculation(
