@@ -69,10 +69,8 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
     if head is None or theirs is None or (theirs.name == "h" and theirs.size == head.size):
         return K, V
     if head.size % theirs.size:
-        raise ShapeError(
-            f"{amount(head.size, 'query head')} cannot share {amount(theirs.size, 'key head')} equally: "
-            f"{head.size} is no multiple of it"
-        )
+        queries, keys = amount(head.size, "query head"), amount(theirs.size, "key head")
+        raise ShapeError(f"{queries} cannot share {keys} equally: {head.size} is no multiple of it")
     times = head.size // theirs.size
     shared = []
     for part in (K, V):
@@ -138,8 +136,8 @@ def qkv(
     Q = X·W_Q, K = X·W_K, V = X·W_V; with a context, K and V are made from that instead.
     """
     Q, K, V = project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V), keys="n")
-    if Q.axes[-1].size != K.axes[-1].size:
-        note(f"queries have d_k={Q.axes[-1].size} and keys d_k={K.axes[-1].size}: scores Q·Kᵀ need both of one width")
+    if (ours := Q.axes[-1].size) != (theirs := K.axes[-1].size):
+        note(f"queries have d_k={ours} and keys d_k={theirs}: scores Q·Kᵀ need both of one width")
     return Q, K, V
 
 

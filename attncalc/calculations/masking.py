@@ -14,7 +14,6 @@ from attncalc.errors import DomainError, OptionError, ShapeError
 from attncalc.graph import Node, as_node, constants
 from attncalc.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
 from attncalc.steps import note, step
-from attncalc.text import amount
 from attncalc.trace import Step, Trace
 
 Causal = Annotated[bool, "a query sees itself and what comes before it"]
@@ -150,10 +149,7 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
     """The scores with −∞ where a query may not look, as a step, where there are such places."""
     n, m = scores.axes[-2:]
     if rules.causal and rules.causal_align == "start" and n.size != m.size:
-        note(
-            f"causal with n={amount(n.size, 'query', 'queries')} and m={amount(m.size, 'key')}: query i sees keys 0…i; "
-            f"--causal-align end lets the last query see every key"
-        )
+        note(f"causal, n={n.size}, m={m.size}: query i sees keys 0…i; --causal-align end lets the last query see all")
     hidden = as_seen(scores, M, rules)
     if hidden is scores:
         return scores
