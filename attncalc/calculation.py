@@ -64,6 +64,8 @@ class Operand(NamedTuple):
 
 UPSTREAM = Operand("upstream", "upstream", ((),), help="the gradient of the loss with respect to the result")
 """What every backward pass takes beside the calculation's own operands: of the result's shape, whatever that is."""
+WEIGHTS = "weights"
+"""The word for operands that come together by their names, as weights are usually stored."""
 
 
 class Range(NamedTuple):
@@ -213,6 +215,11 @@ class Calculation:
         from attncalc.library import solve_call
 
         return solve_call(self, operands, given)
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether several operands are weights, so that they may come together."""
+        return not self.operand(WEIGHTS) and sum(o.name.startswith("w") for o in self.operands) > 1
 
     def operand(self, name: str) -> Operand | None:
         """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""

@@ -10,7 +10,7 @@ from attncalc.axes import Axes, Axis
 from attncalc.calculation import Calculation, Operand
 from attncalc.errors import InputError, OptionError
 from attncalc.steps import note
-from attncalc.text import either, flag, near, quoted
+from attncalc.text import amount, either, flag, near, quoted
 from attncalc.trace import Given
 
 LONGEST_TEXT = 60
@@ -32,7 +32,7 @@ def numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tu
         known = {word: i for i, word in reversed([*enumerate(words)])}
         missing = next((word for word in g.value.flat if word not in known), None)
         if missing is not None:
-            fault = f"{operand.name}: {quoted(missing)} is not among the {len(words)} words of the vocabulary"
+            fault = f"{operand.name}: {quoted(missing)} is not among the {amount(len(words), 'word')} of the vocabulary"
             if not words:
                 fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: the rows have no labels"
             raise InputError(fault, hint=near(missing, words) if words else "give ids, or label the rows of the table")
@@ -41,7 +41,7 @@ def numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tu
     wrong = np.argwhere((ids < 0) | (ids >= into.size))
     if len(wrong):
         place = "".join(f"[{i}]" for i in wrong[0])
-        there = f"the vocabulary has {into.size} words, 0…{into.size - 1}"
+        there = f"the vocabulary has {amount(into.size, 'word')}, 0…{into.size - 1}"
         raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, but {there}")
     named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
     text = " ".join(named)

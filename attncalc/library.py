@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from attncalc.arrays import DTYPES
-from attncalc.calculation import UPSTREAM, Calculation
+from attncalc.calculation import UPSTREAM, WEIGHTS, Calculation
 from attncalc.calculations import load
 from attncalc.errors import OptionError
 from attncalc.inputs import to_given
 from attncalc.problem import Backward, Problem, solve
-from attncalc.text import both, either, visible
+from attncalc.text import amount, both, either, visible
 from attncalc.trace import Trace
 
 
@@ -27,13 +27,14 @@ def function(name: str) -> Calculation:
 
 
 def _signature(calculation: Calculation) -> Signature:
-    """Operands, options with their defaults, `dtype` and `round_to`."""
+    """Operands, options with their defaults, `weights` that hold several operands, `dtype` and `round_to`."""
     by_position = [
         Parameter(o.name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if o.required else None)
         for o in calculation.operands
         if o.positional
     ]
     by_name = {o.name: None for o in calculation.operands if not o.positional} | calculation.defaults
+    by_name |= {WEIGHTS: None} if calculation.has_weights else {}
     settings = {"dtype": "float64", "round_to": None}
     named = [Parameter(n, Parameter.KEYWORD_ONLY, default=default) for n, default in (by_name | settings).items()]
     return Signature([*by_position, *named], return_annotation=Trace)
@@ -44,7 +45,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     positional = [operand.name for operand in calculation.operands if operand.positional]
     if len(operands) > len(positional):
         raise OptionError(
-            f"{calculation.name} takes {len(positional)} operands by position ({', '.join(positional)}), "
+            f"{calculation.name} takes {amount(len(positional), 'operand')} by position ({', '.join(positional)}), "
             f"but {len(operands)} were given"
         )
     by_name = dict(zip(positional, operands, strict=False))
@@ -53,8 +54,11 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         raise OptionError(f"{calculation.name} was given {both(twice)} twice, by position and by name")
     settings = {name: check(named[name]) for name, check in _SETTINGS.items() if name in named}
     given = by_name | {name: value for name, value in named.items() if name not in settings}
-    if isinstance(given.get("weights"), Mapping) and calculation.operand("weights") is None:
-        given = dict(given.pop("weights")) | given
+    together = given.get(WEIGHTS)
+    if calculation.operand(WEIGHTS) is None and (
+        isinstance(together, Mapping) or (together is None and calculation.has_weights)
+    ):
+        given = dict(given.pop(WEIGHTS, None) or {}) | given
     for operand in calculation.operands:
         if operand.kind == "model" and given.get(operand.name) is not None:
             from attncalc.inputs.models import from_model  # one calculation has a model

@@ -125,6 +125,7 @@ def _once(
     """Evaluate a graph and record its steps."""
     named = steps(*written.roots)
     kind = kind_of(written.values, dtype)
+    labels_of = written.labels_of()
     compared = problem.backward is not None and problem.backward.gradcheck and not problem.backward.jacobian
     if is_large(written):
         from attncalc.large import run as large  # few runs are
@@ -133,7 +134,7 @@ def _once(
             kept = large.evaluated(written, kind, problem.name, asked)
             return _recorded(
                 written,
-                {node: large.recorded(node, kept, written.values, written.labels, kind) for node in named},
+                {node: large.recorded(node, kept, written.values, labels_of(node), kind) for node in named},
                 _notes(problem, written, kept) if asked is None else (),
             )
         large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
@@ -152,8 +153,9 @@ def _once(
         from attncalc.backward import gradchecks  # few calls ask for them
 
         checks = gradchecks(written)
-    labels = written.labels
-    recorded = {node: record(node, values, written.values, labels, drift.get(node), checks.get(node)) for node in named}
+    recorded = {
+        node: record(node, values, written.values, labels_of(node), drift.get(node), checks.get(node)) for node in named
+    }
     return _recorded(written, recorded, _notes(problem, written, values))
 
 

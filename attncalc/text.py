@@ -60,6 +60,12 @@ def listed(words: Iterable[str], most: int) -> str:
     return ", ".join(known if len(known) <= most else [*known[:most], "…"])
 
 
+def amount(number: int | str, noun: str, plural: str = "") -> str:
+    """`1 sheet`, `2 sheets`, `1,000 entries`: a count, or one that is written already, before its noun."""
+    said = number if isinstance(number, str) else f"{number:,}"
+    return f"{said} {noun if said == '1' else plural or noun + 's'}"
+
+
 def flag(name: str) -> str:
     """How an option is spelled on the command line: `causal_align` → `--causal-align`."""
     return "--" + name.replace("_", "-")

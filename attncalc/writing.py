@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,6 +53,16 @@ class Written(NamedTuple):
             if node.op == "rename" and node.args["old"] in labels:
                 labels.setdefault(node.args["new"], labels[node.args["old"]])
         return labels
+
+    def labels_of(self) -> Callable[[Node], Mapping[str, tuple[str, ...]]]:
+        """The labels around a node: where it is a part of an axis, or is made from one, those of its places."""
+        labels, nodes = self.labels, walk(*self.roots)
+        if all(node.op != "slice" for node in nodes):
+            return lambda node: labels
+        from attncalc.ops.parts import labels_of_parts  # most graphs take nothing apart
+
+        parts = labels_of_parts(nodes, labels)
+        return lambda node: labels | parts.get(node, {})
 
 
 def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
@@ -220,6 +230,9 @@ def _must_be_there(problem: Problem) -> None:
         hint = "" if problem.inputs else f"attncalc explain {problem.name} says what it takes, with an example"
         if calculation.declaration.families:
             hint = "--weights FILE may hold them by their names"
+        tables = {file for g in problem.inputs.values() for file, mark, _ in [g.source.partition("#")] if mark}
+        if len(tables) == len(missing) == 1 and (o := calculation.operand(missing[0])) and len(o.shapes[0]) == 2:
+            hint = f"--{o.name} {tables.pop()} gives {o.help}"
         raise OptionError(f"{problem.name} needs {needed}, but {both(missing)} {_is(missing)} missing", hint=hint)
 
 

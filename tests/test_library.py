@@ -188,10 +188,17 @@ def test_its_signature_is_what_it_takes(name: str) -> None:
     calculation = getattr(ac, name.replace("-", "_"))
     parameters = inspect.signature(calculation).parameters
     taken = {o.name for o in calculation.operands} | calculation.defaults.keys()
-    assert set(parameters) == taken | {"dtype", "round_to"}
+    assert set(parameters) == taken | {"dtype", "round_to"} | ({"weights"} if calculation.has_weights else set())
     required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
     assert required == {o.name for o in calculation.operands if o.required and o.positional}
     assert {n: p.default for n, p in parameters.items() if n in calculation.defaults} == calculation.defaults
+
+
+def test_weights_may_come_together() -> None:
+    one_by_one = {"w1": [[1, 2], [3, 4]], "w2": [[1, 0], [2, 1]]}
+    assert_allclose(ac.ffn([[1, 2]], weights=one_by_one).result, ac.ffn([[1, 2]], weights=None, **one_by_one).result)
+    with pytest.raises(ac.OptionError, match="no operand or option 'weights'"):
+        ac.dot([1], [2], weights=None)
 
 
 def test_help_speaks_of_the_calculation_and_not_of_its_class() -> None:

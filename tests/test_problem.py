@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,34 @@ class TestTrace:
     def test_gives_an_axis_its_labels_under_a_second_name_too(self) -> None:
         t = run("attention", q=Given(np.array(Q), labels={0: ("the", "cat")}))
         assert t.find("scores").labels == {"n": ("the", "cat"), "m": ("the", "cat")}
+
+    @pytest.mark.parametrize(
+        ("calculation", "words", "step", "labels"),
+        [
+            pytest.param("flash", (), "block 1/scores", {}, id="a first part needs none"),
+            pytest.param("flash", (), "block 2/scores", {"m": ("m=2",)}, id="a later one has its places"),
+            pytest.param("flash", (), "block 2/accumulator", {}, id="what is summed over it has none"),
+            pytest.param("flash", "abc", "block 1/scores", {"m": ("a", "b")}, id="words of a first part"),
+            pytest.param("flash", "abc", "block 2/scores", {"m": ("c",)}, id="words of a later one"),
+            pytest.param("kv-cache", (), "token 2/weights", {"n": ("n=1",)}, id="a part by part of another"),
+            pytest.param("kv-cache", "abc", "token 2/weights", {"n": ("b",), "m": ("a", "b")}, id="words of both"),
+            pytest.param("kv-cache", "abc", "output", {"n": ("a", "b", "c")}, id="parts put together again"),
+        ],
+    )
+    def test_gives_parts_of_an_axis_the_labels_of_their_places(
+        self, calculation: str, words: Sequence[str], step: str, labels: dict[str, tuple[str, ...]]
+    ) -> None:
+        keys = Given(np.eye(3), labels={0: tuple(words)} if words else {})
+        t = run(calculation, q=np.eye(3), k=keys, v=np.eye(3))
+        assert t.find(step).labels == labels
+
+    def test_gives_the_gradient_of_a_part_its_places(self) -> None:
+        t = ac.flash(np.eye(3), np.eye(3), np.eye(3)).grad()
+        assert t.find("block 2/grad_scores").labels == {"m": ("m=2",)}
+
+    def test_gives_an_axis_that_is_renamed_no_places_of_its_part(self) -> None:
+        t = ac.rnn([[1.0]], [[1.0] * 8], [[1.0] * 8] * 2, kind="lstm")
+        assert t.find("time step 1/cell").labels == {}
 
 
 class TestBackward:

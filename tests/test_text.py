@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncalc.text import both, either, listed, near, quoted, shape_text, visible
+from attncalc.text import amount, both, either, listed, near, quoted, shape_text, visible
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,22 @@ def test_what_is_visible_prints_and_stays_on_its_line(text: str) -> None:
     assert shown.isprintable()
     assert len(shown.splitlines()) <= 1
     shown.encode()  # no half characters
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (amount(0, "sheet"), "0 sheets"),
+        (amount(1, "sheet"), "1 sheet"),
+        (amount(2, "sheet"), "2 sheets"),
+        (amount(1, "entry", "entries"), "1 entry"),
+        (amount(1000, "entry", "entries"), "1,000 entries"),
+        (amount("1", "mark"), "1 mark"),
+        (amount("1.5", "mark"), "1.5 marks"),
+    ],
+)
+def test_a_count_agrees_with_its_noun(said: str, expected: str) -> None:
+    assert said == expected
 
 
 def test_quoted_text_is_cut_to_a_line() -> None:

@@ -25,7 +25,7 @@ from attncalc.graph import Node
 from attncalc.laws import at_most, same, shuffled
 from attncalc.ops import affine, rename, repeat
 from attncalc.steps import note, step
-from attncalc.text import both
+from attncalc.text import amount, both
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
@@ -69,9 +69,8 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
     if head is None or theirs is None or (theirs.name == "h" and theirs.size == head.size):
         return K, V
     if head.size % theirs.size:
-        raise ShapeError(
-            f"{head.size} query heads cannot share {theirs.size} key heads equally: {head.size} is no multiple of it"
-        )
+        queries, keys = amount(head.size, "query head"), amount(theirs.size, "key head")
+        raise ShapeError(f"{queries} cannot share {keys} equally: {head.size} is no multiple of it")
     times = head.size // theirs.size
     shared = []
     for part in (K, V):
@@ -136,7 +135,10 @@ def qkv(
 
     Q = X·W_Q, K = X·W_K, V = X·W_V; with a context, K and V are made from that instead.
     """
-    return project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V), keys="n")
+    Q, K, V = project_qkv(X, context, (W_Q, W_K, W_V), (b_Q, b_K, b_V), keys="n")
+    if (ours := Q.axes[-1].size) != (theirs := K.axes[-1].size):
+        note(f"queries have d_k={ours} and keys d_k={theirs}: scores Q·Kᵀ need both of one width")
+    return Q, K, V
 
 
 @calculation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import gcd
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -18,8 +19,11 @@ from attncalc.graph import Node, as_node, constant, given, named_size
 from attncalc.laws import at_most, same
 from attncalc.ops import listed, power, total
 from attncalc.steps import aside, building, label, note, output, step
+from attncalc.text import with_facts
 from attncalc.trace import Step, Trace
 
+WIDTH, HEADS = 512, 8
+"""Those of the original transformer, where no others are given."""
 PARTS = {
     "projections": ("self-attention/q", "self-attention/k", "self-attention/v", "self-attention/output"),
     "scores": ("self-attention/scores",),
@@ -85,6 +89,17 @@ REASONS = {
 EMBEDDING = "embedding"
 
 
+def _must_share(whole: str, size: int, part: str, count: int) -> None:
+    """Raise where a size cannot be shared equally; what nobody has given is told to be the default."""
+    if size % count:
+        facts = {"--d-model": WIDTH, "--heads": HEADS}
+        said = (
+            with_facts(f"{flag} {given}", "the default" if facts.get(flag) == given else "")
+            for flag, given in ((whole, size), (part, count))
+        )
+        raise OptionError(" cannot be shared equally among ".join(said), hint=f"{part} {gcd(size, count)} divides it")
+
+
 def _in_words(trace: Trace) -> Trace:
     """The bound as the word that it stands for."""
 
@@ -129,8 +144,8 @@ class Sizes(NamedTuple):
 def complexity(
     *,
     n: Annotated[int, "how many tokens", AT_LEAST_1] = 512,
-    d_model: Annotated[int, "the width of a token", AT_LEAST_1] = 512,
-    heads: Annotated[int, "how many heads", AT_LEAST_1] = 8,
+    d_model: Annotated[int, "the width of a token", AT_LEAST_1] = WIDTH,
+    heads: Annotated[int, "how many heads", AT_LEAST_1] = HEADS,
     kv_heads: Annotated[int | None, "how many key heads; as many as heads if not given", AT_LEAST_1] = None,
     layers: Annotated[int, "how many blocks", AT_LEAST_1] = 1,
     d_ffn: Annotated[int | None, "the width of the feed-forward network; 4·d_model if not given", AT_LEAST_1] = None,
@@ -158,13 +173,8 @@ def complexity(
     """
     kv_heads = heads if kv_heads is None else kv_heads
     d_ffn = 4 * d_model if d_ffn is None else d_ffn
-    if d_model % heads or heads % kv_heads:
-        whole, part = (
-            (("--d-model", d_model), ("--heads", heads))
-            if d_model % heads
-            else (("--heads", heads), ("--kv-heads", kv_heads))
-        )
-        raise OptionError(f"{whole[0]} {whole[1]} cannot be shared equally among {part[0]} {part[1]}")
+    _must_share("--d-model", d_model, "--heads", heads)
+    _must_share("--heads", heads, "--kv-heads", kv_heads)
     sizes = Sizes(n, d_model, heads, kv_heads, d_ffn, vocab)
     block, words = _block(sizes), _words(sizes)
     of_block, of_embedding = cost.by_step([block]), _of_embedding(sizes)

@@ -10,6 +10,7 @@ import numpy as np
 from attncalc.arrays import Array
 from attncalc.errors import DomainError
 from attncalc.steps import note
+from attncalc.text import amount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +114,7 @@ def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | 
     for at in np.argwhere(~there & (found != (np.nan if but is None else but))):
         entry = found[tuple(at)]
         raise DomainError(
-            f"{name}{spot(at)} = {entry:g} is not one of the {size} positions of {axis}, 0 to {size - 1}",
+            f"{name}{spot(at)} = {entry:g} is not one of the {amount(size, 'position')} of {axis}, 0 to {size - 1}",
             hint=f"they are counted from 0, so that the last is {size - 1}" if entry == size else "",
         )
 

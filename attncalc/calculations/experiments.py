@@ -11,6 +11,7 @@ from attncalc.errors import OptionError
 from attncalc.graph import Node, as_node, constants
 from attncalc.ops import listed, mean, over_all, peak, random_normal, root_of_sum, softmax, sqrt, total
 from attncalc.steps import group, label, note, output, step
+from attncalc.text import amount
 
 Trials = Annotated[int, "the number of trials for each", AT_LEAST_1]
 Seed = Annotated[int, "the seed of the random numbers: the same seed gives the same numbers", FROM_0_ON]
@@ -66,7 +67,8 @@ def concentration(
             farthest, nearest = output("farthest", peak(distance)), output("nearest", -peak(-distance))
             ratios.append(farthest / nearest)
     label("n", [str(size) for size in n])
-    note(f"{trials} pairs of vectors from N(0, 1) for each n, seed {seed}: the same seed draws the same vectors")
+    said = amount(trials, "pair")
+    note(f"{said} of vectors from N(0, 1) for each n, seed {seed}: the same seed draws the same vectors")
     center = _told("mean_cosine", listed(cosines, "n"), "no direction is preferred, so the angle is 90° on average")
     spread = _told(
         "spread", listed(spreads, "n"), "the standard deviation of the cosines: about 1/√n, smaller and smaller"
@@ -108,7 +110,8 @@ def scaling(
             scaled.append(mean(output("largest_scaled", peak(softmax(scores / sqrt(query.size("d_k")))))))
     sizes = Axis("dk", len(dk))
     label(sizes.name, [str(size) for size in dk])
-    note(f"{trials} queries and {KEYS} keys for each, from N(0, σ²) with σ = {float(sigma):g}, seed {seed}")
+    said = amount(trials, "query", "queries")
+    note(f"{said} and {KEYS} keys for each, from N(0, σ²) with σ = {float(sigma):g}, seed {seed}")
     predicted = constants(dk, sizes, "d_k") * as_node(sigma) ** 4
     predicted = _told(
         "predicted_variance", predicted, "variances add up: d_k products of variance σ⁴ each (their means must be 0)"

@@ -14,7 +14,7 @@ from attncalc.errors import OptionError
 from attncalc.graph import Node, Number, as_node, constants, named_size
 from attncalc.ops import index, log, maximum, minimum, pi, power, sqrt
 from attncalc.steps import note, step
-from attncalc.text import either, flag
+from attncalc.text import amount, either, flag
 
 if TYPE_CHECKING:
     from attncalc.calculations.rotation import Rotation
@@ -148,7 +148,7 @@ def _divisors(rotation: Rotation, pairs: Axis, length: int | None) -> Node:
     given = rotation.long_factor if long else rotation.short_factor
     assert given is not None
     if len(given) != pairs.size:
-        raise OptionError(f"{flag(name)} has {len(given)} numbers, but there are {pairs.size} pairs")
+        raise OptionError(f"{flag(name)} has {amount(len(given), 'number')} for {amount(pairs.size, 'pair')}")
     return constants(given, pairs, name)
 
 

@@ -149,10 +149,7 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
     """The scores with −∞ where a query may not look, as a step, where there are such places."""
     n, m = scores.axes[-2:]
     if rules.causal and rules.causal_align == "start" and n.size != m.size:
-        note(
-            f"causal with n={n.size} queries and m={m.size} keys: query i sees keys 0…i; --causal-align end lets "
-            f"the last query see every key"
-        )
+        note(f"causal, n={n.size}, m={m.size}: query i sees keys 0…i; --causal-align end lets the last query see all")
     hidden = as_seen(scores, M, rules)
     if hidden is scores:
         return scores

@@ -107,11 +107,12 @@ def kv_cache(
     Q, K, V = queries_keys_values("kv-cache", (Q, K, V), X, (W_Q, W_K, W_V), keys="n")
     _must_match("n", Q=Q, K=K, V=V)
     K, V = shared_heads(K, V, Q, None)
+    cached = rename(K, "n", "m"), rename(V, "n", "m")
     rows = []
     for t in range(Q.axes[-2].size):
         with group(f"token {t + 1}"):
             query = part_of(Q, "n", t, t + 1)
-            keys, values = (rename(part_of(kept, "n", 0, t + 1), "n", "m") for kept in (K, V))
+            keys, values = (part_of(kept, "m", 0, t + 1) for kept in cached)
             why = "only the new query is compared with the keys so far: one row instead of a whole table"
             scores = step("scores", query @ keys.T, why, about=ABOUT["scores"])
             weights = step(
@@ -124,7 +125,7 @@ def kv_cache(
             why = "keys and values are needed again for later tokens, queries are not"
             aside("cached_bytes", bytes * (keys.size("m") * width), why, about=ABOUT["cached"])
     whole = step("output", concat(rows, "n"), "the same rows that causal attention gives all at once")
-    apart = absolute(whole - _causal(Q, rename(K, "n", "m"), rename(V, "n", "m"), scale))
+    apart = absolute(whole - _causal(Q, *cached, scale))
     return whole, output("largest_difference", over_all(peak, apart), "from causal attention over all tokens at once")
 
 

@@ -15,6 +15,7 @@ from attncalc.graph import Node
 from attncalc.laws import alike_along_diagonals, at_most
 from attncalc.ops import absolute, bucket, index, keep_where, lookup, outer
 from attncalc.steps import note, step
+from attncalc.text import amount
 
 MOST_BUCKETS = 4096
 
@@ -86,7 +87,7 @@ def t5_bias(
     buckets = rows if buckets is None else buckets
     _check_buckets(buckets, max_distance, causal=causal)
     if table is not None and rows != buckets:
-        raise ShapeError(f"the table has {rows} rows, but there are {buckets} buckets")
+        raise ShapeError(f"the table has {amount(rows, 'row')} for {amount(buckets, 'bucket')}")
     axes = (Axis("n", n), Axis("m", m))
     relative = step(
         "relative_positions", index("m", axes, "j") - index("n", axes, "i"), "key − query: the past is negative"

@@ -24,7 +24,7 @@ from attncalc.ops import (
     sin,
 )
 from attncalc.steps import aside, step
-from attncalc.text import flag
+from attncalc.text import amount, flag
 from attncalc.trace import Step, Trace
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def first_places(table: Node, places: Axis) -> Node:
     """Learned positions: the first rows of their table, one for each token."""
     known, size = table.axes[-2][:2]
     if size < places.size:
-        raise ShapeError(f"there are {size} positions ({known}) for {places.size} tokens ({places.name})")
+        raise ShapeError(
+            f"{amount(size, 'position')} ({known}) cannot place {amount(places.size, 'token')} ({places.name})"
+        )
     return rename(part_of(table, known, 0, places.size), known, places.name)
 
 

@@ -14,6 +14,7 @@ from attncalc.graph import Node, constants
 from attncalc.laws import at_most, same
 from attncalc.ops import Slide, affine, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
 from attncalc.steps import group, label, note, output, step
+from attncalc.text import amount
 
 GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
 """The gates of each kind, in PyTorch's order: the columns of W_x and W_h hold them side by side."""
@@ -144,7 +145,9 @@ def rnn(
     wanted = max(len(GATES[kind]), 1) * width.size
     if gates.size != wanted:
         parts = f"{len(GATES[kind])}·h = {wanted}" if GATES[kind] else f"h = {wanted}"
-        raise ShapeError(f"wh has {gates.size} columns, and a {kind} network with h={width.size} needs {parts}")
+        raise ShapeError(
+            f"wh has {amount(gates.size, 'column')}, and a {kind} network with h={width.size} needs {parts}"
+        )
     if c_0 is not None and kind != "lstm":
         raise OptionError(f"c0 goes with --kind lstm, but the kind is {kind}")
     if kind == "gru" and b is not None:

@@ -21,7 +21,7 @@ from attncalc.loops import Growth
 from attncalc.ops import affine, concat, rename, take
 from attncalc.ops import ranking as best
 from attncalc.steps import group, step, words_of
-from attncalc.text import near
+from attncalc.text import amount, near
 from attncalc.trace import Step, Trace
 
 TURNS = Range(at_least=1, at_most=256)
@@ -73,7 +73,7 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...], size: int) ->
             raise OptionError(f"{flag} {token}: the vocabulary has no such word", hint=near(token, words))
         return words.index(token)
     if not 0 <= token < size:
-        raise OptionError(f"{flag} {token} is not among the {size} words of the vocabulary, 0…{size - 1}")
+        raise OptionError(f"{flag} {token} is not among the {amount(size, 'word')} of the vocabulary, 0…{size - 1}")
     return token
 
 

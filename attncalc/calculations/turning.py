@@ -10,6 +10,7 @@ from attncalc.errors import OptionError, ShapeError
 from attncalc.graph import Node
 from attncalc.ops import concat, cos, index, outer, part_of, rename, rotate, sin
 from attncalc.steps import output, step
+from attncalc.text import amount
 
 if TYPE_CHECKING:
     from attncalc.calculations.rotation import Rotation, Turning
@@ -32,7 +33,8 @@ def queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
     if positions is not None:
         if n.size != m.size:
             raise OptionError(
-                f"rope_positions apply to queries and keys alike, and there are {n.size} queries and {m.size} keys"
+                f"rope_positions apply to queries and keys alike, and there are "
+                f"{amount(n.size, 'query', 'queries')} and {amount(m.size, 'key')}"
             )
         i, j = positions, rename(positions, n.name, m.name)
     pairs = Axis("pair", rotated_dims(Q, rotation) // 2)

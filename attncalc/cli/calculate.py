@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperOption
 
+from attncalc.calculation import WEIGHTS
 from attncalc.calculations import load
 from attncalc.cli import sections, settings
 from attncalc.cli.command import Command, option
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from attncalc.problem import Backward
     from attncalc.trace import Given
 
-WEIGHTS = "weights"
 BY_NAME = "Operands, by name"
 WIDEST = 30  # what an option takes is spelled out beside its name up to here, else in its help
 
@@ -43,7 +43,7 @@ def build(calculation: Calculation, callback: Callable[..., int], summary: str, 
         *(_option(each) for each in calculation.options),
         *further,
     ]
-    if _has_weights(calculation):
+    if calculation.has_weights:
         own.append(option(WEIGHTS, "one file that holds all weights by name", value="FILE", section=BY_NAME))
     known = [
         *sections.output_options(),
@@ -132,11 +132,6 @@ def description(calculation: Calculation) -> str:
 def usage(calculation: Calculation) -> str:
     """The operands that come by position, those that may be left out in brackets: `q [k] [v]`."""
     return " ".join(o.name if o.required else f"[{o.name}]" for o in calculation.operands if o.positional)
-
-
-def _has_weights(calculation: Calculation) -> bool:
-    """Whether several operands are weights, which are usually stored in one file."""
-    return not calculation.operand(WEIGHTS) and sum(o.name.startswith("w") for o in calculation.operands) > 1
 
 
 def _operand(operand: Operand) -> TyperOption:

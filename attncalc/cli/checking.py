@@ -10,7 +10,7 @@ from attncalc.cli.command import Command
 from attncalc.cli.solving import problem_of
 from attncalc.errors import InputError, OptionError
 from attncalc.homework.pages import FORMATS, page
-from attncalc.text import quoted
+from attncalc.text import amount, quoted
 
 if TYPE_CHECKING:
     from attncalc.homework.comparing import Tolerance
@@ -46,8 +46,7 @@ def _check(words: Sequence[str], **given: Any) -> int:
 
     if len(words) != 2:
         raise OptionError(
-            f"check takes an answer and a document, but {len(words)} {'word was' if len(words) == 1 else 'words were'} "
-            f"given",
+            f"check takes an answer and a document, but {amount(len(words), 'word was', 'words were')} given",
             hint="attncalc check answer.json problem.json",
         )
     where = settings.target(given, FORMATS)

@@ -15,7 +15,7 @@ from attncalc.cli.progress import bar
 from attncalc.cli.solving import problem_of
 from attncalc.errors import InputError, OptionError
 from attncalc.homework.reports import REPORTS
-from attncalc.text import both, either
+from attncalc.text import amount, both, either
 
 if TYPE_CHECKING:
     from attncalc.homework.grading import Graded
@@ -112,7 +112,7 @@ def _say_unread(graded: Sequence[Graded]) -> None:
     """What makes the exit status 2, for whoever reads a report by machine; the table says why of each sheet."""
     unread = [one.student for one in graded if one.marked is None]
     if unread:
-        of = f"{len(graded)} {'sheet' if len(graded) == 1 else 'sheets'}"
+        of = amount(len(graded), "sheet")
         output.say("Error", f"{len(unread)} of {of} cannot be read: {both(unread, MOST_NAMED)}")
 
 

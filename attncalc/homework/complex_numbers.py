@@ -40,22 +40,29 @@ def split(text: str) -> tuple[str, str] | None:
 
 
 def literal(word: str, name: str) -> list[Any] | str | None:
-    """The entries of `1+2i, 1-2i` or `1+i 2; 0 3i`, typed as an answer, of `36%, 64%` too.
+    """The entries of `1+2i, 1-2i` or `1+i 2; 0 3i`, typed as an answer, of `36%, 64%` and `∞, 0` too.
 
     They may stand in brackets, as JSON has them. None where no entry is what operands have not; a lone letter may be
     the name of a file.
     """
-    if not re.search(r"[ijIJ%]", word) or word.strip().isalpha():
+    if not re.search(r"[ijIJ%∞]", word) or (word.strip().isalpha() and not _is_infinite(word.strip())):
         return None
     word = joined(word)
     entries = re.findall(r'[^\[\],;\s"]+', word)
-    found = [split(entry) is not None or (entry[-1] == "%" and is_number(entry[:-1])) for entry in entries]
+    found = [
+        split(entry) is not None or (entry[-1] == "%" and is_number(entry[:-1])) or _is_infinite(entry)
+        for entry in entries
+    ]
     if not any(found) or not all(there or is_number(entry) for there, entry in zip(found, entries, strict=True)):
         return None
     if word.lstrip().startswith("["):
         return nested(word, name)
     rows = [[part for cell in row.split(",") for part in cell.split() or [""]] for row in word.split(";")]
     return rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
+
+
+def _is_infinite(entry: str) -> bool:
+    return entry.casefold().lstrip("+-−") in ("inf", "infinity", "∞")
 
 
 def as_parts(value: Array) -> Array:

@@ -22,6 +22,7 @@ from attncalc.homework.verdicts import (
     Wrong,
 )
 from attncalc.numbers import format_number
+from attncalc.text import amount
 
 MOST_NAMED = MOST_MAPPED**2
 """So many wrong entries are named: all those of the largest map that a page draws."""
@@ -77,7 +78,7 @@ def _is_dump(answer: Answer) -> bool:
 def incomplete(blank: Array, wrong: Array) -> Finding:
     """An answer with entries that are left blank: missing where none of the others is wrong."""
     count = int(blank.sum())
-    hint = f"{count} {'entry is' if count == 1 else 'entries are'} not answered"
+    hint = f"{amount(count, 'entry is', 'entries are')} not answered"
     return Finding(UNEXPLAINED if wrong.any() else MISSING, hint=hint, wrong=located(blank | wrong))
 
 

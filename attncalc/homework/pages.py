@@ -11,7 +11,7 @@ from attncalc.digits import shortest
 from attncalc.homework.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
 from attncalc.numbers import format_number
 from attncalc.render.view import View
-from attncalc.text import visible
+from attncalc.text import amount, visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -54,7 +54,7 @@ def plain(marked: Marked) -> str:
 def summary(marked: Marked) -> str:
     """The verdict in a line: `wrong: 4 of 8 marks; first wrong at weights`."""
     where = f"; first wrong at {marked.first_wrong}" if marked.first_wrong else ""
-    return f"{marked.verdict}: {shortest(marked.score)} of {shortest(marked.out_of)} marks{where}"
+    return f"{marked.verdict}: {shortest(marked.score)} of {amount(shortest(marked.out_of), 'mark')}{where}"
 
 
 def blame(step: MarkedStep) -> str:
@@ -154,7 +154,7 @@ def _lines(marked: Marked) -> Iterator[str]:
     for step in marked.steps:
         found = step.finding
         yield f"step: {step.name}"
-        yield f"verdict: {found.verdict}, {marks(step)} marks"
+        yield f"verdict: {found.verdict}, {shortest(step.score)} of {amount(shortest(step.out_of), 'mark')}"
         told = (
             ("mistake", blame(step)),
             ("hint", found.hint),

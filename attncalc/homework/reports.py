@@ -16,7 +16,7 @@ from attncalc.homework.grading import Graded, hardest, tally
 from attncalc.homework.pages import blame, summary
 from attncalc.homework.verdicts import SOUND, WRONG, MarkedStep
 from attncalc.render.csv_ import harmless
-from attncalc.text import NARROWEST, visible
+from attncalc.text import NARROWEST, amount, visible
 
 REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html")
 UNREADABLE = "unreadable"
@@ -103,9 +103,8 @@ def counted(graded: Sequence[Graded]) -> str:
         reached, possible = (
             sum(part) / len(marked) for part in zip(*((m.score, m.out_of) for m in marked), strict=True)
         )
-        average = f"; {shortest(round(reached, 1))} of {shortest(round(possible, 1))} marks on average"
-    sheets = "1 sheet" if len(graded) == 1 else f"{len(graded)} sheets"
-    return f"{sheets}: {', '.join(parts)}{average}"
+        average = f"; {shortest(round(reached, 1))} of {amount(shortest(round(possible, 1)), 'mark')} on average"
+    return f"{amount(len(graded), 'sheet')}: {', '.join(parts)}{average}"
 
 
 def _json(graded: Sequence[Graded]) -> str:

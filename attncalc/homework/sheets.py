@@ -22,6 +22,7 @@ from attncalc.inputs.arrays import brackets
 from attncalc.inputs.contents import ArrayFile, TextFile
 from attncalc.inputs.csv_files import Row, blocks, is_text, table_rows
 from attncalc.inputs.held import read_found
+from attncalc.inputs.json_files import parse_json
 from attncalc.inputs.moves import indexed
 from attncalc.inputs.objects import JsonFile, plain
 from attncalc.inputs.resolve import find, read_word
@@ -62,10 +63,13 @@ class Sheet:
 
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
-    """The sheet, or the result alone, that a word of the command line means: a file, `-`, or numbers."""
-    if (complex_ := literal(word, ANSWER.name)) is not None:
-        return Sheet({"": answers.from_lists(complex_, brackets("", ANSWER.name))})
-    found = find(word, ANSWER, reading)
+    """The sheet, or the result alone, that a word of the command line means: a file, `-`, JSON or numbers."""
+    typed = literal(word, ANSWER.name)
+    found = find(word, ANSWER, reading) if typed is None or word.strip().isalpha() else None
+    if found is None and typed is not None:
+        return Sheet({"": answers.from_lists(typed, brackets("", ANSWER.name))})
+    if found is None and word.lstrip().startswith("{"):
+        return from_tree(parse_json(word, ANSWER.name), "")
     if found is None:
         given = read_word(word, ANSWER, reading, {})
         return Sheet({"": _as_read(given, ANSWER.name, table=not word.lstrip().startswith("["))})

@@ -12,7 +12,7 @@ import numpy as np
 
 from attncalc.errors import InputError
 from attncalc.inputs.entries import BOOLEANS_HINT, GAPS_HINT, Digits, parse_entry, vanishes
-from attncalc.text import quoted, visible
+from attncalc.text import amount, quoted, visible
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def index_of(flat: int, shape: Index) -> Index:
 
 
 def _entries(number: int) -> str:
-    return "no entries" if number == 0 else "1 entry" if number == 1 else f"{number} entries"
+    return amount(number, "entry", "entries") if number else "no entries"
 
 
 def spoken(item: Any) -> str:

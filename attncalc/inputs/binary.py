@@ -22,7 +22,7 @@ from attncalc.inputs.arrays import MAX_CELLS
 from attncalc.inputs.files import TORCH_HINT
 from attncalc.inputs.json_files import parse_json
 from attncalc.inputs.objects import plain
-from attncalc.text import quoted, shape_text
+from attncalc.text import amount, quoted, shape_text
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -89,7 +89,9 @@ def safetensors_members(open_file: Callable[[], BinaryIO], source: str) -> Loade
         file.seek(0)
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > min(size - 8, _MAX_TENSORS_HEADER):
-            raise InputError(f"{source} is not a safetensors file: its header does not fit in its {size} bytes")
+            raise InputError(
+                f"{source} is not a safetensors file: its header does not fit in its {amount(size, 'byte')}"
+            )
         try:
             text = file.read(length).decode()
         except UnicodeDecodeError:
@@ -150,7 +152,7 @@ def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str
     if not cells and math.prod(filter(None, shape)) > MAX_CELLS:  # NumPy makes no array of it, although it has no entry
         raise InputError(f"{source} is empty: its shape is {shape_text(shape)}")
     if cells * itemsize != present:
-        raise InputError(f"{source} claims {cells * itemsize:,} bytes of numbers, but there are {present:,}")
+        raise InputError(f"{source} claims {amount(cells * itemsize, 'byte')} of numbers, but there are {present:,}")
 
 
 def _checked_truth(array: Array, source: str) -> Array:
@@ -207,7 +209,7 @@ def _tensor_header(entry: Any, source: str) -> tuple[str, tuple[int, ...], tuple
         if not isinstance(numbers, list) or not all(type(number) is int and number >= 0 for number in numbers):
             raise InputError(f"{source}: the header does not give a shape and two offsets")
     if len(offsets) != 2:
-        raise InputError(f"{source}: the header gives {len(offsets)} offsets, not two")
+        raise InputError(f"{source}: the header gives {amount(len(offsets), 'offset')}, not two")
     if not isinstance(dtype, str) or dtype not in _TENSORS:
         raise InputError(f"{source} is stored as {quoted(str(dtype))}", hint=f"read are {', '.join(_TENSORS)}")
     return dtype, tuple(shape), (offsets[0], offsets[1])

@@ -13,7 +13,7 @@ from attncalc.errors import InputError
 from attncalc.inputs.arrays import Index, build
 from attncalc.inputs.entries import KEPT_DIGITS, is_number
 from attncalc.inputs.mends import is_misspelt, mend
-from attncalc.text import quoted, visible
+from attncalc.text import amount, quoted, visible
 
 if TYPE_CHECKING:
     from attncalc.calculation import Kind
@@ -168,7 +168,7 @@ def check_length(row: Row, first: Row, source: str) -> None:
     if not hint and len(row.cells) == len(first.cells) + 1 and not row.cells[-1]:
         hint = "take out the delimiter at the end of the line"
     raise InputError(
-        f"{source}:{row.line}: has {_cells(len(row.cells))} where line {first.line} has {len(first.cells)}",
+        f"{source}:{row.line}: has {amount(len(row.cells), 'cell')} where line {first.line} has {len(first.cells)}",
         hint=hint,
     )
 
@@ -253,7 +253,3 @@ def _as_floats(text: str, cells: list[str]) -> Sequence[str | float]:
 def _two(cells: Iterable[str]) -> str:
     """The first two cells, cut short."""
     return " and ".join(visible(cell, 20) for cell in islice(cells, 2))
-
-
-def _cells(number: int) -> str:
-    return "1 cell" if number == 1 else f"{number} cells"

@@ -9,7 +9,7 @@ from attncalc.axes import leading_names
 from attncalc.errors import InputError
 from attncalc.inputs.arrays import spoken
 from attncalc.inputs.names import matching
-from attncalc.text import quoted
+from attncalc.text import amount, quoted
 
 if TYPE_CHECKING:
     from attncalc.calculation import Operand
@@ -46,7 +46,7 @@ def with_labels(
         raise InputError(f"{place} must be a list, or an object of axes and their lists")
     for axis, words in found.items():
         if len(words) != given.value.shape[axis]:
-            raise InputError(f"{place}: there are {len(words)} for an axis of size {given.value.shape[axis]}")
+            raise InputError(f"{place}: {amount(len(words), 'label')} for an axis of size {given.value.shape[axis]}")
     return given._replace(labels=found)
 
 

@@ -12,7 +12,7 @@ from attncalc.inputs.entries import is_number
 from attncalc.inputs.literals import looks_numeric, read_literal
 from attncalc.inputs.mends import is_misspelt
 from attncalc.inputs.paths import FORMATS, is_folder, shown
-from attncalc.text import both, near, quoted
+from attncalc.text import amount, both, near, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ def _files_beside(path: str) -> dict[str, str]:
 def surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -> InputError:
     """The error for more words than operands; a shell may have split them."""
     name, many = call.calculation.name, len(positional)
-    given = f"{many} {'word was' if many == 1 else 'words were'} given"
+    given = f"{amount(many, 'word was', 'words were')} given"
     by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
     if not places and by_name:
         return InputError(
@@ -83,7 +83,7 @@ def surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) ->
         return InputError(
             f"{name} takes no operands by position, but {given}", hint=f"attncalc {name} --help lists what it takes"
         )
-    taken = f"{len(places)} {'operand' if len(places) == 1 else 'operands'} ({both(o.name for o in places)})"
+    taken = f"{amount(len(places), 'operand')} ({both(o.name for o in places)})"
     numeric = sum(looks_numeric(word) for word in positional)
     return InputError(
         f"{name} takes {taken}, but {given}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,40 @@ def part_of(x: Node, over: str, start: int, stop: int) -> Node:
     """The places from `start` up to, not including, `stop` along an axis."""
     whole = start == 0 and stop == find(x.axes, over).size
     return x if whole else Node("slice", x, over=over, start=start, stop=stop)
+
+
+def labels_of_parts(
+    nodes: Iterable[Node], words: Mapping[str, tuple[str, ...]]
+) -> dict[Node, dict[str, tuple[str, ...]]]:
+    """The labels of parts of an axis, of nodes in order: the words of their places, or `m=2` where it has none."""
+    found: dict[Node, dict[str, tuple[str, ...]]] = {}
+    for node, starts in _starts(nodes).items():
+        found[node] = {}
+        for axis in node.axes:
+            if (start := starts.get(axis.name)) is not None:
+                said = words.get(axis.name, ())[start : start + axis.size]
+                numbers = tuple(f"{axis.name}={start + i}" for i in range(axis.size)) if start else ()
+                found[node][axis.name] = said if len(said) == axis.size else numbers
+    return found
+
+
+def _starts(nodes: Iterable[Node]) -> dict[Node, dict[str, int]]:
+    """Where the parts of an axis begin, in what is made from them too; an axis that gets another name begins anew."""
+    found: dict[Node, dict[str, int]] = {}
+    for node in nodes:
+        if node.op != "slice" and found.keys().isdisjoint(node.sources):
+            continue
+        told = {
+            (axis.name, found[source][axis.name])
+            for source in node.sources
+            for axis in source.axes
+            if axis in node.axes and axis.name in found.get(source, {})
+        }
+        found[node] = {name: at for name, at in told if sum(name == other for other, _ in told) == 1}
+        if node.op == "slice":
+            before = found.get(node.sources[0], {}).get(node.args["over"], 0)
+            found[node][node.args["over"]] = before + node.args["start"]
+    return found
 
 
 def _sliced(args: dict[str, Any], x: Axes) -> Axes:

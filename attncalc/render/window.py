@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.numbers import texts
 from attncalc.render.view import View
-from attncalc.text import visible
+from attncalc.text import amount, visible
 from attncalc.trace import Step
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def is_words(step: Step) -> bool:
 
 def left_out(hidden: Iterable[tuple[int, str]]) -> str:
     """`22 more columns and 3 more rows`; "" where nothing is."""
-    parts = [f"{count} more {thing}{'s' * (count > 1)}" for count, thing in hidden if count]
+    parts = [amount(count, f"more {thing}") for count, thing in hidden if count]
     return " and ".join(parts)
 
 

@@ -259,6 +259,13 @@ def test_one_matrix_alone_attends_to_itself_and_says_so() -> None:
     assert "only q was given, as one matrix: keys = queries and values = keys" in t.notes
 
 
+def test_queries_and_keys_of_two_widths_are_told() -> None:
+    x, narrow, wide = np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 3))
+    said = "queries have d_k=3 and keys d_k=2: scores Q·Kᵀ need both of one width"
+    assert ac.qkv(x, wide, narrow, narrow).notes == (said,)
+    assert ac.qkv(x, wide, wide, narrow).notes == ()
+
+
 def test_causal_with_other_sizes_says_how_it_is_aligned() -> None:
     wide = drawn(q=(2, 3), k=(4, 3), v=(4, 3))
     assert any("--causal-align end" in note for note in ac.attention(**wide, causal=True).notes)

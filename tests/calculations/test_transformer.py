@@ -146,7 +146,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"target": [0], "model": {**MODEL, "encoder": [{"wquery": [[1]]}]}}, 'nothing called "encoder 1/wquery"'),
     ({"target": [0], "model": {**MODEL, "encoder_norm": {}}}, "encoder_norm is empty"),
     ({"target": [0], "model": {**MODEL, "extra": np.eye(2)}}, 'nothing called "extra"'),
-    ({"target": [0], "model": {**MODEL, "vocabulary": ["one"]}}, "there are 1 for an axis of size 12"),
+    ({"target": [0], "model": {**MODEL, "vocabulary": ["one"]}}, "vocabulary: 1 label for an axis of size 12"),
     ({"target": [0], "model": [1, 2]}, "not an object that holds a model"),
 ]
 

@@ -431,6 +431,18 @@ CALLS = {
         ),
         "a is turned round by --transpose: leave a out of it",
     ),
+    "analogy cat dog cat --data words.csv": (
+        "analogy needs a, b, c and vocabulary, but vocabulary is missing",
+        "--vocabulary words.csv gives the vectors to search, one a row",
+    ),
+    "complexity --d-model 4": (
+        "--d-model 4 cannot be shared equally among --heads 8 (the default)",
+        "--heads 4 divides it",
+    ),
+    "complexity --kv-heads 6 --heads 9 --d-model 9": (
+        "--heads 9 cannot be shared equally among --kv-heads 6",
+        "--kv-heads 3 divides it",
+    ),
     "matmul 1,2": (
         "matmul needs a and b, but b is missing",
         "",

@@ -57,6 +57,9 @@ def test_parts(text: str, parts: tuple[str, str] | None) -> None:
         ("1 2", None),
         ("i.csv", None),
         ("i", None),
+        ("inf", "inf"),
+        ("∞, -∞", ["∞", "-∞"]),
+        ("nan", None),
         ('[["1+i", "2"], [0, "-i"]]', [["1+i", "2"], ["0", "-i"]]),
         ("[1 + i, 1 - i]", ["1+i", "1-i"]),
         ('["hi", 1]', None),
@@ -153,6 +156,39 @@ def test_stored_arrays(trace: Any, stored: Any, part: str, verdict: str, tmp_pat
         np.save(path, stored)
     sheet = read_sheet(f"{path}{part}", Reading())
     assert Marker(Key(trace.problem)).mark(sheet).verdict == verdict
+
+
+BEYOND = ac.kl([1, 0], [0, 1])
+"""Its divergence is ∞."""
+EVEN = ac.kl([0.5, 0.5], [0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("trace", "word", "verdict"),
+    [
+        (BEYOND, "inf", "right"),
+        (BEYOND, "∞", "right"),
+        (BEYOND, "-inf", "wrong"),
+        (BEYOND, "1", "wrong"),
+        (BEYOND, '{"terms": ["∞", 0], "divergence": "inf"}', "right"),
+        (EVEN, "inf", "wrong"),
+        (EVEN, '{"steps": {"divergence": 0}}', "right"),
+        (EVEN, '{"steps": {"divergence": 1}}', "wrong"),
+    ],
+)
+def test_what_is_typed(trace: Any, word: str, verdict: str) -> None:
+    assert Marker(Key(trace.problem)).mark(read_sheet(word, Reading())).verdict == verdict
+
+
+def test_a_typed_sheet_that_is_cut_says_where() -> None:
+    with pytest.raises(InputError, match=r"answer:1:14: the text ends"):
+        read_sheet('{"terms": [1,', Reading())
+
+
+def test_a_file_is_not_hidden_by_a_number_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inf.json").write_text("1")
+    monkeypatch.chdir(tmp_path)
+    assert read_sheet("inf", Reading()).source == "inf.json"
 
 
 def test_a_part_of_a_saved_result_may_be_complex(tmp_path: Path) -> None:
