@@ -14,7 +14,7 @@ from attncalc.calculation import UPSTREAM, Calculation, Operand, layer_of
 from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
 from attncalc.graph import Node, Number, given, walk
 from attncalc.loops import Growth, Loop
-from attncalc.ops.kernels import number
+from attncalc.ops.kernels import has_letters, number
 from attncalc.steps import building
 from attncalc.text import both, near
 from attncalc.trace import Given
@@ -265,7 +265,7 @@ def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dty
 
 def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:
     """Operands that may be stored the other way: those that PyTorch's Linear keeps so together, then each by itself."""
-    matrices = [name for name, g in inputs.items() if g.value.ndim >= 2]
+    matrices = [name for name, g in inputs.items() if g.value.ndim >= 2 and not has_letters(g.value)]
     stored = [name for name in matrices if inputs[name].source.endswith(".weight")]
     return [*([stored] if stored else []), *([name] for name in matrices)]
 

@@ -82,7 +82,12 @@ def carry_out(
         named, words = {name: word for name, word in spoken.items() if name not in shapes}, ()
     gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
     inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
-    problem = Problem(calculation, inputs, gathered.options, backward)
+    held = gathered.options
+    if backward:
+        from attncalc.inputs.derivatives import asked
+
+        backward, held = asked(backward, held)
+    problem = Problem(calculation, inputs, held, backward)
     if given["check"] is not None:
         from attncalc.cli.checking import check_and_show, key_to
 

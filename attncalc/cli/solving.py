@@ -23,7 +23,12 @@ def problem_of(document: Document) -> Problem:
     from attncalc.problem import Problem, told_apart
 
     name, backward = told_apart(document.calculation)
-    return Problem(load(name), document.inputs, document.options, backward)
+    options = document.options
+    if backward:
+        from attncalc.inputs.derivatives import asked
+
+        backward, options = asked(backward, options)
+    return Problem(load(name), document.inputs, options, backward)
 
 
 def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:

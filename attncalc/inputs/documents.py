@@ -105,10 +105,16 @@ def document_options(contents: JsonFile, calculation: Calculation) -> dict[str, 
     options = contents.tree.get("options", {})
     if not isinstance(options, dict):
         raise InputError(f"{contents.source}: options is {spoken(options)}, not an object")
-    found = {}
+    found: dict[str, Any] = {}
+    called = str(contents.tree.get("calculation"))
     for key, value in options.items():
         name = key.replace("-", "_")
         option = calculation.option(name)
+        if option is None and called.startswith(BACKWARD) and name in ("wrt", "gradcheck"):
+            from attncalc.inputs.derivatives import own_option  # few documents ask for it
+
+            found[name] = own_option(name, value, f"{contents.source}: options/{key}")
+            continue
         if option is None and isinstance(value, bool) and calculation.opposite(name):
             found[name] = value
             continue

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 8  # objects in one another around the only array
 _NO_ARRAYS = ("labels", "options")  # keys of an object that hold none
+_SAID_AGAIN = (("steps/", "outputs/"), ("steps/", "exact/"), ("outputs/", "exact/"))  # of a saved result
 
 
 class Entry(NamedTuple):
@@ -153,7 +154,8 @@ class JsonFile(NamedTuple):
             return entries[name]
         folded = name.casefold()
         tails = {path for path in entries if path.casefold() == folded or path.casefold().endswith("/" + folded)}
-        tails -= {path for path in tails if path.startswith("outputs/") and "steps" + path[7:] in tails}
+        for kept, again in _SAID_AGAIN:
+            tails -= {path for path in tails if path.startswith(again) and kept + path.removeprefix(again) in tails}
         if len(tails) > 1:
             raise InputError(f"{self.source}: {quoted(name)} occurs in several places: {', '.join(sorted(tails))}")
         if not tails:

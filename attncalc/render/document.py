@@ -28,12 +28,14 @@ def page(trace: Trace, view: View) -> str:
 def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
     """The document as what JSON is made of: dictionaries, lists, texts, numbers."""
     view = view or View()
+    asked = trace.problem.backward._asdict() if trace.problem and trace.problem.backward else {}
+    own = {name: encode(value) for name, value in asked.items() if value and name != "jacobian"}
     result: dict[str, Any] = {
         "attncalc": VERSION,
         "calculation": trace.calculation,
         "inputs": {name: encode(_as_given(trace, name, operand)) for name, operand in trace.inputs.items()},
         "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
-        "options": {name: encode(value) for name, value in trace.options.items()},
+        "options": {name: encode(value) for name, value in trace.options.items()} | own,
         "steps": [_step(step, view) | _told(step, trace) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},

@@ -26,8 +26,7 @@ CASES = re.compile(rf"(\\left\({INNERMOST}\\right\)|{INNERMOST})")
 def page(trace: Trace, view: View) -> str:
     """The trace to put into a document, or as a document; with `quiet` or `get` one value alone."""
     if view.bare:
-        links = value(as_read(asked_for(trace, view)), view).links
-        parts = [_display(link.latex) if view.standalone else link.latex for link in links]
+        parts = _alone(as_read(asked_for(trace, view)), view)
     elif view.cells:
         parts = list(_cells(trace, view))
     else:
@@ -44,6 +43,30 @@ def equations(trace: Trace, view: View) -> str:
         formula = [Link(item.step.latex, 0)] if item.step.latex and not item.again else []
         lines += _equations(item.step, [*formula, *value(item.step, view).links])
     return "$$\\begin{aligned}\n  " + " \\\\[1ex]\n  ".join(lines) + "\n\\end{aligned}$$"
+
+
+def _alone(step: Step, view: View) -> list[str]:
+    """A value by itself: what it equals stands behind it, and an entry that is listed stands behind its place."""
+    links = value(step, view).links
+    wide = sum(link.width for link in links if not link.below or _is_listed(link)) > LINE
+    if view.standalone and (any(map(_is_listed, links)) or (wide and not view.everything)):
+        return ["\\begin{align*}\n  " + " \\\\\n  ".join(_equations(step, links)) + "\n\\end{align*}"]
+    parts: list[str] = []
+    for link in links:
+        if _is_listed(link):
+            parts.append(f"{_named(step, link)} = {link.latex}")
+        elif link.relation == CONTINUED:
+            parts[-1] += f" {link.latex}"
+        elif parts and not link.below and not view.everything:  # which shows a wide matrix in pieces
+            parts[-1] += f" {link.relation} {link.latex}"
+        else:
+            parts.append(link.latex)
+    return [_display(part) for part in parts] if view.standalone else parts
+
+
+def _is_listed(link: Link) -> bool:
+    """Whether it is one entry at its place, and not a matrix of a stack."""
+    return link.below.replace(",", "").isdigit()
 
 
 def _document(body: str) -> str:

@@ -323,6 +323,8 @@ class TestGrad:
 SAVED = {
     "a calculation": ["cosine", "1,2", "3,4", "--distance"],
     "a backward pass": ["grad", "dot", "1,2", "3,4", "--upstream", "2"],
+    "a backward pass of one operand, compared": ["grad", "dot", "1,2", "3,4", "--wrt", "b", "--gradcheck"],
+    "a Jacobian of one operand": ["jacobian", "dot", "1,2", "3,4", "--wrt", "b"],
 }
 
 
@@ -331,6 +333,15 @@ class TestRun:
     def test_evaluates_a_saved_result_again(self, run: Run, tmp_path: Path, words: Sequence[str]) -> None:
         stdout(run, *words, "-o", "saved.json")
         assert stdout(run, "run", "saved.json", "-f", "json") == (tmp_path / "saved.json").read_text(encoding="utf-8")
+
+    def test_marks_an_answer_by_the_gradient_that_was_asked_for(self, run: Run) -> None:
+        stdout(run, "grad", "dot", "1,2", "3,4", "--wrt", "b", "-o", "saved.json")
+        assert stdout(run, "check", "1,2", "saved.json", "-f", "plain").endswith("right: 2 of 2 marks\n")
+
+    @pytest.mark.parametrize(("words", "gradient"), [([], "1,2"), (["--wrt", "a"], "3,4")])
+    def test_a_call_of_its_own_wins(self, run: Run, words: Sequence[str], gradient: str) -> None:
+        stdout(run, "grad", "dot", "1,2", "3,4", "--wrt", "b", "-o", "saved.json")
+        assert stdout(run, "grad", "dot", "saved.json", *words, "-f", "csv") == gradient + "\n"
 
     def test_reads_standard_input(self, run: Run, problem: Path) -> None:
         assert stdout(run, "run", "-", "-qd1", "-f", "plain", input=problem.read_text()).splitlines()[0] == "3.0 4.0"

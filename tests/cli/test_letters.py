@@ -30,6 +30,7 @@ REFUSED = {
     "what is drawn": (("scaling",), "numbers that are drawn at random have no closed form"),
     "a shape without entries": (("matmul", "0x3", "3x2"), "a would have no letters: its shape is 0 × 3"),
     "more shapes than operands": (("dot", "3", "3", "3"), "dot takes 2 operands (a and b), but 3 words were given"),
+    "shapes that clash, of which none is stored": (("matmul", "2x3", "2x3"), "(2×3)(2×3) (all from letters)\n"),
 }
 
 
@@ -38,3 +39,4 @@ def test_what_has_no_letters_is_told(run: Run, words: tuple[str, ...], said: str
     done = run(*words, "--symbolic")
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+    assert "--transpose" not in done.stderr

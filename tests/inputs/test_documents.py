@@ -132,6 +132,24 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         "did you mean causal?",
     ),
     (
+        "an option of derivatives without one",
+        PROBLEM | {"options": {"gradcheck": True}},
+        'p.json: attention has no option "gradcheck"',
+        "it has causal, causal_align",
+    ),
+    (
+        "a gradient check that is no switch",
+        {"calculation": "grad dot", "inputs": {}, "options": {"gradcheck": 1}},
+        "p.json: options/gradcheck is 1, not true or false",
+        "",
+    ),
+    (
+        "gradients that are no names",
+        {"calculation": "grad dot", "inputs": {}, "options": {"wrt": None}},
+        "p.json: options/wrt is null, not a list of operands' names",
+        "",
+    ),
+    (
         "an option that is no number",
         PROBLEM | {"options": {"scale": "1/0"}},
         'p.json: options/scale: "1/0" divides by zero',

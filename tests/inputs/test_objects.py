@@ -121,7 +121,8 @@ SAVED = {
         {"name": "output", "axes": ["n", "d_v"], "value": [[7, 8]], "labels": {"n": ["cat"]}},
         {"name": "large", "summary": {"shape": [9, 9]}},
     ],
-    "outputs": {"output": [[7, 8]], "weights": [[0.5, 0.5]]},
+    "outputs": {"output": [[7, 8]], "weights": [[0.5, 0.5]], "angle": 30},
+    "exact": {"output": [["7", "8"]], "angle": "30", "scores": [["5", "6"]]},
     "result": [[7, 8]],
 }
 
@@ -133,6 +134,8 @@ PICKS: list[tuple[str, Any, dict[int, tuple[str, ...]], str]] = [
     ("q.json#steps/Scores", [[5, 6]], {0: ("cat",), 1: ("x", "y")}, "q.json#steps/scores"),
     ("q.json#output", [[7, 8]], {0: ("cat",)}, "q.json#steps/output"),
     ("q.json#outputs/weights", [[0.5, 0.5]], {}, "q.json#outputs/weights"),
+    ("q.json#angle", 30, {}, "q.json#outputs/angle"),
+    ("q.json#exact/angle", 30, {}, "q.json#exact/angle"),
     ("q.json#layer 1/self/weights", [[0.5, 0.5]], {}, "q.json#steps/layer 1/self/weights"),
     ("q.json#k", [[0, 1]], {0: ("cat",)}, "q.json#inputs/k"),
     ("q.json#inputs/q", [[1, 0]], {0: ("cat",)}, "q.json#inputs/q"),

@@ -233,6 +233,30 @@ def test_quiet_and_get_give_the_matrix_alone(attention: Trace) -> None:
     assert not fault(latex.page(attention, View(get="weights", standalone=True)))
 
 
+HALF = r"\begin{bmatrix} \frac{1}{2} & 1 \end{bmatrix} = \begin{bmatrix} 0.5 & 1 \end{bmatrix}"
+BY_ITSELF: dict[str, tuple[Any, str, str]] = {
+    "a number": ("sqrt(2)", "", r"\sqrt{2} \approx 1.4142"),
+    "a vector": (["1/2", "1"], "n", HALF),
+    "a stack": ([[["1/2", "1"]], [["1/2", "1"]]], "h n m", f"{HALF}\n{HALF}"),
+    "entries too wide for a matrix": (
+        ["pi", "+".join(f"q{i}" for i in range(30))],
+        "n",
+        "{\\text{x}}_{0} = \\pi \\approx 3.1416\n{\\text{x}}_{1} = "
+        + " + ".join(f"q{i}" for i in sorted(range(30), key=str)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("entries", "axes", "expected"), BY_ITSELF.values(), ids=BY_ITSELF)
+def test_an_exact_value_by_itself(make: Any, entries: Any, axes: str, expected: str) -> None:
+    import sympy
+
+    step = make.step("x", np.vectorize(sympy.sympify, otypes=[object])(entries), axes)
+    trace = make.trace(step)
+    assert latex.page(trace, View(quiet=True)).replace(" {}+", " +").splitlines() == expected.splitlines()
+    assert not fault(latex.page(trace, View(quiet=True, standalone=True)))
+
+
 def test_a_scalar_is_a_chain_of_equations(dot: Trace) -> None:
     made = dot.steps[1]._replace(notation=lambda: Notation("dot", "a·b", latex="a b", symbol_latex=r"\text{dot}"))
     page = latex.page(dot._replace(steps=(made,), outputs=(made,)), View())
