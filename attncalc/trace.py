@@ -46,6 +46,10 @@ class Origin(NamedTuple):
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
+LETTERS = "letters"
+"""The source of an operand that has no numbers."""
+
+
 class Given(NamedTuple):
     """An operand as it was given."""
 

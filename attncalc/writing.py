@@ -11,12 +11,12 @@ from attncalc import notation
 from attncalc.arrays import Array
 from attncalc.binding import Bound, bind
 from attncalc.calculation import UPSTREAM, Calculation, Operand, layer_of
-from attncalc.errors import AttncalcError, NoGradient, OptionError, ShapeError
+from attncalc.errors import NoGradient, OptionError, ShapeError
 from attncalc.graph import Node, Number, given, walk
 from attncalc.loops import Growth, Loop
-from attncalc.ops.kernels import has_letters, number
+from attncalc.ops.kernels import number
 from attncalc.steps import building
-from attncalc.text import both, near
+from attncalc.text import both
 from attncalc.trace import Given
 
 if TYPE_CHECKING:
@@ -80,11 +80,18 @@ def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None
     Where values say how far a graph grows, `rounding` is applied to those of its steps.
     """
     options = problem.settled
-    _must_be_there(problem)
+    there = problem.inputs.keys() - ({UPSTREAM.name} if problem.backward else set())
+    known = {operand.name for operand in problem.calculation.operands_in(problem.inputs)}
+    if not {operand.name for operand in problem.calculation.operands if operand.required} <= there <= known:
+        from attncalc.refusals import unlike_declared  # few calls are refused
+
+        raise unlike_declared(problem)
     try:
         return _write(problem, problem.inputs, options, dtype, rounding)
     except ShapeError as error:
-        raise _explained(error, problem, options, dtype) from None
+        from attncalc.refusals import explained
+
+        raise explained(error, problem, lambda inputs: _write(problem, inputs, options, dtype)) from None
 
 
 def _write(
@@ -208,79 +215,15 @@ def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> 
     for i in range(1, max((layer_of(n)[1] for n in nodes if layer_of(n)[0] == stack), default=0) + 1):
         missing = [o.name for o in layer if o.required and f"{stack} {i}/{o.name}" not in nodes]
         if missing:
-            raise OptionError(f"{stack} {i} needs {both(missing)}, which {_is(missing)} missing")
+            raise OptionError(
+                f"{stack} {i} needs {both(missing)}, which {'is' if len(missing) == 1 else 'are'} missing"
+            )
         yield {o.name: nodes.get(f"{stack} {i}/{o.name}") for o in layer}
 
 
 def _named(g: Given, node: Node) -> Given:
     """The operand with the symbol by which formulas speak of it."""
     return g._replace(symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
-
-
-def _must_be_there(problem: Problem) -> None:
-    """Every operand known, every required one given."""
-    calculation = problem.calculation
-    names = [operand.name for operand in calculation.operands_in(problem.inputs)]
-    for name in problem.inputs:
-        if name not in names and not (name == UPSTREAM.name and problem.backward):
-            raise OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
-    missing = [o.name for o in calculation.operands if o.required and o.name not in problem.inputs]
-    if missing:
-        needed = both(o.name for o in calculation.operands if o.required)
-        hint = "" if problem.inputs else f"attncalc explain {problem.name} says what it takes, with an example"
-        if calculation.declaration.families:
-            hint = "--weights FILE may hold them by their names"
-        tables = {file for g in problem.inputs.values() for file, mark, _ in [g.source.partition("#")] if mark}
-        if len(tables) == len(missing) == 1 and (o := calculation.operand(missing[0])) and len(o.shapes[0]) == 2:
-            hint = f"--{o.name} {tables.pop()} gives {o.help}"
-        raise OptionError(f"{problem.name} needs {needed}, but {both(missing)} {_is(missing)} missing", hint=hint)
-
-
-def _is(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
-
-
-def _explained(error: ShapeError, problem: Problem, options: dict[str, Any], dtype: str) -> ShapeError:
-    """The error with the files that its operands came from, and whether transposing one of them would mend it."""
-    files = dict.fromkeys(g.source.partition("#")[0] for g in problem.inputs.values() if g.source)
-    message = f"{error.message} ({_whence(problem.inputs, list(files))})" if files else error.message
-    if error.hint:
-        return ShapeError(message, hint=error.hint)
-    for names in _perhaps_turned(problem.inputs):
-        turned = {name: _turned(problem.inputs[name]) for name in names}
-        try:
-            _write(problem, {**problem.inputs, **turned}, options, dtype)
-        except AttncalcError:
-            continue
-        [name, *more] = names
-        if more:
-            mend = f"are {both(names)} stored as [out, in]? --transpose {','.join(names)} turns them round"
-        elif "transposed" in problem.inputs[name].note.split("; "):
-            mend = f"{name} is turned round by --transpose: leave {name} out of it"
-        else:
-            mend = f"is {problem.inputs[name].source or name} transposed? --transpose {name} turns it round"
-        return ShapeError(message, hint=mend)
-    return ShapeError(message)
-
-
-def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:
-    """Operands that may be stored the other way: those that PyTorch's Linear keeps so together, then each by itself."""
-    matrices = [name for name, g in inputs.items() if g.value.ndim >= 2 and not has_letters(g.value)]
-    stored = [name for name in matrices if inputs[name].source.endswith(".weight")]
-    return [*([stored] if stored else []), *([name] for name in matrices)]
-
-
-def _turned(g: Given) -> Given:
-    return g._replace(value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
-
-
-def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:
-    """`all from problem.json`, or `q from q.json, k from k.json`; of many operands the files alone."""
-    if len(files) == 1 and len(inputs) > 1 and all(g.source for g in inputs.values()):
-        return f"all from {files[0]}"
-    if sum(bool(g.source) for g in inputs.values()) > 4:
-        return f"read from {both(files)}"
-    return ", ".join(f"{name} from {g.source}" for name, g in inputs.items() if g.source)
 
 
 def kind_of(values: Mapping[str, Array], dtype: str) -> str:

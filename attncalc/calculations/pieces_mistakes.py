@@ -9,7 +9,7 @@ from attncalc.calculations.attention_mistakes import CORE
 from attncalc.calculations.masking_mistakes import MASKS, factors, logits, triangle
 from attncalc.graph import Node, inside
 from attncalc.mistake import Mistake, NotThere, Rule, Scope, parts, replaced, wrong
-from attncalc.ops import concat, index, keep_where, part_of, rename, softmax
+from attncalc.ops import concat, index, keep_where, part_of, softmax
 
 SCALES: dict[str, Callable[[Node, Node], Node]] = {
     "att-no-scale": lambda scores, root: scores,
@@ -44,8 +44,7 @@ def _chosen(several: tuple[Mistake, ...], *ids: str, at: str = "") -> tuple[Mist
 
 def _kept(part: Node) -> tuple[Node, int]:
     """All keys, or all values, and how many of them a token finds."""
-    whole = parts(part, "slice")[0] if part.sources[0].op == "slice" else part.sources[0]
-    return whole, part.shape[-2]
+    return part.sources[0] if part.op == "slice" else part, part.shape[-2]
 
 
 def _sees(first: Callable[[int], int], last: Callable[[int, int], int]) -> Rule:
@@ -58,7 +57,7 @@ def _sees(first: Callable[[int], int], last: Callable[[int, int], int]) -> Rule:
         start, stop = first(t), last(t, whole.shape[-2])
         if start >= stop:
             raise NotThere("a token before it")
-        found = rename(part_of(whole, "n", start, stop), "n", "m")
+        found = part_of(whole, "m", start, stop)
         return query @ found.T if scoring else s.weights @ found
 
     return rule

@@ -11,6 +11,7 @@ from attncalc.cli import output
 from attncalc.cli.settings import Settings
 from attncalc.errors import NoPicture
 from attncalc.render import PICTURES, render
+from attncalc.trace import LETTERS
 
 if TYPE_CHECKING:
     from attncalc.inputs import Document, Reading
@@ -38,7 +39,8 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
         refuse_unwritable(chosen.target.path, read.opened)
     solved = _solved
-    if chosen.exact:  # SymPy might take for ever; numbers take as long as they need
+    letters = LETTERS in (given.source for given in problem.inputs.values())  # as in a saved result
+    if chosen.exact or letters:  # SymPy might take for ever; numbers take as long as they need
         from attncalc.cli.patience import patience
 
         solved = patience()(_solved)

@@ -16,7 +16,7 @@ from attncalc.errors import NotExact
 from attncalc.ops.exact import MOST_EXACT, exactly, refuse_many
 from attncalc.ops.kernels import MOST_DIGITS, WITHOUT
 from attncalc.text import shape_text, visible
-from attncalc.trace import Given
+from attncalc.trace import LETTERS, Given
 
 if TYPE_CHECKING:
     from attncalc.calculation import Calculation, Operand
@@ -130,7 +130,7 @@ def letters(name: str, shape: Sequence[int]) -> Given:
     for place in np.ndindex(*shape):
         below = ",".join(map(str, place)) if any(i > 9 for i in place) else "".join(map(str, place))
         value[place] = sympy.Symbol(f"{name}_{below}" if below else name, real=True)
-    return Given(value, "letters")
+    return Given(value, LETTERS)
 
 
 def step_tidier() -> Callable[[Array], Array]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from attncalc.errors import InputError
 from attncalc.inputs.moves import indexed, labelled_row
 from attncalc.inputs.names import stored_by_torch
@@ -37,13 +39,29 @@ def read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) 
     text = operand.kind in ("tokens", "expression")
     word = None if text else word_in(found)
     if word is None:
-        return read_found(found, operand, reading)
+        return (None if text else _in_letters(found, operand)) or read_found(found, operand, reading)
     for table in tables.values():
         if word in table.labels.get(0, ()):
             return shaped(labelled_row(table, word), operand, reading, table=False)
     known = [label for table in tables.values() for label in table.labels.get(0, ())]
     what = "neither a number nor a row label" if known else "not a number"
     raise InputError(f"{contents.source}: {found.name} is {quoted(word)}, {what}", hint=near(word, known))
+
+
+def _in_letters(found: Found, operand: Operand) -> Given | None:
+    """An operand that was saved without numbers, under --symbolic: `[["q_00", "q_01"]]`."""
+    contents = found.contents
+    held = contents.tree.get(found.name) if isinstance(contents, JsonFile) else None
+    shape: list[int] = []
+    first = held
+    while isinstance(first, list) and first:
+        shape, first = [*shape, len(first)], first[0]
+    if not (shape and isinstance(first, str) and first.startswith(f"{operand.name}_0")):
+        return None
+    from attncalc.exact import letters  # few operands have no numbers
+
+    given = letters(operand.name, shape)
+    return given if np.vectorize(str, otypes=[object])(given.value).tolist() == held else None
 
 
 def picked(contents: Contents, name: str) -> Found:

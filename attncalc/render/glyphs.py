@@ -43,7 +43,7 @@ _SIGNS = {
 }
 _ASCII = str.maketrans(_SIGNS)
 _ROOT = re.compile(r"√(\(|[\w.]+)")
-_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀᵗⁿ]+")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀᵗⁿˣ]+")
 _LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
 _GREEK = re.compile("[Α-Ωα-ω]")
 _HAT = re.compile(r"(?<![A-Za-zÀ-ɏ])(?:[A-Za-z]\u0302|ŷ)(?!\w)")  # over a letter alone: in a word it is an accent

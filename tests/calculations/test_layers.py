@@ -167,7 +167,7 @@ class TestEmbed:
             ac.embed("the", TABLE)
 
     def test_too_few_positions_are_refused(self) -> None:
-        with pytest.raises(AttncalcError, match="1 positions"):
+        with pytest.raises(AttncalcError, match="1 position "):
             ac.embed([0, 1], TABLE, positions=[[1.0, 2.0]])
 
 

@@ -52,7 +52,7 @@ def test_the_result_and_one_step_go_to_a_file(run: Run, folder: Path) -> None:
 def test_a_page_shows_the_ends_of_every_step(run: Run, folder: Path) -> None:
     done = run(*CALL, "--show", "weights", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "… 2362 more columns and 2378 more rows (--all shows them)" in done.stdout
+    assert "… 2,362 more columns and 2,378 more rows (--all shows them)" in done.stdout
     last = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("2399"))
     assert float(last.split()[-1]) == pytest.approx(shares(folder)[-1, -1], abs=5e-5)
 

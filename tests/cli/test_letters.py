@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from conftest import Run
 
@@ -23,6 +26,39 @@ LETTERS = {
 @pytest.mark.parametrize(("words", "expected"), LETTERS.values(), ids=LETTERS)
 def test_letters(run: Run, words: tuple[str, ...], expected: str) -> None:
     assert run(*words, "--symbolic", "--quiet", "--format", "plain").stdout == expected
+
+
+SAVED = {
+    "a vector": ("softmax", "3"),
+    "matrices, one of them of numbers": ("matmul", "2x3", "--b", "1 2; 3 4; 5 6"),
+    "so many that a place has two digits": ("attention", "--q", "12x1", "--k", "1x1"),
+    "a derivative": ("grad", "dot", "2", "2"),
+    "weights": ("multihead", "--heads", "2"),
+}
+
+
+@pytest.mark.parametrize("words", SAVED.values(), ids=SAVED)
+def test_a_saved_result_in_letters_runs_again(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    saved = run(*words, "--symbolic", "--format", "json").stdout
+    (tmp_path / "saved.json").write_text(saved, encoding="utf-8")
+    done = run("run", "saved.json", "--symbolic", "--format", "json", cwd=tmp_path)
+    assert json.loads(done.stdout) == json.loads(saved)
+
+
+NO_LETTERS = {
+    "of another place": '{"calculation": "softmax", "inputs": {"x": ["x_0", "x_2"]}}',
+    "of another operand": '{"calculation": "softmax", "inputs": {"x": ["y_0", "y_1"]}}',
+    "beside a number": '{"calculation": "softmax", "inputs": {"x": ["x_0", 2]}}',
+}
+
+
+@pytest.mark.parametrize("document", NO_LETTERS.values(), ids=NO_LETTERS)
+def test_text_that_is_not_just_the_letters_is_no_number(run: Run, tmp_path: Path, document: str) -> None:
+    (tmp_path / "saved.json").write_text(document, encoding="utf-8")
+    done = run("run", "saved.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "inputs/x[0]" in done.stderr
+    assert "is not a number" in done.stderr
 
 
 REFUSED = {
