@@ -224,6 +224,11 @@ def test_a_masked_score_is_exact_too(name: str) -> None:
     agree(solve(problem, exact=True), solve(problem))
 
 
+def test_an_infinite_divergence_is_infinite_exactly() -> None:
+    problem = Problem(load("kl"), {"p": Given(np.array([0.5, 0.5])), "q": Given(np.array([0.0, 1.0]))})
+    assert solve(problem, exact=True).result == sympy.oo
+
+
 def test_what_is_refused_is_tried() -> None:
     tried = {said(*row) for row in BOTH_WAYS}
     assert not (NOT_IN_NUMBERS.keys() | NOT_IN_LETTERS.keys()) - tried
