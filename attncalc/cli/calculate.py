@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperOption
 
-from attncalc.calculation import WEIGHTS
 from attncalc.calculations import load
 from attncalc.cli import sections, settings
 from attncalc.cli.command import Command, option
@@ -44,6 +43,8 @@ def build(calculation: Calculation, callback: Callable[..., int], summary: str, 
         *further,
     ]
     if calculation.has_weights:
+        from attncalc.calculation import WEIGHTS  # at hand by now; above, NumPy would load before the command line
+
         own.append(option(WEIGHTS, "one file that holds all weights by name", value="FILE", section=BY_NAME))
     known = [
         *sections.output_options(),
@@ -67,6 +68,7 @@ def carry_out(
     calculation: Calculation, words: Sequence[str], given: settings.Words, backward: Backward | None = None
 ) -> int:
     """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
+    from attncalc.calculation import WEIGHTS
     from attncalc.inputs import gather
     from attncalc.problem import Problem
 
