@@ -28,6 +28,7 @@ CHANCE = "a known mistake may give this, but so may chance, with numbers so few 
         pytest.param(TWO, ["2.72/10.11", "7.39/10.11"], "rounded-early", id="a fraction of rounded numbers"),
         pytest.param(SHARES, ["5/7", "2/21", "1/28", "10/63"], "unexplained", id="fractions about as large"),
         pytest.param(COSINE, "9/10", "unexplained", id="a fraction that is no rounding"),
+        pytest.param(COSINE, "127/128", "unexplained", id="a fraction to whose last digit narrow numbers go"),
         pytest.param(SHARES, ["2/3", "0", "0", "1/3"], "unexplained", id="fractions among whole numbers"),
         pytest.param(COSINE, "8/sqrt(65)", "right", id="a root"),
     ],

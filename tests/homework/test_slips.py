@@ -82,5 +82,24 @@ def test_few_whole_numbers_change_places_by_chance() -> None:
     assert of.check([[1, 3], [2, 4]])["product"].mistake != "slip-transposed-answer"
 
 
+def test_a_square_of_two_with_digits_enough_is_transposed() -> None:
+    of = ac.matmul([[1.25, 2.5], [3.75, 4.5]], [[1, 0.5], [0.25, 1.5]])  # [[1.875, 4.375], [4.875, 8.625]]
+    assert of.check([["1.875", "4.875"], ["4.375", "8.625"]])["product"].mistake == "slip-transposed-answer"
+
+
+@pytest.mark.parametrize(
+    ("observed", "found"),
+    [
+        pytest.param(2, "slip-copied-input", id="the observation below it"),
+        pytest.param(10, "unexplained", id="what no other row has"),
+    ],
+)
+def test_an_observation_is_misread_as_another_one(observed: float, found: str) -> None:
+    x, w = [[1, 2], [3, 1], [0, 1]], [[1], [1]]
+    right, misread = (ac.linear_regression(x, [[y], [2], [0.5]], w, [0], lr=0.1) for y in (1, observed))
+    step = right.check({"grad_w": written(misread["grad_w"])})["grad_w"]
+    assert (step.mistake or step.verdict) == found
+
+
 def test_a_misread_entry_may_have_complex_eigenvalues() -> None:
     assert ac.eigen([[2, 1], [1, 2]]).check([2, 3]).verdict == "wrong"

@@ -98,6 +98,13 @@ def test_of_what_is_rounded_early_no_entry_is_called_wrong() -> None:
     assert (step.verdict, step.to_dict(reveal=False)["cells"]) == ("rounded-early", [])
 
 
+def test_exponentials_rounded_inside_a_softmax_are_summed_as_they_were_rounded() -> None:
+    trace = ac.attention([[1, 1]], [[-2, -2], [-1, 0], [-1, 0], [-2, -2], [0, 0]], np.ones((5, 1)))
+    powers = np.exp(trace["scaled"]).round(2)
+    (step,) = trace.check({"weights": text(powers / powers.sum(), 4)}).steps
+    assert step.verdict == "rounded-early"
+
+
 def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> None:
     assert found(REGRESSION, regression(sign=-1), 2) == {
         "grad_w": "right",
