@@ -424,6 +424,13 @@ CALLS = {
         ),
         "is q.json transposed? --transpose a turns it round",
     ),
+    "attention q.json wide.json v.json --mask k.json --bias k.json": (
+        (
+            "cannot form Q·Kᵀ: Q is n=2 × d_k=3 but K is m=2 × d_k=4; the inner sizes must agree, (m×n)(n×p) → "
+            "(m×p), and here they are (2×3)(4×2) (read from q.json, wide.json, v.json and k.json)"
+        ),
+        "",
+    ),
     "matmul q.json k.json --transpose a,b": (
         (
             "cannot form A·B: A is m=3 × n=2 but B is n=3 × p=2; the inner sizes must agree, (m×n)(n×p) → "

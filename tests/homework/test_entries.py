@@ -38,6 +38,11 @@ def test_an_entry_says_how_exact_it_is(trace: Any, answer: Any, found: str) -> N
     assert (step.mistake or step.verdict) == found
 
 
+@pytest.mark.parametrize("answer", [[], [[]], [[], []]], ids=str)
+def test_brackets_around_nothing_are_no_answer(answer: Any) -> None:
+    assert SHARES.check(answer).steps[0].verdict == "missing"
+
+
 def test_where_all_is_whole_more_decimals_are_not_asked_for() -> None:
     [step] = PRODUCT.check([[3, 4], [4, 6]]).steps
     assert step.hint == CHANCE

@@ -105,6 +105,13 @@ def test_exponentials_rounded_inside_a_softmax_are_summed_as_they_were_rounded()
     assert step.verdict == "rounded-early"
 
 
+def test_the_step_whose_rounding_makes_the_difference_is_named() -> None:
+    logits = np.array([[0, 0.6, -0.5], [-1.8, -0.9, -2], [0.1, 2.7, -1]])
+    losses = -np.log(softmax(logits).round(2).diagonal()).round(2)
+    (step,) = ac.cross_entropy(logits, [0, 1, 2]).check(text(losses.mean(), 4)).steps
+    assert step.hint == "right method, rounded too early at probabilities: keep more digits on the way"
+
+
 def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> None:
     assert found(REGRESSION, regression(sign=-1), 2) == {
         "grad_w": "right",

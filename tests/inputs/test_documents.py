@@ -12,6 +12,8 @@ import pytest
 
 from attncalc.errors import InputError
 from attncalc.inputs import Reading, load_document
+from attncalc.inputs.derivatives import asked
+from attncalc.problem import Backward
 
 QKV = {"q": [[1, 0]], "K": [[0, 1]], "values": [["1/3", 3]]}
 PROBLEM = {
@@ -62,6 +64,31 @@ def test_a_backward_pass(folder: Path) -> None:
     found = load_document("p.json", Reading())
     assert found.calculation == "grad attention"
     assert found.inputs["upstream"].value.tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize("wrt", [["b", "a"], "b,a", "b, a", "b a"])
+def test_operands_are_named_in_a_list_or_as_on_the_command_line(folder: Path, wrt: Any) -> None:
+    save(folder, {"calculation": "grad dot", "a": [1, 2], "b": [3, 4], "options": {"wrt": wrt, "gradcheck": False}})
+    assert load_document("p.json", Reading()).options == {"wrt": ("b", "a"), "gradcheck": False}
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "asked_for"),
+    [
+        pytest.param(Backward(), {}, Backward(), id="nothing by either"),
+        pytest.param(Backward(), {"wrt": ("b",)}, Backward(wrt=("b",)), id="operands by the document"),
+        pytest.param(Backward(wrt=("a",)), {"wrt": ("b",)}, Backward(wrt=("a",)), id="operands by the call as well"),
+        pytest.param(Backward(), {"gradcheck": True}, Backward(gradcheck=True), id="differences"),
+        pytest.param(Backward(gradcheck=True), {"gradcheck": False}, Backward(gradcheck=True), id="them by the call"),
+        pytest.param(
+            Backward(jacobian=True), {"gradcheck": True}, Backward(jacobian=True), id="them where there are none"
+        ),
+    ],
+)
+def test_a_document_asks_for_gradients_where_the_call_does_not(
+    said: Backward, options: dict[str, Any], asked_for: Backward
+) -> None:
+    assert asked(said, options | {"scale": 2}) == (asked_for, {"scale": 2})
 
 
 def test_labels(folder: Path) -> None:
@@ -147,6 +174,12 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         "gradients that are no names",
         {"calculation": "grad dot", "inputs": {}, "options": {"wrt": None}},
         "p.json: options/wrt is null, not a list of operands' names",
+        "",
+    ),
+    (
+        "a gradient that is no name among others that are",
+        {"calculation": "grad dot", "inputs": {}, "options": {"wrt": ["a", None]}},
+        "p.json: options/wrt is a list, not a list of operands' names",
         "",
     ),
     (
