@@ -92,6 +92,19 @@ def test_each_mistake_is_named_where_it_was_made(
     assert [*found(trace, steps, decimals).values()] == told
 
 
+@pytest.mark.parametrize(
+    ("output", "made"),
+    [
+        (attention(queries_twice=True, scale=1)["output"], {"att-q-for-k", "att-no-scale"}),
+        (attention(scale=1, transposed=True)["output"], {"att-no-scale", "att-p-transposed"}),
+    ],
+    ids=["one behind the other", "one on either side of the weights"],
+)
+def test_two_mistakes_are_told_from_the_result_alone(output: Array, made: set[str]) -> None:
+    (step,) = ATTENTION.check({"output": text(output, 3)}).steps
+    assert {*step.finding.mistakes} == made
+
+
 def test_of_what_is_rounded_early_no_entry_is_called_wrong() -> None:
     output = attention()["weights"].round(2) @ np.array(V, float)
     (step,) = ATTENTION.check({"output": text(output, 3)}).steps
