@@ -92,6 +92,11 @@ class TestNearTheEndsOfTheRange:
             assert float(ac.euclidean([3 * size, 0], [0, 4 * size]).result) == pytest.approx(5 * size, rel=1e-15)
 
 
+def test_rows_beside_one_whose_squares_overflow_are_right() -> None:
+    distances = ac.pairwise([[1e200, 0], [3, 4]], [[0, 0]], metric="euclidean").result
+    assert_allclose(distances, np.array([[1e200], [5]]), rtol=1e-15)
+
+
 def test_a_step_that_overflows_on_the_way_is_told() -> None:
     t = ac.norm([3e200, 4e200])
     assert float(t.result) == pytest.approx(5e200)
