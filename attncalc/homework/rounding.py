@@ -84,7 +84,7 @@ class Rounded:
 
     values: Array  # [manner, …]
     digits: Sequence[tuple[int, int, int]]  # for each manner, the mode, the decimals and the figures
-    spared: Sequence[str]  # for each manner, the one step that it does not round, "" where there is none
+    spared: Sequence[str]  # for each manner, the one step before the last that it does not round, "" where none is
     near: Array  # the values by those manners that keep about as many digits as the answer has
 
     def culprit(self, manner: int, exact: Array, half: Array) -> str:
@@ -150,7 +150,7 @@ class Spelled:
         if each.sum() <= MOST_PLACES:
             for place in np.flatnonzero(each):
                 one = np.arange(len(self.places)) == place
-                name = "" if self.inside[place] else self.places[place].args["name"]
+                name = "" if self.inside[place] or last[place] else self.places[place].args["name"]
                 yield free & ~one, name
                 if not self.inside[place]:
                     yield steps & ~one, name

@@ -125,6 +125,11 @@ def test_the_step_whose_rounding_makes_the_difference_is_named() -> None:
     assert step.hint == "right method, rounded too early at probabilities: keep more digits on the way"
 
 
+def test_the_result_itself_is_never_the_step_that_was_rounded_too_early() -> None:
+    (step,) = ac.cosine([1, 0, -2, -2, 1], [-4, -4, -4, -3, 2]).check("0.4862").steps  # ‖a‖ read off as 3.16
+    assert step.hint == "right method, rounded too early: keep more digits on the way"
+
+
 def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> None:
     assert found(REGRESSION, regression(sign=-1), 2) == {
         "grad_w": "right",
