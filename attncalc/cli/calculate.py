@@ -11,7 +11,7 @@ from typer.core import TyperOption
 from attncalc.calculations import load
 from attncalc.cli import sections, settings
 from attncalc.cli.command import Command, option
-from attncalc.cli.solving import solve_and_show
+from attncalc.cli.solving import posed, solve_and_show
 from attncalc.spelling import default_word, shape_words, value_word
 from attncalc.text import either, with_facts
 
@@ -70,7 +70,6 @@ def carry_out(
     """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
     from attncalc.calculation import WEIGHTS
     from attncalc.inputs import gather
-    from attncalc.problem import Problem
 
     chosen = settings.chosen(given)
     named = {o.name: given[o.name] for o in _spoken(calculation) if given[o.name] is not None}
@@ -84,12 +83,7 @@ def carry_out(
         named, words = {name: word for name, word in spoken.items() if name not in shapes}, ()
     gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
     inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
-    held = gathered.options
-    if backward:
-        from attncalc.inputs.derivatives import asked
-
-        backward, held = asked(backward, held)
-    problem = Problem(calculation, inputs, held, backward)
+    problem = posed(calculation, inputs, gathered.options, backward)
     if given["check"] is not None:
         from attncalc.cli.checking import check_and_show, key_to
 

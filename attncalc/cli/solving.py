@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attncalc.calculations import load
 from attncalc.cli import output
@@ -14,22 +15,31 @@ from attncalc.render import PICTURES, render
 from attncalc.trace import LETTERS
 
 if TYPE_CHECKING:
+    from attncalc.calculation import Calculation
     from attncalc.inputs import Document, Reading
-    from attncalc.problem import Problem
-    from attncalc.trace import Trace
+    from attncalc.problem import Backward, Problem
+    from attncalc.trace import Given, Trace
 
 
 def problem_of(document: Document) -> Problem:
     """The problem that a document holds."""
-    from attncalc.problem import Problem, told_apart
+    from attncalc.problem import told_apart
 
     name, backward = told_apart(document.calculation)
-    options = document.options
+    return posed(load(name), document.inputs, document.options, backward)
+
+
+def posed(
+    calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any], backward: Backward | None
+) -> Problem:
+    """The problem of what has been read; a document's options may ask something of a derivative."""
+    from attncalc.problem import Problem
+
     if backward:
         from attncalc.inputs.derivatives import asked
 
         backward, options = asked(backward, options)
-    return Problem(load(name), document.inputs, options, backward)
+    return Problem(calculation, inputs, options, backward)
 
 
 def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
