@@ -63,12 +63,26 @@ def power(x: Any, p: Any) -> Any:
     import sympy  # only where exact numbers are at work
 
     x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
+    if p == 2 and x.is_Rational and digits(x) * 2 <= MOST_DIGITS:
+        return x * x  # SymPy's power asks more than that before it squares a fraction
     bounded = p.is_number and not p.is_infinite
     size = abs(p.p) if p.is_Integer and p.p.bit_length() < 64 else abs(p.evalf(5)) if bounded else 0
     if x.is_number and x not in (-1, 0, 1) and digits(x) * size > MOST_DIGITS:
         exponent = p if p.is_Integer else p.evalf(5)
         raise NotExact(f"a power with the exponent {exponent} has more than {MOST_DIGITS:,} digits", hint=WITHOUT)
     return x**p
+
+
+def arccos(c: Any) -> Any:
+    """The angle of an exact cosine.
+
+    Where the cosine's square is a fraction, but no number of quarters from 0 to 4, the angle is no fraction of π
+    (Niven, Irrational Numbers, 1956, corollary 3.12, of twice the angle): SymPy need not look for it among those.
+    """
+    import sympy  # only where exact numbers are at work
+
+    quarters = sympy.Integer(4) * c * c
+    return sympy.acos(c, evaluate=not quarters.is_Rational or quarters in (0, 1, 2, 3, 4))
 
 
 def log(x: Any, *base: int) -> Any:

@@ -45,6 +45,7 @@ def _by_kind(numeric: Callable[..., Any], module: str, name: str, *more: int) ->
 
 exp = _by_kind(np.exp, "attncalc.ops.exact", "exp")
 power = _by_kind(np.power, "attncalc.ops.exact", "power")
+arccos = _by_kind(np.arccos, "attncalc.ops.exact", "arccos")
 log = _by_kind(np.log, "attncalc.ops.exact", "log")
 log2 = _by_kind(np.log2, "attncalc.ops.exact", "log", 2)
 log10 = _by_kind(np.log10, "attncalc.ops.exact", "log", 10)

@@ -11,6 +11,7 @@ from attncalc.axes import align
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
 from attncalc.ops.functions import arccos, per, pi, power, sqrt
+from attncalc.ops.kernels import arccos as angle_of
 from attncalc.ops.kernels import is_exact
 from attncalc.ops.kernels import sqrt as root
 from attncalc.ops.sums import axis_of, mixes
@@ -105,7 +106,7 @@ def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
     if is_exact(cosine):
         import sympy  # only where exact numbers are at work
 
-        return np.asarray(np.frompyfunc(lambda c: sympy.acos(c) * 180 / sympy.pi, 1, 1)(cosine))
+        return np.asarray(angle_of(cosine) * 180 / sympy.pi)
     left, right = _unit(a, axis_of(node, 1)), _unit(b, axis_of(node, 2))
     # arccos loses a small angle's digits; the half-angle's tangent keeps them.
     apart, sum_ = np.linalg.norm(left - right, axis=-1), np.linalg.norm(left + right, axis=-1)

@@ -7,6 +7,7 @@ import numpy as np
 from attncalc.graph import OPS, Node
 from attncalc.ops.arithmetic import function
 from attncalc.ops.functions import sqrt
+from attncalc.ops.kernels import arccos as angle_of
 from attncalc.ops.kernels import either
 
 
@@ -40,7 +41,7 @@ OPS |= {
         "the slope of tan x is 1 + tan² x",
     ),
     "arccos": function(
-        either(np.arccos, "acos"),
+        angle_of,
         "arccos",
         r"\arccos",
         lambda g, y, node, a: [-(g / sqrt(1 - a**2))],
