@@ -33,6 +33,7 @@ STEPS: list[tuple[str, Node, object]] = [
     ("a difference laid beside something else", concat([X - Y, Y], "n"), GONE + [[False] * 4] * 2),
     ("a hundred tenths less 10: each addition has rounded", Node("add", *[TENTH] * 100) - 10, True),
     ("what is larger than rounding was meant", Node("add", *[TENTH] * 100) - (10 - 1e-12), None),
+    ("a hundredth of it was meant as well", (Node("add", *[TENTH] * 100) - (10 - 1e-12)) / 100, None),
     ("a step that doubles another one", step("q", X - Y) * 2, GONE),
     ("a step that divides it by the root of a size", step("q", X - Y) / sqrt(X.size("n")), GONE),
     ("a product of two steps takes them as they are", step("q", X - Y) * step("r", X + Y), None),
