@@ -45,7 +45,6 @@ class Origin(NamedTuple):
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
-
 LETTERS = "letters"
 """The source of an operand that has no numbers."""
 

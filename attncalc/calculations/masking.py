@@ -153,12 +153,11 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
     hidden = as_seen(scores, M, rules)
     if hidden is scores:
         return scores
-    scores = hidden
     added = "the mask's numbers are added; " if M is not None and not _chooses(M) else ""
     placed = "query i, key j; " if rules.window is not None else ""
     if rules.causal:
         placed = "query i, key j: none looks ahead; "
-    return step("masked", scores, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
+    return step("masked", hidden, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
 
 
 def note_alignment(queries: int, keys: int, rules: Rules) -> None:
