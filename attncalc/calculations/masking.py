@@ -24,6 +24,7 @@ MaskKind = Annotated[
     Literal["keep", "drop", "additive"] | None,
     "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
 ]
+"""No function reads it but binding: a mask arrives as true and false, or as numbers."""
 Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
 Window = Annotated[
     int | None,
@@ -161,7 +162,7 @@ def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
 
 
 def note_alignment(queries: int, keys: int, rules: Rules) -> None:
-    """Tell which keys a query sees, where causality has two readings: there are more of the ones than of the others."""
+    """Tell which keys a query sees where causal has two readings: there are not as many queries as keys."""
     if rules.causal and rules.causal_align == "start" and queries != keys:
         note(f"causal, n={queries}, m={keys}: query i sees keys 0…i; --causal-align end lets the last query see all")
 

@@ -188,7 +188,7 @@ def flash(
     block: Annotated[int, "how many keys are processed together", AT_LEAST_1] = 2,
     causal: Causal = False,
     causal_align: CausalAlign = "start",
-    mask_kind: MaskKind = None,  # binding reads it, as attention's
+    mask_kind: MaskKind = None,
     window: Window = None,
     scale: Scale = "default",
 ) -> Node:
