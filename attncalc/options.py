@@ -31,19 +31,19 @@ def checked(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, A
             words = [o.name for o in calculation.options] + [o.name for o in calculation.operands]
             raise OptionError(f"{calculation.name} has no operand or option {name!r}", hint=near(name, words))
         # None, or null in a document, is as if it were not given.
-        result[name] = option.default if value is None else _checked(option, value)
+        result[name] = option.default if value is None else read(option, value)
     return result
 
 
-def _checked(option: Option, value: Any) -> Any:
-    """The value as the option has it, or the error that says what the option may be."""
+def read(option: Option, value: Any) -> Any:
+    """The value as the option has it, text as one writes it too; or the error that says what the option may be."""
     if isinstance(value, np.generic) or getattr(value, "ndim", None) == 0:  # a tensor of one number as well
         value = value.item()
     if option.many:
         if isinstance(value, str) and value not in option.choices:
             value = [part.strip() for part in value.split(",")]
         items = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-        return tuple(_checked(option._replace(many=False), item) for item in items)
+        return tuple(read(option._replace(many=False), item) for item in items)
     if isinstance(value, str) and dict in option.types:
         value = assignments(value, option.flag)
     if isinstance(value, bool):
@@ -57,7 +57,7 @@ def _checked(option: Option, value: Any) -> Any:
             return value
         if float in option.types or int in option.types:
             with suppress(InputError):  # which says of a word that it is no number; of an option more is known
-                return _checked(option, written_number(value))
+                return read(option, written_number(value))
     elif isinstance(value, Rational | float) and (number := _as_number(option, value)) is not None:
         return number
     raise _refused(option, value)
@@ -67,7 +67,7 @@ def _by_name(option: Option, values: Mapping[Any, Any]) -> dict[str, Any]:
     """Numbers by the names of variables, each checked as a number."""
     number = option._replace(types=(float,))
     numbers = {n: _number(item, option.flag) if isinstance(item, str) else item for n, item in values.items()}
-    return {_name(name, option): _checked(number, item) for name, item in numbers.items()}
+    return {_name(name, option): read(number, item) for name, item in numbers.items()}
 
 
 def _as_number(option: Option, value: Rational | float) -> Rational | float | str | None:
@@ -98,7 +98,8 @@ def _refused(option: Option, value: Any) -> OptionError:
     kinds = [words[kind] for kind in option.types if kind is not str or not option.choices]
     hint = near(value, option.choices) if isinstance(value, str) else ""
     allowed = either([*kinds, *option.choices])
-    return OptionError(f"{option.flag} must be {allowed}, not {visible(repr(value), 80)}", hint=hint)
+    found = quoted(value) if isinstance(value, str) else visible(repr(value), 80)
+    return OptionError(f"{option.flag} must be {allowed}, not {found}", hint=hint)
 
 
 def assignments(text: str, flag: str) -> dict[str, Rational | float] | Rational | float:

@@ -45,7 +45,6 @@ class Origin(NamedTuple):
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
-
 LETTERS = "letters"
 """The source of an operand that has no numbers."""
 
@@ -90,11 +89,10 @@ class Step(NamedTuple):
     notation: Callable[[], Notation]  # asked for by those who show it: marking a hundred sheets shows none
     axes: tuple[str, ...]  # ("n", "m"); () for a scalar
     shape: tuple[int, ...]
-    value: Array | None  # None when only the summary was kept
+    value: Array | None  # None where it was not kept: `entries` works it out
     why: str
     labels: Labels = NOTHING  # axis name → its labels, for the axes that have them
     names: tuple[str, ...] = ()  # what integer entries stand for (labels of the axis they point into)
-    summary: Mapping[str, Any] | None = None  # shape, min, max, corner … of a value that was not kept
     gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
     check: Check | None = None
     drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
@@ -223,7 +221,7 @@ class Trace:
         if step.value is not None:
             return step.value
         if step.entries is None:
-            raise AttncalcError(f"{name} was too large to keep: only its summary is here")
+            raise AttncalcError(f"{name} was too large to keep")
         return step.entries(None)
 
     def __contains__(self, name: object) -> bool:

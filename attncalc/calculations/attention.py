@@ -192,7 +192,7 @@ def attention(
     P: RopePositions = None,
     causal: Causal = False,
     causal_align: CausalAlign = "start",
-    mask_kind: MaskKind = None,  # binding reads it: the mask arrives as true and false, or as numbers
+    mask_kind: MaskKind = None,
     padding: Padding = None,
     window: Window = None,
     scale: Scale = "default",

@@ -24,6 +24,7 @@ MaskKind = Annotated[
     Literal["keep", "drop", "additive"] | None,
     "what a mask says: 1 keeps, 1 drops, or numbers to add; told by its entries where this is not given",
 ]
+"""No function reads it but binding: a mask arrives as true and false, or as numbers."""
 Padding = Annotated[tuple[int, ...] | None, "how many keys are valid, for each entry of the batch: 3,5"]
 Window = Annotated[
     int | None,
@@ -138,35 +139,40 @@ def _head(count: int) -> Node:
     return index("h", (Axis("h", count),), "h") + 1
 
 
-def _places(axes: Axes, rules: Rules) -> tuple[Node, Node]:
-    """Where each query and each key stands: both from 0, or the last query beside the last key."""
+def _places(axes: Axes, rules: Rules, start: int = 0, total: int = 0) -> tuple[Node, Node]:
+    """Where each query stands, and each key from `start` on: both from 0, or the last query beside key `total` − 1."""
     n, m = axes[-2:]
     i, j = index(n.name, axes, "i"), index(m.name, axes, "j")
-    return (i + (m.size - n.size) if rules.causal_align == "end" and m.size != n.size else i), j
+    shift = (total or m.size) - n.size if rules.causal_align == "end" else 0
+    return i + shift if shift else i, j + start if start else j
 
 
 def _masked(scores: Node, M: Node | None, rules: Rules) -> Node:
     """The scores with −∞ where a query may not look, as a step, where there are such places."""
     n, m = scores.axes[-2:]
-    if rules.causal and rules.causal_align == "start" and n.size != m.size:
-        note(f"causal, n={n.size}, m={m.size}: query i sees keys 0…i; --causal-align end lets the last query see all")
+    note_alignment(n.size, m.size, rules)
     hidden = as_seen(scores, M, rules)
     if hidden is scores:
         return scores
-    scores = hidden
     added = "the mask's numbers are added; " if M is not None and not _chooses(M) else ""
     placed = "query i, key j; " if rules.window is not None else ""
     if rules.causal:
         placed = "query i, key j: none looks ahead; "
-    return step("masked", scores, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
+    return step("masked", hidden, f"{added}{placed}e^−∞ is 0, so a masked key gets no weight", about=ABOUT["masked"])
 
 
-def as_seen(scores: Node, M: Node | None, rules: Rules, start: int = 0) -> Node:
-    """The scores with −∞ where a query may not look: e^−∞ is 0. The first of these keys stands at `start`."""
+def note_alignment(queries: int, keys: int, rules: Rules) -> None:
+    """Tell which keys a query sees where causal has two readings: there are not as many queries as keys."""
+    if rules.causal and rules.causal_align == "start" and queries != keys:
+        note(f"causal, n={queries}, m={keys}: query i sees keys 0…i; --causal-align end lets the last query see all")
+
+
+def as_seen(scores: Node, M: Node | None, rules: Rules, start: int = 0, total: int = 0) -> Node:
+    """The scores with −∞ where a query may not look: e^−∞ is 0. The keys are those from `start` on, of `total`."""
     if M is not None and not _chooses(M):
         scores = scores + M
     allowed = None
-    for rule in _rules(scores, M, rules, start):
+    for rule in _rules(scores, M, rules, start, total):
         allowed = rule if allowed is None else allowed & rule
     return scores if allowed is None else keep_where(allowed, scores, -np.inf)
 
@@ -177,13 +183,12 @@ def _chooses(M: Node) -> bool:
     return bool(given.args["boolean"])
 
 
-def _rules(scores: Node, M: Node | None, rules: Rules, start: int) -> Iterator[Node]:
+def _rules(scores: Node, M: Node | None, rules: Rules, start: int, total: int) -> Iterator[Node]:
     """One condition for each reason why a query may or may not look at a key."""
     n, m = scores.axes[-2:]
     axes = _told_apart(scores, M, rules)
     if n in axes:
-        i, j = _places(axes, rules)
-        j = j + start if start else j
+        i, j = _places(axes, rules, start, total)
         if rules.causal:
             yield j <= i
         if rules.window is not None:

@@ -104,12 +104,12 @@ def _defective(trace: Trace) -> Iterator[str]:
 def eigen(A: Annotated[Node, "a square matrix"]) -> tuple[Node, ...]:
     """The directions that a matrix only stretches, and by how much.
 
-    A·v = λ·v. The eigenvectors are the columns of a matrix, of length 1 and with their largest entry by absolute value
-    positive; their signs are nobody's business but a table's. Eigenvalues come by absolute value, largest first (of
-    equal ones the positive first, of a pair of complex ones that with the positive imaginary part). Up to 4 × 4, and
-    of exact matrices of any size, the coefficients of the characteristic polynomial det(λ·I − A) are a step; some
-    texts have det(A − λ·I), which is the same times (−1)ⁿ. `a_v` and `lambda_v`, beside the result, are A·v and λ·v,
-    column by column: they must agree.
+    A·v = λ·v. The eigenvectors are the columns of a matrix, of length 1; of the two signs that each may have, it has
+    the one with which its largest entry by absolute value is positive. Eigenvalues come by absolute value, largest
+    first (of equal ones the positive first, of a pair of complex ones that with the positive imaginary part). Up to
+    4 × 4, and of exact matrices of any size, the coefficients of the characteristic polynomial det(λ·I − A) are a step;
+    some texts have det(A − λ·I), which is the same times (−1)ⁿ. `a_v` and `lambda_v`, beside the result, are A·v and
+    λ·v, column by column: they must agree.
     """
     size, columns = A.axes[-2].size, A.axes[-1].size
     if size != columns:

@@ -24,12 +24,14 @@ from attncalc.calculations.attention import (
 )
 from attncalc.calculations.masking import (
     Causal,
+    CausalAlign,
     MaskKind,
     Rules,
     Scale,
     Window,
     as_seen,
     fully_masked,
+    note_alignment,
     said_of,
     scaled,
 )
@@ -185,7 +187,8 @@ def flash(
     M: Mask = None,
     block: Annotated[int, "how many keys are processed together", AT_LEAST_1] = 2,
     causal: Causal = False,
-    mask_kind: MaskKind = None,  # binding reads it, as attention's
+    causal_align: CausalAlign = "start",
+    mask_kind: MaskKind = None,
     window: Window = None,
     scale: Scale = "default",
 ) -> Node:
@@ -198,15 +201,17 @@ def flash(
     Q, K, V = queries_keys_values("flash", (Q, K, V), X, (W_Q, W_K, W_V), context)
     _must_match("m", K=K, V=V, M=M)
     K, V = shared_heads(K, V, Q, None)
-    size = K.axes[-2].size
-    rules = Rules(causal=causal, window=window, scale=scale)
-    all_seen = M is None and window is None  # causal hides no first key, so that every query sees one in every case
+    queries, size = Q.axes[-2].size, K.axes[-2].size
+    rules = Rules(causal=causal, causal_align=causal_align, window=window, scale=scale)
+    note_alignment(queries, size, rules)
+    before_all = causal and causal_align == "end" and queries > size  # the first queries stand before the first key
+    all_seen = M is None and window is None and not before_all  # causal hides the first key from nobody else
     carried: tuple[Node, Node, Node] | None = None
     for number, start in enumerate(range(0, size, block), start=1):
         with group(f"block {number}"):
             keys, values = (_block(whole, start, start + block) for whole in (K, V))
             part = _block(M, start, start + block) if M is not None and "m" in M.names else M
-            seen = as_seen(scaled(Q, Q @ keys.T, scale), part, rules, start)
+            seen = as_seen(scaled(Q, Q @ keys.T, scale), part, rules, start, size)
             scores = step("scores", seen, "only the keys of this block")
             carried = _carry(scores, values, carried, held if all_seen else held_or_0)
     assert carried is not None, "an axis holds at least one key"

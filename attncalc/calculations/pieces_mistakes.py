@@ -236,6 +236,7 @@ FLASH = (
         hint="Which key of the whole row is the first one of this block?",
     ),
     *_chosen(MASKS, "mask-missing", "mask-fill-zero", "mask-transposed", "mask-offset", at="scores"),
+    *_chosen(MASKS, "mask-causal-align"),
     wrong(
         "att-exp-unnormalised",
         "output",

@@ -11,10 +11,10 @@ from attncalc.axes import Axis
 from attncalc.calculation import calculation
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
 from attncalc.calculations.rotation import DEFAULTS, Rotation
-from attncalc.calculations.turning import rotated_dims, turned
+from attncalc.calculations.turning import cosines_and_sines, rotated_dims, turned
 from attncalc.graph import Node
 from attncalc.laws import alike_along_diagonals, same
-from attncalc.ops import cos, index, outer, rename, root_of_sum, sin, spread, take, total
+from attncalc.ops import index, outer, rename, root_of_sum, spread, take, total
 from attncalc.steps import aside, note, step
 from attncalc.trace import Step, Trace
 
@@ -80,9 +80,7 @@ def rope(
     angles = step("angles", outer(where, frequencies), "the angle grows in proportion to the position, in radians")
     if strength is not None and inverse:
         strength = 1 / strength
-    cosines, sines = cos(angles), sin(angles)
-    if strength is not None:
-        cosines, sines = strength * cosines, strength * sines
+    cosines, sines = cosines_and_sines(angles, strength)
     cosines = step("cosines", cosines, "how much each entry keeps of itself")
     sines = step("sines", sines, "how much each entry takes from the other one of its pair")
     result = step(

@@ -135,9 +135,9 @@ def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     reference="Mikolov et al. 2013",
 )
 def analogy(
-    a: Annotated[Node, "king"],
-    b: Annotated[Node, "man, which is subtracted"],
-    c: Annotated[Node, "woman, which is added"],
+    a: Annotated[Node, "the vector to start from, such as king"],
+    b: Annotated[Node, "what is subtracted from it, such as man"],
+    c: Annotated[Node, "what is added to it, such as woman"],
     vocabulary: Annotated[Node, "the vectors to search, one a row"],
     *,
     top: Annotated[int, "how many of the nearest to list", AT_LEAST_1] = 3,

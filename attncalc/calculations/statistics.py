@@ -150,8 +150,8 @@ def bayes(
     """How likely each hypothesis is once something has been observed.
 
     prior·likelihood / Σ prior·likelihood. The likelihood is P(observation | hypothesis), not the other way round, which
-    what is asked for. With a table [h, k] of outcomes and none of them observed, each column of the posterior is what
-    one would believe after that outcome.
+    is what is asked for. With a table [h, k] of outcomes and none of them observed, each column of the posterior is
+    what one would believe after that outcome.
     """
     h = prior.names[-1]
     table = len(likelihood.axes) > len(prior.axes)

@@ -49,12 +49,14 @@ def queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
 
 
 def _turned_by_place(X: Node, frequencies: Node, positions: Node, rotation: Rotation) -> Node:
-    angles = outer(positions, frequencies)
-    strength = attention_factor(rotation)
-    cosines, sines = cos(angles), sin(angles)
-    if strength is not None:
-        cosines, sines = strength * cosines, strength * sines
+    cosines, sines = cosines_and_sines(outer(positions, frequencies), attention_factor(rotation))
     return turned(X, cosines, sines, rotation)
+
+
+def cosines_and_sines(angles: Node, strength: Node | None) -> tuple[Node, Node]:
+    """What pairs are turned with, times the attention factor where there is one."""
+    cosines, sines = cos(angles), sin(angles)
+    return (cosines, sines) if strength is None else (strength * cosines, strength * sines)
 
 
 def turned(X: Node, cosines: Node, sines: Node, rotation: Rotation) -> Node:

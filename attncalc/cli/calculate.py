@@ -93,13 +93,13 @@ def carry_out(
 
 
 def _options(calculation: Calculation, given: settings.Words) -> dict[str, Any]:
-    """The values of the calculation's options that were given."""
-    found = [option for option in calculation.options if given[option.name] is not None]
+    """The values of the calculation's options that were given, or which is at fault: told before any file is read."""
+    found = {option.name: given[option.name] for option in calculation.options if given[option.name] is not None}
     if not found:
         return {}
-    from attncalc.cli.values import read_option  # many calls give none
+    from attncalc.options import checked  # many calls give none
 
-    return {option.name: read_option(option, given[option.name]) for option in found}
+    return checked(calculation, found)
 
 
 def _shapes(calculation: Calculation, spoken: Mapping[str, str]) -> dict[str, str]:

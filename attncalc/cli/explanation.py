@@ -8,7 +8,7 @@ from typing import Any
 from attncalc.calculations import TABLE, unknown
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
-from attncalc.cli.groups import PROGRAM, VERBS
+from attncalc.cli.groups import VERBS
 from attncalc.derivatives import DERIVATIVES
 from attncalc.errors import NoGradient, OptionError
 from attncalc.render.card import FORMATS
@@ -39,7 +39,7 @@ def _explain(words: Sequence[str], **given: Any) -> None:
     try:
         known = card(name)
     except NoGradient as fault:
-        fault.hint = fault.hint or f"{PROGRAM} explain {name.split()[-1]} explains the calculation itself"
+        fault.hint = fault.hint or f"attncalc explain {name.split()[-1]} explains the calculation itself"
         raise
     output.deliver(page(known, where.format, view), where.path)
 
@@ -52,19 +52,19 @@ def _called(words: Sequence[str]) -> str:
     if derivative and not named:
         raise OptionError(
             f"explain {derivative[0]} needs the name of a calculation",
-            hint=f"{PROGRAM} explain {derivative[0]} attention; {PROGRAM} list names them all",
+            hint=f"attncalc explain {derivative[0]} attention; attncalc list names them all",
         )
     if len(words) == 1 and len(named) != 1:
         raise unknown(words[0])
     if len(named) != 1:
         raise OptionError(
             f"explain takes the name of one calculation, but {len(words)} words were given",
-            hint=f"{PROGRAM} explain attention, or {PROGRAM} explain grad attention",
+            hint="attncalc explain attention, or attncalc explain grad attention",
         )
     name = named[0].replace("_", "-")
     if name in VERBS:
         raise OptionError(
-            f"explain is for calculations, and {quoted(name)} is none", hint=f"{PROGRAM} {name} --help explains it"
+            f"explain is for calculations, and {quoted(name)} is none", hint=f"attncalc {name} --help explains it"
         )
     if name not in TABLE:
         raise _a_file(words[0]) or _a_mistake(named[0]) or unknown(named[0])
@@ -77,7 +77,7 @@ def _a_mistake(word: str) -> OptionError | None:
 
     if not any(row["id"] == word for row in listed(None)):
         return None
-    return OptionError(f"{quoted(word)} is a mistake, not a calculation", hint=f"{PROGRAM} mistakes {word} tells it")
+    return OptionError(f"{quoted(word)} is a mistake, not a calculation", hint=f"attncalc mistakes {word} tells it")
 
 
 def _a_file(word: str) -> OptionError | None:
@@ -86,5 +86,5 @@ def _a_file(word: str) -> OptionError | None:
 
     if not is_file(word):
         return None
-    mend = f"{PROGRAM} run {visible(word, 80)} --explain explains a problem"
+    mend = f"attncalc run {visible(word, 80)} --explain explains a problem"
     return OptionError(f"{quoted(word)} is a file, not a calculation", hint=mend)

@@ -18,26 +18,23 @@ if TYPE_CHECKING:
 
     from attncalc.calculation import Calculation
 
-BACKWARD, JACOBIAN = "Backward pass", "Jacobian"
 
-
-class Gradients(Calculations):
-    """`grad`, with a command for every calculation."""
+class Derivatives(Calculations):
+    """`grad` or `jacobian`, with a command for every calculation."""
 
     def build(self, name: str) -> Command:
-        """The calculation's command, with the options of the backward pass."""
+        """The calculation's command, with the options of the derivative."""
+        assert self.name, "a group that is a command has its name"
         calculation = load(name)
-        return build(
-            calculation,
-            partial(_differentiate, calculation),
-            f"{DERIVATIVES['grad'].says.format(name)} {description(calculation)}",
-            option("upstream", "∂L/∂result (ones: L is the sum of the result)", value="G", section=BACKWARD),
-            *_own("grad", BACKWARD),
-        )
+        summary = f"{DERIVATIVES[self.name].says.format(name)} {description(calculation)}"
+        return build(calculation, partial(_differentiate, calculation, self.name), summary, *_own(self.name))
 
 
-def _own(derivative: str, section: str) -> Iterator[TyperOption]:
+def _own(derivative: str) -> Iterator[TyperOption]:
     """The options that a derivative takes beside those of the calculation."""
+    section = "Jacobian" if derivative == "jacobian" else "Backward pass"
+    if derivative == "grad":
+        yield option("upstream", "∂L/∂result (ones: L is the sum of the result)", value="G", section=section)
     for name, (takes, says) in DERIVATIVES[derivative].options.items():
         if takes:
             yield option(name, says, value=takes, multiple=True, section=section)
@@ -45,43 +42,24 @@ def _own(derivative: str, section: str) -> Iterator[TyperOption]:
             yield switch(name, says, section=section)
 
 
-def _differentiate(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
+def _differentiate(calculation: Calculation, derivative: str, words: Sequence[str], **given: Any) -> int:
     from attncalc.problem import Backward
 
-    return carry_out(calculation, words, given, Backward(settings.names(given["wrt"]), bool(given["gradcheck"])))
+    wanted = Backward(settings.names(given["wrt"]), bool(given.get("gradcheck")), jacobian=derivative == "jacobian")
+    return carry_out(calculation, words, given, wanted)
 
 
-class Jacobians(Calculations):
-    """`jacobian`, with a command for every calculation."""
-
-    def build(self, name: str) -> Command:
-        """The calculation's command, with the operands to differentiate by."""
-        calculation = load(name)
-        return build(
-            calculation,
-            partial(_all_slopes, calculation),
-            f"{DERIVATIVES['jacobian'].says.format(name)} {description(calculation)}",
-            *_own("jacobian", JACOBIAN),
-        )
-
-
-def _all_slopes(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
-    from attncalc.problem import Backward
-
-    return carry_out(calculation, words, given, Backward(settings.names(given["wrt"]), jacobian=True))
-
-
-def jacobian() -> Jacobians:
-    """The group `jacobian`."""
-    return Jacobians(
-        name="jacobian",
-        help="The Jacobian of a small calculation: how each entry of the result changes with each entry of an operand.",
+def command() -> Derivatives:
+    """The group `grad`."""
+    return Derivatives(
+        name="grad",
+        help="The backward pass of a calculation. It takes the calculation's own operands and options, and --upstream.",
     )
 
 
-def command() -> Gradients:
-    """The group `grad`."""
-    return Gradients(
-        name="grad",
-        help="The backward pass of a calculation. It takes the calculation's own operands and options, and --upstream.",
+def jacobian() -> Derivatives:
+    """The group `jacobian`."""
+    return Derivatives(
+        name="jacobian",
+        help="The Jacobian of a small calculation: how each entry of the result changes with each entry of an operand.",
     )

@@ -73,7 +73,7 @@ class Calculations(TyperGroup):
         left = super().parse_args(ctx, [*found, "--", *rest])
         if not rest and not self.invoke_without_command:
             raise OptionError(
-                f"{ctx.command_path} needs the name of a calculation", hint=f"{PROGRAM} list names them all"
+                f"{ctx.command_path} needs the name of a calculation", hint="attncalc list names them all"
             )
         return left
 
@@ -91,8 +91,8 @@ class Calculations(TyperGroup):
         from attncalc.inputs.paths import is_file  # few calls need it
 
         if is_file(name):
-            return f"a calculation's name comes first: {PROGRAM} {self.name} attention FILE"
-        return near(name, list(self.commands)) or f"{PROGRAM} list names them all"
+            return f"a calculation's name comes first: attncalc {self.name} attention FILE"
+        return near(name, list(self.commands)) or "attncalc list names them all"
 
     def get_help(self, ctx: Context) -> str:
         """The help, as wide as the terminal allows."""
@@ -150,11 +150,11 @@ class Root(Calculations):
         from attncalc.inputs.paths import is_file  # few calls need it
 
         if is_file(name):
-            return f"a calculation's name comes first; {PROGRAM} run FILE evaluates a saved problem"
+            return "a calculation's name comes first; attncalc run FILE evaluates a saved problem"
         if name[:1].isdigit() or name[:1] == "[":
-            return f"a calculation's name comes first: {PROGRAM} cosine 1,2 3,4"
+            return "a calculation's name comes first: attncalc cosine 1,2 3,4"
         if name == "help":
-            return f"{PROGRAM} --help, or {PROGRAM} cosine --help"
+            return "attncalc --help, or attncalc cosine --help"
         return super().mend(name)
 
     def main(

@@ -9,7 +9,6 @@ from typing import Any
 from attncalc.calculations import TABLE, unknown
 from attncalc.cli import output, sections, settings
 from attncalc.cli.command import Command
-from attncalc.cli.groups import PROGRAM
 from attncalc.cli.listing import FORMATS
 from attncalc.derivatives import DERIVATIVES
 from attncalc.errors import OptionError
@@ -79,7 +78,7 @@ def _of_derivative(derivative: str, word: str) -> list[dict[str, str]]:
     own = {mistake.id for mistake in card(f"{derivative} {name}").mistakes}
     found = [row for row in listed(name) if own & {row["id"], row["alias_of"]}]
     if not found:
-        mend = f"those of {name} carry on into it: {PROGRAM} mistakes {name}"
+        mend = f"those of {name} carry on into it: attncalc mistakes {name}"
         raise OptionError(f"no mistake is known that is {derivative} {name}'s own", hint=mend)
     return found
 

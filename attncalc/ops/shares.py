@@ -198,7 +198,7 @@ OPS |= {
         "is 1, this is (p − y)/N",
         about="Computed as x − ln Σ e^x, not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 is −∞.",
         body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
-        flops=5,  # a maximum, two differences, an exponential and a sum,
+        flops=5,  # a maximum, two differences, an exponential and a sum
         twice=True,
         **named("ln softmax", r"\ln \operatorname{softmax}"),
     ),

@@ -198,15 +198,15 @@ def _step(step: Step, view: View) -> dict[str, Any]:
 
 
 def _summary(step: Step, view: View) -> dict[str, Any]:
-    """The recorded summary of a value that was not kept, or its corner; else its range and its corner."""
+    """The corner of a value that was not kept; else its range and its corner, and nothing of exact numbers."""
     value = step.value
-    if value is None and step.entries is not None:
+    if value is None:
         from attncalc.render.window import table_at  # few documents are of large runs
 
         corner = table_at(step, (0,) * max(len(step.shape) - 2, 0), *_corner(step.shape))
         return {"corner": encode(corner if len(step.shape) > 1 else corner[0], view.digits)}
-    if value is None or value.dtype.kind == "O":
-        return {name: encode(fact, view.digits) for name, fact in (step.summary or {}).items()}
+    if value.dtype.kind == "O":
+        return {}
     first = value[(0,) * max(value.ndim - 2, 0)]
     facts = {"corner": first[:CORNER, :CORNER] if first.ndim == 2 else first[:CORNER]}
     if value.dtype.kind != "c":

@@ -82,7 +82,7 @@ class _Matrix(NamedTuple):
 def _value(page: _Page) -> Iterator[Text]:
     step, view = page.step, page.view
     if not step.can_be_shown:
-        yield from flow(Text(view.spell(summary(step, view)), FAINT), page.width, hang=2)
+        yield from flow(Text(view.spell(summary(step)), FAINT), page.width, hang=2)
         return
     tables = window(step, view, Limits()).tables
     if not step.shape:

@@ -36,7 +36,7 @@ def axes(words: str) -> str:
 def value(step: Step, layout: Layout) -> Iterator[str]:
     """A step's value: the arithmetic of its entries where that is short, then its tables, or what is known of it."""
     if not step.can_be_shown:
-        yield element("p", text(summary(step, layout.view)), "faint")
+        yield element("p", text(summary(step)), "faint")
         return
     worked = in_the_step(step, layout.view.digits)
     if not step.shape:

@@ -166,7 +166,7 @@ def _formula(step: Step) -> str:
 
 def _value(step: Step, view: View) -> Iterator[str]:
     if not step.can_be_shown:
-        yield plain(summary(step, view))
+        yield plain(summary(step))
         return
     worked = in_the_step(step, view.digits)
     if not step.shape:

@@ -27,7 +27,7 @@ class Value(NamedTuple):
 def value(step: Step, view: View) -> Value:
     """The step's value: a number, a matrix, the matrices of a stack; entry by entry where these are too wide."""
     if not step.can_be_shown:
-        return Value([], tex.text(summary(step, view)))
+        return Value([], tex.text(summary(step)))
     shown = window(step, view, LIMITS)
     if view.everything:
         blocks = [block for table in shown.tables for block in _blocks(table)]

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from attncalc.digits import shortest
 from attncalc.numbers import format_number, texts
 from attncalc.render.view import View, as_read, beside, shown
@@ -138,7 +136,7 @@ def _option(value: Any) -> str:
     return value if isinstance(value, str) else shortest(value)
 
 
-NOTHING = 1e-12  # a drift that is no more than float64's own rounding
+ROUND_OFF = 1e-12  # a drift that is no more than float64's own rounding
 
 
 def findings(step: Step) -> list[str]:
@@ -149,14 +147,12 @@ def findings(step: Step) -> list[str]:
         found.append(f"central differences {verdict}: largest difference {format_number(step.check.max_error)}")
     if step.drift is not None:
         drift = f"largest drift from full precision: {format_number(step.drift)}"
-        found.append(drift if step.drift > NOTHING else "no drift so far")
+        found.append(drift if step.drift > ROUND_OFF else "no drift so far")
     return found
 
 
-def summary(step: Step, view: View) -> str:
-    """What is known of a value that was not kept, or that has no entries."""
+def summary(step: Step) -> str:
+    """What is said in place of a value that was not kept, or that has no entries."""
     if step.value is not None:
         return f"no entries: {'×'.join(map(str, step.shape))}"
-    facts = {name: value for name, value in (step.summary or {}).items() if np.ndim(value) == 0}
-    words = "".join(f", {name} {texts(np.asarray(value), view.digits).item()}" for name, value in facts.items())
-    return f"too large to keep{words} (--all keeps it)"
+    return "too large to keep (--all keeps it)"

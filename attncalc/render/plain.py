@@ -86,7 +86,7 @@ def _step(title: str, step: Step, view: View, told: Iterable[str] = ()) -> list[
     lines += [f"worked out: {ending(arithmetic, value)}" for arithmetic, value in in_the_step(step, view.digits)]
     lines += findings(step)
     if step.value is None:
-        return [*lines, summary(step, view)]
+        return [*lines, summary(step)]
     if step.names:
         lines.append(f"stands for: {', '.join(step.names[int(i)] for i in step.value.ravel())}")
     return [*lines, *rows(step.value, view.digits)]

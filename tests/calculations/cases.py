@@ -210,6 +210,7 @@ EXPECTED: dict[str, Expected] = {
             case(f"{_blocks(1, 2, 3)} output", **WIDE, mask=ADDED, mask_kind="additive"),
             case(f"{_blocks(1, 2, 3)} output", **WIDE, window=1),
             case(**QKV, causal=True, window=1, block=2),
+            case(f"{_blocks(1, 2, 3)} output", **WIDE, causal=True, causal_align="end"),
             case(f"{_blocks(1)} output", **QKV, block=3),
             case(f"q k v {_blocks(1, 2)} output", x="3 4", wq="4 2", wk="4 2", wv="4 3"),
             case(f"q k v {_blocks(1, 2, 3)} output", **PROJECTED, context="5 4"),

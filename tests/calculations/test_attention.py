@@ -358,24 +358,28 @@ class TestLaws:
             assert_allclose(flash.result, whole, rtol=1e-12, atol=1e-14)
 
     @pytest.mark.parametrize(
-        "rules",
+        ("queries", "rules"),
         [
-            {"window": 1},
-            {"window": 2, "causal": True},
-            {"mask": [[0, 0, 0, 1], [0, 0, 0, 0], [1, 0, 0, 1]]},
-            {"mask": [[-np.inf, -np.inf, -np.inf, -1e9], [0, 1, 2, 3], [-np.inf, -1e9, -np.inf, 0]]},
-            {"mask": [0, 0, 1, 1]},
-            {"mask": [[0], [1], [1]], "window": 3},
+            (3, {"window": 1}),
+            (3, {"window": 2, "causal": True}),
+            (3, {"mask": [[0, 0, 0, 1], [0, 0, 0, 0], [1, 0, 0, 1]]}),
+            (3, {"mask": [[-np.inf, -np.inf, -np.inf, -1e9], [0, 1, 2, 3], [-np.inf, -1e9, -np.inf, 0]]}),
+            (3, {"mask": [0, 0, 1, 1]}),
+            (3, {"mask": [[0], [1], [1]], "window": 3}),
+            (3, {"causal": True, "causal_align": "end"}),
+            (3, {"causal": True, "causal_align": "end", "window": 2}),
+            (6, {"causal": True}),
+            (6, {"causal": True, "causal_align": "end"}),
         ],
         ids=str,
     )
-    def test_blocks_that_a_query_does_not_see_leave_no_trace(self, rules: dict[str, Any]) -> None:
-        operands, upstream = drawn(1, q=(3, 3), k=(4, 3), v=(4, 2)), drawn(2, g=(3, 2))["g"]
+    def test_blocks_that_a_query_does_not_see_leave_no_trace(self, queries: int, rules: dict[str, Any]) -> None:
+        operands, upstream = drawn(1, q=(queries, 3), k=(4, 3), v=(4, 2)), drawn(2, g=(queries, 2))["g"]
         whole = ac.attention(**operands, **rules)
         for block in (1, 2, 4):
             pieces = ac.flash(**operands, **rules, block=block)
             assert_allclose(pieces.result, whole.result, rtol=1e-12, atol=1e-14)
-            assert pieces.warnings == whole.warnings
+            assert (pieces.warnings, pieces.notes) == (whole.warnings, whole.notes)
             slopes, expected = pieces.grad(upstream), whole.grad(upstream)
             for name in ("grad_q", "grad_k", "grad_v"):
                 assert_allclose(slopes[name], expected[name], rtol=1e-10, atol=1e-12)

@@ -10,7 +10,7 @@ from attncalc.calculations import TABLE, load
 from attncalc.cli import sections, settings
 from attncalc.cli.calculate import _spoken
 from attncalc.cli.command import Command
-from attncalc.cli.gradient import Gradients, command
+from attncalc.cli.gradient import command
 from attncalc.cli.groups import Root
 from attncalc.render import FORMATS, PICTURES
 
@@ -24,9 +24,7 @@ def test_every_format_that_is_a_file_has_its_suffix() -> None:
 
 
 def backward(name: str) -> Command:
-    group = command()
-    assert isinstance(group, Gradients)
-    return group.build(name)
+    return command().build(name)
 
 
 @pytest.mark.parametrize("name", TABLE)

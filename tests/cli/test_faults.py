@@ -247,7 +247,7 @@ CALLS = {
         "",
     ),
     "softmax 1,2 --temperature hot": (
-        '--temperature takes a number, not "hot"',
+        '--temperature must be a number, not "hot"',
         "",
     ),
     "softmax 1,2 --axis 3": (
@@ -255,7 +255,7 @@ CALLS = {
         "",
     ),
     "softmax 1,2 --axis 0.5": (
-        '--axis takes a whole number, not "0.5"',
+        "--axis must be a whole number, not 0.5",
         "",
     ),
     "cosine 1,2 3,4 --distanc": (
@@ -386,11 +386,11 @@ CALLS = {
         "did you mean --causal-align?",
     ),
     "attention q.json k.json v.json --causal-align midle": (
-        '--causal-align takes start or end, not "midle"',
+        '--causal-align must be start or end, not "midle"',
         "",
     ),
     "attention q.json k.json v.json --scale big": (
-        '--scale takes a number, default or none, not "big"',
+        '--scale must be a number, default or none, not "big"',
         "",
     ),
     "attention q.json k.json v.json --window 0": (
@@ -406,7 +406,7 @@ CALLS = {
         "",
     ),
     "attention q.json k.json v.json --padding x": (
-        '--padding takes a whole number, not "x"',
+        '--padding must be a whole number, not "x"',
         "",
     ),
     "attention --x q.json": (
@@ -456,13 +456,13 @@ CALLS = {
     ),
     "pairwise words.csv --metric angle": (
         (
-            "--metric takes cosine-similarity, cosine, euclidean, sqeuclidean, manhattan, chebyshev, minkowski "
+            "--metric must be cosine-similarity, cosine, euclidean, sqeuclidean, manhattan, chebyshev, minkowski "
             'or dot, not "angle"'
         ),
         "",
     ),
     "norm 3,4 --p x": (
-        '--p takes a number or inf, not "x"',
+        '--p must be a number or inf, not "x"',
         "",
     ),
     "grad": (

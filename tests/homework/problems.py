@@ -182,6 +182,7 @@ PROBLEMS: dict[str, list[Problem]] = {
     "flash": [
         problem("flash", {"block": 2}, q=Q, k=[*K, [0, 1, -1, 1]], v=[*V, [1, -2]]),
         problem("flash", {"block": 2, "causal": True}, q=[*Q, [1, 1, 0, 1]], k=[*K, [2, 1, -1, 1]], v=[*V, [1, -2]]),
+        problem("flash", {"block": 2, "causal": True, "causal_align": "end"}, q=Q, k=WIDE, v=WIDE),
     ],
     "eigen": [problem("eigen", a=[[4, 1], [2, 3]])],
     "entropy": [problem("entropy", p=[0.6, 0.3, 0.1])],
