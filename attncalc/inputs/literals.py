@@ -35,6 +35,8 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
     """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
     if text.lstrip().startswith("["):
         return _built(nested(text, name), kind, brackets("", name))
+    if re.search(r";\s*$", text):
+        raise InputError(f"{name}: there is no row after the last ;", hint="take it out: a ; stands between rows")
     rows = [[entry for part in row.split(",") for entry in part.split() or [""]] for row in _rows(text.strip())]
     tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
 
