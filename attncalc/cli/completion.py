@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from typing import Any
 
+from attncalc.cli.output import write
 from attncalc.errors import OptionError
 from attncalc.text import either, quoted
 
@@ -25,7 +28,11 @@ def complete(ctx: Any, option: str, words: Sequence[str]) -> None:
     if shell not in SHELLS:
         raise OptionError(f"there is no completion for {quoted(shell)}", hint=hint)
     callback = show_callback if option == OPTIONS[0] else install_callback
-    callback(ctx, ctx.command.params[0], shell)
+    page = StringIO()
+    with suppress(SystemExit), redirect_stdout(page):  # each ends the program, and may fail to write before
+        callback(ctx, ctx.command.params[0], shell)
+    write(page.getvalue())
+    ctx.exit()
 
 
 def _of_the_call() -> str | None:

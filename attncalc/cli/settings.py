@@ -126,7 +126,7 @@ def chosen(words: Words) -> Settings:
     """How to calculate and what to show, or which option is at fault: told before any file is read."""
     where = target(words, (*FORMATS, *PICTURES))
     _must_be_drawable(words, where)
-    _must_hold_arithmetic(words, where)
+    _must_have_room(words, where)
     _must_have_an_answer(words)
     view = paper(words, where)._replace(
         plot=bool(words["plot"]),
@@ -162,8 +162,10 @@ def _must_be_drawable(words: Words, where: Target) -> None:
         raise OptionError(f"--check marks an answer and {flag} draws a result: give only one of them")
 
 
-def _must_hold_arithmetic(words: Words, where: Target) -> None:
-    """Refuse the arithmetic of entries where there is room for numbers alone."""
+def _must_have_room(words: Words, where: Target) -> None:
+    """Refuse the arithmetic of entries where there is room for numbers alone, and several steps where for one array."""
+    if where.format == "npy" and names(words["show"]) and not words["quiet"] and words["get"] is None:
+        raise OptionError("--show picks steps, but npy holds one array", hint="--get NAME is that of one step")
     if words["cell"] and words.get("check") is None and where.format in NUMBERS:
         mend = f"{either([form for form in FORMATS if form not in NUMBERS])} shows it"
         raise OptionError(f"--cell shows the arithmetic of an entry, but {where.format} holds numbers alone", hint=mend)

@@ -56,7 +56,12 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         solved = patience()(_solved)
     trace, content = solved(problem, chosen)
     output.deliver(content, chosen.target.path)
-    for note in (*read.notes, *trace.notes):
+    notes = [*read.notes, *trace.notes]
+    if chosen.target.format == "csv":
+        from attncalc.render.csv_ import lost
+
+        notes += lost(trace, chosen.view)
+    for note in notes:
         output.say("note", note)
     for warning in trace.warnings:
         output.say("warning", warning)
@@ -95,8 +100,7 @@ def _progress(*, quiet: bool) -> AbstractContextManager[None]:
     return bar(quiet=quiet)
 
 
-TEXT_ENTRY = 120
-"""The bytes that a number takes, about, while it is written as text."""
+TEXT_ENTRY = 120  # the bytes that a number takes, about, while it is written as text
 
 
 def _must_fit_as_text(trace: Trace, chosen: Settings) -> None:
@@ -117,7 +121,7 @@ def _asked(chosen: Settings) -> str | None:
     """The one step or output that is to be shown, "" for the result; None for a page of several."""
     if chosen.view.get is not None:
         return chosen.view.get
-    return "" if chosen.view.quiet or chosen.target.format in ("npy", "csv") else None
+    return "" if chosen.view.quiet or (chosen.target.format in ("npy", "csv") and not chosen.view.show) else None
 
 
 def _illustrated(trace: Trace, chosen: Settings) -> tuple[Trace, Settings]:

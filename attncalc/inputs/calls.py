@@ -97,7 +97,7 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
             call.words[name] = word
             _supply(call, names[name], word)
         elif name == "weights":
-            from attncalc.inputs.supplied import supply_weights
+            from attncalc.inputs.weights import supply_weights
 
             supply_weights(call, word)
         else:

@@ -16,9 +16,12 @@ def own_option(name: str, value: Any, place: str) -> tuple[str, ...] | bool:
         if isinstance(value, bool):
             return value
         raise InputError(f"{place} is {spoken(value)}, not true or false")
-    names = value.replace(",", " ").split() if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+    names = value.replace(",", " ").split() if type(value) is str else value
+    if not isinstance(names, list):
         raise InputError(f"{place} is {spoken(value)}, not a list of operands' names")
+    for i, each in enumerate(names):
+        if type(each) is not str:  # nor a number, which is kept as its digits
+            raise InputError(f"{place}[{i}] is {spoken(each)}, not the name of an operand")
     return tuple(names)
 
 

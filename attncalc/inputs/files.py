@@ -15,6 +15,7 @@ from attncalc.inputs.paths import FORMATS, is_folder, shown
 if TYPE_CHECKING:
     from mmap import mmap
 
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # its byte-order marks
 MAX_TEXT = 512 * 2**20  # bytes
 MAX_ARRAYS = 2**20 + 8 * MAX_CELLS  # bytes
 
@@ -118,6 +119,8 @@ def format_by_suffix(path: str) -> str | None:
 
 def format_by_content(data: bytes, source: str) -> str:
     """The format that the first bytes tell; what is nothing else is CSV."""
+    if data[:2] in UTF_16:
+        data = data.decode("utf-16", "ignore").encode(errors="ignore")
     for pattern, form in _MAGIC:
         if re.match(pattern, data, re.DOTALL):
             if isinstance(form, tuple):
@@ -128,7 +131,7 @@ def format_by_content(data: bytes, source: str) -> str:
 
 def decode(data: bytes, source: str) -> str:
     """The text of a file: UTF-8 with or without a byte-order mark, UTF-16 with one."""
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    encoding = "utf-16" if data[:2] in UTF_16 else "utf-8-sig"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:

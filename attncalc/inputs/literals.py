@@ -35,7 +35,10 @@ def read_literal(text: str, name: str, kind: Kind) -> Given:
     """A literal's array; `name` is the operand's, for errors, which count rows and entries from 1."""
     if text.lstrip().startswith("["):
         return _built(nested(text, name), kind, brackets("", name))
-    rows = [[entry for part in row.split(",") for entry in part.split() or [""]] for row in _rows(text.strip())]
+    if re.search(r";\s*$", text):
+        raise InputError(f"{name}: there is no row after the last ;", hint="take it out: a ; stands between rows")
+    split = re.split("[;\n]", text.strip())
+    rows = [[entry for part in row.split(",") for entry in part.split() or [""]] for row in split]
     tree: Any = rows if len(rows) > 1 else rows[0] if len(rows[0]) > 1 else rows[0][0]
 
     def place(index: Index) -> str:
@@ -59,10 +62,6 @@ def read_tokens(text: str, name: str) -> Given:
 def read_expression(text: str) -> Given:
     """A formula: its text, which the calculation reads itself."""
     return Given(np.array(text.strip()))
-
-
-def _rows(text: str) -> list[str]:
-    return text.replace("\n", ";").split(";")
 
 
 def _built(tree: Any, kind: Kind, place: Place) -> Given:

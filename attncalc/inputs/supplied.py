@@ -46,18 +46,18 @@ def supply(call: Call, operand: Operand, word: str, found: Found | None) -> None
         del call.words[operand.name]
         supply_whole(call, unwrapped)
         return
-    held = _held(call, contents)
+    held = holds(call, contents)
     if operand.name not in held:
         if len(held) < 2 or set(contents.names) - set(held.values()) - _option_names(call):
             return  # its keys are something else: the words of a vocabulary
         del call.words[operand.name]
     elif len(held) > 1:
-        _tell_unread(call, contents, held)
+        tell_unread(call, contents, held)
     _supply_held(call, contents, {name: key for name, key in held.items() if name != operand.name})
 
 
 def _supply_held(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
-    _fill(call, {name: Found(contents, key) for name, key in held.items()})
+    fill(call, {name: Found(contents, key) for name, key in held.items()})
     call.options = _flat_options(call, contents) | call.options
 
 
@@ -68,6 +68,9 @@ def _supply_problem(call: Call, operand: Operand, contents: JsonFile) -> None:
     front that says which operand it is, the holder of one that no word fills, or of no result to stand for.
     """
     if contents.tree["calculation"] not in _problems(call):
+        from attncalc.inputs.outputs import supply_outputs  # a result of another calculation: commands are chained
+
+        supply_outputs(call, operand, contents)
         return
     check_version(contents)
     inputs = document_inputs(contents, call.operands, contents.tree["calculation"])
@@ -75,7 +78,7 @@ def _supply_problem(call: Call, operand: Operand, contents: JsonFile) -> None:
     fills = call.unfilled & inputs.keys() or not contents.tree.keys() & {"result", "outputs"}
     if only or (operand.positional and operand.name not in call.named and fills):
         del call.words[operand.name]
-        _fill(call, inputs)
+        fill(call, inputs)
         call.options = document_options(contents, call.calculation) | call.options
 
 
@@ -91,7 +94,7 @@ def _unwrapped(call: Call, operand: Operand | None, contents: Contents) -> JsonF
         if isinstance(inner, dict):
             beside = {name: contents.tree[name] for name in ("options", "labels") if name in contents.tree}
             whole = JsonFile(contents.source, beside | inner, f"{key}/")
-            held = _held(call, whole)
+            held = holds(call, whole)
             if len(held) > 1 or (operand is not None and operand.name in held):
                 return whole
     return None
@@ -115,7 +118,7 @@ def whole_problem(call: Call, word: str, places: Sequence[Operand]) -> Contents 
     if isinstance(contents, JsonFile) and contents.is_document:
         return contents if contents.tree["calculation"] in _problems(call) else None
     contents = _unwrapped(call, next(iter(places), None), contents) or contents
-    held = _held(call, contents)
+    held = holds(call, contents)
     return contents if held and all(operand.name in held for operand in places[:1]) else None
 
 
@@ -123,29 +126,20 @@ def supply_whole(call: Call, contents: Contents) -> None:
     """Take from a problem what no word of the call is for."""
     if isinstance(contents, JsonFile) and contents.is_document:
         check_version(contents)
-        _fill(call, document_inputs(contents, call.operands, contents.tree["calculation"]))
+        fill(call, document_inputs(contents, call.operands, contents.tree["calculation"]))
         call.options = document_options(contents, call.calculation) | call.options
         return
-    held = _held(call, contents)
-    _tell_unread(call, contents, held)
+    held = holds(call, contents)
+    tell_unread(call, contents, held)
     _supply_held(call, contents, held)
 
 
-def supply_weights(call: Call, word: str) -> None:
-    """Take every operand that a file of weights holds."""
-    found = find(word, TABLE, call.reading)
-    held = _held(call, found.contents) if found else {}
-    if not found or not held:
-        raise InputError(f"--weights {quoted(word)} is no file that holds operands of {call.calculation.name} by name")
-    _tell_unread(call, found.contents, held)
-    _fill(call, {name: Found(found.contents, key) for name, key in held.items()})
-
-
-def _fill(call: Call, files: Mapping[str, Found]) -> None:
+def fill(call: Call, files: Mapping[str, Found]) -> None:
+    """Take operands from files, where no file fills them yet."""
     call.files = dict(files) | call.files
 
 
-def _held(call: Call, contents: Contents) -> dict[str, str]:
+def holds(call: Call, contents: Contents) -> dict[str, str]:
     """The operands that a file holds by name, and those names."""
     held: dict[str, str] = {}
     for operand in call.operands:
@@ -166,7 +160,7 @@ def _flat_options(call: Call, contents: Contents) -> dict[str, Any]:
     return options_beside(contents, call.calculation) | document_options(contents, call.calculation)
 
 
-def _tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
+def tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
     """Note the names of a file with several operands that are none of the call's."""
     known = _option_names(call)
     held_back = [name for name in _keys(contents) if name not in held.values() and as_option(name) not in known]

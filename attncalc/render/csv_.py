@@ -21,15 +21,32 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def page(trace: Trace, view: View) -> str:
-    """The result, or what `get` names; with `everything` every step and output under a line `@name`."""
-    if view.everything and not view.bare:
-        steps = [step for _, step in shown(trace, view)]
-        rows = [row for step in (*steps, *beside(trace, view)) for row in _block(step, view)]
-    else:
-        rows = list(_labelled(asked_for(trace, view), view))
+    """The result, or what `get` names; with `everything` or `show` steps and outputs under lines `@name`."""
+    steps = written(trace, view)
+    alike = _block if _in_blocks(view) else _labelled
+    rows = [row for step in steps for row in alike(step, view)]
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue() if view.unicode else to_ascii(text.getvalue())
+
+
+def written(trace: Trace, view: View) -> list[Step]:
+    """The steps and outputs that the page holds."""
+    if not _in_blocks(view):
+        return [asked_for(trace, view)]
+    return [*(step for _, step in shown(trace, view)), *beside(trace, view)]
+
+
+def lost(trace: Trace, view: View) -> list[str]:
+    """What a table, which has rows and columns alone, cannot keep: nobody who reads it again could tell."""
+    stacks = [step.key for step in written(trace, view) if len(step.shape) > 2]
+    named = ", ".join(stacks[:3]) + (", …" if len(stacks) > 3 else "")
+    apart = "-f json or npy keeps the matrices apart"
+    return [f"a stack in CSV ({named}) is read again as one table: {apart}"] if stacks else []
+
+
+def _in_blocks(view: View) -> bool:
+    return not view.bare and (view.everything or bool(view.show))
 
 
 def _block(step: Step, view: View) -> Iterator[Row]:

@@ -367,6 +367,17 @@ MISREAD = {
 }
 
 
+STACKED = {
+    "the result": (["-f", "csv"], "softmax"),
+    "the result in a file": (["-q", "-o", "x.csv"], "softmax"),
+    "one step": (["-f", "csv", "--get", "shifted"], "shifted"),
+    "a step that is a matrix": (["-f", "csv", "--get", "sum"], ""),
+    "two steps": (["-f", "csv", "--show", "shifted,softmax"], "shifted, softmax"),
+    "a sheet": (["-f", "csv", "--all", "--expand"], "shifted, exponentials, softmax"),
+    "another format": (["-f", "plain", "-q"], ""),
+}
+
+
 class TestNotes:
     """What the caller should know goes to standard error, and the result stays what it is."""
 
@@ -375,6 +386,12 @@ class TestNotes:
         done = run("attention", "x.json", "-qf", "json", "-d", "1")
         assert (done.returncode, json.loads(done.stdout)) == (0, [[0.7, 0.3], [0.3, 0.7]])
         assert done.stderr == "note: only q was given, as one matrix: keys = queries and values = keys\n"
+
+    @pytest.mark.parametrize(("words", "named"), STACKED.values(), ids=STACKED)
+    def test_of_a_stack_that_a_table_gives_back_as_one(self, run: Run, words: Sequence[str], named: str) -> None:
+        done = run("softmax", "[[[1,2],[3,4]],[[5,6],[7,8]]]", *words)
+        note = f"note: a stack in CSV ({named}) is read again as one table: -f json or npy keeps the matrices apart\n"
+        assert (done.returncode, done.stderr) == (0, note if named else "")
 
     @pytest.mark.parametrize(("words", "note"), MISREAD.values(), ids=MISREAD)
     def test_of_a_short_option_that_may_have_meant_an_operand(self, run: Run, words: Sequence[str], note: str) -> None:

@@ -20,7 +20,13 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and 
 Run = Callable[..., subprocess.CompletedProcess[str]]  # the fixture's
 
 COSINE = ["cosine", "1,2", "3,4"]
-PAGES = {"a calculation": COSINE, "help": ["--help"], "the version": ["--version"], "a list": ["list"]}
+PAGES = {
+    "a calculation": COSINE,
+    "help": ["--help"],
+    "the version": ["--version"],
+    "a list": ["list"],
+    "a script for a shell": ["--show-completion", "bash"],
+}
 
 BUG = """
 import sys

@@ -322,6 +322,10 @@ CALLS = {
         "--cell shows the arithmetic of an entry, but csv holds numbers alone",
         "table, plain, json, markdown, latex or html shows it",
     ),
+    "cosine 1,2 3,4 --show dot -f npy": (
+        "--show picks steps, but npy holds one array",
+        "--get NAME is that of one step",
+    ),
     "cosine 1,2 3,4 --cell dot -o x.npy": (
         "--cell shows the arithmetic of an entry, but npy holds numbers alone",
         "table, plain, json, markdown, latex or html shows it",

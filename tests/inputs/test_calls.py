@@ -222,6 +222,54 @@ class TestFilesThatHoldSeveral:
         found = call(BLOCK, "1,2", named={"weights": "torch.npz"})
         assert values(found) == {"x": [1, 2], "wq": [[1, 0], [0, 1]]}
 
+    @pytest.mark.parametrize(
+        ("words", "by_name", "k", "v"),
+        [
+            (["s.json"], {}, [[2, 0]], [[3, 0]]),
+            (["s.json", "5,5"], {}, [5, 5], [[3, 0]]),
+            (["s.json"], {"v": "5,5"}, [[2, 0]], [5, 5]),
+            ([], {"q": "s.json"}, [[2, 0]], [[3, 0]]),
+            (["s.json", "5,5", "6,6"], {}, [5, 5], [6, 6]),
+            (["s.json#q"], {}, None, None),
+        ],
+        ids=["alone", "k given", "v by name", "q by name", "all given", "a part of it"],
+    )
+    def test_a_result_of_several_outputs_that_are_operands(
+        self, call: Gather, folder: Path, words: list[str], by_name: dict[str, str], k: Any, v: Any
+    ) -> None:
+        outputs = {"q": [[1, 0]], "k": [[2, 0]], "v": [[3, 0]]}
+        saved = {"attncalc": 1, "calculation": "qkv", "inputs": {"x": [[1, 0]]}, "outputs": outputs, "result": [[1, 0]]}
+        (folder / "s.json").write_text(json.dumps(saved))
+        found = values(call(ATTENTION, *words, named=by_name))
+        assert (found["q"], found.get("k"), found.get("v")) == ([[1, 0]], k, v)
+
+    def test_outputs_are_no_operands_of_a_call_that_takes_the_result_for_another(
+        self, call: Gather, folder: Path
+    ) -> None:
+        saved = {"calculation": "svd", "inputs": {}, "outputs": {"s": [1, 2], "k": [[3, 4]]}, "result": [1, 2]}
+        (folder / "s.json").write_text(json.dumps(saved))
+        assert values(call(ATTENTION, "s.json")) == {"q": [1, 2]}
+
+    @pytest.mark.parametrize("part", ["#encoder[0]", "#encoder[-2]", "#first", "#deep/first"])
+    def test_weights_of_one_layer_of_a_file(self, call: Gather, folder: Path, part: str) -> None:
+        layer, other = {"wq": [[1, 2], [3, 4]]}, {"wq": [[9, 9], [9, 9]]}
+        tree = {"encoder": [layer, other], "first": layer, "deep": {"first": layer}, "wq": [[7, 7], [7, 7]]}
+        tree = {"deep": tree.pop("deep")} if "deep" in part else tree
+        (folder / "model.json").write_text(json.dumps(tree))
+        found = call(BLOCK, "1,2", named={"weights": f"model.json{part}"})
+        assert values(found) == {"x": [1, 2], "wq": [[1, 2], [3, 4]]}
+        assert found.inputs["wq"].source == f"model.json{part}#wq"
+
+    @pytest.mark.parametrize("part", ["#wq", "#encoder", "#encoder[1]", "#encoder[0][0]"])
+    def test_no_weights_are_taken_from_beside_the_part_that_is_named(
+        self, call: Gather, folder: Path, part: str
+    ) -> None:
+        tree = {"encoder": [{"wq": [[1, 2], [3, 4]]}], "wq": [[7, 7], [7, 7]]}
+        (folder / "model.json").write_text(json.dumps(tree))
+        with pytest.raises(AttncalcError) as caught:
+            call(BLOCK, "1,2", named={"weights": f"model.json{part}"})
+        assert caught.value.message == f'--weights "model.json{part}" is no file that holds operands of block by name'
+
     def test_a_word_in_the_place_of_an_array_is_an_option(self, call: Gather) -> None:
         assert call(ATTENTION, "qkv.json", named={"bias": "alibi"}).options == {"bias": "alibi"}
         assert call(ATTENTION, "alibi.json").options == {"bias": "alibi"}
@@ -380,6 +428,22 @@ FAULTS: list[tuple[str, Calculation, list[str], dict[str, Any], str, str]] = [
         ["1,2"],
         {"named": {"weights": "1,2"}},
         '--weights "1,2" is no file that holds operands of block by name',
+        "",
+    ),
+    (
+        "weights in a file that is mistyped",
+        BLOCK,
+        ["1,2"],
+        {"named": {"weights": "torch.npy"}},
+        '--weights "torch.npy" is no file that holds operands of block by name',
+        "did you mean torch.npz?",
+    ),
+    (
+        "an array of a file of weights",
+        BLOCK,
+        ["1,2"],
+        {"named": {"weights": "torch.npz#q_proj.weight"}},
+        '--weights "torch.npz#q_proj.weight" is no file that holds operands of block by name',
         "",
     ),
     (

@@ -177,9 +177,27 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         "",
     ),
     (
-        "a gradient that is no name among others that are",
+        "gradients that are a number",
+        {"calculation": "grad dot", "inputs": {}, "options": {"wrt": 3}},
+        "p.json: options/wrt is 3, not a list of operands' names",
+        "",
+    ),
+    (
+        "a gradient that is null among names",
         {"calculation": "grad dot", "inputs": {}, "options": {"wrt": ["a", None]}},
-        "p.json: options/wrt is a list, not a list of operands' names",
+        "p.json: options/wrt[1] is null, not the name of an operand",
+        "",
+    ),
+    (
+        "a gradient that is a number among names",
+        {"calculation": "grad dot", "inputs": {}, "options": {"wrt": ["a", 3]}},
+        "p.json: options/wrt[1] is 3, not the name of an operand",
+        "",
+    ),
+    (
+        "a gradient that is a list among names",
+        {"calculation": "grad dot", "inputs": {}, "options": {"wrt": [["a"]]}},
+        "p.json: options/wrt[0] is a list, not the name of an operand",
         "",
     ),
     (

@@ -65,9 +65,12 @@ def npz() -> bytes:
 TOLD = [
     ("JSON", b" [[1]]"),
     ("an object", b'\xef\xbb\xbf{"q": [[1]]}'),
+    ("JSON in UTF-16", "[[1]]".encode("utf-16")),
+    ("an object in UTF-16, the high byte first", b"\xfe\xff" + '\n{"q": [[1]]}'.encode("utf-16-be")),
     ("npy", npy()),
     ("npz", npz()),
     ("CSV", b"1\n"),
+    ("CSV in UTF-16", "1\n".encode("utf-16")),
 ]
 
 

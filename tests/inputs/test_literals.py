@@ -100,7 +100,10 @@ EQUALLY_LONG = "the rows of an array are equally long"
 
 BAD: list[tuple[str, str, str]] = [
     ("1,2;3", "a: row 2 has 1 entry where the first has 2", EQUALLY_LONG),
-    ("1,2;", "a: row 2 has 1 entry where the first has 2", EQUALLY_LONG),
+    ("1,2;", "a: there is no row after the last ;", "take it out: a ; stands between rows"),
+    ("1;", "a: there is no row after the last ;", "take it out: a ; stands between rows"),
+    ("1 2; ;", "a: there is no row after the last ;", "take it out: a ; stands between rows"),
+    ("1 2; ; 3 4", "a: row 2 has 1 entry where the first has 2", EQUALLY_LONG),
     ("1,,2", "a: entry 2: there is no number", GAPS),
     ("1,2,", "a: entry 3: there is no number", GAPS),
     ("1 2; 3 x", 'a: row 2, entry 2: "x" is not a number', ""),

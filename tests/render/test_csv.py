@@ -49,6 +49,11 @@ def test_everything_is_a_sheet_of_steps_and_outputs(grouped: Trace) -> None:
     )
 
 
+def test_show_picks_the_steps_of_a_sheet(dot: Trace) -> None:
+    assert text(dot, show=("products",), digits=2) == "@products\n0.56,0.06,0.02\n"
+    assert text(dot, show=("products",), quiet=True, digits=2) == "0.64\n"
+
+
 def test_get_is_one_step(dot: Trace) -> None:
     assert text(dot, get="products", digits=2) == "0.56,0.06,0.02\n"
 
