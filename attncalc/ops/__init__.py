@@ -30,7 +30,7 @@ ROWS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
     "arithmetic": "add div mul neg sub",
     "choices": "abs and equal held less less_equal maximum minimum not sign where",
-    "classes": "factorial log_factorial one_hot select whole",
+    "classes": "antilog factorial log_factorial one_hot select whole",
     "heads": "gather merge repeat split",
     "lengths": "angle cosine_ratio root_of_mean root_of_sum",
     "linear": "matmul outer solve transpose",
@@ -56,7 +56,7 @@ ROWS = {
 FUNCTIONS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
     "choices": "compare_equal held logical_not maximum minimum",
-    "classes": "factorial log_factorial one_hot select whole",
+    "classes": "antilog factorial log_factorial one_hot select whole",
     "functions": "absolute affine angle_between arccos concat cosine_ratio exp index keep_where log log_share "
     "log_sum_exp logarithm mean outer over_all per pi power ratio rename repeat root_of_mean root_of_sum "
     "sign softmax softmax_slopes solve spread sqrt tanh total weigh",
