@@ -139,4 +139,5 @@ def must_be_finite(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tu
 def _is_ordinary(value: Array) -> bool:
     if value.dtype.kind != "f" or not np.isfinite(value).all():
         return False
-    return not ((value != 0) & (np.abs(value) < np.finfo(value.dtype).tiny)).any()
+    tiny = np.finfo(value.dtype).tiny
+    return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # truth values alone beside a large step

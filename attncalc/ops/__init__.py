@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attncalc.ops.activations import *
+    from attncalc.ops.antilogs import *
     from attncalc.ops.choices import *
     from attncalc.ops.classes import *
     from attncalc.ops.functions import *
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 
 ROWS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
+    "antilogs": "antilog",
     "arithmetic": "add div mul neg sub",
     "choices": "abs and equal held less less_equal maximum minimum not sign where",
-    "classes": "antilog factorial log_factorial one_hot select whole",
+    "classes": "factorial log_factorial one_hot select whole",
     "heads": "gather merge repeat split",
     "lengths": "angle cosine_ratio root_of_mean root_of_sum",
     "linear": "matmul outer solve transpose",
@@ -55,8 +57,9 @@ ROWS = {
 
 FUNCTIONS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
+    "antilogs": "antilog",
     "choices": "compare_equal held logical_not maximum minimum",
-    "classes": "antilog factorial log_factorial one_hot select whole",
+    "classes": "factorial log_factorial one_hot select whole",
     "functions": "absolute affine angle_between arccos concat cosine_ratio exp index keep_where log log_share "
     "log_sum_exp logarithm mean outer over_all per pi power ratio rename repeat root_of_mean root_of_sum "
     "sign softmax softmax_slopes solve spread sqrt tanh total weigh",

@@ -1,4 +1,4 @@
-"""Primitives of classes and counts: the entry that a class picks, one-hot rows, factorials, back from logarithms."""
+"""Primitives of classes and counts: the entry that a class picks, one-hot rows, factorials."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from attncalc.arrays import Array
 from attncalc.axes import Axes, Axis, align, find, together, unique, without
 from attncalc.cells import At, Cell, Form, Literal, Look, Pick, entrywise, moved, pick
 from attncalc.errors import NotExact
-from attncalc.graph import OPS, Node, Op, as_node
+from attncalc.graph import OPS, Node, Op
 from attncalc.ops import kernels
 from attncalc.ops.arithmetic import row
-from attncalc.ops.functions import beside, exp, log, power, weigh
+from attncalc.ops.functions import beside, weigh
 from attncalc.ops.kernels import has_letters, is_exact
-from attncalc.ops.sums import axis_of, mixes
 
 
 def _factorial(x: Array) -> Array:
@@ -86,41 +85,6 @@ def _one_hot_cell(node: Node, at: At, look: Look) -> Cell:
     return Literal(int(look(0, pick(node, 0, at).at) == at[node.names[-1]]))
 
 
-def _antilog(node: Node, mean: Array, p: Array) -> Array:
-    base = node.args["base"]
-    plain = kernels.exp(mean) if base == "e" else kernels.power(kernels.number(base, mean.dtype), mean)
-    if is_exact(mean, p):
-        return np.asarray(plain)
-    # A large logarithm's last digit is many digits of its power: p's powers of 2 are taken out, which are exact.
-    share, twos = np.frexp(p)
-    axis, n = axis_of(node, 1), node.sources[1].axes[axis_of(node, 1)].size
-    whole, rest = np.divmod(-np.sum(twos, axis=axis), n)
-    direct = np.ldexp(np.exp(rest / n * math.log(2) - np.mean(np.log(share), axis=axis)), whole)
-    margin = 16 * np.finfo(p.dtype).eps * (1 + np.abs(np.log(plain)))  # not so near where it was rounded by hand
-    return np.asarray(np.where(np.abs(direct - plain) <= margin * plain, direct, plain), plain.dtype)
-
-
-def _antilog_text(node: Node, mean: str, p: str) -> str:
-    return f"exp({mean})" if node.args["base"] == "e" else f"{node.args['base']}^{mean}"
-
-
-def _antilog_latex(node: Node, mean: str, p: str) -> str:
-    return f"{node.args['base']}^{{{mean}}}"
-
-
-def _antilog_cell(node: Node, at: At, look: Look) -> Cell:
-    base, mean = node.args["base"], pick(node, 0, at)
-    return Form("exp", (mean,)) if base == "e" else Form("^", (Literal(base), mean))
-
-
-def _antilog_vjp(g: Node, y: Node, node: Node, mean: Node, p: Node) -> Sequence[Node | None]:
-    return [g * _antilog_slope(y, node.args["base"]), None]
-
-
-def _antilog_slope(y: Node, base: int | str) -> Node:
-    return y if base == "e" else y * log(as_node(int(base)))
-
-
 _COUNTED = "counts are whole numbers, so they have no slope"
 OPS |= {
     "whole": row(lambda x: x, "{0}", "{0}", moved, takes=(9,), no_gradient=_COUNTED, flops=0, view=True),
@@ -145,25 +109,6 @@ OPS |= {
         about="From each row only the entry of the right class; the others play no part in it.",
         mixes=lambda node: (node.args["over"],),
         flops=0,
-    ),
-    "antilog": Op(
-        _antilog,
-        lambda args, mean, p: mean,
-        _antilog_text,
-        _antilog_latex,
-        _antilog_cell,
-        binds=1,
-        takes=(0, 9),
-        vjp=_antilog_vjp,
-        because=lambda node, source: (
-            "the exponential is its own slope" if node.args["base"] == "e" else "the slope of a^x is a^x·ln a"
-        ),
-        about=lambda node: str(OPS["exp"].about) if node.args["base"] == "e" else "",
-        body=lambda node, mean, p: exp(mean) if node.args["base"] == "e" else power(as_node(node.args["base"]), mean),
-        mixes=mixes,
-        noun="exponentials",
-        boxed=True,
-        narrow=True,
     ),
     "one_hot": Op(
         _one_hot,
@@ -195,11 +140,6 @@ def log_factorial(x: Node) -> Node:
 def select(x: Node, places: Node, over: str | None = None) -> Node:
     """Along an axis of x (the last one), the entry whose position (from 0) `places` tells; 0 where it is not there."""
     return Node("select", x, places, over=over or x.names[-1])
-
-
-def antilog(mean: Node, p: Node, base: int | str) -> Node:
-    """The base to the power of −mean log p, given that mean; it goes by p itself where digits would be lost."""
-    return Node("antilog", mean, p, base=base, over=p.names[-1])
 
 
 def one_hot(places: Node, axis: Axis) -> Node:
