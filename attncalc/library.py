@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.arrays import DTYPES
+from attncalc.arrays import DTYPES, Array
 from attncalc.calculation import UPSTREAM, WEIGHTS, Calculation
 from attncalc.calculations import load
 from attncalc.errors import OptionError
@@ -73,12 +73,13 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     return solve(Problem(calculation, inputs, options), **settings)
 
 
-def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck: bool) -> Trace:
-    """The backward pass of a problem, from Python."""
+def backward(problem: Problem, upstream: Any, wrt: tuple[str, ...], *, gradcheck: bool, like: Array) -> Trace:
+    """The backward pass of a problem, from Python, in numbers as wide as those of the result."""
     inputs = dict(problem.inputs)
     if upstream is not None:
         inputs[UPSTREAM.name] = to_given(upstream, UPSTREAM)
-    return solve(problem._replace(inputs=inputs, backward=Backward(wrt, gradcheck)))
+    dtype = "float32" if like.dtype == np.float32 else "float64"
+    return solve(problem._replace(inputs=inputs, backward=Backward(wrt, gradcheck)), dtype=dtype)
 
 
 def _known_dtype(dtype: Any) -> str:

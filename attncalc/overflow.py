@@ -12,12 +12,17 @@ from attncalc.graph import Node, walk
 from attncalc.text import both
 from attncalc.trace import Step, Trace
 
+MOVES = ("rename", "spread")
+"""Primitives whose entries are those of their source."""
+
 
 def told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
     """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
 
     A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may). A step that
-    overflows and is divided by is refused too: the quotient is 0, which nobody would see to be wrong.
+    overflows and is divided by is refused too: the quotient is 0, which nobody would see to be wrong. So is one that
+    is divided by where it nearly vanishes, since it has lost its digits there, and one that overflows where what comes
+    back through it vanishes.
     """
     wrong = _no_number if infinite else _wrong
     broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
@@ -27,20 +32,51 @@ def told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, .
             continue
         if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
             raise DomainError(_overflow(broken[0] if broken else output))
+    small = {s.key: (s, at) for s in trace.steps if s.gradient_of is None and (at := _nearly_vanishes(s))}
+    for key in _divisors(roots, alone=True) & small.keys() if small else ():
+        made, at = small[key]
+        raise DomainError(f"{key}{at.strip()} = {made.formula} nearly vanishes, and has lost digits: it is divided by")
     if infinite or not broken:
         return ()
     if not _divisors(roots).isdisjoint(made.key for made in broken):
         raise DomainError(_overflow(broken[0]))
+    lost = next((made for made in broken if _comes_back_as_nothing(made, trace)), None)
+    if lost is not None:
+        raise DomainError(f"{_overflow(lost)}, and what comes back through it vanishes")
     them = "it" if len(broken) == 1 else "them"
     return (f"{both(step.key for step in broken)} overflow; the result does not use {them}, and is right",)
 
 
-def _divisors(roots: Iterable[Node]) -> set[str]:
-    """The steps that something is divided by, alone or as a part of the divisor."""
+def _nearly_vanishes(made: Step) -> str:
+    """Where a step has a number too small for all of its digits, `[0,1]`; "" where it has none."""
+    value = _floats(made.value)
+    if value is None:
+        return ""
+    size = np.abs(value)
+    small = np.argwhere((size > 0) & (size < np.finfo(value.dtype).tiny))
+    return (f"[{','.join(map(str, small[0]))}]" if value.ndim else " ") if len(small) else ""
+
+
+def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
+    """Whether the gradient of a step vanishes where the step overflows."""
+    for s in trace.steps:
+        if s.gradient_of is not None and (s.group, s.name) == (made.group, f"grad_{made.name}"):
+            value, slopes = _floats(made.value), _floats(s.value)
+            if value is not None and slopes is not None:
+                return bool((np.abs(slopes[..., ~(value < np.inf)]) < np.finfo(slopes.dtype).tiny).any())
+    return False
+
+
+def _divisors(roots: Iterable[Node], *, alone: bool = False) -> set[str]:
+    """The steps that something is divided by: alone, or also as a part of the divisor."""
     found: set[str] = set()
+
+    def into(source: Node) -> Iterable[Node]:
+        return () if source.op == "step" or (alone and source.op not in MOVES) else source.sources
+
     for node in walk(*roots):
         if node.op == "div":
-            behind = walk(node.sources[1], into=lambda source: () if source.op == "step" else source.sources)
+            behind = walk(node.sources[1], into=into)
             found.update(source.path for source in behind if source.op == "step")
     return found
 

@@ -127,14 +127,17 @@ def _origins(node: Node, look: EntryOf, at: tuple[int, ...]) -> tuple[Origin, ..
 
 
 def must_be_finite(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
-    """Refuse results that overflow or have no value; warn of steps that do."""
+    """Refuse results that overflow, have no value or were divided by what has lost its digits; warn of steps."""
     values = (step.value for step in (*trace.steps, *trace.outputs))
-    if all(value is None or value.dtype.kind not in "fO" or _is_finite(value) for value in values):
+    if all(value is None or value.dtype.kind not in "fO" or _is_ordinary(value) for value in values):
         return ()
-    from attncalc import overflow  # few values are infinite, or masked
+    from attncalc import overflow  # few values are infinite, masked or too small for all of their digits
 
     return overflow.told(trace, roots, infinite=infinite)
 
 
-def _is_finite(value: Array) -> bool:
-    return value.dtype.kind == "f" and bool(np.isfinite(value).all())
+def _is_ordinary(value: Array) -> bool:
+    if value.dtype.kind != "f" or not np.isfinite(value).all():
+        return False
+    tiny = np.finfo(value.dtype).tiny
+    return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # truth values alone beside a large step

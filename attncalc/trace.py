@@ -239,7 +239,7 @@ class Trace:
         from attncalc.library import backward  # a record is made by what it calls here, so not at the top
 
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
-        return backward(self.problem, upstream, names, gradcheck=gradcheck)
+        return backward(self.problem, upstream, names, gradcheck=gradcheck, like=self.result)
 
     def check(self, answer: Any, *, reveal: bool = False) -> Marked:
         """An answer, marked, with the mistake behind what is wrong: the result, steps with their values, or a sheet.

@@ -88,6 +88,7 @@ class TestACall:
     def test_may_be_in_single_precision_or_rounded_by_hand(self) -> None:
         assert ac.softmax([1, 2], dtype="float32").result.dtype == np.float32
         assert ac.softmax([1, 2], dtype=np.float32).result.dtype == np.float32
+        assert ac.softmax([1, 2], dtype="float32").grad([1, 0]).result.dtype == np.float32
         assert_array_equal(ac.softmax([1, 2], round_to=1)["exponentials"], [0.4, 1])
 
     def test_what_single_precision_cannot_hold_is_told_by_the_step_that_it_spoils(self) -> None:

@@ -23,6 +23,7 @@ from attncalc.errors import DomainError, OptionError, ShapeError
 from attncalc.graph import Node, as_node
 from attncalc.laws import at_most, one_right, same, shares
 from attncalc.ops import (
+    antilog,
     compare_equal,
     exp,
     keep_where,
@@ -31,7 +32,6 @@ from attncalc.ops import (
     mean,
     one_hot,
     over_all,
-    power,
     safely,
     select,
     softmax,
@@ -314,5 +314,5 @@ def perplexity(p: Annotated[Node, "the probability that each right token was giv
     """
     logs = step("log_probabilities", log_to(base, p), "logarithms turn a product of probabilities into a sum")
     missing = step("mean_negative_log", -mean(logs), f"the cross-entropy for each token, in {UNITS[base]}")
-    choices = exp(missing) if base == "e" else power(as_node(int(base)), missing)
+    choices = antilog(missing, p, base)
     return step("perplexity", choices, "back from a logarithm to a number of choices, with the same base as before")

@@ -18,6 +18,8 @@ from attncalc.ops import (
     index,
     keep_where,
     rename,
+    root_of_sum,
+    safely,
     singular_parts,
     sqrt,
     total,
@@ -176,9 +178,11 @@ def svd(
         raise OptionError(f"--rank must be from 0 to {most}, the smaller side of a, not {rank}")
     kept = s if rank == most else keep_where(index("k", s.axes[-1:], "k") < rank, s, 0)
     near = step("approximation", (u * kept) @ vt, "the directions that are stretched the most carry most of the matrix")
+    missing = A - near
+    squares, rows = total(total(missing**2)), root_of_sum(total(missing**2), missing, 2)
     error = step(
         "error",
-        sqrt(total(total((A - near) ** 2))),
+        safely(sqrt(squares), root_of_sum(total(rows**2), rows, 2), squares),
         "the size of what is missing (Frobenius norm): √Σ s² of the singular values left out",
     )
     return near, error, s, u, vt

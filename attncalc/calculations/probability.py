@@ -9,10 +9,11 @@ import numpy as np
 
 from attncalc.calculation import ABOVE_0, calculation, operand
 from attncalc.calculations.domains import FIRST, distributions, not_all_masked, numbers, spot
-from attncalc.errors import OptionError, ShapeError
+from attncalc.errors import DomainError, OptionError, ShapeError
 from attncalc.graph import Node
 from attncalc.laws import at_most, same, shares
 from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, ratio, softmax_slopes, total, weigh
+from attncalc.ops.kernels import is_exact
 from attncalc.steps import step
 from attncalc.trace import Step, Trace
 
@@ -152,6 +153,19 @@ def entropy(p: Annotated[Node, "the probabilities"], *, base: Base = "e") -> Nod
     return step("entropy", -total(terms), why)
 
 
+def _comparable(values: Mapping[str, Any]) -> None:
+    """A check of two distributions: both sum to 1, and no quotient of them overflows."""
+    distributions("p", "q")(values)
+    p, q = values["p"], values["q"]
+    if is_exact(p, q):
+        return
+    with np.errstate(all="ignore"):
+        beyond = np.argwhere(np.isinf(p / np.where(q == 0, 1, q)))
+    if len(beyond):
+        at = beyond[0][-q.ndim :]
+        raise DomainError(f"p/q overflows: q{spot(at)} = {q[tuple(at)]:.4g} is not 0, but too small to divide by")
+
+
 def _impossible(trace: Trace) -> Iterator[str]:
     """A warning that says where a divergence becomes infinite."""
     p, q = (numbers(trace.inputs[name].value) for name in ("p", "q"))
@@ -166,7 +180,7 @@ def _impossible(trace: Trace) -> Iterator[str]:
 @calculation(
     p="n",
     q="n",
-    check=distributions("p", "q"),
+    check=_comparable,
     remarks=_impossible,
     infinite=True,
     laws={

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attncalc.ops.activations import *
+    from attncalc.ops.antilogs import *
     from attncalc.ops.choices import *
     from attncalc.ops.classes import *
     from attncalc.ops.functions import *
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 ROWS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
+    "antilogs": "antilog",
     "arithmetic": "add div mul neg sub",
     "choices": "abs and equal held less less_equal maximum minimum not sign where",
     "classes": "factorial log_factorial one_hot select whole",
@@ -55,6 +57,7 @@ ROWS = {
 
 FUNCTIONS = {
     "activations": "cubable elu erf one_plus_erf sigmoid softplus",
+    "antilogs": "antilog",
     "choices": "compare_equal held logical_not maximum minimum",
     "classes": "factorial log_factorial one_hot select whole",
     "functions": "absolute affine angle_between arccos concat cosine_ratio exp index keep_where log log_share "

@@ -10,7 +10,7 @@ from attncalc.arrays import Array
 from attncalc.axes import align
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
-from attncalc.ops.functions import arccos, per, pi, power, sqrt
+from attncalc.ops.functions import absolute, arccos, beside, per, pi, power, sign, sqrt
 from attncalc.ops.kernels import arccos as angle_of
 from attncalc.ops.kernels import is_exact
 from attncalc.ops.kernels import sqrt as root
@@ -74,7 +74,20 @@ def _shown(p: float) -> str:
 
 def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[Node | None]:
     p = node.args["p"]
-    return [per(g, 2 * y if p == 2 else p * power(y, p - 1), y), None]
+    if total.op == "step":
+        return [per(g, 2 * y if p == 2 else p * power(y, p - 1), y), None]
+    # No step shows the sum, so nothing is lost by going to x at once, and squares need not come back.
+    share = per(x, y, y) if p == 2 else sign(x) * power(per(absolute(x), y, y), p - 1)
+    return [None, beside(g, share) * share]
+
+
+def _root_because(node: Node, source: int) -> str:
+    if node.sources[0].op != "step":
+        return "a length grows the fastest along its own vector, at the rate a/‖a‖ (0 at 0, by convention)"
+    return (
+        f"the slope of {'√x is 1/(2√x)' if node.args['p'] == 2 else 'the p-th root y is 1/(p·y^(p−1))'} "
+        f"(0 at 0, by convention)"
+    )
 
 
 def _root_cell(node: Node, at: At, look: Look) -> Cell:
@@ -125,10 +138,7 @@ OPS |= {
         binds=1,
         takes=(0, 9),
         vjp=_root_vjp,
-        because=lambda node, source: (
-            f"the slope of {'√x is 1/(2√x)' if node.args['p'] == 2 else 'the p-th root y is 1/(p·y^(p−1))'} "
-            f"(0 at 0, by convention)"
-        ),
+        because=_root_because,
         body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
         about=lambda node: (
             "For a length, square first, then add, then take the root: √(3² + 4²) = 5, not 3 + 4 = 7."

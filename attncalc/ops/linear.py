@@ -136,6 +136,9 @@ def _solve(node: Node, matrix: Array, b: Array) -> Array:
     matrix, b = align(matrix, left, leads + left[-2:]), align(b, right, leads + right[-1:])
     if is_exact(matrix, b):
         return np.asarray(np.vectorize(_solve_exactly, signature="(i,j),(i)->(j)", otypes=[object])(matrix, b))
+    limits, largest = np.finfo(matrix.dtype), np.max(np.abs(matrix), axis=(-2, -1))
+    if (~(largest < limits.max) | ((largest > 0) & (largest < limits.tiny))).any():
+        raise DomainError("the system has no solution in floating point: its entries overflow or nearly vanish")
     if (np.linalg.matrix_rank(matrix) < matrix.shape[-1]).any():
         raise DomainError(_DEPENDENT)
     wide = matrix.astype(np.float64)  # LAPACK's single precision is not worth its rounding in systems this small

@@ -143,6 +143,17 @@ def test_standard_deviation_near_the_ends_of_the_range(counts: str, size: float)
     near(found[None], [mpmath.sqrt(variance)], size, 4)
 
 
+@pytest.mark.parametrize("size", [1, 1e-10, 1e-100, 1e-300, 1e-310], ids=str)
+@pytest.mark.parametrize("base", ["e", 2, 10])
+@pytest.mark.parametrize("n", SIZES)
+def test_perplexity_of_what_was_held_nearly_impossible(n: int, base: int | str, size: float) -> None:
+    p = np.random.default_rng(n).random((3, n)) * size
+    true = [1 / mpmath.fprod(mpmath.root(entry, n) for entry in row) for row in exactly(p)]
+    found = ac.perplexity(p, base=base).result
+    for entry, exact in zip(found, true, strict=True):
+        near(entry[None], [exact], float(exact), n)
+
+
 @pytest.mark.parametrize("offset", [1e3, 1e8, 1e15], ids=str)
 def test_scores_far_from_0_lose_nothing_but_their_own_digits(offset: float) -> None:
     x = offset + np.array([0.0, 1.0, 2.0, 5.0])

@@ -65,6 +65,14 @@ def test_without_epsilon_squares_that_overflow_or_vanish_cost_no_digits(name: st
     assert all("is right" in warning for warning in scaled.warnings)
 
 
+@pytest.mark.parametrize("name", ["layernorm", "rmsnorm", "batchnorm"])
+@pytest.mark.parametrize("size", [1e155, 1e200, 1e300], ids=str)
+def test_a_gradient_that_would_vanish_on_its_way_back_is_refused(name: str, size: float) -> None:
+    x = np.array([[1.0, 2.0, 4.0, -3.0], [0.5, 7.0, 1.0, 2.0], [3.0, 0.25, -1.0, 5.0]])
+    with pytest.raises(DomainError, match="what comes back through it vanishes"):
+        getattr(ac, name)(x * size, eps=0).grad(x**2)
+
+
 def test_a_large_offset_costs_no_digits() -> None:
     assert_allclose(ac.layernorm([[1e8 + 1, 1e8 + 2, 1e8 + 3, 1e8 + 4]])["variance"], [1.25])
 

@@ -73,6 +73,13 @@ def test_shares_sum_to_1_along_the_axis_that_is_said(axis: int, sums: tuple[int,
     assert_allclose(ac.log_softmax(x, axis=axis).result, np.log(t.result), rtol=1e-12)
 
 
+def test_a_divergence_is_infinite_only_where_q_is_0() -> None:
+    assert ac.kl([0.6, 0.4], [1, 0]).result == np.inf
+    assert float(ac.kl([0.6, 0.4], [1, 1e-300]).result) == pytest.approx(275.637199492, rel=1e-11)
+    with pytest.raises(DomainError, match=r"p/q overflows: q\[1\] = 4.002e-321 is not 0, but too small"):
+        ac.kl([[0.6, 0.4], [1, 0]], [1, 4e-321])
+
+
 class TestLaws:
     @few
     @given(scores)

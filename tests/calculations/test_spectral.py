@@ -286,6 +286,11 @@ class TestSvd:
         other = np.random.default_rng(0).normal(size=(a.shape[0], rank)) @ np.ones((rank, a.shape[1]))
         assert float(t["error"]) <= np.linalg.norm(a - other) + 1e-9 * scale
 
+    @pytest.mark.parametrize("power", [-900, -530, 530, 900], ids="2^{}".format)
+    def test_the_error_needs_no_squares_that_overflow_or_vanish(self, power: int) -> None:
+        found, ordinary = (ac.svd(size * np.array([[1.0, 2], [3, 4]]), rank=1)["error"] for size in (2.0**power, 1))
+        assert_allclose(np.ldexp(found, -power), ordinary, rtol=1e-14)
+
     def test_with_a_rank_the_approximation_is_the_result(self) -> None:
         t = ac.svd([[1, 2, 3], [4, 5, 6]], rank=1)
         assert [step.name for step in t.outputs][:2] == ["approximation", "error"]

@@ -92,6 +92,16 @@ class TestNearTheEndsOfTheRange:
             assert float(ac.euclidean([3 * size, 0], [0, 4 * size]).result) == pytest.approx(5 * size, rel=1e-15)
 
 
+@pytest.mark.parametrize("power", [-1000, -530, -510, 510, 530, 1000], ids="2^{}".format)
+@pytest.mark.parametrize("name", ["cosine", "pairwise"])
+def test_the_gradient_of_a_cosine_needs_no_squares(name: str, power: int) -> None:
+    a, b = np.array([[1.0, 2.0, -3.0]]), np.array([[0.5, -1.0, 4.0]])
+    found, ordinary = (getattr(ac, name)(size * a, b).grad() for size in (2.0**power, 1.0))
+    (left, right) = ("grad_a", "grad_b") if name == "cosine" else ("grad_x", "grad_y")
+    assert_allclose(np.ldexp(found[left], power), ordinary[left], rtol=1e-14)
+    assert_allclose(found[right], ordinary[right], rtol=1e-14)
+
+
 def test_rows_beside_one_whose_squares_overflow_are_right() -> None:
     distances = ac.pairwise([[1e200, 0], [3, 4]], [[0, 0]], metric="euclidean").result
     assert_allclose(distances, np.array([[1e200], [5]]), rtol=1e-15)

@@ -20,6 +20,7 @@ from attncalc.ops import (
     Slide,
     absolute,
     angle_between,
+    antilog,
     arccos,
     bucket,
     characteristic_polynomial,
@@ -388,6 +389,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x: log_softmax(x, softmax(x)), "n=3 m=4"),
     ),
     "safely": (example(lambda x: safely(log(x), 2 * log(sqrt(x)), x), "n=3 m=4: positive"),),
+    "antilog": (
+        example(lambda p: antilog(-mean(log(p)), p, "e"), "n=3 m=4: positive"),
+        example(lambda p: antilog(-mean(logarithm(p, 2)), p, 2), "m=4: positive"),
+    ),
     "whole": (example(whole, "n=3 m=4"),),
     "factorial": (example(lambda: factorial(index("n", (N,), "i"))),),
     "log_factorial": (example(lambda: log_factorial(index("m", (N, M), "j"))),),
