@@ -63,16 +63,21 @@ class Question(NamedTuple):
         return [self.own, None] if self.own else [None]
 
 
-def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
-    """What would explain an answer, likelier explanations first; those that explain it equally well together."""
+def explanations(key: Key, question: Question, *, as_written: bool = False) -> Iterator[list[Match]]:
+    """What would explain an answer, likelier explanations first; those that explain it equally well together.
+
+    `as_written` is for one mistake without any rounding on the way, and no more.
+    """
     singles = [((m,), way) for m, way in key.mistakes if question.key in way.steps]
     singles.sort(key=lambda single: -_place(key, single[0]))
     if key.large:
         yield _matching_rows(key, question, singles)
         return
-    for close in (fits, nearly):
+    for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
             yield _matching(key, question, singles, base, close)
+    if as_written:
+        return
     if question.by_hand and question.digits <= MOST_DECIMALS:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)

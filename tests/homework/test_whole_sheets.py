@@ -156,6 +156,26 @@ def test_moments_without_correction_are_named_at_every_update() -> None:
     assert {told[f"step {t}/point"] for t in (1, 2, 3, 4)} == {"follows"}
 
 
+ADAM = ac.optimizer([[0.5], [-0.6]], [1], kind="adam", lr=0.1)
+"""With the usual β₂ = 0.999, of which 0.99 would make ten times as much of 1 − β₂."""
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "found"),
+    [
+        pytest.param("step 1/update", "-0.31623", "adam-no-bias", id="0.05/√0.00025"),
+        pytest.param("step 1/point", "0.68377", "adam-no-bias", id="the point there"),
+        pytest.param("step 1/second_corrected", "0.000", "unexplained", id="0.00025, which zeros do not tell"),
+        pytest.param("step 1/second_corrected", "inf", "adam-t-from-0", id="0.00025/0, which no rounding excuses"),
+        pytest.param("step 2/update", "0.01429", "right", id="not rounded"),
+        pytest.param("step 2/update", "0.01441", "rounded-early", id="0.0789/√0.3000, of four decimals each"),
+    ],
+)
+def test_what_a_mistake_gives_as_it_is_written_is_not_rounded_from_afar(step: str, answer: str, found: str) -> None:
+    (marked,) = ADAM.check({step: [answer]}).steps
+    assert (marked.mistake or marked.verdict) == found
+
+
 @pytest.mark.parametrize("decimals", [3, 4])
 def test_the_sum_in_place_of_the_mean_is_named_where_it_stands(decimals: int) -> None:
     logs = np.log(PROBABILITIES)
