@@ -17,6 +17,8 @@ from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES, RO
 
 AS_MINUS_INFINITY = -1e4
 """From here on down a number stands for −∞ in masked scores: its exponential is 0."""
+AS_SHOWN = 1e-6
+"""So far, relative to it, a value may lie from one of few digits and have no more: 0.099999998 is shown as 0.1."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
@@ -65,7 +67,9 @@ def _within_digits(answer: Answer, value: Array, tolerance: Tolerance | None) ->
     if tolerance is not None:
         return _close(answer, value, tolerance.atol + tolerance.rtol * np.abs(value))
     others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
-    half = np.where(answer.exact, 0.0, np.where(answer.enough, 0.5 * answer.unit, others))
+    shown = AS_SHOWN * np.abs(value) if answer.value.size <= BY_HAND else 0.0
+    few = np.maximum(shown, np.where(answer.exact, 0.0, others))
+    half = np.where(answer.enough & ~answer.exact, 0.5 * answer.unit, few)
     return _close(answer, value, half * (1 + 1e-9) + _noise(answer, value))
 
 

@@ -30,7 +30,7 @@ from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, MISTAKE, RIGHT, 
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.spelling import typed
-from attncalc.text import flag, shape_text
+from attncalc.text import amount, flag, shape_text
 
 
 def judged(
@@ -259,8 +259,13 @@ class _Work:
                 return slipped(TRANSPOSED)
         whole = answer.answered.all() and not np.isnan(answer.value).any()
         found = self._mistaken(question) if whole else None
-        given, due = shape_text(answer.shape), shape_text(expected.shape)
+        given, due = _extent(answer.shape), _extent(expected.shape)
         return found or Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
+
+
+def _extent(shape: tuple[int, ...]) -> str:
+    """`2 × 3`, `a list of 3 numbers`, where 3 alone might be taken for the answer itself."""
+    return f"a list of {amount(shape[0], 'number')}" if len(shape) == 1 else shape_text(shape)
 
 
 def _set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:
