@@ -47,6 +47,8 @@ LONGEST_NAME = 200
 MOST_TOLD = 12
 MOST_STEPS = 5000
 MOST_DIGITS = 15
+_OF_ROOTS = re.compile(r'[-+−\d√./*·×(),;\[\]"\s%sqrtpiej]+', re.ASCII)
+"""Text of numbers, which no file is called if there is a root in it."""
 
 ANSWER = Operand("answer", "answer", ((),), kind="logits", broadcasts=True)
 
@@ -64,6 +66,7 @@ class Sheet:
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
     """The sheet, or the result alone, that a word of the command line means: a file, `-`, JSON or numbers."""
+    word = answers.with_roots(word) if _OF_ROOTS.fullmatch(word) else word
     typed = literal(word, ANSWER.name)
     found = find(word, ANSWER, reading) if typed is None or word.strip().isalpha() else None
     if found is None and typed is not None:
