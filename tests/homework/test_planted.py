@@ -92,7 +92,6 @@ EVERY = [(name, m) for name, m in ALL if not m.alias_of]
 
 
 WITHOUT = {
-    "eigen": "any order and any length are right, which leaves little that is wrong by a rule",
     "concentration": "what is drawn is the program's own",
     "scaling": "what is drawn is the program's own",
     "transformer": "hundreds of steps, whose layers have their mistakes in calculations of their own",
@@ -250,7 +249,7 @@ CATALOGUE = """
     outer-swapped outer-elementwise inner-for-outer proj-length-once proj-not-divided proj-other-square proj-swapped
     proj-scalar proj-residual proj-no-gram proj-columns-apart mips-nearest ana-inputs-kept ana-reversed ana-exchanged
     ana-distance rank-smallest-first rank-from-1 svd-not-rooted svd-v-not-transposed svd-u-v-swapped
-    svd-error-not-rooted svd-error-spectral
+    svd-error-not-rooted svd-error-spectral eigen-trace-sign eigen-determinant-plus eigen-diagonal eigen-not-halved
 
     lsm-no-log lsm-not-shifted-back lsm-log-each lik-no-log lik-sum lik-log-of-sum lik-mean lik-negative
     lik-zeros-missing lik-std-as-variance lik-no-height lik-no-half lik-no-factorial
