@@ -197,9 +197,7 @@ def _could_be_written(answer: Answer, value: Array) -> bool:
     few = ~answer.enough
     if not few.any() or answer.used >= LEAST_DECIMALS:
         return True
-    with np.errstate(invalid="ignore"):
-        parts = value[few] / answer.unit[few]
-        return bool(np.all(np.abs(parts - np.rint(parts)) <= LEFT_OVER * 1e3))
+    return bool(np.isfinite(value[few]).all()) and comes_out(value[few], answer.unit[few])
 
 
 def _range(values: Sequence[Array], right: Array) -> float:
@@ -245,7 +243,7 @@ def is_by_rule(answer: Answer, value: Array, right: Array) -> bool:
     return not _alike(value, right, np.asarray(unit)).all()
 
 
-def comes_out(value: Array, unit: float) -> bool:
+def comes_out(value: Array, unit: Array | float) -> bool:
     """Whether every entry has no more digits than a unit says."""
-    finite = value[np.isfinite(value)] / unit
+    finite = (value / unit)[np.isfinite(value)]
     return bool(np.all(np.abs(finite - np.rint(finite)) <= 1e-9 * np.maximum(1, np.abs(finite))))

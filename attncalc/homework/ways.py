@@ -168,7 +168,7 @@ class Ways:
         return _Forward([*taken], order, operands, options, inputs, as_due, {})
 
     def _operand(self, name: str, value: Array) -> str:
-        while not _same(self.operands.setdefault(name, value), value):
+        while not np.array_equal(self.operands.setdefault(name, value), value):
             name += _VARIANT
         return name
 
@@ -252,10 +252,6 @@ def is_meant(key: StepKey, at: Sequence[str]) -> bool:
     group, name = key
     within = bool(group) and f"{group.rpartition('/')[2]}/{name}" in at
     return within or any(names(word, name) for word in at)
-
-
-def _same(a: Array, b: Array) -> bool:
-    return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
 
 
 def _nothing(node: Node) -> bool:

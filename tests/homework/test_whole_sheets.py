@@ -130,6 +130,23 @@ def test_the_result_itself_is_never_the_step_that_was_rounded_too_early() -> Non
     assert step.hint == "right method, rounded too early: keep more digits on the way"
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "answer", "verdict"),
+    [
+        pytest.param([0.7, 0.5], [0.06, 0.01], "0.9555", "rounded-early", id="0.047 as 0.05"),
+        pytest.param([0.3, 0.1], [-0.08, -0.09], "-0.7878", "rounded-early", id="0.033 as 0.03"),
+        pytest.param([-0.5, 0.7], [0.03, 0.07], "0.4579", "unexplained", id="0.034 as 0.03"),
+        pytest.param([-0.3, 0.7], [0.06, -0.01], "-0.6476", "unexplained", id="0.025 as 0.03"),
+    ],
+)
+def test_one_number_alone_is_not_rounded_by_more_than_a_tenth_of_it(
+    a: list[float], b: list[float], answer: str, verdict: str
+) -> None:
+    """The dot product, where all else keeps the four decimals that are written."""
+    (step,) = ac.cosine(a, b).check(answer).steps
+    assert step.verdict == verdict
+
+
 def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> None:
     assert found(REGRESSION, regression(sign=-1), 2) == {
         "grad_w": "right",
