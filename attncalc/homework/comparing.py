@@ -33,6 +33,8 @@ two mistakes at once are so much less likely."""
 BY_RULE, RESHAPED = 0.02, 0.1
 """A round number that nobody has by rounding what is right is so much likelier to come from a known rule, and so is an
 answer of another shape."""
+COUNTED = 0.02
+"""Whole numbers that another convention gives, as of places counted from 1, are so much likelier than others."""
 
 
 @dataclass(frozen=True)

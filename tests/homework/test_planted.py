@@ -301,6 +301,7 @@ def test_whole_numbers_of_another_shape_tell_a_mistake(answer: list[Any], mistak
 
 ROWS: dict[str, Any] = {"q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 2], [0, 1], [1, 0]], "v": [[1, 2], [3, 4], [5, 6]]}
 COUNTS: dict[str, Any] = {"observations": [1, 3, 2], "distribution": "poisson", "rate": 2}
+KEYS: dict[str, Any] = {"q": [1, 2, -1], "keys": [[2, 1, 0], [3, 9, 8], [1, 1, -2], [6, 0, 1], [2, 3, 0]]}
 STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 0.8]], "wh": [[0.2, 1], [-0.7, 0.4]]}
 
 
@@ -328,6 +329,9 @@ STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 
         ),
         pytest.param("likelihood", COUNTS, "-1.8411", "lik-no-factorial", id="ln 64 − 6"),
         pytest.param("likelihood", COUNTS | {"observations": [0, 1, 3]}, "-5.5000", None, id="counts from nowhere"),
+        pytest.param("mips", KEYS | {"top": 2}, ["2", "5"], "rank-from-1", id="two places counted from 1"),
+        pytest.param("mips", KEYS | {"top": 2}, ["2", "4"], None, id="two other places"),
+        pytest.param("mips", KEYS | {"top": 1}, ["2"], None, id="one place, which says too little"),
         pytest.param("rnn", STATES, ["0.4136", "0.2355"], "rnn-no-state", id="tanh(0.44), tanh(0.24)"),
     ],
 )
