@@ -34,10 +34,17 @@ class NotThere(LookupError):
 class Scope:
     """What a rule may speak of: the steps and operands of a problem by their names, of its own part first."""
 
-    def __init__(self, step: Node, known: Mapping[StepKey, Node], options: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        step: Node,
+        known: Mapping[StepKey, Node],
+        options: Mapping[str, Any],
+        as_due: Mapping[StepKey, Node],
+    ) -> None:
         self.step = step
         self.known = known
         self.options = options
+        self.as_due = as_due  # every step as it should be, those behind this one too
 
     @property
     def this(self) -> Node:

@@ -42,6 +42,14 @@ def _start_again(s: Scope) -> Node:
     return s.known["iteration 0", "point"]
 
 
+def _ahead(s: Scope) -> Node:
+    """The point of iteration 1 as that of iteration 0, so that every point from there on is the one behind it."""
+    _plain_descent(s)
+    if s.step.args["group"] != "iteration 0" or ("iteration 1", "point") not in s.as_due:
+        raise NotThere("the start")
+    return s.as_due["iteration 1", "point"].sources[0]
+
+
 def _halved(s: Scope) -> Node:
     """x for 2x: the slope of a square without its 2."""
     return s.this / 2
@@ -74,6 +82,13 @@ DESCENT = (
         "point",
         _start_again,
         says="iteration 1 is the start, and every point one update late",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong(
+        "gd-off-by-one",
+        "point",
+        _ahead,
+        says="one update more at every point, as if iteration 0 were the first",
         hint="Is iteration 0 the start, or an update?",
     ),
     wrong(

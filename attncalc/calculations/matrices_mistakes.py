@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations
 
 from attncalc.graph import Node
 from attncalc.mistake import Mistake, NotThere, Rule, Scope, flipped, like, parts, right, wrong
-from attncalc.ops import concat, part_of, singular_parts, total
+from attncalc.ops import compare_equal, concat, index, keep_where, part_of, singular_parts, total
 
 
 def _entrywise(s: Scope) -> Node:
@@ -46,6 +46,80 @@ def _largest_left_out(s: Scope) -> Node:
         raise NotThere("several left out")
     return total(part_of(s.s, k.name, rank, rank + 1))
 
+
+def _quadratic(change: Callable[[Node, Node, Node], Node]) -> Rule:
+    """The polynomial of a b; c d with other coefficients behind λ², made of −(a + d), a·d − b·c and b·c; its roots."""
+
+    def rule(s: Scope) -> Node:
+        if s.step.args["name"] == "eigenvalues":
+            return s.this  # they follow, in any order
+        p, A = s.this, s.a
+        over, rows, columns = p.axes[-1], A.axes[-2], A.axes[-1]
+        if rows.size != 2:
+            raise NotThere("a quadratic")
+
+        def entry(i: int, j: int) -> Node:
+            return total(total(part_of(part_of(A, rows.name, i, i + 1), columns.name, j, j + 1)))
+
+        first, second, last = (part_of(p, over.name, i, i + 1) for i in range(3))
+        return concat([first, change(second, last, entry(0, 1) * entry(1, 0))], over.name)
+
+    return rule
+
+
+def _diagonal(s: Scope) -> Node:
+    """The entries of the diagonal, of more than two; of two they are the roots of a polynomial without b·c."""
+    A, found = s.a, s.this
+    rows, columns = A.axes[-2:]
+    if rows.size < 3:
+        raise NotThere("more than two")
+    on = compare_equal(index(columns.name, A.axes, "j"), index(rows.name, A.axes, "i"))
+    return like(total(keep_where(on, A, 0), columns.name), found)
+
+
+def _not_halved(s: Scope) -> Node:
+    if s.this.axes[-1].size != 2:
+        raise NotThere("a quadratic")
+    return 2 * s.this
+
+
+EIGEN = (
+    wrong(
+        "eigen-trace-sign",
+        "characteristic_polynomial eigenvalues",
+        _quadratic(lambda second, last, bc: concat([-second, last], second.names[-1])),
+        says="λ² + tr A·λ + det A: the sign of the trace",
+        hint="Multiply (λ − a)·(λ − d) out: which sign does the term with λ have?",
+    ),
+    wrong(
+        "eigen-determinant-plus",
+        "characteristic_polynomial eigenvalues",
+        _quadratic(lambda second, last, bc: concat([second, last + 2 * bc], second.names[-1])),
+        says="a·d + b·c in place of the determinant",
+        hint="With which sign does b·c stand in a determinant?",
+    ),
+    wrong(
+        "eigen-diagonal",
+        "characteristic_polynomial eigenvalues",
+        _quadratic(lambda second, last, bc: concat([second, last + bc], second.names[-1])),
+        says="the entries of the diagonal: b·c is missing from the determinant",
+        hint="Are there only zeros below the diagonal, or above it?",
+    ),
+    wrong(
+        "eigen-diagonal",
+        "eigenvalues",
+        _diagonal,
+        says="the entries of the diagonal",
+        hint="Are there only zeros below the diagonal, or above it?",
+    ),
+    wrong(
+        "eigen-not-halved",
+        "eigenvalues",
+        _not_halved,
+        says="−p ± √(p² − 4·q), not divided by 2",
+        hint="What does the formula for a quadratic divide by?",
+    ),
+)
 
 SVD = (
     wrong(
@@ -106,7 +180,8 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         ),
     ),
     "svd": SVD,
-    "eigen": tuple(
+    "eigen": EIGEN
+    + tuple(
         right(
             f"eigen-order-{''.join(map(str, order))}",
             "eigenvalues eigenvectors",

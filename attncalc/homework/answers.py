@@ -42,6 +42,8 @@ _DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
 _INSIDE = re.compile(r"\.(\d+)", re.ASCII)
 _WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
+_TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
+_ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
 """What people write where they have no answer."""
@@ -248,10 +250,15 @@ def read(text: str) -> tuple[float, int, int]:
     return value, max(min(decimals, EXACTLY), -EXACTLY), len((whole + fraction).lstrip("0"))
 
 
+def with_roots(text: str) -> str:
+    """A text in which roots are spelled as operands have them: `5√70/70` is `5*sqrt(70)/70`."""
+    return _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text)) if "√" in text else text
+
+
 def _written(entry: Any) -> str | None:
     """The text of an entry; None where it is left blank."""
     if isinstance(entry, str):
-        text = entry.strip().lstrip("≈~").lstrip()  # a rounded number may be told as such
+        text = with_roots(entry.strip().lstrip("≈~").lstrip())  # a rounded number may be told as such
         return None if text.casefold() in BLANK else text
     if entry is None:
         return None

@@ -19,6 +19,7 @@ from attncalc.homework.findings import CARRIED
 from attncalc.homework.key import Key
 from attncalc.homework.soundness import replayed, says_nothing
 from attncalc.homework.verdicts import Finding
+from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 
 MOST_MOVED = 200
@@ -32,7 +33,8 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     step, answer, expected, own = question[:4]
     follows = key.value(step, own=own)
     way = key.ways.way(*made) if made else None
-    for value in (follows, key.value(step, way) if way else None):
+    others = [key.value(step, route, own) for route in question.routes if route.route and _begins_later(route, own)]
+    for value in (follows, *others, key.value(step, way) if way else None):
         if value is None or value.shape != answer.shape or says_nothing(value, expected):
             continue
         if is_right(answer, value) or (answer.enough.any() and nearly(answer, value).all()):
@@ -42,6 +44,11 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     if replayed(key, question, key.nodes[step], own) is not None or _with_more_digits(key, question, answers, follows):
         return CARRIED
     return None
+
+
+def _begins_later(route: Way, own: Own) -> bool:
+    """Whether nothing that somebody has written is a step which a route writes: it may begin behind."""
+    return not any(is_meant(step, mistake.at) for mistake in route.route for step in own)
 
 
 def _with_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Answer], follows: Array) -> bool:

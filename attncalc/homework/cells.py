@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from attncalc.homework.answers import with_roots
 from attncalc.homework.complex_numbers import joined
 from attncalc.inputs.csv_files import DECIMAL_COMMA, Row, check_length, has_point, parted, with_points
 from attncalc.inputs.reading import Reading
@@ -15,7 +16,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 
 def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
     """The rows of a table of answers, all of one length, with decimal points."""
-    rows, delimiter = parted(joined(text), source, reading)
+    rows, delimiter = parted(joined(with_roots(text)), source, reading)
     for row in rows:
         check_length(row, rows[0], source)
     if reading.decimal == ",":

@@ -17,6 +17,8 @@ from attncalc.homework.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES, RO
 
 AS_MINUS_INFINITY = -1e4
 """From here on down a number stands for −∞ in masked scores: its exponential is 0."""
+AS_SHOWN = 1e-6
+"""So far, relative to it, a value may lie from one of few digits and have no more: 0.099999998 is shown as 0.1."""
 LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
@@ -31,6 +33,8 @@ two mistakes at once are so much less likely."""
 BY_RULE, RESHAPED = 0.02, 0.1
 """A round number that nobody has by rounding what is right is so much likelier to come from a known rule, and so is an
 answer of another shape."""
+COUNTED = 0.02
+"""Whole numbers that another convention gives, as of places counted from 1, are so much likelier than others."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,9 @@ def _within_digits(answer: Answer, value: Array, tolerance: Tolerance | None) ->
     if tolerance is not None:
         return _close(answer, value, tolerance.atol + tolerance.rtol * np.abs(value))
     others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
-    half = np.where(answer.exact, 0.0, np.where(answer.enough, 0.5 * answer.unit, others))
+    shown = AS_SHOWN * np.abs(value) if answer.value.size <= BY_HAND else 0.0
+    few = np.maximum(shown, np.where(answer.exact, 0.0, others))
+    half = np.where(answer.enough & ~answer.exact, 0.5 * answer.unit, few)
     return _close(answer, value, half * (1 + 1e-9) + _noise(answer, value))
 
 
@@ -193,9 +199,7 @@ def _could_be_written(answer: Answer, value: Array) -> bool:
     few = ~answer.enough
     if not few.any() or answer.used >= LEAST_DECIMALS:
         return True
-    with np.errstate(invalid="ignore"):
-        parts = value[few] / answer.unit[few]
-        return bool(np.all(np.abs(parts - np.rint(parts)) <= LEFT_OVER * 1e3))
+    return bool(np.isfinite(value[few]).all()) and comes_out(value[few], answer.unit[few])
 
 
 def _range(values: Sequence[Array], right: Array) -> float:
@@ -241,7 +245,7 @@ def is_by_rule(answer: Answer, value: Array, right: Array) -> bool:
     return not _alike(value, right, np.asarray(unit)).all()
 
 
-def comes_out(value: Array, unit: float) -> bool:
+def comes_out(value: Array, unit: Array | float) -> bool:
     """Whether every entry has no more digits than a unit says."""
-    finite = value[np.isfinite(value)] / unit
+    finite = (value / unit)[np.isfinite(value)]
     return bool(np.all(np.abs(finite - np.rint(finite)) <= 1e-9 * np.maximum(1, np.abs(finite))))

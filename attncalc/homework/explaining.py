@@ -20,10 +20,12 @@ from attncalc.homework.comparing import (
     AGAIN,
     BY_RULE,
     COPIED,
+    COUNTED,
     PAIRED,
     RESHAPED,
     Close,
     Odds,
+    comes_out,
     fits,
     fitting,
     is_by_rule,
@@ -63,16 +65,21 @@ class Question(NamedTuple):
         return [self.own, None] if self.own else [None]
 
 
-def explanations(key: Key, question: Question) -> Iterator[list[Match]]:
-    """What would explain an answer, likelier explanations first; those that explain it equally well together."""
+def explanations(key: Key, question: Question, *, as_written: bool = False) -> Iterator[list[Match]]:
+    """What would explain an answer, likelier explanations first; those that explain it equally well together.
+
+    `as_written` is for one mistake without any rounding on the way, and no more.
+    """
     singles = [((m,), way) for m, way in key.mistakes if question.key in way.steps]
     singles.sort(key=lambda single: -_place(key, single[0]))
     if key.large:
         yield _matching_rows(key, question, singles)
         return
-    for close in (fits, nearly):
+    for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
             yield _matching(key, question, singles, base, close)
+    if as_written:
+        return
     if question.by_hand and question.digits <= MOST_DECIMALS:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
@@ -195,7 +202,7 @@ def _matching(
         return []
     found = []
     for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
-        likely = prior * (PAIRED if len(ways[i][0]) > 1 else _likely(key, question, values[i], against))
+        likely = prior * (PAIRED if len(ways[i][0]) > 1 else _likely(key, question, ways[i][0][0], values[i], against))
         by_chance = odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=likely)
         if by_chance.convince:
             found.append(ways[i])
@@ -264,10 +271,12 @@ def _against(key: Key, question: Question, own: Own | None) -> Array:
     return question.expected if follows is None or follows.shape != question.expected.shape else follows
 
 
-def _likely(key: Key, question: Question, value: Array, against: Array) -> float:
+def _likely(key: Key, question: Question, mistake: Mistake, value: Array, against: Array) -> float:
     """How much likelier than others a value is to be what somebody wrote who made a mistake."""
     copied = COPIED if _stands_there(key, question, value) else 1.0
     reshaped = RESHAPED if value.shape != against.shape else 1.0
+    if mistake.kind == "convention" and comes_out(value, 1) and comes_out(against, 1):
+        return COUNTED
     return copied * reshaped * (BY_RULE if is_by_rule(question.answer, value, against) else 1.0)
 
 

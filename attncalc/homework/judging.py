@@ -25,12 +25,12 @@ from attncalc.homework.key import Key, spelled
 from attncalc.homework.layouts import laid_out
 from attncalc.homework.separating import separating
 from attncalc.homework.slips import TRANSPOSED, slips
-from attncalc.homework.soundness import right, within_rounding
-from attncalc.homework.verdicts import FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Finding, Wrong
+from attncalc.homework.soundness import is_far, right, within_rounding
+from attncalc.homework.verdicts import EARLY, FOLLOWS, MISSING, MISTAKE, RIGHT, SOUND, UNEXPLAINED, Finding, Wrong
 from attncalc.homework.ways import Own, Way, is_meant
 from attncalc.mistake import Mistake, StepKey
 from attncalc.spelling import typed
-from attncalc.text import flag, shape_text
+from attncalc.text import amount, flag, shape_text
 
 
 def judged(
@@ -180,8 +180,11 @@ class _Work:
                     self.denied.setdefault((mistake, way.route), []).append(key)
 
     def _verdict(self, question: Question) -> Finding:
+        sound = right(self.key, question, self.tolerance)
+        if sound and sound.verdict == EARLY and is_far(self.key, question):
+            return self._mistaken(question, as_written=True) or sound
         return (
-            right(self.key, question, self.tolerance)
+            sound
             or carried(self.key, question, self.answers, self.made)
             or self._mistaken(question)
             or within_rounding(self.key, question)
@@ -192,8 +195,8 @@ class _Work:
     def _unexplained(self, question: Question) -> Finding:
         return unexplained(question.answer, question.expected, possible=possible(self.key, question))
 
-    def _mistaken(self, question: Question) -> Finding | None:
-        for matches in explanations(self.key, question):
+    def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
+        for matches in explanations(self.key, question, as_written=as_written):
             if matches:
                 self.matches[question.key] = matches
                 self.made = tuple(dict.fromkeys((*self.made, *matches[0])))
@@ -256,8 +259,13 @@ class _Work:
                 return slipped(TRANSPOSED)
         whole = answer.answered.all() and not np.isnan(answer.value).any()
         found = self._mistaken(question) if whole else None
-        given, due = shape_text(answer.shape), shape_text(expected.shape)
+        given, due = _extent(answer.shape), _extent(expected.shape)
         return found or Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
+
+
+def _extent(shape: tuple[int, ...]) -> str:
+    """`2 × 3`, `a list of 3 numbers`, where 3 alone might be taken for the answer itself."""
+    return f"a list of {amount(shape[0], 'number')}" if len(shape) == 1 else shape_text(shape)
 
 
 def _set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:

@@ -209,7 +209,7 @@ class Key:
         """The values of steps' expressions."""
         expressions = [node.sources[0] for node in nodes]
         found = self.ways.values(expressions, own)
-        return [np.asarray(found[node], dtype=np.float64) for node in expressions]
+        return [as_parts(found[node]).astype(np.float64, copy=False) for node in expressions]
 
     def rounded(self, node: Node, decimals: int, own: Own | None = None) -> Rounded:
         """What a step becomes by rounding on the way to it, to about so many decimals."""

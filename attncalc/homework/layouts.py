@@ -15,8 +15,9 @@ from attncalc.mistake import StepKey
 def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | None:
     """The answer in the shape of the step's value, if it has that shape as people write it.
 
-    A row or a column is a vector, and a vector the only row or column of a matrix; a table holds a stack of
-    matrices one below the other, and a single number. The answer to a complex step is laid out in its parts.
+    A row or a column is a vector, and a vector the only row or column of a matrix; the only entry is written without
+    brackets; a table holds a stack of matrices one below the other, and a single number. The answer to a complex step
+    is laid out in its parts.
     """
     shape = _shape(key, step, value)
     if answer.shape not in _shapes(key, answer, step, value) or answer.value.size != math.prod(shape):
@@ -55,6 +56,8 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
             shapes |= {(1, *shape), (*shape, 1)}
         if len(shape) == 2 and 1 in shape:
             shapes.add((math.prod(shape),))
+        if math.prod(shape) == 1:
+            shapes.add(())
         if answer.table and not shape:
             shapes.add((1, 1))
         if answer.table and len(shape) > 2:

@@ -19,6 +19,7 @@ from attncalc.errors import AttncalcError, DomainError, OptionError, ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node
 from attncalc.homework.answers import ROUND_OFF
+from attncalc.homework.complex_numbers import as_parts
 from attncalc.homework.drawing import redrawn
 from attncalc.homework.key import Key
 from attncalc.homework.separating import APART
@@ -196,8 +197,8 @@ def _judged(problem: Problem, board: Board, level: str) -> Quiz:
     differ = np.zeros((len(every), len(every)), dtype=bool)
     at_the_end, pain = differ, 0.0
     for step, node in board.right.items():
-        values = {i: np.asarray(found[way[step]]) for i, way in enumerate(every) if step in way}
-        if any(value.dtype.kind not in "biuf" for value in values.values()):
+        values = {i: as_parts(np.asarray(found[way[step]])) for i, way in enumerate(every) if step in way}
+        if np.asarray(found[node]).dtype.kind not in "biuf":  # by a mistake there may be complex ones
             raise DomainError(f"{step[1]} holds no real numbers")
         seen = _seen(values, len(every))
         differ = differ | seen

@@ -47,6 +47,8 @@ LONGEST_NAME = 200
 MOST_TOLD = 12
 MOST_STEPS = 5000
 MOST_DIGITS = 15
+_OF_ROOTS = re.compile(r'[-+−\d√./*·×(),;\[\]"\s%sqrtpiej]+', re.ASCII)
+"""Text of numbers, which no file is called if there is a root in it."""
 
 ANSWER = Operand("answer", "answer", ((),), kind="logits", broadcasts=True)
 
@@ -64,6 +66,7 @@ class Sheet:
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
     """The sheet, or the result alone, that a word of the command line means: a file, `-`, JSON or numbers."""
+    word = answers.with_roots(word) if _OF_ROOTS.fullmatch(word) else word
     typed = literal(word, ANSWER.name)
     found = find(word, ANSWER, reading) if typed is None or word.strip().isalpha() else None
     if found is None and typed is not None:
@@ -104,12 +107,14 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
         return from_file(fspath(answer), Reading(most=most))
     if isinstance(answer, Mapping):
         return from_tree({str(name): value for name, value in answer.items()}, "")
+    if isinstance(answer, list) and _are_steps(answer):
+        return from_tree(answer, "")
     return Sheet({"": answers.from_python(answer, ANSWER.name)})
 
 
 def from_tree(tree: Any, source: str) -> Sheet:
     """The sheet that a JSON value is: an object of steps or a list of them, a saved result, or the result alone."""
-    if isinstance(tree, list) and any(isinstance(item, dict) and item.keys() != {"re", "im"} for item in tree):
+    if isinstance(tree, list) and _are_steps(tree):
         tree = {"steps": tree}
     if not isinstance(tree, dict):
         return Sheet({"": _answer(tree, "", source)}, source=source)
@@ -131,6 +136,11 @@ def from_tree(tree: Any, source: str) -> Sheet:
         decimals=_decimals(tree.get("rounding"), source),
         notes=_without_effect(others, source),
     )
+
+
+def _are_steps(items: list[Any]) -> bool:
+    """Whether a list holds steps, and not entries, of which complex ones are objects too."""
+    return any(isinstance(item, dict) and item.keys() != {"re", "im"} for item in items)
 
 
 def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:

@@ -16,6 +16,7 @@ from attncalc.homework.comparing import (
     fits,
     fitting,
     is_right,
+    largest_error,
     nearly,
 )
 from attncalc.homework.explaining import Question
@@ -25,6 +26,9 @@ from attncalc.homework.key import Key
 from attncalc.homework.rounding import MOST_DECIMALS
 from attncalc.homework.verdicts import EARLY, RIGHT, Finding
 from attncalc.homework.ways import Own
+
+FAR = 0.1
+"""Rounding that moves a step by more of its largest entry is believed only where no mistake gives what was written."""
 
 
 def right(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:
@@ -44,6 +48,13 @@ def right(key: Key, question: Question, tolerance: Tolerance | None) -> Finding 
         return LAST_DIGIT
     early = _rounded_early(key, question) if question.by_hand else None
     return LAST_DIGIT if early is None and close else early
+
+
+def is_far(key: Key, question: Question) -> bool:
+    """Whether rounding on the way, if it is behind an answer, has moved it far from what is right by any route."""
+    values = [value for way in question.routes if (value := key.value(question.key, way)) is not None]
+    near = [value for value in values if value.shape == question.answer.shape]
+    return all(largest_error(question.answer, value) > FAR * np.max(np.abs(value), initial=0.0) for value in near)
 
 
 def within_rounding(key: Key, question: Question) -> Finding | None:
@@ -68,6 +79,8 @@ def within_rounding(key: Key, question: Question) -> Finding | None:
 def replayed(key: Key, question: Question, node: Node, own: Own | None) -> str | None:
     """The step whose rounding explains an answer, "" where it is no single one; None where rounding does not."""
     fractions = question.answer.exact & np.isfinite(question.answer.value)
+    if not question.answer.informative:
+        return None  # zeros may be what somebody writes who has no answer
     if fractions.any() and question.digits < LEAST_DECIMALS:
         return None  # nobody works with fewer than two decimals and then writes a fraction or a root
     rounded = key.rounded(node, question.digits, own)
@@ -76,7 +89,9 @@ def replayed(key: Key, question: Question, node: Node, own: Own | None) -> str |
     if _all_comes_out(key, question):  # whole numbers are not read off to three or four figures
         hits = [hit for hit in hits if not rounded.digits[hit][2]]
     exact = key.values([node], own)[0]
-    if not hits or by_rounding(answer, exact, rounded.values[: hits[0] + 1]) > OFTEN:
+    if not hits or (np.isfinite(exact) & np.isinf(answer.value)).any():
+        return None  # nobody rounds a number to ∞
+    if by_rounding(answer, exact, rounded.values[: hits[0] + 1]) > OFTEN:
         return None
     return rounded.culprit(hits[0], exact, np.maximum(0.5 * answer.unit, answer.noise * np.abs(exact)))
 

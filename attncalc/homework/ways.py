@@ -49,6 +49,7 @@ class _Forward(NamedTuple):
     operands: Mapping[str, Node]
     options: Mapping[str, Any]
     inputs: Mapping[StepKey, Node]  # operands, and the letters that options give
+    as_due: Mapping[StepKey, Node]  # every step as it should be
     untouched: dict[tuple[str, ...], set[Node]]  # what a mistake in these steps leaves as it is, as far as asked for
 
 
@@ -163,10 +164,11 @@ class Ways:
         order = walk(*taken)
         letters = {key: node for node in order if node.op == "input" and (key := _key(node))}
         inputs = letters | {("", name): node for name, node in operands.items()}
-        return _Forward([*taken], order, operands, options, inputs, {})
+        as_due = {node.key: node for node in order if node.op == "step"}
+        return _Forward([*taken], order, operands, options, inputs, as_due, {})
 
     def _operand(self, name: str, value: Array) -> str:
-        while not _same(self.operands.setdefault(name, value), value):
+        while not np.array_equal(self.operands.setdefault(name, value), value):
             name += _VARIANT
         return name
 
@@ -193,7 +195,7 @@ class Ways:
             copy = node if new.keys().isdisjoint(node.sources) else self._copy(node, new)
             if (key := _key(node)) is not None:
                 if is_meant(key, mistake.at):
-                    written = self._written(mistake, Scope(copy or node, known, forward.options))
+                    written = self._written(mistake, Scope(copy or node, known, forward.options, forward.as_due))
                     copy = copy if written is None else self._named(node, written)
                     spoilt = spoilt or (written is not None and copy is not node)
                 if copy is not None:
@@ -250,10 +252,6 @@ def is_meant(key: StepKey, at: Sequence[str]) -> bool:
     group, name = key
     within = bool(group) and f"{group.rpartition('/')[2]}/{name}" in at
     return within or any(names(word, name) for word in at)
-
-
-def _same(a: Array, b: Array) -> bool:
-    return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
 
 
 def _nothing(node: Node) -> bool:

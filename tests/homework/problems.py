@@ -184,7 +184,11 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("flash", {"block": 2, "causal": True}, q=[*Q, [1, 1, 0, 1]], k=[*K, [2, 1, -1, 1]], v=[*V, [1, -2]]),
         problem("flash", {"block": 2, "causal": True, "causal_align": "end"}, q=Q, k=WIDE, v=WIDE),
     ],
-    "eigen": [problem("eigen", a=[[4, 1], [2, 3]])],
+    "eigen": [
+        problem("eigen", a=[[4, 1], [2, 3]]),
+        problem("eigen", a=[[5, 0.5], [1, 2.5]]),
+        problem("eigen", a=[[2, 1, 0], [1, 3, 1], [0, 1, 5]]),
+    ],
     "entropy": [problem("entropy", p=[0.6, 0.3, 0.1])],
     "kl": [problem("kl", p=[0.5, 0.3, 0.2], q=[0.1, 0.7, 0.2])],
     "complexity": [problem("complexity", {"n": 5, "d_model": 12, "heads": 3, "layers": 2})],

@@ -26,6 +26,7 @@ def down(start: float, count: int) -> list[float]:
 
 
 LATE = [START, *down(START, 4)]
+EARLY = down(START * BY, 4)
 SLIPPED = [START, *down(2.3, 4)]
 
 
@@ -42,6 +43,10 @@ SLIPPED = [START, *down(2.3, 4)]
         pytest.param(listed(*LATE[1:], first=1), ["gd-off-by-one", *["follows"] * 3], id="no iteration 0"),
         pytest.param(listed(*LATE[1:], name="value", first=1), ["gd-off-by-one"] * 4, id="its heights"),
         pytest.param({"point": f"{LATE[-1]:.4f}"}, ["gd-off-by-one"], id="one update fewer"),
+        pytest.param(listed(*EARLY), ["gd-off-by-one", *["follows"] * 3], id="iteration 0 is the first update"),
+        pytest.param(listed(START, *EARLY[1:]), ["right", "gd-off-by-one", *["follows"] * 2], id="but for the start"),
+        pytest.param(listed(*EARLY, name="value"), ["gd-off-by-one"] * 4, id="the heights of later points"),
+        pytest.param({"point": f"{START * BY**5:.4f}"}, ["gd-off-by-one"], id="one update more"),
         pytest.param(listed(*SLIPPED), ["right", "unexplained", *["follows"] * 3], id="one point is wrong"),
     ],
 )

@@ -60,3 +60,28 @@ def test_what_is_as_right_is_right(trace: Any, sheet: Any) -> None:
 def test_what_is_wrong_is_wrong(trace: Any, sheet: Any, first: str) -> None:
     found = trace.check(sheet)
     assert (found.verdict, found.first_wrong) == ("wrong", first)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "found"),
+    [
+        pytest.param({"eigenvalues": ["-5.186", "-2.314"]}, ["eigen-trace-sign"], id="the sign of the trace"),
+        pytest.param({"eigenvalues": ["-2.314", "-5.186"]}, ["eigen-trace-sign"], id="the smaller one first"),
+        pytest.param({"eigenvalues": ["4.781", "2.719"]}, ["eigen-determinant-plus"], id="a·d + b·c"),
+        pytest.param({"eigenvalues": ["5", "2.5"]}, ["eigen-diagonal"], id="the diagonal"),
+        pytest.param({"eigenvalues": ["4.628", "10.372"]}, ["eigen-not-halved"], id="not divided by 2"),
+        pytest.param(
+            {"characteristic_polynomial": ["1", "-7.500", "13.000"], "eigenvalues": ["2.719", "4.781"]},
+            ["eigen-determinant-plus", "follows"],
+            id="the roots of another polynomial, the smaller one first",
+        ),
+        pytest.param(
+            {"characteristic_polynomial": ["1", "-7.500", "13.000"], "eigenvalues": ["2.719", "4.871"]},
+            ["eigen-determinant-plus", "unexplained"],
+            id="numbers that are no roots of it",
+        ),
+    ],
+)
+def test_a_wrong_polynomial_is_told(sheet: Any, found: list[str]) -> None:
+    steps = ac.eigen([[5, 0.5], [1, 2.5]]).check(sheet).steps
+    assert [step.mistake or step.verdict for step in steps] == found

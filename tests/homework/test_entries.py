@@ -12,6 +12,8 @@ SHARES = ac.softmax([2, 0, -1, 0.5])  # 0.7101, 0.0961, 0.0354, 0.1584
 TWO = ac.softmax([1, 2])  # e / (e + e²) = 0.26894
 COSINE = ac.cosine([1, 2], [2, 3])  # 8 / (√5·√13) = 0.9923
 PRODUCT = ac.matmul([[1, 2], [3, 4]], [[0, 1], [1, 1]])
+ADAM = ac.optimizer([[0.5]], [1], kind="adam", lr=0.1)  # −0.099999998, and 0.900000002
+ONE_APART = ac.layernorm([1, 3])  # ±0.999995
 CHANCE = "a known mistake may give this, but so may chance, with numbers so few and small"
 
 
@@ -31,6 +33,13 @@ CHANCE = "a known mistake may give this, but so may chance, with numbers so few 
         pytest.param(COSINE, "127/128", "unexplained", id="a fraction to whose last digit narrow numbers go"),
         pytest.param(SHARES, ["2/3", "0", "0", "1/3"], "unexplained", id="fractions among whole numbers"),
         pytest.param(COSINE, "8/sqrt(65)", "right", id="a root"),
+        pytest.param(COSINE, "8/√65", "right", id="a root by its sign"),
+        pytest.param(COSINE, "8√65/65", "right", id="a root behind its factor"),
+        pytest.param(COSINE, "8·√(1/65)", "right", id="a root of a fraction"),
+        pytest.param(COSINE, "9√65/65", "unexplained", id="another factor"),
+        pytest.param(ADAM, {"update": "-0.1"}, "right", id="what only an ε tells from a number of one digit"),
+        pytest.param(ADAM, {"point": "9/10"}, "right", id="what only an ε tells from a fraction"),
+        pytest.param(ONE_APART, ["-1", "1"], "unexplained", id="an ε that is seen in the sixth digit"),
     ],
 )
 def test_an_entry_says_how_exact_it_is(trace: Any, answer: Any, found: str) -> None:
@@ -46,6 +55,32 @@ def test_brackets_around_nothing_are_no_answer(answer: Any) -> None:
 def test_where_all_is_whole_more_decimals_are_not_asked_for() -> None:
     [step] = PRODUCT.check([[3, 4], [4, 6]]).steps
     assert step.hint == CHANCE
+
+
+@pytest.mark.parametrize(
+    ("trace", "answer", "verdict"),
+    [
+        pytest.param(ADAM, "0.900", "right", id="of a vector"),
+        pytest.param(ADAM, "0.800", "wrong", id="another one"),
+        pytest.param(ac.attention([[1]], [[1]], [[2]]), "2", "right", id="of a matrix"),
+        pytest.param(SHARES, "0.7101", "wrong", id="of several entries"),
+    ],
+)
+def test_the_only_entry_needs_no_brackets(trace: Any, answer: str, verdict: str) -> None:
+    assert trace.check(answer).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("trace", "answer", "hint"),
+    [
+        pytest.param(SHARES, [1, 0], "the answer is a list of 2 numbers, and a list of 4 numbers is asked for", id="2"),
+        pytest.param(SHARES, 9, "the answer is a single number, and a list of 4 numbers is asked for", id="one"),
+        pytest.param(COSINE, ["0.992"], "the answer is a list of 1 number, and a single number is asked for", id="[1]"),
+        pytest.param(PRODUCT, [3, 4, 5], "the answer is a list of 3 numbers, and 2 × 2 is asked for", id="a row"),
+    ],
+)
+def test_how_many_entries_there_are_is_not_taken_for_the_answer(trace: Any, answer: Any, hint: str) -> None:
+    assert trace.check(answer).steps[0].hint == hint
 
 
 EUCLIDEAN = ac.euclidean([1, 2, 3], [2, 4, 6])  # √14 = 3.742

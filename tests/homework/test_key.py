@@ -1,4 +1,4 @@
-"""Keys: a problem that cannot be worked out has none."""
+"""Keys: a problem that cannot be worked out has none; what is worked out otherwise leaves it as it is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from homework.problems import problem
 
 from attncalc.errors import DomainError
 from attncalc.homework.key import Key
+from attncalc.mistake import wrong
 
 HUGE: dict[str, tuple[str, dict[str, Any]]] = {
     "the result": ("dot", {"a": [1e200, 1], "b": [1e200, 1]}),
@@ -25,3 +26,11 @@ def test_what_overflows_has_no_key(name: str, operands: dict[str, Any]) -> None:
 def test_what_overflows_beside_the_result_does_no_harm() -> None:
     key = Key(problem("euclidean", a=[1e200, 1], b=[0, 1]))
     assert key.value(key.result) == pytest.approx(1e200)
+
+
+def test_a_way_that_reads_a_number_otherwise_leaves_the_key_as_it_is() -> None:
+    key = Key(problem("derivative", {"at": 3}, expression="x**2"))
+    elsewhere = wrong("at-another-point", options=lambda given: {"at": 5}, says="f′(5)", hint="At which point?")
+    way = key.ways.way(elsewhere)
+    assert way is not None
+    assert [key.value(key.result, other) for other in (None, way)] == [6, 10]

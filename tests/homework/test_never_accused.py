@@ -181,11 +181,17 @@ def rounded_on_the_way(key: Key, after_step: Callable[[Array], Array]) -> Array:
 
 
 def not_accused(marker: Marker, value: Array, decimals: int) -> list[str]:
-    """The verdict on a result as it is written, which is no accusation; none where rounding has left no number."""
+    """The verdict on a result as it is written, which is no accusation; none where rounding has left no number.
+
+    Nor is ∞ one, as the logarithm of a probability that was rounded to 0 is: what is not finite is never right.
+    """
     if np.isnan(value).any():
         return []
     verdict = finding(marker, marker.key.result, written(value, decimals)).verdict
     assert verdict not in ACCUSED
+    if np.isinf(value).any():
+        assert verdict not in SOUND
+        return []
     return [verdict]
 
 

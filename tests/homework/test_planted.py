@@ -92,7 +92,6 @@ EVERY = [(name, m) for name, m in ALL if not m.alias_of]
 
 
 WITHOUT = {
-    "eigen": "any order and any length are right, which leaves little that is wrong by a rule",
     "concentration": "what is drawn is the program's own",
     "scaling": "what is drawn is the program's own",
     "transformer": "hundreds of steps, whose layers have their mistakes in calculations of their own",
@@ -250,7 +249,7 @@ CATALOGUE = """
     outer-swapped outer-elementwise inner-for-outer proj-length-once proj-not-divided proj-other-square proj-swapped
     proj-scalar proj-residual proj-no-gram proj-columns-apart mips-nearest ana-inputs-kept ana-reversed ana-exchanged
     ana-distance rank-smallest-first rank-from-1 svd-not-rooted svd-v-not-transposed svd-u-v-swapped
-    svd-error-not-rooted svd-error-spectral
+    svd-error-not-rooted svd-error-spectral eigen-trace-sign eigen-determinant-plus eigen-diagonal eigen-not-halved
 
     lsm-no-log lsm-not-shifted-back lsm-log-each lik-no-log lik-sum lik-log-of-sum lik-mean lik-negative
     lik-zeros-missing lik-std-as-variance lik-no-height lik-no-half lik-no-factorial
@@ -302,6 +301,7 @@ def test_whole_numbers_of_another_shape_tell_a_mistake(answer: list[Any], mistak
 
 ROWS: dict[str, Any] = {"q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 2], [0, 1], [1, 0]], "v": [[1, 2], [3, 4], [5, 6]]}
 COUNTS: dict[str, Any] = {"observations": [1, 3, 2], "distribution": "poisson", "rate": 2}
+KEYS: dict[str, Any] = {"q": [1, 2, -1], "keys": [[2, 1, 0], [3, 9, 8], [1, 1, -2], [6, 0, 1], [2, 3, 0]]}
 STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 0.8]], "wh": [[0.2, 1], [-0.7, 0.4]]}
 
 
@@ -329,6 +329,9 @@ STATES: dict[str, Any] = {"x": [[1, -0.5], [0.4, 0.8]], "wx": [[0.5, -1], [0.3, 
         ),
         pytest.param("likelihood", COUNTS, "-1.8411", "lik-no-factorial", id="ln 64 − 6"),
         pytest.param("likelihood", COUNTS | {"observations": [0, 1, 3]}, "-5.5000", None, id="counts from nowhere"),
+        pytest.param("mips", KEYS | {"top": 2}, ["2", "5"], "rank-from-1", id="two places counted from 1"),
+        pytest.param("mips", KEYS | {"top": 2}, ["2", "4"], None, id="two other places"),
+        pytest.param("mips", KEYS | {"top": 1}, ["2"], None, id="one place, which says too little"),
         pytest.param("rnn", STATES, ["0.4136", "0.2355"], "rnn-no-state", id="tanh(0.44), tanh(0.24)"),
     ],
 )

@@ -57,6 +57,7 @@ SOUND: dict[str, Any] = {
     "every step": steps_of(TRACE),
     "some steps": {"weights": TRACE["weights"], "output": ROUNDED},
     "a sheet": {"student": "Ann", "steps": {"weights": TRACE["weights"].tolist(), "output": ROUNDED}},
+    "a list of steps": [{"name": "weights", "value": TRACE["weights"]}, {"name": "output", "value": ROUNDED}],
     "a sheet of arrays": {"steps": steps_of(TRACE)},
     "a saved result": TRACE.to_dict(),
 }

@@ -130,6 +130,23 @@ def test_the_result_itself_is_never_the_step_that_was_rounded_too_early() -> Non
     assert step.hint == "right method, rounded too early: keep more digits on the way"
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "answer", "verdict"),
+    [
+        pytest.param([0.7, 0.5], [0.06, 0.01], "0.9555", "rounded-early", id="0.047 as 0.05"),
+        pytest.param([0.3, 0.1], [-0.08, -0.09], "-0.7878", "rounded-early", id="0.033 as 0.03"),
+        pytest.param([-0.5, 0.7], [0.03, 0.07], "0.4579", "unexplained", id="0.034 as 0.03"),
+        pytest.param([-0.3, 0.7], [0.06, -0.01], "-0.6476", "unexplained", id="0.025 as 0.03"),
+    ],
+)
+def test_one_number_alone_is_not_rounded_by_more_than_a_tenth_of_it(
+    a: list[float], b: list[float], answer: str, verdict: str
+) -> None:
+    """The dot product, where all else keeps the four decimals that are written."""
+    (step,) = ac.cosine(a, b).check(answer).steps
+    assert step.verdict == verdict
+
+
 def test_a_mistake_made_again_is_named_again_though_the_step_says_little() -> None:
     assert found(REGRESSION, regression(sign=-1), 2) == {
         "grad_w": "right",
@@ -154,6 +171,26 @@ def test_moments_without_correction_are_named_at_every_update() -> None:
     told = found(ac.optimizer(**GRADIENTS, kind="adam", **how), steps, 3)
     assert {told[f"step {t}/update"] for t in (1, 2, 3, 4)} == {"adam-no-bias"}
     assert {told[f"step {t}/point"] for t in (1, 2, 3, 4)} == {"follows"}
+
+
+ADAM = ac.optimizer([[0.5], [-0.6]], [1], kind="adam", lr=0.1)
+"""With the usual β₂ = 0.999, of which 0.99 would make ten times as much of 1 − β₂."""
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "found"),
+    [
+        pytest.param("step 1/update", "-0.31623", "adam-no-bias", id="0.05/√0.00025"),
+        pytest.param("step 1/point", "0.68377", "adam-no-bias", id="the point there"),
+        pytest.param("step 1/second_corrected", "0.000", "unexplained", id="0.00025, which zeros do not tell"),
+        pytest.param("step 1/second_corrected", "inf", "adam-t-from-0", id="0.00025/0, which no rounding excuses"),
+        pytest.param("step 2/update", "0.01429", "right", id="not rounded"),
+        pytest.param("step 2/update", "0.01441", "rounded-early", id="0.0789/√0.3000, of four decimals each"),
+    ],
+)
+def test_what_a_mistake_gives_as_it_is_written_is_not_rounded_from_afar(step: str, answer: str, found: str) -> None:
+    (marked,) = ADAM.check({step: [answer]}).steps
+    assert (marked.mistake or marked.verdict) == found
 
 
 @pytest.mark.parametrize("decimals", [3, 4])
