@@ -49,8 +49,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
         refuse_unwritable(chosen.target.path, read.opened)
     solved = _solved
-    letters = LETTERS in (given.source for given in problem.inputs.values())  # as in a saved result
-    if chosen.exact or letters:  # SymPy might take for ever; numbers take as long as they need
+    if chosen.exact or LETTERS in (given.source for given in problem.inputs.values()):  # SymPy might take for ever
         from attncalc.cli.patience import patience
 
         solved = patience()(_solved)

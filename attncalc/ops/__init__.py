@@ -35,7 +35,7 @@ ROWS = {
     "classes": "factorial log_factorial one_hot select whole",
     "heads": "gather merge repeat split",
     "lengths": "angle cosine_ratio root_of_mean root_of_sum",
-    "linear": "matmul outer solve transpose",
+    "linear": "matmul outer transpose",
     "pairs": "every_other interleave rotate",
     "parts": "concat listed slice",
     "peaks": "first_maximum held_or_0 peak ranking",
@@ -51,6 +51,7 @@ ROWS = {
     "spectral": "characteristic_polynomial eigenvalues eigenvectors left_singular_vectors right_singular_vectors "
     "singular_values",
     "sums": "mean sum",
+    "systems": "solve",
     "trigonometry": "arccos cos sin tan tanh",
 }
 """Family → its rows. A test holds it against the modules."""
