@@ -32,6 +32,7 @@ SIGNS = {
     "−": "-",
     "·": r"\cdot",
     "×": r"\times",
+    "±": r"\pm",
     "⊙": r"\odot",
     "⊗": r"\otimes",
     "≤": r"\le",

@@ -21,6 +21,7 @@ SPELLED = [
     ("180°/π", "180 deg/pi", "180 degrees/π"),
     ("2⁻⁸", "2^-8", "2⁻⁸"),
     ("√(variance + 1e-05)", "sqrt(variance + 1e-05)", "the square root of (variance + 1e-05)"),
+    ("p ± √q", "p +- sqrt(q)", "p plus or minus the square root of q"),
     ("else −∞", "else -inf", "else minus infinity"),
     ("scores where j ≤ i", "scores where j <= i", "scores where j is at most i"),
     ("n ╲ m", "n \\ m", "n ╲ m"),
