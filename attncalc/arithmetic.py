@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from attncalc.cells import At, Cell, EntryOf, Form, Literal, Pick
 from attncalc.graph import Node
 from attncalc.trace import Arithmetic, Entry
@@ -27,6 +29,7 @@ MOST_TERMS = 2**20
 """An entry that is made of more is not spelled out at all: that would take more time and memory than its value did."""
 
 
+@np.errstate(all="ignore")  # what overflows on the way is told with the step
 def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
     """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands."""
     expression = node.sources[0] if node.op == "step" else node

@@ -17,6 +17,7 @@ SUSPICIOUS = 1e-9
 """Entries this small beside the largest one are looked into; others cannot be left-overs worth the trouble."""
 
 
+@np.errstate(all="ignore")  # terms may overflow though they cancel
 def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
     """True where a step's entry is left over from terms that cancel; None where no entry is."""
     value = values[step]

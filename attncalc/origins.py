@@ -11,6 +11,8 @@ from itertools import groupby
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from attncalc.cells import At, Cell, EntryOf, Form, Pick
 from attncalc.graph import Node
 from attncalc.trace import Origin
@@ -21,6 +23,7 @@ MOST_FOLLOWED = 2_000  # entries; nobody can look at more at once
 MOST_TOLD = 40  # blocks
 
 
+@np.errstate(all="ignore")  # what overflows on the way is told with the step
 def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
     """The entries that a step's entry is made of, in blocks, in the order of the formula; none where they are too many.
 

@@ -32,10 +32,10 @@ def told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, .
             continue
         if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
             raise DomainError(_overflow(broken[0] if broken else output))
-    small = {s.key: (s, at) for s in trace.steps if s.gradient_of is None and (at := _nearly_vanishes(s))}
-    for key in _divisors(roots, alone=True) & small.keys() if small else ():
-        made, at = small[key]
-        raise DomainError(f"{key}{at.strip()} = {made.formula} nearly vanishes, and has lost digits: it is divided by")
+    divisors = _divisors(roots, alone=True)
+    for made in trace.steps:
+        if made.gradient_of is None and made.key in divisors and (at := _nearly_vanishes(made)) is not None:
+            raise DomainError(f"{made.key}{at} = {made.formula} nearly vanishes, and has lost digits: it is divided by")
     if infinite or not broken:
         return ()
     if not _divisors(roots).isdisjoint(made.key for made in broken):
@@ -47,14 +47,14 @@ def told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, .
     return (f"{both(step.key for step in broken)} overflow; the result does not use {them}, and is right",)
 
 
-def _nearly_vanishes(made: Step) -> str:
-    """Where a step has a number too small for all of its digits, `[0,1]`; "" where it has none."""
+def _nearly_vanishes(made: Step) -> str | None:
+    """The place of a number of a step, `[0,1]`, that is too small for all of its digits; None where it has none."""
     value = _floats(made.value)
     if value is None:
-        return ""
+        return None
     size = np.abs(value)
     small = np.argwhere((size > 0) & (size < np.finfo(value.dtype).tiny))
-    return (f"[{','.join(map(str, small[0]))}]" if value.ndim else " ") if len(small) else ""
+    return _place(small[0]) if len(small) else None
 
 
 def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
@@ -63,7 +63,7 @@ def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
         if s.gradient_of is not None and (s.group, s.name) == (made.group, f"grad_{made.name}"):
             value, slopes = _floats(made.value), _floats(s.value)
             if value is not None and slopes is not None:
-                return bool((np.abs(slopes[..., ~(value < np.inf)]) < np.finfo(slopes.dtype).tiny).any())
+                return bool((np.abs(slopes[..., _beyond(value)]) < np.finfo(slopes.dtype).tiny).any())
     return False
 
 
@@ -102,7 +102,12 @@ def _no_number(value: Array) -> bool:
 
 
 def _wrong(value: Array) -> bool:
-    return not (value < np.inf).all()  # NaN is below nothing
+    return bool(_beyond(value).any())
+
+
+def _beyond(value: Array) -> Array:
+    """Where it overflows or has no value."""
+    return np.asarray(~(value < np.inf))  # NaN is below nothing
 
 
 def _overflow(step: Step) -> str:
@@ -112,11 +117,15 @@ def _overflow(step: Step) -> str:
     bad = np.argwhere(~np.isfinite(value) & ~np.isneginf(value))
     if not len(bad):
         bad = np.argwhere(~np.isfinite(value))
-    place = f"[{','.join(map(str, bad[0]))}]" if value.ndim else ""
-    entry = f"{step.key}{place} = {step.formula}"
+    entry = f"{step.key}{_place(bad[0])} = {step.formula}"
     if np.isnan(value[tuple(bad[0])]):
         return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
     if step.value.dtype == object:
         return f"{entry} is infinite there"
     largest = np.finfo(value.dtype).max
     return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
+
+
+def _place(index: Array) -> str:
+    """`[0,1]`; "" of a single number, which has none."""
+    return f"[{','.join(map(str, index))}]" if len(index) else ""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from attncalc.arrays import Array
 from attncalc.calculation import Calculation
 from attncalc.errors import NotExact
@@ -63,6 +65,7 @@ LARGE = 2**25
 """So many entries of all primitives make a run large: its steps are no longer all kept."""
 
 
+@np.errstate(all="ignore")  # what overflows or has no answer is told in our own words
 def solve(
     problem: Problem,
     *,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from attncalc.errors import InputError
 from attncalc.homework.answers import Answer
 from attncalc.homework.comparing import Tolerance, fits, largest_error
@@ -36,6 +38,7 @@ class Marker:
         self.key, self.tolerance, self.reveal = key, tolerance, reveal
         self.points = {key.find(name): weight for name, weight in (points or {}).items()}
 
+    @np.errstate(all="ignore")  # an answer may be as far from a step as numbers reach
     def mark(self, sheet: Sheet) -> Marked:
         """A verdict for every step that the sheet has a place for."""
         asked: dict[StepKey, Answer] = {}

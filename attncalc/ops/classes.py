@@ -28,15 +28,23 @@ def _factorial(x: Array) -> Array:
 def _exact_factorial(k: Any) -> Any:
     import sympy  # only where exact numbers are at work
 
-    if k.is_number and math.lgamma(float(k) + 1) > math.log(10) * kernels.MOST_DIGITS:
-        raise NotExact(f"{k.evalf(5)}! has more than {kernels.MOST_DIGITS:,} digits", hint=kernels.WITHOUT)
+    most = kernels.MOST_DIGITS
+    if k.is_number and (k > most or math.lgamma(float(k) + 1) > math.log(10) * most):
+        raise NotExact(f"{k.evalf(5)}! has more than {most:,} digits", hint=kernels.WITHOUT)
     return sympy.factorial(k)
 
 
 def _log_factorial(x: Array) -> Array:
     if is_exact(x):
         return np.asarray(kernels.log(_factorial(x)))
-    return kernels.each(lambda k: math.lgamma(k + 1) if k >= 0 else math.inf, x)  # 1/k! is 0 below 0
+    return kernels.each(_log_of_one, x)
+
+
+def _log_of_one(k: float) -> float:
+    try:
+        return math.lgamma(k + 1) if k >= 0 else math.inf  # 1/k! is 0 below 0
+    except OverflowError:  # beyond 1e305
+        return math.inf
 
 
 def _known(places: Array) -> Array:

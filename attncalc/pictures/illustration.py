@@ -26,6 +26,7 @@ LONG = 40
 """From so many entries on a vector without labels is a curve."""
 
 
+@np.errstate(all="ignore")  # the ends of an axis may be as far apart as numbers reach
 def illustrated(trace: Trace, view: View) -> Trace:
     """The trace with its pictures; where the view names steps, with those of these steps."""
     found = list(_chosen(trace, view))

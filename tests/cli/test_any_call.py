@@ -72,6 +72,26 @@ FAILED_ONCE = {
     "an exact factorial": ["likelihood", "1,2", "--distribution", "poisson", "--rate", "3", "--exact"],
 }
 
+OUT_OF_RANGE = {
+    "terms of a difference": ["softmax", "1e308,-1e308"],
+    "the entry of a root": ["eigen", "-1e308 0.5; 2 3"],
+    "what it is made of": ["eigen", "4 1; -1e308 3", "-f", "html"],
+    "a sum of a result's row": ["grad", "t5-bias", "1 1e308; 0 1e308; 2 1e308; 1e308 3", "--n", "6"],
+    "a vector before its sum": ["analogy", "1e308,0", "-1e308,1", "1,0", "1 0; 0 1; 1 1"],
+    "both ends of an axis": ["activation", "1e308,1,-1e308", "--kind", "gelu", "--plot"],
+    "a factorial": ["likelihood", "1,1e308", "--distribution", "poisson", "--rate", "2"],
+    "an exact factorial": ["likelihood", "1,1e308", "--distribution", "poisson", "--rate", "2", "--exact"],
+    "an answer far from its value": ["matmul", "1e308 0; 0 1", "1 0; 0 1", "--check", "-1e308 0; 0 1"],
+    "a sum far from an answer": ["residual", "1e308,1", "1,1", "--check=-1e308,1"],
+}
+"""Words of NumPy's, and a traceback, stood on standard error once where floats end on the way."""
+
+
+@pytest.mark.parametrize("words", OUT_OF_RANGE.values(), ids=OUT_OF_RANGE)
+def test_what_leaves_the_range_of_floats_is_told_in_our_own_words(words: list[str]) -> None:
+    call = Call(tuple(words), {})
+    any_calls.check(call, run_here(call))
+
 
 @pytest.mark.parametrize("words", FAILED_ONCE.values(), ids=FAILED_ONCE)
 def test_what_failed_once_is_answered(words: list[str]) -> None:
