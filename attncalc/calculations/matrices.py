@@ -85,7 +85,7 @@ def _defective(trace: Trace) -> Iterator[str]:
     """A warning where a matrix has too few directions of its own."""
     vectors = trace["eigenvectors"]
     if vectors.dtype.kind in "fc":
-        smallest = np.linalg.svd(vectors, compute_uv=False)[..., -1]
+        smallest = np.linalg.svd(np.atleast_2d(vectors), compute_uv=False)[..., -1]  # of one row there is one number
         if (smallest < NEARLY_DEPENDENT).any():
             yield (
                 "the eigenvectors depend on one another: the matrix is defective, it has fewer directions of its own "
