@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -171,7 +172,7 @@ def derivative(
     height = f.at({name: x})
     there = output("function", height, "the value of f at the point")
     widths = constants(_widths(h), Axis("h", len(_widths(h))), "h")
-    label("h", [repr(width).removesuffix(".0") for width in _widths(h)])
+    label("h", [str(width).removesuffix(".0") for width in _widths(h)])
     why = "slopes of chords; as their ends come together the quotients settle, until rounding spoils the difference"
     aside("difference_quotients", (f.at({name: x + widths}) - height) / widths, why)
     (slope,) = slopes(height, as_node(1), [x])
@@ -183,11 +184,14 @@ def derivative(
     return step("value", settled, "the derivative at the point: how steep f is there"), there
 
 
-def _widths(h: Sequence[float]) -> tuple[float, ...]:
+def _widths(h: Sequence[float | Fraction]) -> tuple[float | Fraction, ...]:
     """The h's, largest first."""
     if not h or 0 in h:
         raise OptionError("--h must not be 0: a chord has two ends", hint="--h 0.1, or several: --h 1,0.1,0.01")
-    return tuple(h) if len(h) > 1 else tuple(float(f"{h[0] / 10**i:.15g}") for i in range(TENTHS))
+    if len(h) > 1:
+        return tuple(h)
+    tenths = [h[0] / 10**i for i in range(TENTHS)]
+    return tuple(width if isinstance(width, Fraction) else float(f"{width:.15g}") for width in tenths)
 
 
 def _around(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:

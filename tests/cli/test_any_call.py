@@ -67,6 +67,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="names of files that 
 FAILED_ONCE = {
     "the cells of exact eigenvalues": ["eigen", "1 2; 3 4", "--exact"],
     "the cells of eigenvalues in letters": ["eigen", "2x2", "--symbolic"],
+    "a third, and tenths of it, as a width": ["derivative", "x**3", "--at", "2", "--h", "1/3"],
     "the eigenvalue of a row of one number": ["eigen", "[5]"],
     "differences beside an exact gradient": ["grad", "dot", "1,2", "3,4", "--exact", "--gradcheck"],
     "an exact Jacobian of ones and zeros": ["jacobian", "manhattan", "1,2", "4,-2", "--exact"],
