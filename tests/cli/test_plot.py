@@ -112,6 +112,10 @@ FAULTS = {
     ),
     "softmax 1,2 --plot --get sofmax": ("softmax has no step or output called 'sofmax'", "did you mean softmax?"),
     "softmax --symbolic 3 --plot -q": ("softmax has no picture of this result: it holds letters", ""),
+    "residual 1e308,1 0,0 -o x.png": (
+        "numbers beyond 1e+307 are not drawn to a file: Matplotlib's axes end there",
+        "--plot draws them in characters",
+    ),
     "softmax 1,2 -o none/x.png": ("cannot write none/x.png: there is no folder none", ""),
 }
 

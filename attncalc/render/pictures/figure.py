@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.errors import AttncalcError
+from attncalc.errors import AttncalcError, NoPicture
 from attncalc.numbers import texts
 from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
 from attncalc.render.pictures.sides import few_decimals
@@ -36,11 +36,15 @@ LONGEST_LABEL = 24  # characters
 LEVELS = 12
 PATIENT = 24  # points of a way up to which each has its number
 FONT = "DejaVu Sans"  # which comes with Matplotlib
+FARTHEST = 1e307  # Matplotlib adds margins to an axis, and numbers end at 1.8e308
 BOXES = "Last Resort"  # and so does this one, whose characters are boxes that tell the script
 
 
 def figure(trace: Trace, view: View, format: str) -> bytes:
     """All the trace's pictures in one file; the same bytes for the same numbers."""
+    if any((np.abs(numbers[np.isfinite(numbers)]) > FARTHEST).any() for numbers in _numbers(trace.pictures)):
+        fault = f"numbers beyond {FARTHEST:g} are not drawn to a file: Matplotlib's axes end there"
+        raise NoPicture(fault, hint="--plot draws them in characters")
     count = len(trace.pictures)
     columns = min(count, 1 if count == 1 else 2 if count <= 4 else 3)
     rows = ceil(count / columns)
@@ -115,6 +119,15 @@ def _words(value: Any) -> Iterator[str]:
     elif isinstance(value, tuple):
         for each in value:
             yield from _words(each)
+
+
+def _numbers(value: Any) -> Iterator[Array]:
+    """Every array of numbers of the pictures."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _numbers(each)
 
 
 def _size(pictures: tuple[Picture, ...], rows: int, columns: int) -> tuple[float, float]:
