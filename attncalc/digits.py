@@ -18,10 +18,10 @@ def round_half_up(values: Array, decimals: int) -> Array:
     """The values rounded as on paper: to so many decimals, halves away from zero.
 
     What is a half is judged by the number as it is written: 2.675 gives 2.68, although the float64 of that name lies
-    a little below it. Zeros come out positive; infinities and NaN pass through, and so do whole numbers.
+    a little below it. Zeros come out positive; infinities and NaN pass through, and so do whole numbers and words.
     """
     values = np.asarray(values)
-    if values.dtype.kind in "biu":
+    if values.dtype.kind in "biuU":
         return values
     if values.dtype.kind == "c":
         rounded = np.empty_like(values)

@@ -54,6 +54,7 @@ def test_rounding_passes_nan_and_whole_numbers_through() -> None:
     assert np.isnan(round_half_up(np.array([NAN]), 2)).all()
     integers = np.array([1, 2])
     assert round_half_up(integers, 2) is integers
+    assert round_half_up(np.array("memory"), 2) == "memory"
 
 
 def test_rounding_judges_float32_by_its_own_digits() -> None:

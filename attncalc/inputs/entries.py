@@ -101,21 +101,22 @@ def _is_product(text: str) -> bool:
 def _product(text: str) -> float:
     value = -1.0 if text.startswith("-") else 1.0
     for operator, written in re.findall(rf"([*/]?)({_FACTOR})", text, re.ASCII):
-        factor = _in_range(_factor(written), text)
+        factor = _in_range(_factor(written, text), text)
         value = _in_range(_quotient(value, factor, text) if operator == "/" else value * factor, text)
     return value
 
 
-def _factor(text: str) -> float:
-    if text == "pi":
+def _factor(written: str, text: str) -> float:
+    if written == "pi":
         return math.pi
-    if not text.startswith("sqrt"):
-        return float(text)
-    above, _, below = text[5:-1].partition("/")
-    radicand = _quotient(float(above), float(below or "1"), text)
-    if sys.float_info.min <= radicand < math.inf:
-        return math.sqrt(radicand)
-    return math.sqrt(float(above)) / math.sqrt(float(below or "1"))  # a root may fit where its radicand does not
+    if not written.startswith("sqrt"):
+        return float(written)
+    radicand, _, divisor = written[5:-1].partition("/")
+    above, below = (_in_range(float(part), text) for part in (radicand, divisor or "1"))
+    quotient = _quotient(above, below, written)
+    if sys.float_info.min <= quotient < math.inf:
+        return math.sqrt(quotient)
+    return math.sqrt(above) / math.sqrt(below)  # a root may fit where its radicand does not
 
 
 def _in_range(value: float, text: str) -> float:

@@ -96,6 +96,7 @@ BAD = [
     ("1e200*1e200", f'"1e200*1e200" {TOO_LARGE}', ""),
     ("1/1e999", f'"1/1e999" {TOO_LARGE}', ""),
     ("1/sqrt(1e400/1e300)", f'"1/sqrt(1e400/1e300)" {TOO_LARGE}', ""),
+    ("sqrt(6/8e443)", f'"sqrt(6/8e443)" {TOO_LARGE}', ""),
     ("1/0", '"1/0" divides by zero', ""),
     ("1/sqrt(0)", '"1/sqrt(0)" divides by zero', ""),
     ("1\n2", '"1\\n2" is not a number', SEPARATORS),
