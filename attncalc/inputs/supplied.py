@@ -68,7 +68,7 @@ def _supply_problem(call: Call, operand: Operand, contents: JsonFile) -> None:
     front that says which operand it is, the holder of one that no word fills, or of no result to stand for.
     """
     if contents.tree["calculation"] not in _problems(call):
-        from attncalc.inputs.outputs import supply_outputs  # a result of another calculation: commands are chained
+        from attncalc.inputs.chained import supply_outputs  # few files hold a result of another calculation
 
         supply_outputs(call, operand, contents)
         return

@@ -49,11 +49,8 @@ def _antilog_cell(node: Node, at: At, look: Look) -> Cell:
 
 
 def _antilog_vjp(g: Node, y: Node, node: Node, mean: Node, p: Node) -> Sequence[Node | None]:
-    return [g * _antilog_slope(y, node.args["base"]), None]
-
-
-def _antilog_slope(y: Node, base: int | str) -> Node:
-    return y if base == "e" else y * log(as_node(int(base)))
+    base = node.args["base"]
+    return [g * (y if base == "e" else y * log(as_node(base))), None]
 
 
 OPS |= {

@@ -37,10 +37,10 @@ def _exact_factorial(k: Any) -> Any:
 def _log_factorial(x: Array) -> Array:
     if is_exact(x):
         return np.asarray(kernels.log(_factorial(x)))
-    return kernels.each(_log_of_one, x)
+    return kernels.each(_log_factorial_of, x)
 
 
-def _log_of_one(k: float) -> float:
+def _log_factorial_of(k: float) -> float:
     try:
         return math.lgamma(k + 1) if k >= 0 else math.inf  # 1/k! is 0 below 0
     except OverflowError:  # beyond 1e305
