@@ -98,6 +98,15 @@ def test_brackets_stand_where_each_notation_needs_them(node: Node, text: str, la
     assert (formula(node), formula(node, "latex")) == (text, latex)
 
 
+@pytest.mark.parametrize(
+    ("terms", "text"),
+    [(6, "x1 + x2 + x3 + x4 + x5 + x6"), (7, "x1 + x2 + x3 + … + x7"), (1000, "x1 + x2 + x3 + … + x1000")],
+)
+def test_a_sum_of_many_terms_is_shortened_in_its_middle(terms: int, text: str) -> None:
+    node = Node("add", *(operand(f"x{i}", (), f"x{i}") for i in range(1, terms + 1)))
+    assert formula(node) == text
+
+
 @pytest.mark.parametrize(("nested", "inside"), [(13, "x"), (14, "…"), (1000, "…")])
 def test_what_nests_too_deeply_is_cut(nested: int, inside: str) -> None:
     node = operand("x", ())

@@ -72,10 +72,10 @@ def rope(
     place = X.axes[-2]
     pairs = Axis("pair", rotated_dims(X, rotation) // 2)
     length = place.size if positions is None else None
+    frequencies = frequencies_of(rotation, pairs, length)
     strength = attention_factor(rotation)
     if strength is not None:
         note("cosines and sines carry the attention factor: lengths change by it, and scores by its square")
-    frequencies = frequencies_of(rotation, pairs, length)
     where = index(place.name, (place,), "p") if positions is None else positions
     angles = step("angles", outer(where, frequencies), "the angle grows in proportion to the position, in radians")
     if strength is not None and inverse:

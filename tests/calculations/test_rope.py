@@ -68,10 +68,10 @@ class TestByHand:
 
     def test_yarn_says_that_lengths_change(self) -> None:
         t = ac.rope(X, scaling="yarn", factor=4, original_length=64)
-        assert "attention factor" in t.notes[0]
+        assert "attention factor" in t.notes[-1]
 
     def test_yarn_says_which_pairs_it_keeps(self) -> None:
-        *_, told = ac.rope(X, scaling="yarn", factor=4, original_length=64).notes
+        told, *_ = ac.rope(X, scaling="yarn", factor=4, original_length=64).notes
         assert told.startswith("yarn keeps the pairs up to 0 and slows down those from 1 on: ")
 
     def test_longrope_goes_by_the_number_of_rows_where_no_length_is_given(self) -> None:
@@ -192,8 +192,11 @@ class TestAlibiInAttention:
 
 
 LISTS = {"scaling": "longrope", "short_factor": (1, 2), "long_factor": (1, 2), "original_length": 8}
+SCALINGS = ("base", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3")
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"scaling": "linear"}, "--scaling linear needs --factor"),
+    *(({"scaling": scaling}, f"--scaling {scaling} needs --") for scaling in SCALINGS),
+    ({"scaling": "yarn", "length": 4}, "--scaling yarn needs --factor"),
+    ({"scaling": "yarn", "base": 1, "factor": 2, "original_length": 8}, "--base must not be 1"),
     ({"scaling": "dynamic", "factor": 2}, "needs --original-length"),
     ({"factor": 2}, "--factor goes with --scaling"),
     ({"scaling": "linear", "factor": 2, "beta_fast": 8}, "--beta-fast goes with --scaling yarn"),
