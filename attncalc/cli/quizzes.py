@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attncalc.calculations import TABLE, unknown
 from attncalc.cli import output, settings
 from attncalc.cli.command import Command, option
 from attncalc.cli.files import refuse_unwritable, write_folder
+from attncalc.cli.named import named
 from attncalc.derivatives import DERIVATIVES
 from attncalc.errors import OptionError
 from attncalc.homework.templates import LEVELS
@@ -56,7 +56,7 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
     if given["key"] is not None:
         _make_key(words, given)
         return
-    name = _called(words)
+    name = named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz --key {} makes its key")
     if not given["output"]:
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
     level = settings.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
@@ -75,24 +75,6 @@ def _quiz(words: Sequence[str], **given: Any) -> None:
     if found.alike:
         pairs = listed((f"{a} from {b}" for a, b in found.alike), MOST_PAIRS)
         output.say("note", f"this problem does not tell {pairs}{_others(sizes)}")
-
-
-def _called(words: Sequence[str]) -> str:
-    """The problem that is to be made: `attention`, or `grad attention` in one word or in two."""
-    *before, word = [part for each in words for part in each.split()] or [""]
-    if not word or before not in ([], *([derivative] for derivative in DERIVATIVES)):
-        raise OptionError(
-            "quiz takes the name of one calculation",
-            hint="attncalc quiz attention -o quiz, or attncalc quiz grad attention -o quiz",
-        )
-    name = word.replace("_", "-")
-    if name in DERIVATIVES and not before:
-        raise OptionError(
-            f"quiz {name} needs the name of a calculation", hint=f"attncalc quiz {name} attention -o quiz"
-        )
-    if name not in TABLE:
-        raise unknown(word)
-    return " ".join([*before, name])
 
 
 def _others(sizes: dict[str, int]) -> str:

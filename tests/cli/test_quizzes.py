@@ -105,6 +105,8 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing named": (("quiz",), "quiz takes the name of one calculation"),
     "two named": (("quiz", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
     "a derivative of nothing": (("quiz", "grad", "-o", "quiz"), "quiz grad needs the name of a calculation"),
+    "a command": (("quiz", "check", "-o", "quiz"), 'quiz is for calculations, and "check" is none'),
+    "a mistake": (("quiz", "att-no-scale", "-o", "quiz"), '"att-no-scale" is a mistake, not a calculation'),
     "a derivative of two": (("quiz", "grad", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
     "a derivative of what has none": (("quiz", "grad", "mips", "-o", "quiz"), "ranking has no gradient"),
     "an unknown name": (("quiz", "attenton", "-o", "quiz"), 'no calculation called "attenton"'),
@@ -136,6 +138,13 @@ def test_a_fault_is_one_line_and_leaves_nothing(run: Run, tmp_path: Path, words:
     assert fault in first
     assert [line.partition(":")[0] for line in rest] in ([], ["hint"])
     assert not list(tmp_path.iterdir())
+
+
+def test_who_names_a_problem_is_told_how_its_key_is_made(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "problem.json").write_text("{}")
+    first, hint = run("quiz", "problem.json", "-o", "quiz").stderr.splitlines()
+    assert first == 'Error: "problem.json" is a file, not a calculation'
+    assert hint == "hint: attncalc quiz --key problem.json makes its key"
 
 
 def full(folder: Path) -> None:
