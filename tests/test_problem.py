@@ -61,6 +61,10 @@ class TestTrace:
             self.T["weight"]
         assert "weights" in error.value.hint
 
+    def test_is_no_list_of_steps(self) -> None:
+        with pytest.raises(AttncalcError, match="attention has no step or output called 0"):
+            self.T[0]  # type: ignore[index]  # as whoever takes it for its result would write
+
     def test_says_which_groups_have_a_name(self) -> None:
         cache = ac.kv_cache(Q, K, V)
         with pytest.raises(AttncalcError, match="scores occurs in several groups: token 1/scores, token 2/scores"):
