@@ -26,15 +26,15 @@ def quoted(text: str) -> str:
     return f'"{visible(text, 80)}"'
 
 
-def near(word: str, known: Iterable[str], prefix: str = "", *, said: Mapping[str, str] | None = None) -> str:
+def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[str, str] | None = None) -> str:
     """`did you mean causal or scale?`: the names nearest to a word that was missed, or "" if there is none near.
 
-    `said` holds what is said in place of a name: a.json for its stem, a.
+    From Python the word may be a number. `said` holds what is said in place of a name: a.json for its stem, a.
     """
     import difflib  # here, where a name was not found, and not at start-up
 
     spelled = {name.casefold(): (said or {}).get(name, name) for name in known}
-    found = difflib.get_close_matches(word.casefold(), spelled, n=3, cutoff=0.6)
+    found = difflib.get_close_matches(str(word).casefold(), spelled, n=3, cutoff=0.6)
     return f"did you mean {either(visible(prefix + spelled[name], 200) for name in found)}?" if found else ""
 
 

@@ -213,7 +213,7 @@ class Trace:
         keys = [s.key for s in known]
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",
-            hint=near(str(name), keys) or f"it has {', '.join(keys)}",
+            hint=near(name, keys) or f"it has {', '.join(keys)}",
         )
 
     def __getitem__(self, name: str) -> Array:

@@ -84,9 +84,10 @@ def test_quoted_text_is_cut_to_a_line() -> None:
         ("zebra", ["causal", "scale"], ""),
         ("scale", ["scaled", "scales", "zebra"], "did you mean scales or scaled?"),
         ("a\x1bb", ["a\x1bc"], r"did you mean a\x1bc?"),
+        (0, ["scale", "scaled"], ""),
     ],
 )
-def test_near_names(word: str, known: list[str], said: str) -> None:
+def test_near_names(word: object, known: list[str], said: str) -> None:
     assert near(word, known) == said
 
 
