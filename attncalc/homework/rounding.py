@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from attncalc.arrays import Array
 from attncalc.axes import names
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, walk
+from attncalc.homework.complex_numbers import as_parts
 from attncalc.homework.ways import Own
 from attncalc.ops import spread, total
 from attncalc.plan import plan
@@ -122,6 +124,7 @@ class Spelled:
         value = value.astype(np.float64) if value.dtype.kind == "b" else value  # true and false are 1 and 0 on a sheet
         if value.ndim == len(self.root.axes):
             value = np.broadcast_to(value, (len(manner), *value.shape))
+        value = as_parts(value)
         digits = zip(manner.mode.tolist(), manner.decimals.tolist(), manner.figures.tolist(), strict=True)
         near = (manner.figures > 0) | (manner.decimals >= decimals - 1)
         return Rounded(value, list(digits), spared, value if near.all() else value[near])
@@ -160,14 +163,12 @@ class Spelled:
 def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
     """The graph behind a step with a place after everything that one writes down."""
     new: dict[Node, Node] = {}
-    places: list[Node] = []
+    numbers = count()
 
     def written_down(node: Node) -> Node:
         if node.row.flops == 0 or node.row.no_gradient:  # nothing that is not written down elsewhere
             return node
-        place = Node("step", node, name=str(len(places)), group=_INSIDE, why="", symbol="", shown=False, of=None)
-        places.append(place)
-        return place
+        return Node("step", node, name=str(next(numbers)), group=_INSIDE, why="", symbol="", shown=False, of=None)
 
     def opened(node: Node) -> Node:
         """A primitive by its definition, as far down as it has one."""
@@ -187,15 +188,11 @@ def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
 
     for node in walk(root):
         sources = [new[source] for source in node.sources]
-        if node.op == "step" and places and sources == [places[-1]] and sources[0].args["group"] == _INSIDE:
-            sources = [*places.pop().sources]  # the step itself is the place where that is written down
+        if node.op == "step" and sources[0].op == "step" and sources[0].args["group"] == _INSIDE:
+            sources = [*sources[0].sources]  # the step itself is the place where that is written down
         copy = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
-        if node.op == "step":
-            places.append(copy)
-            new[node] = copy
-        else:
-            new[node] = opened(copy)
-    return new[root], places
+        new[node] = copy if node.op == "step" else opened(copy)
+    return new[root], [node for node in walk(new[root]) if node.op == "step"]
 
 
 def _products(node: Node) -> Node | None:

@@ -15,7 +15,7 @@ from attncalc.errors import ShapeError
 from attncalc.graph import OPS, Node, Op
 from attncalc.ops.choices import compare_equal
 from attncalc.ops.functions import index, keep_where, spread
-from attncalc.ops.kernels import zeros
+from attncalc.ops.kernels import is_exact, zeros
 from attncalc.ops.parts import side_by_side, side_by_side_latex
 from attncalc.ops.sums import source_axes
 
@@ -65,12 +65,30 @@ def _own(numbers: Axes, table: Axes) -> Axes:
     return own
 
 
-def _places(numbers: Array, counted: Axes, over: str, table: Axes, result: Axes) -> Any:
-    """The index of a table's entries that the entries of a look-up's result are, for the table's named axes."""
+def _rows(numbers: Array, size: int) -> tuple[Array, Array]:
+    """The numbers as places of an axis, 0 for those that are none; and which are some.
+
+    What is read is looked at before, but numbers that somebody wrote for a step may point nowhere: there is nothing to
+    be looked up there, and nothing is added there.
+    """
+    if is_exact(numbers):
+        return numbers.astype(np.int64), np.array(True)
+    there = (numbers >= 0) & (numbers < size) & (numbers == np.floor(numbers))
+    return np.where(there, numbers, 0).astype(np.int64), there
+
+
+def _places(numbers: Array, counted: Axes, over: str, table: Axes, result: Axes, front: tuple[int, ...]) -> Any:
+    """The index of a table's entries that the entries of a look-up's result are; `front` are its axes without names.
+
+    Where the numbers have such axes too, those of both go side by side.
+    """
     index: list[Any] = [...]
+    if numbers.ndim > len(counted):
+        each = np.ix_(*map(np.arange, front)) if front else ()
+        index = [place.reshape(*place.shape, *(1,) * len(result)) for place in each]
     for axis in table:
         if axis.name == over:
-            index.append(align(numbers.astype(np.int64), counted, result))
+            index.append(align(numbers, counted, result))
         else:
             index.append(align(np.arange(axis.size), (axis,), result))
     return tuple(index)
@@ -78,7 +96,10 @@ def _places(numbers: Array, counted: Axes, over: str, table: Axes, result: Axes)
 
 def _lookup(node: Node, table: Array, numbers: Array) -> Array:
     axes, counted = (source.axes for source in node.sources)
-    return np.asarray(table[_places(numbers, counted, node.args["over"], axes, node.axes)])
+    front = table.shape[: table.ndim - len(axes)]
+    rows, there = _rows(numbers, find(axes, node.args["over"]).size)
+    found = np.asarray(table[_places(rows, counted, node.args["over"], axes, node.axes, front)])
+    return found if there.all() else np.where(align(there, counted, node.axes), found, np.nan)
 
 
 def _lookup_cell(node: Node, at: At, look: Look) -> Cell:
@@ -102,8 +123,11 @@ def _collected(args: dict[str, Any], g: Axes, numbers: Axes) -> Axes:
 
 def _collect(node: Node, g: Array, numbers: Array) -> Array:
     axes, counted = (source.axes for source in node.sources)
-    result = zeros((*g.shape[: g.ndim - len(axes)], *node.shape), g)
-    np.add.at(result, _places(numbers, counted, node.args["into"].name, node.axes, axes), g)
+    front = np.broadcast_shapes(g.shape[: g.ndim - len(axes)], numbers.shape[: numbers.ndim - len(counted)])
+    result = zeros((*front, *node.shape), g)
+    rows, there = _rows(numbers, node.args["into"].size)
+    felt = g if there.all() else np.where(align(there, counted, axes), g, 0)
+    np.add.at(result, _places(rows, counted, node.args["into"].name, node.axes, axes, front), felt)
     return result
 
 

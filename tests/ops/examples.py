@@ -123,6 +123,11 @@ class Example:
             nodes.append(given("xyzuvw"[i], front + axes, boolean=entries == "flags"))
         return self.build(*nodes), nodes
 
+    def smooth(self, nodes: list[Node]) -> list[Node]:
+        """Those of the operands that any numbers may stand in."""
+        steps = ("flags", "places")
+        return [node for node, read in zip(nodes, self.operands, strict=True) if self.read(read)[1] not in steps]
+
     def values(self, nodes: list[Node], seed: int = 0) -> dict[str, Array]:
         """Entries for the operands: distinct from one another and from 0, so that no two change places nearby."""
         rng = np.random.default_rng(seed)
@@ -151,6 +156,8 @@ def _drawn(node: Node, entries: str, pool: Iterator[float], rng: np.random.Gener
     shape = tuple(axis.size for axis in node.axes)
     if entries == "flags":
         return rng.random(shape) < 0.5
+    if entries == "places":
+        return rng.integers(0, 3, shape).astype(np.float64)
     sizes: Array = np.array([next(pool) for _ in range(int(np.prod(shape)))]).reshape(shape)
     if entries == "positive":
         return sizes
@@ -352,15 +359,20 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x: lookup(x.T, constants((2, 0, 2, 1), M, "tokens"), "V"), "V=3 d=2"),
         example(lambda x: lookup(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), "V"), "V=3 d=2"),
         example(lambda x: lookup(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), "V"), "m=4 V=3 d=2"),
+        example(lambda x, y: lookup(x, y, "V"), "V=3 d=2", "m=4: places"),
+        example(lambda x, y: lookup(x, y, "V"), "m=4 V=3 d=2", "n=3 m=4: places"),
     ),
     "collect": (
         example(lambda x: collected(x, constants((2, 0, 2, 1), M, "tokens"), 5, "m"), "m=4 d=2"),
         example(lambda x: collected(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), 3, "m", "n"), "m=4 n=3 d=2"),
         example(lambda x: collected(x, spread(constants((2, 0, 1), N, "tokens"), (M, N)), 3, "n"), "m=4 n=3 d=2"),
+        example(lambda x, y: collected(x, y, 3, "m"), "m=4 d=2", "m=4: places"),
+        example(lambda x, y: collected(x, y, 3, "n"), "m=4 n=3 d=2", "m=4 n=3: places"),
     ),
-    "bucket": tuple(
-        example(lambda c=causal: bucket(index("m", FAR, "j") - 20, buckets=16, max_distance=15, causal=c))
-        for causal in (False, True)
+    "bucket": (
+        example(lambda: bucket(index("m", FAR, "j") - 20, buckets=16, max_distance=15, causal=False)),
+        example(lambda: bucket(index("m", FAR, "j") - 20, buckets=16, max_distance=15, causal=True)),
+        example(lambda x: bucket(x, buckets=4, max_distance=3, causal=False), "n=3: places"),
     ),
     # windows
     "windows": (
@@ -394,17 +406,25 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda p: antilog(-mean(logarithm(p, 2)), p, 2), "m=4: positive"),
     ),
     "whole": (example(whole, "n=3 m=4"),),
-    "factorial": (example(lambda: factorial(index("n", (N,), "i"))),),
-    "log_factorial": (example(lambda: log_factorial(index("m", (N, M), "j"))),),
+    "factorial": (example(lambda: factorial(index("n", (N,), "i"))), example(factorial, "n=3: places")),
+    "log_factorial": (
+        example(lambda: log_factorial(index("m", (N, M), "j"))),
+        example(log_factorial, "n=3: places"),
+    ),
     "select": (
         example(lambda x: select(x, index("n", (N,), "i")), "n=3 m=4"),
         example(lambda x: select(x, index("n", (N,), "i") + 2), "n=3 m=4"),
+        example(select, "n=3 m=4", "n=3: places"),
         example(lambda x: select(x, index("n", (N,), "i"), "m"), "m=4 n=3"),
         example(
             lambda x: select(x, index("m", (N, M), "j"), "d"), "d=4", alone="a stack of rows lacks the places' axes"
         ),
     ),
-    "one_hot": (example(lambda: one_hot(index("n", (N,), "i"), M)), example(lambda: one_hot(constant(2), M))),
+    "one_hot": (
+        example(lambda: one_hot(index("n", (N,), "i"), M)),
+        example(lambda: one_hot(constant(2), M)),
+        example(lambda x: one_hot(x, M), "n=3: places"),
+    ),
     "listed": (
         example(lambda x, y: listed([total(x), total(y), mean(x)], "k"), "n=3", "n=3"),
         example(lambda x, y: listed([x, y], "k"), "n=3", "n=3"),

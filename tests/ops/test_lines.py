@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from ops.examples import EXAMPLES, Example
-from ops.working import SPOKEN, reals, sizes_of
+from ops.working import SPOKEN, sizes_of
 from reader import read, spelled
 
 from attncalc.arithmetic import entry
@@ -72,6 +72,6 @@ def test_a_line_comes_to_the_entry(op: str, example: Example) -> None:
 def test_a_line_of_its_gradient_comes_to_the_entry(op: str, example: Example) -> None:
     node, operands = example.graph()
     values = example.values(operands) | {"g": np.random.default_rng(7).normal(size=sizes_of(node)).round(2)}
-    for gradient in gradients(node, given("g", node.axes), reals(operands)).values():
+    for gradient in gradients(node, given("g", node.axes), example.smooth(operands)).values():
         for named in (n for n in walk(gradient) if n.op == "step"):
             come_out(lines(named, values))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from ops.examples import EXAMPLES, Example
-from ops.working import defined, narrow, reals, same, sizes_of, value
+from ops.working import defined, narrow, same, sizes_of, value
 from slopes import slope
 
 from attncalc.errors import NoGradient
@@ -35,8 +35,8 @@ class TestEachGradient:
     def test_is_the_slope(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands) | {"g": numbers(node, 7)}
-        found = backward(node, reals(operands))
-        for operand in reals(operands):
+        found = backward(node, example.smooth(operands))
+        for operand in example.smooth(operands):
             expected = slope(node, operand.args["name"], values, values["g"])
             same(value(found[operand], values) if operand in found else np.zeros_like(expected), expected, 8)
 
@@ -44,7 +44,7 @@ class TestEachGradient:
         node, operands = example.graph()
         body = defined(node)
         values = example.values(operands) | {"g": numbers(node, 8)}
-        written, derived = backward(node, reals(operands)), backward(body, reals(operands))
+        written, derived = backward(node, example.smooth(operands)), backward(body, example.smooth(operands))
         assert written.keys() == derived.keys()
         for operand, gradient in written.items():
             assert gradient.names == operand.names
@@ -52,7 +52,7 @@ class TestEachGradient:
 
     def test_has_a_slope_of_its_own(self, op: str, example: Example) -> None:
         node, operands = example.graph()
-        wrt = reals(operands)
+        wrt = example.smooth(operands)
         values = example.values(operands) | {"g": numbers(node, 9)}
         for operand, gradient in backward(node, wrt).items():
             over = [*wrt, next(n for n in walk(gradient) if n.op == "input" and n.args["name"] == "g")]
@@ -68,15 +68,15 @@ class TestEachGradient:
         values = example.values(operands) | {"g": numbers(node, 12)}
         front = tuple(axis._replace(name=f"of {axis.name}") for axis in node.axes)
         values["each"] = np.eye(values["g"].size).reshape(node.shape * 2)
-        once = gradients(node, given("each", front + node.axes), reals(operands))
-        for operand, gradient in backward(node, reals(operands)).items():
+        once = gradients(node, given("each", front + node.axes), example.smooth(operands))
+        for operand, gradient in backward(node, example.smooth(operands)).items():
             jacobian = value(once[operand], values)
             same(np.tensordot(values["g"], jacobian, values["g"].ndim), value(gradient, values), 12)
 
     def test_keeps_float32(self, op: str, example: Example) -> None:
         node, operands = example.graph()
         values = example.values(operands) | {"g": numbers(node, 11)}
-        for gradient in backward(node, reals(operands)).values():
+        for gradient in backward(node, example.smooth(operands)).values():
             assert value(gradient, narrow(values), "float32").dtype == np.float32
 
 
@@ -84,6 +84,6 @@ class TestEachGradient:
 def test_what_has_no_gradient_says_why(op: str) -> None:
     for example in EXAMPLES[op]:
         node, operands = example.graph()
-        if reals(operands):
+        if example.smooth(operands):
             with pytest.raises(NoGradient, match=OPS[op].no_gradient):
-                backward(node, reals(operands))
+                backward(node, example.smooth(operands))

@@ -31,11 +31,6 @@ def sizes_of(node: Node) -> tuple[int, ...]:
     return tuple(axis.size for axis in node.axes)
 
 
-def reals(nodes: list[Node]) -> list[Node]:
-    """The operands that are numbers."""
-    return [node for node in nodes if not node.args["boolean"]]
-
-
 def same(found: Array, expected: Array, digits: int = 9) -> None:
     """The two agree to so many digits of the largest entry, and of each."""
     assert found.shape == expected.shape
