@@ -240,12 +240,14 @@ class _Work:
         return (m for m in self.key.known if m.alias_of == mistake.id and self.key.ways.way(m) is not None)
 
     def _slipped(self, question: Question) -> Finding | None:
-        key, answer, expected = question[:3]
+        key, answer, expected, own = question[:4]
         if key in self.key.complex:
             return None
-        follows = None if question.sound else self.key.value(key, own=question.own)
-        for value in (expected, follows):
-            found = slips(self.key, key, answer, value) if value is not None and value.shape == answer.shape else None
+        tried = [(expected, self.key.true(own))]
+        if not question.sound and (follows := self.key.value(key, own=own)) is not None:
+            tried.append((follows, own))
+        for value, base in tried:
+            found = slips(self.key, question, value, base) if value.shape == answer.shape else None
             if found:
                 return slipped(found)
         return None

@@ -50,6 +50,7 @@ class Key:
         self.nodes = dict(sorted(self.ways.right.steps.items(), key=lambda item: item[1].serial))
         self.separated: dict[tuple[StepKey, tuple[tuple[str, ...], ...]], dict[str, Any] | None] = {}
         self._spelled: dict[Node, Spelled] = {}
+        self._written_down: dict[Node, Node] = {}
         self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
         self._rounded: dict[tuple[Node, int], Rounded] = {}
@@ -179,6 +180,12 @@ class Key:
             value = self.ways.values([expression], own)[expression]
         return as_parts(value).astype(np.float64) if value.dtype.kind in "biufc" else None
 
+    def true(self, keys: Iterable[StepKey]) -> Own:
+        """The values that steps have with the true operands; of large ones none."""
+        few = {key: self.nodes[key].sources[0] for key in keys if not self._is_large(self.nodes[key].sources[0])}
+        values = self.ways.values([*few.values()])
+        return {key: values[expression] for key, expression in few.items()}
+
     def foresee(self, keys: Iterable[StepKey]) -> None:
         """Work out what these steps should be, together: one by one, each would begin with the operands anew."""
         expressions = [self.nodes[key].sources[0] for key in keys]
@@ -214,7 +221,7 @@ class Key:
     def rounded(self, node: Node, decimals: int, own: Own | None = None) -> Rounded:
         """What a step becomes by rounding on the way to it, to about so many decimals."""
         if node not in self._spelled:
-            self._spelled[node] = Spelled(node)
+            self._spelled[node] = Spelled(node, self._written_down)
         own = self.ways.fitting(own, node) if own else None
         if own:
             return self._spelled[node].rounded(self.ways.operands, decimals, own)

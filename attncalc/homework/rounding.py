@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 
 import numpy as np
 
@@ -99,8 +98,9 @@ class Rounded:
 class Spelled:
     """A step of a way, spelled out to the places where a hand may round."""
 
-    def __init__(self, node: Node) -> None:
-        self.root, self.places = _spelled_out(node)
+    def __init__(self, node: Node, known: dict[Node, Node]) -> None:
+        self.root = _spelled_out(node, known)
+        self.places = [node for node in walk(self.root) if node.op == "step"]
 
     @cached_property
     def inside(self) -> Array:
@@ -160,15 +160,16 @@ class Spelled:
                 yield one, ""
 
 
-def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
-    """The graph behind a step with a place after everything that one writes down."""
-    new: dict[Node, Node] = {}
-    numbers = count()
+def _spelled_out(root: Node, new: dict[Node, Node]) -> Node:
+    """The graph behind a step with a place after everything that one writes down.
+
+    `new` are the nodes of steps that have been spelled out before: the steps of one calculation have most in common.
+    """
 
     def written_down(node: Node) -> Node:
         if node.row.flops == 0 or node.row.no_gradient:  # nothing that is not written down elsewhere
             return node
-        return Node("step", node, name=str(next(numbers)), group=_INSIDE, why="", symbol="", shown=False, of=None)
+        return Node("step", node, name="", group=_INSIDE, why="", symbol="", shown=False, of=None)
 
     def opened(node: Node) -> Node:
         """A primitive by its definition, as far down as it has one."""
@@ -186,13 +187,15 @@ def _spelled_out(root: Node) -> tuple[Node, list[Node]]:
                 known[part] = opened(copy) if part.op != "step" else copy
         return known[body]
 
-    for node in walk(root):
+    for node in walk(root, into=lambda node: () if node in new else node.sources):
+        if node in new:
+            continue
         sources = [new[source] for source in node.sources]
         if node.op == "step" and sources[0].op == "step" and sources[0].args["group"] == _INSIDE:
             sources = [*sources[0].sources]  # the step itself is the place where that is written down
         copy = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
         new[node] = copy if node.op == "step" else opened(copy)
-    return new[root], [node for node in walk(new[root]) if node.op == "step"]
+    return new[root]
 
 
 def _products(node: Node) -> Node | None:

@@ -14,14 +14,17 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.evaluate import evaluate
-from attncalc.graph import Node, walk
+from attncalc.graph import walk
 from attncalc.homework.answers import BY_HAND, LEAST_FIGURES, Answer
 from attncalc.homework.comparing import comes_out, fits, fitting, odds
 from attncalc.homework.excerpts import BLOCK, largest
 from attncalc.mistake import StepKey
+from attncalc.plan import is_given
 
 if TYPE_CHECKING:
+    from attncalc.homework.explaining import Question
     from attncalc.homework.key import Key
+    from attncalc.homework.ways import Own
 
 LEAST_RIGHT = 2
 """So many entries must be right for the only wrong one to be a slip."""
@@ -70,8 +73,9 @@ SLIPS = (TRANSPOSED, SIGN, PERCENT, POINT, ROWS, FIRST_ROW, ENTRY, REST, INPUT, 
 """Every slip that is known; the last one goes by its verdict, right to rounding."""
 
 
-def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
-    """The slip that explains an answer, if one does."""
+def slips(key: Key, question: Question, value: Array, base: Own) -> Slip | None:
+    """The slip that explains an answer beside a value, if one does; `base` are the steps that the value is made of."""
+    step, answer = question[:2]
     right = fits(answer, value)
     if not (np.isfinite(answer.value) | right).all():
         return None
@@ -93,7 +97,7 @@ def slips(key: Key, step: StepKey, answer: Answer, value: Array) -> Slip | None:
         return ENTRY
     if _left_over(answer, value, right):
         return REST
-    return INPUT if _misread(key, step, answer, value) else None
+    return INPUT if _misread(key, question, value, base) else None
 
 
 def _transposed(value: Array, right: Array) -> Iterator[Array]:
@@ -147,15 +151,20 @@ def _first_row_only(key: Key, step: StepKey, answer: Answer, right: Array) -> bo
     return any(v.shape == right.shape and fits(answer, v)[1:].all() for v in values.values())
 
 
-def _misread(key: Key, step: StepKey, answer: Answer, value: Array) -> bool:
+def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
     """Whether one number of an operand, misread as people misread, explains the whole."""
-    return any(_read_so(key, step, answer, value, readings) for readings in (_misreadings, _other_digits))
+    return any(_read_so(key, question, value, base, readings) for readings in (_misreadings, _other_digits))
 
 
-def _read_so(key: Key, step: StepKey, answer: Answer, value: Array, readings: Readings) -> bool:
-    """Whether one of these readings of an operand explains the whole, too well for chance."""
-    node = key.nodes[step].sources[0]
-    used = {n.args["name"] for n in _inputs(key, step)}
+def _read_so(key: Key, question: Question, value: Array, base: Own, readings: Readings) -> bool:
+    """Whether one of these readings of an operand explains the whole, too well for chance.
+
+    An operand that only goes into steps which are answered before would have shown there.
+    """
+    answer, node = question.answer, key.nodes[question.key].sources[0]
+    base = key.ways.fitting(base, node)
+    behind = walk(node, into=lambda node: () if is_given(node, base) else node.sources)
+    used = {n.args["name"] for n in behind if n.op == "input"}
     for name, operand in key.ways.operands.items():
         if name not in used or operand.dtype.kind != "f" or not 0 < operand.size <= MOST_MISREAD:
             continue
@@ -167,7 +176,8 @@ def _read_so(key: Key, step: StepKey, answer: Answer, value: Array, readings: Re
         moved = np.stack([operand] * len(changed))
         for i, (at, entry) in enumerate(changed):
             moved[(i, *at)] = entry
-        found = evaluate([node], {**key.ways.operands, name: moved}, keep=lambda node: False)[node]
+        read = {**key.ways.operands, name: moved}
+        found = evaluate([node], read, given=base, keep=lambda node: False)[node]
         if found.shape != (len(changed), *value.shape) or found.dtype.kind == "c":
             continue
         if any(odds(answer, found[hit], value, tried=len(changed)).convince for hit in fitting(answer, found)):
@@ -195,10 +205,6 @@ def _measures(key: Key, name: str) -> bool:
     """Whether an operand may hold any numbers, and not only those of classes or rows that there are."""
     operand = key.problem.calculation.operand(name)
     return operand is None or operand.kind in ("real", "logits")
-
-
-def _inputs(key: Key, step: StepKey) -> Iterator[Node]:
-    return (node for node in walk(key.nodes[step]) if node.op == "input")
 
 
 def _misreadings(operand: Array) -> Iterator[tuple[tuple[int, ...], float]]:

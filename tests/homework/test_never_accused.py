@@ -176,7 +176,7 @@ def test_what_is_cut_off_is_right_to_rounding(draw: Draw) -> None:
 
 def rounded_on_the_way(key: Key, after_step: Callable[[Array], Array]) -> Array:
     """The result if everything that is written down is rounded."""
-    spelled = Spelled(key.nodes[key.result])
+    spelled = Spelled(key.nodes[key.result], {})
     return evaluate([spelled.root], key.ways.operands, after_step=after_step)[spelled.root]
 
 

@@ -114,7 +114,7 @@ def test_blocks_and_places_to_round(monkeypatch: pytest.MonkeyPatch) -> None:
     x = given("x", (Axis("n", 7), Axis("d", 3)))
     root = total(Node("cube", Node("turned_round", x, over="d")))
     np.testing.assert_array_equal(evaluate_large([root], {"x": many})[root], evaluate([root], {"x": many})[root])
-    assert [place.sources[0].op for place in Spelled(root).places] == ["mul", "mul", "sum"]
+    assert [place.sources[0].op for place in Spelled(root, {}).places] == ["mul", "mul", "sum"]
 
 
 MATCHERS = {
