@@ -145,7 +145,8 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 
     here = sweep.again()
     made = turns(here, "step", "point")
-    points = np.stack([here.inputs["start"].value.ravel(), *(point.ravel() for _, point in made)])
+    start = np.broadcast_to(here.inputs["start"].value, made[0][1].shape)  # one for all series of gradients
+    points = np.stack([start.ravel(), *(point.ravel() for _, point in made)])
     places = np.array([0, *(number for number, _ in made)])
     lines = [Line(f"point[{i}]", places, column) for i, column in enumerate(points.T[:MOST_LINES])]
     yield Curves("the point at each step", "step", tuple(lines))

@@ -13,7 +13,7 @@ import numpy as np
 
 from attncalc.arrays import Array
 from attncalc.backward import backward_pass
-from attncalc.errors import AttncalcError, ShapeError
+from attncalc.errors import AttncalcError, DomainError, ShapeError
 from attncalc.evaluate import evaluate
 from attncalc.graph import Node, steps, walk
 from attncalc.homework.pool import Pool
@@ -85,12 +85,21 @@ class Ways:
             found: dict[Node, Array] = {}
             for odd, alike in self._by_odd_shapes(nodes, own).items():
                 given = {key: value for key, value in own.items() if key not in odd}
-                found |= evaluate(alike, self.operands, given=given, keep=_nothing)
+                found |= self._evaluated(alike, given)
             return found
         new = [node for node in nodes if node not in self._values]
         if new:
-            self._values |= evaluate(new, self.operands, keep=_nothing)
+            self._values |= self._evaluated(new, {})
         return {node: self._values[node] for node in nodes}
+
+    def _evaluated(self, nodes: Sequence[Node], given: Own) -> dict[Node, Array]:
+        """The nodes' values; those that a mistake, or a student's own values, leave without one are NaN throughout."""
+        try:
+            return evaluate(nodes, self.operands, given=given, keep=_nothing)
+        except DomainError:
+            if len(nodes) == 1:
+                return {nodes[0]: np.full(nodes[0].shape, np.nan)}
+            return {node: self._evaluated([node], given)[node] for node in nodes}
 
     def fitting(self, own: Own, node: Node) -> Own:
         """The own values that can be those of the steps behind a node: a mistake may have made them of other shapes."""

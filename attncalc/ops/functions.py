@@ -96,12 +96,12 @@ def solve(matrix: Node, b: Node) -> Node:
 
 def total(x: Node, over: str | None = None) -> Node:
     """The sum along an axis (the last one)."""
-    return Node("sum", x, over=over or x.names[-1])
+    return Node("sum", x, over=over or "".join(x.names[-1:]))  # one number has no axis, and is refused
 
 
 def mean(x: Node, over: str | None = None) -> Node:
     """The mean along an axis (the last one)."""
-    return Node("mean", x, over=over or x.names[-1])
+    return Node("mean", x, over=over or "".join(x.names[-1:]))
 
 
 def beside(gradient: Node, slopes: Node) -> Node:
@@ -119,7 +119,7 @@ def over_all(reduce: Callable[[Node, str], Node], x: Node) -> Node:
 
 def softmax(x: Node, over: str | None = None) -> Node:
     """Shares that sum to 1 along an axis (the last one): exp(x) / Σ exp(x)."""
-    return Node("softmax", x, over=over or x.names[-1])
+    return Node("softmax", x, over=over or "".join(x.names[-1:]))
 
 
 def softmax_slopes(p: Node) -> Node:
@@ -129,7 +129,7 @@ def softmax_slopes(p: Node) -> Node:
 
 def log_sum_exp(x: Node, over: str | None = None) -> Node:
     """ln Σ exp(x) along an axis (the last one)."""
-    return Node("log_sum_exp", x, over=over or x.names[-1])
+    return Node("log_sum_exp", x, over=over or "".join(x.names[-1:]))
 
 
 def log_share(x: Node, whole: Node, over: str) -> Node:

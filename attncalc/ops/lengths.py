@@ -24,6 +24,8 @@ def _root(node: Node, total: Array, x: Array) -> Array:
 
         exponent = 1 / sympy.nsimplify(p, rational=True)
         return np.asarray(np.frompyfunc(lambda t: sympy.Pow(t, exponent), 1, 1)(total))
+    if _of_other_sums(node):
+        return np.asarray(np.sqrt(total) if p == 2 else total ** (1 / p))
     unit, largest, power_, safe = _largest(node, x, p)
     # 1/p is not exact, which shows in roots of large numbers: the largest entry's power is taken out of them.
     plain = np.sqrt(total) if p == 2 else (total / power_) ** (1 / p) * largest
@@ -34,7 +36,7 @@ def _root(node: Node, total: Array, x: Array) -> Array:
 
 def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Array:
     plain = np.asarray(root(squares))
-    if is_exact(squares):
+    if is_exact(squares) or _of_other_sums(node):
         return plain
     unit, largest, _, safe = _largest(node, x, 2)
     if safe.all():
@@ -45,6 +47,12 @@ def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Arra
     else:
         mean = np.mean(parts, axis=axis)
     return np.where(safe, plain, np.sqrt(mean) * largest)
+
+
+def _of_other_sums(node: Node) -> bool:
+    """Whether the sums under the root are not those of x: a mistake may have put sums along another axis there."""
+    sums, x = node.sources[:2]
+    return sums.names != tuple(name for name in x.names if name != node.args["over"])
 
 
 def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Array]:

@@ -23,7 +23,7 @@ def _read(args: dict[str, Any], x: Axes) -> Axes:
 
 def _reread(node: Node, x: Array) -> Array:
     front = x.shape[: x.ndim - len(node.sources[0].axes)]
-    return x.reshape(*front, *node.shape)
+    return x.reshape((*front, *node.shape))
 
 
 def _cell(node: Node, at: At, look: Look) -> Pick:

@@ -25,17 +25,26 @@ def _solve_axes(args: dict[str, Any], matrix: Axes, b: Axes) -> Axes:
 
 
 def _solve(node: Node, matrix: Array, b: Array) -> Array:
+    """The solution of each system; where many are tried, along an axis without a name, NaN for those that have none."""
     (left, right), leads = (source.axes for source in node.sources), node.axes[:-1]
     matrix, b = align(matrix, left, leads + left[-2:]), align(b, right, leads + right[-1:])
     if is_exact(matrix, b):
         return np.asarray(np.vectorize(_solve_exactly, signature="(i,j),(i)->(j)", otypes=[object])(matrix, b))
+    one, stacked = np.eye(matrix.shape[-1]), matrix.ndim > len(leads) + 2 or b.ndim > len(leads) + 1
     limits, largest = np.finfo(matrix.dtype), np.max(np.abs(matrix), axis=(-2, -1))
-    if (~(largest < limits.max) | ((largest > 0) & (largest < limits.tiny))).any():
+    unfit = ~(largest < limits.max) | ((largest > 0) & (largest < limits.tiny))
+    if unfit.any() and not stacked:
         raise DomainError("the system has no solution in floating point: its entries overflow or nearly vanish")
-    if (np.linalg.matrix_rank(matrix) < matrix.shape[-1]).any():
+    matrix = np.where(unfit[..., None, None], one, matrix)
+    dependent = np.linalg.matrix_rank(matrix) < len(one)
+    if dependent.any() and not stacked:
         raise DomainError(_DEPENDENT)
-    wide = matrix.astype(np.float64)  # LAPACK's single precision is not worth its rounding in systems this small
-    return np.asarray(np.linalg.solve(wide, b[..., None].astype(np.float64))[..., 0].astype(b.dtype))
+    # LAPACK's single precision is not worth its rounding in systems this small.
+    wide = np.where(dependent[..., None, None], one, matrix).astype(np.float64)
+    found = np.linalg.solve(wide, b[..., None].astype(np.float64))[..., 0].astype(b.dtype)
+    return np.where(
+        (unfit | dependent)[..., None], np.nan, found
+    )  # of systems that are only tried, others may be solved
 
 
 def _solve_exactly(matrix: Array, b: Array) -> Array:

@@ -72,6 +72,7 @@ FAILED_ONCE = {
     "differences beside an exact gradient": ["grad", "dot", "1,2", "3,4", "--exact", "--gradcheck"],
     "an exact Jacobian of ones and zeros": ["jacobian", "manhattan", "1,2", "4,-2", "--exact"],
     "an exact factorial": ["likelihood", "1,2", "--distribution", "poisson", "--rate", "3", "--exact"],
+    "a picture of one start for two series": ["optimizer", "[[[-1],[-2]],[[-1],[1]]]", "--start=-2", "--plot"],
 }
 
 OUT_OF_RANGE = {

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from attncalc.calculations import TABLE
+import attncalc as ac
+from attncalc.calculation import Operand
+from attncalc.calculations import TABLE, load
+from attncalc.errors import AttncalcError
 from attncalc.problem import solve
 from attncalc.samples import problem
 from attncalc.trace import Trace
@@ -57,3 +61,54 @@ def test_every_result_alone_has_a_verdict(name: str, manner: str) -> None:
         return
     (step,) = trace.check(MANNERS[manner](trace.result.astype(float)).tolist()).steps
     assert step.verdict
+
+
+def drawn(operand: Operand, size: int, rng: np.random.Generator) -> Any:
+    """An operand whose axes all have one size, in the shape that is declared last for the larger ones."""
+    shape = operand.shapes[0 if size < 3 else -1]
+    sizes = [size ** (len(axis) if isinstance(axis, tuple) else 1) for axis in shape]
+    if operand.kind in ("integers", "tokens", "data"):
+        return rng.integers(0, size, sizes).tolist()
+    return (rng.random(sizes) < 0.7 if operand.kind == "mask" else rng.integers(-2, 3, sizes)).tolist()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("name", TABLE)
+def test_so_it_has_where_all_axes_are_short(name: str, size: int) -> None:
+    rng, sample = np.random.default_rng(size), problem(name)
+    operands = [load(name).operand(given) for given in sample.inputs]
+    if any(o is None or o.kind in ("expression", "model") for o in operands):
+        return  # these have no axes
+    try:
+        trace = getattr(ac, name.replace("-", "_"))(**{o.name: drawn(o, size, rng) for o in operands if o})
+    except AttncalcError:
+        return  # so small a problem there is not
+    if trace.result.dtype.kind not in "fiu" or not np.isfinite(trace.result).all():
+        return
+    (step,) = trace.check((1.3 * trace.result + 0.37).tolist()).steps
+    assert step.verdict
+
+
+FAILED_ONCE: dict[str, tuple[Callable[[], Trace], Any]] = {
+    "one row of logits": (lambda: ac.cross_entropy([2, 1, 0.1], 0), 0.5),
+    "a token that is another": (lambda: solved("transformer"), [0, 7, 8, 10, 10, 1]),
+    "a bucket that there is not": (
+        lambda: ac.t5_bias([[1, 2], [3, 4], [5, 6], [7, 8]], n=2, buckets=4),
+        {"buckets": [[0, 99], [1, 0]], "bias": [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]},
+    ),
+    "a reading of 0, by which nothing can be divided": (lambda: ac.project([-0.8], [[-1.1]]), [1.2345]),
+    "own numbers that no system has": (
+        lambda: ac.project([1, 2, 3], [[1, 0], [0, 1], [0, 0]]),
+        {"gram": [[1, 1], [1, 1]], "coefficients": [1, 3]},
+    ),
+    "own numbers with complex roots": (
+        lambda: ac.eigen([[4, 1], [2, 3]]),
+        {"characteristic_polynomial": [9, 0, 1], "eigenvalues": [5, 2.5]},
+    ),
+    "the gradient at one number": (lambda: ac.activation(-1.1).grad(), 0.3),
+}
+
+
+@pytest.mark.parametrize(("make", "answer"), FAILED_ONCE.values(), ids=FAILED_ONCE)
+def test_what_ended_in_a_fault_once_is_judged(make: Callable[[], Trace], answer: Any) -> None:
+    assert all(step.verdict for step in make().check(answer).steps)
