@@ -105,7 +105,8 @@ def in_letters(
         if operand.name not in filled:
             if not can_be_letters(operand):
                 raise NotExact(f"{operand.name} cannot be letters ({operand.help}): it must be given")
-            small = [math.prod(sizes.get(part, SMALL) for part in _parts(axis)) for axis in operand.shapes[0]]
+            # What makes no sense as a size is refused by the calculation that it is an option of.
+            small = [math.prod(max(1, sizes.get(part, SMALL)) for part in _parts(axis)) for axis in operand.shapes[0]]
             filled[operand.name] = letters(operand.name, shapes.get(operand.name, small))
     return filled
 

@@ -222,7 +222,10 @@ class Tidier:
     def _value(self, exponent: Any) -> float | None:
         """What an exponent is among others; None where it is more than fractions and roots of them."""
         if exponent not in self._values:
-            self._values[exponent] = _value_of_roots(exponent)
+            try:
+                self._values[exponent] = _value_of_roots(exponent)
+            except OverflowError:  # beyond floats
+                self._values[exponent] = None
         return self._values[exponent]
 
     def _written(self, product: Product) -> Any:

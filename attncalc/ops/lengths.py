@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attncalc.arrays import Array
-from attncalc.axes import align
+from attncalc.axes import align, find
 from attncalc.cells import At, Cell, Form, Literal, Look, pick
 from attncalc.graph import OPS, Node, Number, Op, constant
 from attncalc.ops.functions import absolute, arccos, beside, per, pi, power, sign, sqrt
@@ -24,6 +24,7 @@ def _root(node: Node, total: Array, x: Array) -> Array:
 
         exponent = 1 / sympy.nsimplify(p, rational=True)
         return np.asarray(np.frompyfunc(lambda t: sympy.Pow(t, exponent), 1, 1)(total))
+    p = float(p)  # a third, as a fraction, would make fractions of floats
     if _of_other_sums(node):
         return np.asarray(np.sqrt(total) if p == 2 else total ** (1 / p))
     unit, largest, power_, safe = _largest(node, x, p)
@@ -51,8 +52,7 @@ def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Arra
 
 def _of_other_sums(node: Node) -> bool:
     """Whether the sums under the root are not those of x: a mistake may have put sums along another axis there."""
-    sums, x = node.sources[:2]
-    return sums.names != tuple(name for name in x.names if name != node.args["over"])
+    return node.sources[0].names != tuple(name for name in node.sources[1].names if name != node.args["over"])
 
 
 def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Array]:
@@ -103,10 +103,12 @@ def _root_cell(node: Node, at: At, look: Look) -> Cell:
     return Form("√", (total,)) if p == 2 else Form("^", (total, Form("/", (Literal(1), Literal(p)))))
 
 
-def _unit(x: Array, axis: int) -> Array:
+def _unit(node: Node, source: int, x: Array) -> Array:
+    axes, axis = node.sources[source].axes, axis_of(node, source)
     top = np.max(np.abs(x), axis=axis, keepdims=True)
     scaled = x / np.where(top == 0, 1, top)
-    return np.asarray(scaled / np.sqrt(np.sum(scaled * scaled, axis=axis, keepdims=True)))
+    unit = scaled / np.sqrt(np.sum(scaled * scaled, axis=axis, keepdims=True))
+    return align(unit, axes, (*node.axes, find(axes, node.args["over"])))
 
 
 def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
@@ -118,7 +120,7 @@ def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
     value = dot / norms
     if not safe.all():
         # The products overflow or vanish though the angle does not: go by vectors of unit length.
-        left, right = _unit(a, axis_of(node, 2)), _unit(b, axis_of(node, 3))
+        left, right = _unit(node, 2, a), _unit(node, 3, b)
         value = np.where(safe, value, np.sum(left * right, axis=-1))
     return np.clip(value, -1, 1)
 
@@ -128,7 +130,7 @@ def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
         import sympy  # only where exact numbers are at work
 
         return np.asarray(angle_of(cosine) * 180 / sympy.pi)
-    left, right = _unit(a, axis_of(node, 1)), _unit(b, axis_of(node, 2))
+    left, right = _unit(node, 1, a), _unit(node, 2, b)
     # arccos loses a small angle's digits; the half-angle's tangent keeps them.
     apart, sum_ = np.linalg.norm(left - right, axis=-1), np.linalg.norm(left + right, axis=-1)
     angle = 2 * np.arctan2(apart, sum_)

@@ -63,6 +63,11 @@ def test_text_that_is_not_just_the_letters_is_no_number(run: Run, tmp_path: Path
 
 REFUSED = {
     "which of them ranks first": (("mips",), "which is the larger of two letters is not known"),
+    "which of them ranks first beside numbers beyond floats": (
+        ("grad", "encoder-block", "--x=-1 5e-324; 5e-324 1e160", "--w1=-1e-160; 2", "--gamma1=0,3", "--heads=2"),
+        "which is the larger of two letters is not known",
+    ),
+    "a number of heads that there is not": (("encoder-block", "--heads=-1"), "--heads must be at least 1, not -1"),
     "what is drawn": (("scaling",), "numbers that are drawn at random have no closed form"),
     "a shape without entries": (("matmul", "0x3", "3x2"), "a would have no letters: its shape is 0 × 3"),
     "more shapes than operands": (("dot", "3", "3", "3"), "dot takes 2 operands (a and b), but 3 words were given"),

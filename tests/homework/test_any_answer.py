@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -104,6 +105,11 @@ FAILED_ONCE: dict[str, tuple[Callable[[], Trace], Any]] = {
     "own numbers with complex roots": (
         lambda: ac.eigen([[4, 1], [2, 3]]),
         {"characteristic_polynomial": [9, 0, 1], "eigenvalues": [5, 2.5]},
+    ),
+    "a third as an order": (lambda: ac.minkowski([1, 2, 3], [2, 2, 5], p=Fraction(1, 3)), 0.123),
+    "vectors that are far longer than others": (
+        lambda: ac.cosine([[1e308, 3, -1, 1e308], [1e308, 1, 0.5, -1]], [-1e308, 0, 1, 1], distance=True),
+        [-0.512, 0.251],
     ),
     "the gradient at one number": (lambda: ac.activation(-1.1).grad(), 0.3),
 }
