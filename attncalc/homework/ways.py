@@ -226,11 +226,16 @@ class Ways:
         return known
 
     def _written(self, mistake: Mistake, scope: Scope) -> Node | None:
-        """A step in the way of a mistake; None where it has not what the mistake speaks of, so that it is spared."""
+        """A step in the way of a mistake; None where it has not what the mistake speaks of, so that it is spared.
+
+        A rule takes apart what a step is on most problems. Where another has fewer parts, or more, it finds nothing.
+        """
         assert mistake.rule, "it writes steps"
         try:
             expression = mistake.rule(scope)
-        except NotThere:
+        except (LookupError, StopIteration, ValueError) as error:
+            if isinstance(error, AttncalcError):
+                raise
             return None
         return self.pool.take_in(expression)[0]
 

@@ -111,6 +111,10 @@ FAILED_ONCE: dict[str, tuple[Callable[[], Trace], Any]] = {
         lambda: ac.cosine([[1e308, 3, -1, 1e308], [1e308, 1, 0.5, -1]], [-1e308, 0, 1, 1], distance=True),
         [-0.512, 0.251],
     ),
+    "a step that is made of other parts later on": (
+        lambda: ac.linear_regression([[3, -2], [-1, 1]], [[-3], [3]], [[-1], [3]], [3], lr=0.1, steps=3),
+        [[1.234], [5.678]],
+    ),
     "the gradient at one number": (lambda: ac.activation(-1.1).grad(), 0.3),
 }
 
