@@ -42,9 +42,7 @@ def _solve(node: Node, matrix: Array, b: Array) -> Array:
     # LAPACK's single precision is not worth its rounding in systems this small.
     wide = np.where(dependent[..., None, None], one, matrix).astype(np.float64)
     found = np.linalg.solve(wide, b[..., None].astype(np.float64))[..., 0].astype(b.dtype)
-    return np.where(
-        (unfit | dependent)[..., None], np.nan, found
-    )  # of systems that are only tried, others may be solved
+    return np.where((unfit | dependent)[..., None], np.nan, found)
 
 
 def _solve_exactly(matrix: Array, b: Array) -> Array:
