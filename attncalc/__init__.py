@@ -11,29 +11,10 @@ Every calculation is a function that takes arrays and returns a Trace:
 
 `t.steps` are the intermediate values with their formulas and reasons, `t.grad(upstream=…)` is the backward pass.
 `t.check(answer)` names the mistake behind a wrong answer; `ac.assert_close(t, answer)` and `ac.score(t, answer)` are
-for tests and grading scripts.
+for tests and grading scripts. What a type checker reads of all this is in __init__.pyi.
 """
 
 from __future__ import annotations
-
-TYPE_CHECKING = False  # typing by itself takes longer to load than all that is here
-if TYPE_CHECKING:
-    from typing import Any
-
-    from attncalc.errors import (
-        AttncalcError,
-        DomainError,
-        ExpressionError,
-        InputError,
-        NoGradient,
-        NotExact,
-        OptionError,
-        ShapeError,
-        TooLarge,
-    )
-    from attncalc.homework import assert_close as assert_close
-    from attncalc.homework import score as score
-    from attncalc.trace import Step, Trace
 
 __all__ = [
     "AttncalcError",
@@ -51,11 +32,11 @@ __all__ = [
 
 _HOMEWORK = ("assert_close", "score")
 """What is loaded only by those who check answers."""
-_PARTS = ("calculations", "errors", "trace")
+_PARTS = ("calculations",)
 """Modules that need no importing."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """A calculation by its name, `log_softmax` for `log-softmax`, or what else is public; only its module is loaded.
 
     Nothing is before that, so that the program's own start is over at once, and what follows can be interrupted.
@@ -69,13 +50,13 @@ def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return import_module(f"attncalc.{name}")
     if name in (*__all__, *_HOMEWORK):
-        home = "homework" if name in _HOMEWORK else "trace" if name in ("Step", "Trace") else "errors"
+        home = "api.answers" if name in _HOMEWORK else "record.trace" if name in ("Step", "Trace") else "common.errors"
         return getattr(import_module(f"attncalc.{home}"), name)
     from attncalc.calculations import TABLE
 
     if name.replace("_", "-") not in TABLE:
         raise AttributeError(f"attncalc has no calculation called {name!r}")
-    return import_module("attncalc.library").function(name.replace("_", "-"))
+    return import_module("attncalc.api.calling").function(name.replace("_", "-"))
 
 
 def __dir__() -> list[str]:

@@ -2,11 +2,14 @@
 
     python docs/generate.py            rewrites README.md, docs/*.md, docs/commands/*.md and what else it makes
     python docs/generate.py --check    says what is stale, and exits with 1 if anything is
+    python docs/generate.py --tables   rewrites what is read off the source alone, and runs nothing
 
 In a block fenced as `console` every line that begins with `$ ` is a command, and what stands below it is what it
 printed. The commands of one document run in order in a copy of samples/, 80 columns wide and without colour, with the
 attncalc that is installed beside this interpreter. The pages in docs/commands/ are written from the table of
-calculations first, one for each family. docs/attention.svg is a run in colour, docs/attncalc.1 the manual page.
+calculations first, one for each family. docs/attention.svg is a run in colour, docs/attncalc.1 the manual page;
+tables.py reads the tables of names and the sentences of the rooms off the source, stubs.py the types of
+attncalc/__init__.pyi off the declarations.
 """
 
 from __future__ import annotations
@@ -19,12 +22,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from manual import manual
+from tables import fresh
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ROOT / "docs/commands"
@@ -94,8 +98,8 @@ def fill(text: str, folder: Path) -> str:
 
 def reference() -> dict[Path, str]:
     """The pages of docs/commands/, their blocks still empty: an index, and a page for each family."""
-    from attncalc.cli.groups import VERBS
-    from attncalc.cli.help import families
+    from attncalc.calculations import families
+    from attncalc.cli.command import VERBS
 
     shared = "sed -n '/^Output:/,$p'"
     made = "Written by `docs/generate.py`: every block below was run in the folder of the samples."
@@ -109,9 +113,9 @@ def reference() -> dict[Path, str]:
             f"## [{heading}]({file})",
             "\n".join(f"- [{name}]({file}#{name}): {line}" for name, line in commands),
         ]
-    verbs = [part for name in VERBS for part in (f"### {name}", block(f"attncalc {name} --help"))]
+    verbs = [part for name in VERBS for part in (f"### {name}", block(f"attncalc {name} --help-all"))]
     index = ["# The commands", made, *contents, "## Over all of them", *verbs]
-    index += ["## Options of every calculation", block(f"attncalc dot --help | {shared}")]
+    index += ["## Options of every calculation", block(f"attncalc dot --help-all | {shared}")]
     pages[COMMANDS / "README.md"] = "\n\n".join(index)
     return {path: text + "\n" for path, text in pages.items()}
 
@@ -119,7 +123,7 @@ def reference() -> dict[Path, str]:
 def page(name: str) -> Iterator[str]:
     """A calculation's part of its page: its help, its sample worked out, and the results of its further samples."""
     yield f"## {name}"
-    yield block(f"attncalc {name} --help | sed '/^Output:/,$d'")
+    yield block(f"attncalc {name} --help-all | sed '/^Output:/,$d'")
     own = f"{name}.json"
     long = run(f"attncalc run {own} 2>/dev/null", SAMPLES).count("\n") > LONGEST
     yield block(f"attncalc run {own}{' -q' if long else ''}")
@@ -147,8 +151,13 @@ def picture(folder: Path) -> str:
 
 def documents() -> Iterator[Document]:
     """Every generated document, made anew; each has a copy of the samples to itself."""
+    from manual import manual  # here, since attncalc goes by the tables, which are written before
+
+    read_off = fresh()
+    yield from (Document(path, text) for path, text in read_off.items() if path.suffix == ".py")
     with tempfile.TemporaryDirectory() as scratch:
-        texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
+        texts = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md")}
+        texts |= {path: text for path, text in read_off.items() if path.suffix == ".md"}
         jobs = [
             (path, text, Path(scratch, str(number)))
             for number, (path, text) in enumerate(sorted((texts | reference()).items()))
@@ -157,17 +166,34 @@ def documents() -> Iterator[Document]:
             yield from pool.map(lambda job: Document(job[0], fill(job[1], shutil.copytree(SAMPLES, job[2]))), jobs)
         yield Document(PICTURE, picture(shutil.copytree(SAMPLES, Path(scratch, "picture"))))
         yield Document(MANUAL, manual())
+        yield from stubs()
+
+
+def stubs() -> Iterator[Document]:
+    """What a type checker knows of each calculation; it is set by ruff, which who only runs the tests need not have."""
+    if find_spec("ruff"):
+        from stubs import STUB, stub
+
+        yield Document(STUB, stub())
+
+
+def rewrite(made: Iterable[Document]) -> None:
+    """Write what is stale."""
+    for document in made:
+        if document.stale():
+            document.path.write_text(document.text, encoding="utf-8")
+            print(f"rewrote {document.path.relative_to(ROOT)}")
 
 
 def main() -> None:
     """Rewrite the documents, or say which are stale."""
-    stale = [document for document in documents() if document.stale()]
     if "--check" not in sys.argv[1:]:
         COMMANDS.mkdir(exist_ok=True)
-        for document in stale:
-            document.path.write_text(document.text, encoding="utf-8")
-            print(f"rewrote {document.path.relative_to(ROOT)}")
-    elif stale:
+        rewrite(Document(*each) for each in fresh().items())  # first, since attncalc itself goes by the tables
+        rewrite(stubs() if "--tables" in sys.argv[1:] else documents())
+        return
+    stale = [document for document in documents() if document.stale()]
+    if stale:
         for document in stale:
             for what in document.stale():
                 print(f"stale: {document.path.relative_to(ROOT)}: {what}")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from attncalc.cli import sections
-from attncalc.cli.groups import VERBS
-from attncalc.cli.help import families, spelling
+from typer.core import TyperOption
 
-SHARED = (sections.output_options, sections.arithmetic_options, sections.checking_options, sections.reading_options)
+from attncalc.calculations import families
+from attncalc.cli.calculate import command_of
+from attncalc.cli.command import VERBS
+from attncalc.cli.help_page import spelling
+
+SHARED = ("Output", "Arithmetic", "Checking", "Reading")
+"""The sections of options that every calculation has."""
 VERSION = version("attncalc")
 
 OPERANDS = [
@@ -69,8 +73,9 @@ def _lines() -> Iterator[str]:
     yield from _terms([(name, line) for name, (_, line) in VERBS.items()])
     yield ".SH OPTIONS OF EVERY CALCULATION"
     sections: dict[str, list[tuple[str, str]]] = {}
-    for option in [option for options in SHARED for option in options()]:
-        sections.setdefault(option.rich_help_panel or "", []).append((spelling(option), option.help or ""))
+    for option in command_of("dot").params:
+        if isinstance(option, TyperOption) and option.rich_help_panel in SHARED:
+            sections.setdefault(option.rich_help_panel, []).append((spelling(option), option.help or ""))
     for heading, rows in sections.items():
         yield f".SS {_text(heading)}"
         yield from _terms(rows)

@@ -19,13 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from attncalc.calculation import Calculation, Option
 from attncalc.calculations import TABLE, load
 from attncalc.cli import app, output
 from attncalc.cli.settings import SUFFIXES
-from attncalc.problem import solve
+from attncalc.common.files import samples_folder
+from attncalc.declare.calculation import Calculation
+from attncalc.declare.operands import Option
+from attncalc.inputs.problem_files import sample_problem
 from attncalc.render import BINARY, FORMATS
-from attncalc.samples import folder, problem
+from attncalc.solve.solver import solve
 
 HOSTILE = (
     "\x1b[2J",
@@ -76,14 +78,14 @@ class Ended(NamedTuple):
 @cache
 def sample(name: str) -> dict[str, Any]:
     """The sample of a calculation, as it is stored."""
-    found: dict[str, Any] = json.loads((folder() / f"{name}.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((samples_folder() / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
 @cache
 def step_names(name: str) -> list[str]:
     """The steps that a calculation has with its sample."""
-    return [step.name for step in solve(problem(name)).steps]
+    return [step.name for step in solve(sample_problem(name)).steps]
 
 
 # Numbers, well and ill

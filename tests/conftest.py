@@ -6,22 +6,52 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
+import rows
+from forks import Forks
 from hypothesis import settings
 
-# No deadline in either: a busy machine is not a fault of the code. Under CI the examples are the same in every run.
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# No deadline: a busy machine is not a fault of the code. Under CI the examples are the same in every run.
+ALWAYS: dict[str, Any] = {"deadline": None}
+if os.environ.get("CI"):
+    ALWAYS |= {"derandomize": True, "print_blob": True}
+settings.register_profile("quick", **ALWAYS, max_examples=rows.QUICK)
+settings.register_profile("thorough", **ALWAYS, max_examples=200)
+settings.load_profile("quick")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="run what the suite leaves out because it takes long")
+    parser.addoption("--row", action="append", default=[], help="of a table, look at the rows with this in their names")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    rows.ONLY[:] = config.getoption("--row")
+    if config.getoption("--thorough"):
+        settings.load_profile("thorough")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Either what is marked `thorough`, or all the rest; what draws examples is asked for more of them."""
+    thorough = config.getoption("--thorough")
+
+    def asked(item: pytest.Item) -> bool:
+        marked = item.get_closest_marker("thorough") is not None
+        draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
+        return marked or draws if thorough else not marked
+
+    config.hook.pytest_deselected(items=[item for item in items if not asked(item)])
+    items[:] = filter(asked, items)
+
 
 ROOT = Path(__file__).parents[1]
 
 # The rest of the caller's environment (colours, widths, locales, attncalc's own switches) stays outside.
-PASSED_ON = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE")
+PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE")
 
 
 class Run(Protocol):
@@ -67,12 +97,38 @@ def attncalc_command() -> list[str]:
     return [sys.executable, "-m", "attncalc"]
 
 
+@pytest.fixture(scope="session")
+def clean() -> dict[str, str]:
+    """An environment without the caller's colours, widths and locale, and without a network."""
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    no_network = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")  # port 9 discards
+    return {**passed, "LANG": "C.UTF-8", "PYTHONUTF8": "1", **no_network}
+
+
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory: pytest.TempPathFactory, clean: dict[str, str]) -> Iterator[Forks | None]:
+    """The program loaded once, where a process can fork."""
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    started = Forks(tmp_path_factory.mktemp("forks"), clean)
+    yield started
+    started.end()
+
+
 @pytest.fixture
-def run(attncalc_command: list[str], tmp_path: Path) -> Run:
-    """The command, run in an empty folder with nothing on standard input unless the test says otherwise."""
-    clean = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    clean |= {"LANG": "C.UTF-8", "PYTHONUTF8": "1"}
-    clean |= dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")  # port 9 discards: no network
+def run(
+    attncalc_command: list[str],
+    tmp_path: Path,
+    clean: dict[str, str],
+    forks: Forks | None,
+    request: pytest.FixtureRequest,
+) -> Run:
+    """The command, run in an empty folder with nothing on standard input unless the test says otherwise.
+
+    A test that is marked `installed`, or that sets what Python reads when it starts, starts the installed program.
+    """
+    installed = forks is None or request.node.get_closest_marker("installed") is not None
 
     def run_command(
         *words: str | Path,
@@ -80,11 +136,14 @@ def run(attncalc_command: list[str], tmp_path: Path) -> Run:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
+        said, own, folder = [str(word) for word in words], dict(env or {}), cwd or tmp_path
+        if not installed and forks is not None and not any(name.startswith("PYTHON") for name in own):
+            return subprocess.CompletedProcess(said, *forks.call(said, clean | own, folder, input or ""))
         return subprocess.run(
-            [*attncalc_command, *map(str, words)],
+            [*attncalc_command, *said],
             input=input or "",
-            env=clean | dict(env or {}),
-            cwd=cwd or tmp_path,
+            env=clean | own,
+            cwd=folder,
             capture_output=True,
             encoding="utf-8",
             timeout=120,

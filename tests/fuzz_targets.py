@@ -25,29 +25,31 @@ import numpy as np
 from any_calls import Call
 from operands import an_operand
 
-from attncalc.calculation import Kind
 from attncalc.calculations import TABLE, load
 from attncalc.cli import app
-from attncalc.cli.groups import Root
-from attncalc.cli.solving import problem_of
-from attncalc.cli.words import sort_words
-from attncalc.digits import shortest
-from attncalc.errors import AttncalcError
-from attncalc.exact import exact
-from attncalc.expression import parse
-from attncalc.homework.key import Key
-from attncalc.homework.marking import Marker
-from attncalc.homework.pages import FORMATS, page
-from attncalc.homework.sheets import Sheet, from_contents
-from attncalc.homework.submissions import submissions
-from attncalc.inputs import Reading, gather, load_document, looks_numeric, parse_number, read_word, to_given
-from attncalc.inputs.files import format_by_content
-from attncalc.inputs.opening import contents_of
-from attncalc.inputs.reading import STDIN
-from attncalc.problem import solve
+from attncalc.cli.calculate import command_of
+from attncalc.cli.words import Words
+from attncalc.common.errors import AttncalcError
+from attncalc.common.numerals import parse_number
+from attncalc.declare.operands import Kind
+from attncalc.evaluate.exact import exact
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.sheets import Sheet, from_contents
+from attncalc.homework.reading.submissions import submissions
+from attncalc.homework.reports.marked_sheets import FORMATS, shown
+from attncalc.inputs.calls import gather
+from attncalc.inputs.given import looks_numeric
+from attncalc.inputs.opening import contents_of, format_by_content, opened_input
+from attncalc.inputs.problem_files import load_document, sample_problem
+from attncalc.inputs.python_values import to_given
+from attncalc.inputs.reading import STDIN, Reading
+from attncalc.inputs.resolve import read_word
+from attncalc.language.expression import parse
+from attncalc.record.digits import shortest
+from attncalc.record.trace import Given
 from attncalc.render import View, render
-from attncalc.samples import problem
-from attncalc.trace import Given
+from attncalc.solve.solver import solve
 
 MANY = re.compile(rb"\d{4}")
 """Counts that may take their time, or their memory, by right: no run is made with them."""
@@ -184,7 +186,7 @@ def run_document(data: bytes) -> None:
     """A problem or a saved result, evaluated again and written as every page of text."""
     found = load_document("-", holding(data, "json"))
     if not MANY.search(data):
-        trace = solve(problem_of(found))
+        trace = solve(found.problem)
         for form in ("table", "json"):
             assert render(trace, form, View())
 
@@ -202,20 +204,20 @@ def sheet_csv(data: bytes) -> None:
 def read_sheet(data: bytes, form: str) -> Sheet:
     """An answer sheet."""
     reading = holding(data, form)
-    return from_contents(reading.standard_input(), reading)
+    return from_contents(opened_input(reading), reading)
 
 
 @cache
 def key() -> Key:
     """The key that sheets are marked against: softmax of a few rows."""
-    return Key(problem("softmax"))
+    return Key(sample_problem("softmax"))
 
 
 def marked_sheet(data: bytes) -> None:
     """An answer sheet in either format, marked."""
     marked = Marker(key()).mark(read_sheet(data, "json" if data[:1] in (b"{", b"[") else "csv"))
     for form in FORMATS:
-        assert page(marked, form, View())
+        assert shown(marked, form, View())
 
 
 def class_table(data: bytes) -> None:
@@ -223,7 +225,7 @@ def class_table(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "class.csv"
         path.write_bytes(data)
-        submissions([str(path)], "key.json", Reading(), key())
+        submissions([str(path)], "key.json", Reading(), key().names)
 
 
 # Calls
@@ -248,12 +250,12 @@ def operands(data: bytes) -> None:
 
 
 def words(data: bytes) -> None:
-    """The words of a call, a line each: options told from operands, which then need no telling any more."""
+    """The words of a call, a line each: options told from operands, which are operands however often they are read."""
     name, *lines = text_of(data).split("\n")
     if name in TABLE:
-        options = Root().build(name).options
-        found, rest = sort_words(lines, options, name)
-        assert sort_words([*found, "--", *rest], options, name) == (found, rest)
+        parameters = command_of(name).params
+        operands = Words(parameters, name).parse_args(lines)[0].get("operands")
+        assert Words(parameters, name).parse_args(["--", *(operands or ())])[0] == {"operands": operands}
 
 
 def call(data: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from attncalc.calculation import Kind, Operand, parse_shape
+from attncalc.declare.operands import Kind, Operand, parse_shape
 
 
 def an_operand(

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from attncalc.trace import Entry
+from attncalc.record.trace import Entry
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "exp": math.exp,

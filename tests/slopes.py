@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.evaluate import evaluate
-from attncalc.graph import Node
+from attncalc.evaluate.values import evaluate
+from attncalc.language.graph import Node
 
 Array = NDArray[Any]
 

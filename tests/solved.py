@@ -9,9 +9,12 @@ import pytest
 from calculations.cases import EXPECTED
 
 from attncalc.calculations import TABLE, load
-from attncalc.errors import NoGradient
-from attncalc.problem import Backward, Problem, solve
-from attncalc.trace import Given, Trace
+from attncalc.common.errors import NoGradient
+from attncalc.record.trace import Given, Trace
+from attncalc.render import View, render, traces
+from attncalc.render.page import Part, Table
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
 
 
 class Tried(NamedTuple):
@@ -33,6 +36,19 @@ def _tried(name: str, number: int) -> list[Tried]:
 NAMES = [name for name in TABLE if name in EXPECTED]
 ONE_OF_EACH = [tried for name in NAMES for tried in _tried(name, 0)]
 ALL = [tried for name in NAMES for number in range(len(EXPECTED[name].cases)) for tried in _tried(name, number)]
+
+
+def page_in(format: str, trace: Trace, view: View | None = None) -> str:
+    """A trace in a format that is text."""
+    text = render(trace, format, view)
+    assert isinstance(text, str)
+    return text
+
+
+def tables(trace: Trace) -> list[Table]:
+    """Every value on the page of a trace."""
+    parts = list(traces.page(trace, View()).all(Part))
+    return [table for part in parts for table in (*part.all(Table), *(step.one(Table) for step in part.steps))]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, carried out to the letter: its calculation is added to a copy of the repository, run and tested."""
+"""CONTRIBUTING.md, carried out to the letter: what its recipes add is added to a copy of the repository and tested."""
 
 from __future__ import annotations
 
@@ -14,16 +14,34 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SECTION = "## Add a calculation in ten minutes"
-COPIED = ("attncalc", "samples", "tests", "pyproject.toml", "README.md")
+COPIED = ("attncalc", "docs", "samples", "tests", "pyproject.toml", "CONTRIBUTING.md", "README.md", ".ci")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".[!c]*")
 
 STEP = re.compile(
     r"^ *(?P<where>At the end of|As|In) `(?P<path>[^`]+)`"
     r"(?:, (?P<side>above|below) the line that begins with (?P<ticks>`+) ?(?P<start>.+?) ?(?P=ticks))?:\n\n"
-    r"(?P<indent> *)```\w+\n(?P<code>.*?)^ *```$",
+    r"(?: *<!-- fmt: off -->\n)?"
+    r"(?P<indent> *)```\w+\n(?P<code>.*?)^ *```$"
+    r"|^ *\$ (?P<command>[^\n]+)$",
     re.MULTILINE | re.DOTALL,
 )
-COMMAND = re.compile(r"^ *\$ (.+)$", re.MULTILINE)
+
+RECIPES: dict[str, dict[str, str]] = {
+    "Add a calculation in ten minutes": {
+        "attncalc mse": r"mse = \(0.25 \+ 0.25 \+ 0\) / 3 = 0.1667",
+        "attncalc grad mse": "grad_prediction",
+        "pytest": r"1[3-9] passed",
+    },
+    "Add a primitive": {"pytest": r"\d+ passed"},
+    "Add a mistake": {"attncalc dot": "the products averaged", "pytest": r"\d+ passed"},
+    "Add a format": {
+        "attncalc softmax": r"\*\*\* exponentials\nexponentials = exp\(shifted\)",
+        "attncalc explain": r"\* Formula",
+        "pytest": r"\d+ passed",
+    },
+    "Add an input file": {"pytest": "2 passed"},
+}
+"""Recipe → what its commands print, by how they begin."""
 
 
 class Edit(NamedTuple):
@@ -47,46 +65,38 @@ class Edit(NamedTuple):
             lines = text.splitlines(keepends=True)
             found = [number for number, line in enumerate(lines) if line.lstrip().startswith(self.start or "?")]
             assert len(found) == 1, f"{self.path} has {len(found)} lines that begin with {self.start!r}"
-            lines.insert(found[0] + (self.side == "below"), self.code)
+            lines.insert(found[0] + (self.side == "below"), self.code + "\n\n" * self.code.startswith("def "))
             text = "".join(lines)
         else:
-            text += self.code
+            text += f"\n\n{self.code}" if path.suffix == ".py" else self.code
         path.write_text(text, encoding="utf-8")
 
 
-def section() -> str:
+def steps(recipe: str) -> list[Edit | str]:
+    """The edits and commands of a recipe, in their order."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return text.partition(SECTION)[2].partition("\n## ")[0]
-
-
-def edits() -> list[Edit]:
-    found = []
-    for match in STEP.finditer(section()):
-        code = "".join(line.removeprefix(match["indent"]) for line in match["code"].splitlines(keepends=True))
-        found.append(Edit(match["where"], match["path"], match["side"], match["start"], code))
+    _, heading, rest = text.partition(f"\n## {recipe}\n")
+    assert heading, f"there is no recipe called {recipe}"
+    found: list[Edit | str] = []
+    for match in STEP.finditer(rest.partition("\n## ")[0]):
+        if match["command"]:
+            found.append(match["command"])
+        else:
+            code = "".join(line.removeprefix(match["indent"]) for line in match["code"].splitlines(keepends=True))
+            found.append(Edit(match["where"], match["path"], match["side"], match["start"], code))
     return found
 
 
-@pytest.fixture(scope="module")
-def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository in which every step was carried out."""
-    folder = tmp_path_factory.mktemp("contributing")
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        else:
-            shutil.copy(ROOT / name, folder / name)
-    for edit in edits():
-        edit.carry_out(folder)
-    return folder
+def edits() -> list[Edit]:
+    """Those of all recipes."""
+    return [step for recipe in RECIPES for step in steps(recipe) if isinstance(step, Edit)]
 
 
 def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """A command of the text, with the copy's attncalc."""
     program, *words = shlex.split(command)
     return subprocess.run(
-        [sys.executable, "-m", program, *words],
+        [sys.executable, *(["-m", program] if program != "python" else []), *words],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder), "PYTEST_ADDOPTS": ""},
         capture_output=True,
@@ -95,32 +105,47 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_text_says_where_each_piece_goes() -> None:
-    assert [(edit.where, edit.path) for edit in edits()] == [
-        ("At the end of", "attncalc/calculations/losses.py"),
-        ("In", "attncalc/calculations/__init__.py"),
-        ("As", "samples/mse.json"),
-        ("In", "samples/README.md"),
-        ("In", "tests/calculations/cases.py"),
-        ("In", "tests/witness_probability.py"),
-        ("In", "tests/witness_probability.py"),
-    ]
-    assert len(COMMAND.findall(section())) == 3
+def copied(folder: Path, *recipes: str) -> Path:
+    """A copy of the repository, in which recipes are carried out one after the other."""
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=LEFT_OUT)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    for recipe in recipes:
+        for step in steps(recipe):
+            if isinstance(step, Edit):
+                step.carry_out(folder)
+    assert run(folder, "python docs/generate.py --tables").returncode == 0
+    return folder
 
 
-def test_the_command_is_there_and_right(changed: Path) -> None:
-    forward, backward, _ = COMMAND.findall(section())
-    done = run(changed, forward)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "mse = (0.25 + 0.25 + 0) / 3 = 0.1667" in done.stdout
-    done = run(changed, backward)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "grad_prediction" in done.stdout
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy in which all recipes are carried out."""
+    return copied(tmp_path_factory.mktemp("contributing"), *RECIPES)
 
 
-def test_its_tests_are_run_and_pass(changed: Path) -> None:
-    done = run(changed, COMMAND.findall(section())[2])
-    assert done.returncode == 0, done.stdout[-3000:]
-    passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed, done.stdout[-300:]
-    assert int(passed[1]) > 20, "the tests over the table have not been asked"
+def test_a_calculation_edits_one_file_of_the_package() -> None:
+    edited = {step.path for step in steps("Add a calculation in ten minutes") if isinstance(step, Edit)}
+    assert {path for path in edited if path.startswith("attncalc/")} == {"attncalc/calculations/losses.py"}
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [pytest.param(name, marks=[pytest.mark.thorough] if i else []) for i, name in enumerate(RECIPES)],
+)
+def test_what_a_recipe_adds_works_and_is_tested(copy: Path, recipe: str) -> None:
+    printed = dict(RECIPES[recipe])
+    for command in [step for step in steps(recipe) if isinstance(step, str)]:
+        done = run(copy, command)
+        wanted = [text for start, text in printed.items() if command.startswith(f"{start} ")]
+        assert done.returncode == ("--check" in command), f"{command}\n{done.stdout[-3000:]}{done.stderr[-1000:]}"
+        assert all(re.search(text, done.stdout) for text in wanted), f"{command}\n{done.stdout[-3000:]}"
+
+
+@pytest.mark.thorough
+def test_the_whole_suite_passes_with_a_calculation_more(tmp_path: Path) -> None:
+    copy = copied(tmp_path, next(iter(RECIPES)))
+    done = run(copy, "pytest -q -n auto --deselect tests/test_contributing.py --deselect tests/test_packaging.py")
+    assert done.returncode == 0, "\n".join(line[:300] for line in done.stdout.splitlines() if line.startswith("FAILED"))

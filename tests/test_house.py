@@ -7,60 +7,28 @@ import doctest
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
+from rows import rows
+from tables import ROOMS, fresh
+from test_contributing import edits
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attncalc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-FLOOR = {"arrays", "errors", "progress", "text"}
-LANGUAGE = {"axes", "cells", "expression", "gradients", "graph", "notation", "ops", "shorten", "steps"}
-LOOPS = {"loops", "loops.program"}  # what a calculation returns whose turns depend on values
-INTERPRETERS = LOOPS | {
-    "arithmetic",
-    "cancellation",
-    "cost",
-    "differences",
-    "evaluate",
-    "expansion",
-    "origins",
-    "loops.running",
-    "plan",
-}
-BLOCKS = {"large.blocks", "large.cores", "large.exponential", "large.fused", "large.layout", "large.portions"}
-BESIDE = {"laws", "mistake", "pictures"}  # what else is declared of a calculation
-RECORD = {"card", "digits", "numbers", "pictures", "trace"}
-
-# Who may import what, inside functions too; a part that is not named here may import everything but the CLI.
-MAY_IMPORT = {
-    "arrays": set[str](),
-    "digits": {"arrays", "surds"},
-    "errors": set[str](),
-    "progress": set[str](),
-    "text": set[str](),
-    **dict.fromkeys(LANGUAGE, FLOOR | LANGUAGE),
-    **dict.fromkeys(INTERPRETERS, FLOOR | LANGUAGE | INTERPRETERS | {"trace"}),
-    **dict.fromkeys(BLOCKS, FLOOR | LANGUAGE | INTERPRETERS | BLOCKS),
-    "calculations": FLOOR | LANGUAGE | LOOPS | BESIDE | {"calculation", "calculations", "cost", "trace"},
-    "files": FLOOR,
-    "large.memory": FLOOR,
-    "laws": {"arrays", "trace"},
-    "pictures": {"arrays", "trace"},
-    "numbers": FLOOR | {"digits", "surds"},
-    "surds": set[str](),
-    "mistake": FLOOR | LANGUAGE | {"calculation", "mistake", "trace"},
-    "render": FLOOR | RECORD | {"render", "surds"},
-}
-
-ON_SEVERAL_FLOORS = {"large", "loops", "pictures"}  # what they hold is not all of one floor
-
 EXACT = {"exact", "surds"}  # SymPy's own modules: nobody imports them at start-up
 HEAVY = {"sympy", "mpmath", "matplotlib", "pydantic", "click"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "sympify", "parse_expr", "lambdify", "genfromtxt"}
 FORBIDDEN_IMPORTS = {"pickle", "marshal", "shelve", "code", "runpy"}
+
+WALKS = {"a table": 73, "a check": 113}
+"""So many files of ours the calls of `.ci/walk` pass."""
 
 TOP = {
     "CHANGELOG.md",
@@ -82,20 +50,8 @@ def parse(module: Path) -> ast.Module:
     return ast.parse(module.read_text(encoding="utf-8"), str(module))
 
 
-def part(module: Path) -> str:
-    """The part that a file belongs to: `graph`, `ops`, `large.memory`."""
-    return part_of(module.relative_to(PACKAGE).with_suffix("").parts)
-
-
-def part_of(name: Sequence[str]) -> str:
-    """The package or module directly under attncalc/; where a package is on several floors, the module in it."""
-    if name[0] in ON_SEVERAL_FLOORS and PACKAGE.joinpath(*name[:2]).with_suffix(".py").exists():
-        return ".".join(name[:2]).removesuffix(".__init__")
-    return name[0]
-
-
 def imported(nodes: Iterator[ast.AST]) -> set[str]:
-    """Dotted names that are imported: `attncalc.ops.linear`, `numpy`."""
+    """Dotted names that are imported: `attncalc.language.ops.linear`, `numpy`."""
     found = set[str]()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -104,12 +60,6 @@ def imported(nodes: Iterator[ast.AST]) -> set[str]:
             assert node.level == 0, f"line {node.lineno}: imports are written in full"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
-
-
-def parts_imported(module: Path) -> set[str]:
-    """The parts of attncalc that a file imports, wherever in it."""
-    names = (name.split(".") for name in imported(ast.walk(parse(module))))
-    return {part_of(name[1:]) for name in names if name[0] == "attncalc"}
 
 
 def at_start(body: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -128,25 +78,11 @@ def names(modules: list[Path]) -> list[str]:
     return [str(module.relative_to(PACKAGE)) for module in modules]
 
 
-def test_every_layer_is_there() -> None:
-    """A renamed module would otherwise leave its rule behind."""
-    assert {part(module) for module in MODULES} >= MAY_IMPORT.keys()
-
-
-@pytest.mark.parametrize("module", MODULES, ids=names(MODULES))
+@rows("module", MODULES, ids=names(MODULES))
 class TestEachModule:
-    def test_imports_only_what_stands_below_it(self, module: Path) -> None:
-        if (allowed := MAY_IMPORT.get(part(module))) is not None:
-            assert parts_imported(module) <= allowed
-
-    def test_leaves_the_command_line_alone(self, module: Path) -> None:
-        if part(module) not in ("cli", "__main__"):
-            assert "cli" not in parts_imported(module)
-
     def test_loads_nothing_heavy_when_imported(self, module: Path) -> None:
         at_once = imported(at_start(parse(module).body))
-        if part(module) not in EXACT:
-            assert not {name for name in at_once if set(name.split(".")) & EXACT and name.startswith("attncalc.")}
+        if module.stem not in ("exact", "exact_kernels", "surds", "tidying"):
             assert not HEAVY & {name.partition(".")[0] for name in at_once}
 
     def test_runs_no_text_and_unpickles_nothing(self, module: Path) -> None:
@@ -162,45 +98,73 @@ class TestEachModule:
         assert re.search(r"[.:]$", said), "a module's docstring opens with a sentence"
 
 
+def test_a_family_of_mistakes_imports_no_other_family() -> None:
+    """What several families share has a file of its own, which lists no calculation."""
+    files = [module for module in MODULES if module.parent.name == "mistakes" and module.stem != "__init__"]
+    families = {f"attncalc.mistakes.{module.stem}" for module in files if "\nMISTAKES" in module.read_text("utf-8")}
+    assert "attncalc.mistakes.attention" in families
+    for module in files:
+        assert not {name.rpartition(".")[0] for name in imported(ast.walk(parse(module)))} & families, module.stem
+
+
 def test_the_top_level_holds_only_what_a_reader_expects() -> None:
     there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert {name for name in there if not name.endswith(".egg-info")} - MADE_BY_TOOLS <= TOP
 
 
-def test_the_readme_says_what_each_part_is_for() -> None:
-    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Where things are\n")[2]
-    named = {word.removeprefix("attncalc/").removesuffix(".py").strip("/") for word in re.findall(r"`([^`]+)`", table)}
+def test_what_is_read_off_the_source_is_fresh() -> None:
+    """The tables of names, and the sentences of rooms and files in README.md and docs/architecture.md."""
+    stale = [path.name for path, text in fresh().items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "python docs/generate.py --tables writes them"
+
+
+def test_the_rooms_are_those_of_the_contract() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = [room for layer in settings["contracts"][0]["layers"] for room in layer.split(" | ")]
     parts = {module.relative_to(PACKAGE).parts[0].removesuffix(".py") for module in MODULES}
-    assert sorted(parts - named - {"__init__", "__main__"}) == []
+    assert sorted(layers) == sorted(ROOMS) == sorted(parts - {"__init__", "__main__"})
+
+
+@pytest.mark.parametrize("text", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_the_files_that_a_document_names_are_there(text: str) -> None:
+    words = re.findall(r"`([\w./]+)`", (ROOT / text).read_text(encoding="utf-8"))
+    places = {word for word in words if re.match(r"(attncalc|tests|docs|\.ci)/|\w+/([\w/]+\.py)?$", word)}
+    places -= {edit.path for edit in edits() if edit.where == "As"}  # those that a recipe makes
+    assert places
+    assert not [place for place in places if not any((top / place).exists() for top in (ROOT, PACKAGE))]
+
+
+def test_the_functions_and_classes_that_the_architecture_names_are_there() -> None:
+    words = set(re.findall(r"`([A-Z]\w+)`", (ROOT / "docs/architecture.md").read_text(encoding="utf-8")))
+    defined = {node.name for module in MODULES for node in parse(module).body if isinstance(node, ast.ClassDef)}
+    assert words
+    assert not words - defined
+
+
+@pytest.mark.parametrize(("call", "most"), WALKS.items(), ids=WALKS)
+def test_a_call_passes_few_files(call: str, most: int) -> None:
+    """A reader who follows it passes as many; fewer is better, and then the number here is to be made smaller."""
+    loader = SourceFileLoader("walk", str(ROOT / ".ci/walk"))
+    spec = spec_from_loader("walk", loader)
+    assert spec
+    walk = module_from_spec(spec)
+    loader.exec_module(walk)
+    passed = walk.walk(walk.CALLS[call])
+    assert len(passed) <= most, "\n".join(passed)
 
 
 # What starting is not to pay for: a dataclass alone takes as long to make as the smallest module to load.
-UNNEEDED = HEAVY | {"csv", "dataclasses", "fractions", "unittest", "zipfile"}
-UNNEEDED |= {"attncalc.cli.gradient", "attncalc.expression.parser", "attncalc.gradients", "attncalc.loops.program"}
-UNNEEDED |= {"attncalc.pictures.illustration", "attncalc.pictures", "attncalc.pictures.sweep"}
-UNNEEDED |= {"attncalc.homework", "attncalc.inputs.python_values", "attncalc.ops.spectral"}
-UNNEEDED |= {"attncalc.backward", "attncalc.library", "attncalc.options", "attncalc.loops.running", "numpy.typing"}
-# What a literal needs nothing of, and a document in JSON nothing of.
-FILES = ("documents", "files", "held", "misses", "models", "moves", "objects", "opening", "supplied")
-LITERAL = {"attncalc.cli.progress", *(f"attncalc.inputs.{name}" for name in FILES)}
-IN_JSON = {"decimal", "rich", "attncalc.digits", "attncalc.numbers", "attncalc.render.tables", "attncalc.render.window"}
-ATTENTION = {"attncalc.calculations.attention", "attncalc.calculations.masking"}
-TURNING = {"attncalc.calculations.turning", "attncalc.calculations.frequencies", "attncalc.ops.pairs"}
-VECTORS = {"attncalc.calculations.vectors"}
-PROBABILITY = {"attncalc.calculations.probability"}
+UNNEEDED = HEAVY | {"csv", "unittest", "zipfile"}
+IN_JSON = {"rich", "dataclasses", "fractions"}  # the latter two are what Rich's tables bring along
 CALLS = [
-    ("attention {samples}/attention.json -f json", ATTENTION, VECTORS | TURNING | IN_JSON),
-    ("attention {samples}/attention.json", ATTENTION, VECTORS | TURNING | {"attncalc.render.document"}),
-    ("cosine 1,2,3 4,5,6 -f json", VECTORS, ATTENTION | LITERAL | IN_JSON | {"attncalc.cancellation"}),
-    (
-        "softmax 2,1,0.1 -f json",
-        {"attncalc.calculations.probability"},
-        ATTENTION | LITERAL | IN_JSON | {"attncalc.ops.shares"},
-    ),
-    ("cosine 1,2,3 4,5,6", VECTORS, ATTENTION | LITERAL | {"decimal", "json", "attncalc.inputs.json_files"}),
-    ("cosine --help", VECTORS, ATTENTION | {"rich", "attncalc.problem", "attncalc.inputs.calls"}),
-    ("list", {"attncalc.calculations"}, ATTENTION | VECTORS | {"numpy", "rich", "attncalc.graph"}),
-    ("--help", {"attncalc.calculations"}, ATTENTION | VECTORS | {"numpy", "rich", "attncalc.graph"}),
+    ("attention {samples}/attention.json -f json", IN_JSON),
+    ("attention {samples}/attention.json", set[str]()),
+    ("cosine 1,2,3 4,5,6 -f json", IN_JSON),
+    ("softmax 2,1,0.1 -f json", IN_JSON),
+    ("cosine 1,2,3 4,5,6", {"json"}),
+    ("cosine --help", {"rich"}),
+    ("list -f json", {"numpy", "rich"}),
+    ("--help", {"numpy", "rich"}),
 ]
 
 
@@ -232,42 +196,10 @@ def test_the_command_line_stands_before_numpy_is_loaded() -> None:
     assert "numpy" not in done.stdout.split()
 
 
-def test_what_calls_are_to_load_or_not_is_there() -> None:
-    """A renamed module would otherwise leave its name behind, and nobody would see that it is loaded."""
-    said = UNNEEDED.union(*(needed | unneeded for _, needed, unneeded in CALLS))
-    assert {name for name in said if name.startswith("attncalc.")} <= set(map(dotted, MODULES))
-
-
-@pytest.mark.parametrize(("call", "needed", "unneeded"), CALLS, ids=[call for call, _, _ in CALLS])
-def test_a_call_loads_only_what_it_needs(call: str, needed: set[str], unneeded: set[str], samples: Path) -> None:
+@pytest.mark.parametrize(("call", "unneeded"), CALLS, ids=[call for call, _ in CALLS])
+def test_a_call_loads_only_what_it_needs(call: str, unneeded: set[str], samples: Path) -> None:
     loaded = modules_loaded(call.format(samples=samples))
-    assert needed <= loaded
     assert sorted((UNNEEDED | unneeded) & loaded) == []
-
-
-# Lines of attncalc that a call loads. Where there is no bytecode all of them are compiled anew, in about 10 µs each.
-MOST_LINES = [
-    ("cosine 1,2,3 4,5,6 -f json", 6800),
-    ("softmax 2,1,0.1 -f json", 7100),
-    ("attention {samples}/attention.json -f json", 8650),
-    ("cosine 1,2,3 4,5,6", 7900),
-    ("cosine --help", 3850),
-    ("list", 2100),
-    ("--help", 1550),
-]
-
-
-@pytest.mark.parametrize(("call", "most"), MOST_LINES, ids=[call for call, _ in MOST_LINES])
-def test_what_a_call_loads_does_not_grow_back(call: str, most: int, samples: Path) -> None:
-    loaded = modules_loaded(call.format(samples=samples))
-    own = [module for module in MODULES if dotted(module) in loaded]
-    assert own
-    assert sum(len(module.read_text(encoding="utf-8").splitlines()) for module in own) <= most
-
-
-def dotted(module: Path) -> str:
-    """A file's name as it is imported: `attncalc.ops.sums`, and `attncalc.ops` for its __init__."""
-    return ".".join(module.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 @pytest.mark.parametrize("text", ["README.md", "attncalc/__init__.py"])

@@ -8,9 +8,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from attncalc.calculations import load
-from attncalc.inputs import Reading, load_document
-from attncalc.problem import Backward, Problem, solve
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
 from attncalc.render import View, render
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 

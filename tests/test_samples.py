@@ -11,11 +11,13 @@ import pytest
 from numpy.typing import ArrayLike
 
 from attncalc.calculations import TABLE, load
-from attncalc.inputs import Reading, load_document
-from attncalc.problem import Backward, Problem, solve
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
+from attncalc.record.trace import Trace
 from attncalc.render import render
 from attncalc.render.view import View
-from attncalc.trace import Trace
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 PROBLEMS = sorted(path.stem for path in SAMPLES.glob("*.json") if "calculation" in json.loads(path.read_text("utf-8")))

@@ -9,10 +9,24 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from attncalc.axes import Axis
-from attncalc.errors import ShapeError
-from attncalc.graph import Node, constant, given
-from attncalc.ops import absolute, cos, exp, keep_where, log, maximum, mean, outer, sin, softmax, sqrt, tanh, total
+from attncalc.common.errors import ShapeError
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, constant, given
+from attncalc.language.ops import (
+    absolute,
+    cos,
+    exp,
+    keep_where,
+    log,
+    maximum,
+    mean,
+    outer,
+    sin,
+    softmax,
+    sqrt,
+    tanh,
+    total,
+)
 
 LETTERS: Mapping[str, float] = {"x": 0.5, "y": -2.0, "z": 1.25, "w": -0.75}
 """Single numbers and their values."""

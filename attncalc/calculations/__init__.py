@@ -1,15 +1,15 @@
-"""What attncalc can calculate: the literal table of names, from which only what is called is imported."""
+"""The formulas, a family a file, and the table of their names, from which only what is called is imported."""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING
 
-from attncalc.errors import OptionError
-from attncalc.text import near, quoted
+from attncalc.common.errors import OptionError
+from attncalc.common.text import near, quoted
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Calculation
+    from attncalc.declare.calculation import Calculation
 
 TABLE: dict[str, tuple[str, str]] = {
     "dot": ("vectors", "Multiply two vectors entry by entry and add up the products."),
@@ -46,13 +46,19 @@ TABLE: dict[str, tuple[str, str]] = {
     "qkv": ("attention", "Project tokens to queries, keys and values."),
     "attention": ("attention", "Each query mixes the values, weighting each by how well its key fits the query."),
     "multihead": ("multihead", "Several attention heads side by side, each on its own block of columns."),
-    "kv-cache": ("pieces", "Causal attention one token at a time, keeping the keys and values of past tokens."),
-    "flash": ("pieces", "Attention one block of keys at a time, without ever holding a whole row of scores."),
+    "kv-cache": (
+        "attention_in_pieces",
+        "Causal attention one token at a time, keeping the keys and values of past tokens.",
+    ),
+    "flash": (
+        "attention_in_pieces",
+        "Attention one block of keys at a time, without ever holding a whole row of scores.",
+    ),
     "concentration": (
-        "experiments",
+        "random_vectors",
         "Random vectors become orthogonal, and their distances alike, as dimensions are added.",
     ),
-    "scaling": ("experiments", "Why scores are divided by √d_k: what happens to softmax without it."),
+    "scaling": ("random_vectors", "Why scores are divided by √d_k: what happens to softmax without it."),
     "complexity": (
         "complexity",
         "What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bottleneck.",
@@ -77,25 +83,22 @@ TABLE: dict[str, tuple[str, str]] = {
     "ffn": ("layers", "Process every token by itself: up to a wider space, a nonlinear function, and back."),
     "residual": ("layers", "Add a sublayer's output to its input."),
     "embed": ("layers", "Look up a vector for every token, and add one for its position."),
-    "encoder-block": ("blocks", "One layer of an encoder: each token attends to all, then is processed by itself."),
+    "encoder-block": (
+        "transformer_blocks",
+        "One layer of an encoder: each token attends to all, then is processed by itself.",
+    ),
     "decoder-block": (
-        "blocks",
+        "transformer_blocks",
         "One layer of a decoder: attend to the tokens so far, then to the encoder's output, then process each token.",
     ),
     "transformer": (
         "transformer",
         "Read a sentence with a stack of encoder layers, and write another, token by token, with decoder layers.",
     ),
-    "conv": (
-        "sequence",
-        "Slide a small kernel over an input and measure, at every position, how well the two match.",
-    ),
+    "conv": ("sequence", "Slide a small kernel over an input and measure, at every position, how well the two match."),
     "rnn": ("sequence", "Read a sequence one step at a time, with a state that remembers."),
     "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
-    "derivative": (
-        "calculus",
-        "How fast a function rises at a point: the limit of the slopes of ever shorter chords.",
-    ),
+    "derivative": ("calculus", "How fast a function rises at a point: the limit of the slopes of ever shorter chords."),
     "gradient": (
         "calculus",
         "The slope of a function in each of its variables; together they point where it rises fastest.",
@@ -115,7 +118,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "Train a network: forward to the loss, backward to every weight's gradient, then a step against it.",
     ),
 }
-"""Name → (module, one line). A test holds it against the modules."""
+"""Name → (module, one line), read off the modules by docs/generate.py."""
 
 FAMILIES: dict[str, str] = {
     "vectors": "Vectors and distances",
@@ -127,8 +130,8 @@ FAMILIES: dict[str, str] = {
     "statistics": "Probability",
     "attention": "Attention",
     "multihead": "Attention",
-    "pieces": "Attention",
-    "experiments": "Attention",
+    "attention_in_pieces": "Attention",
+    "random_vectors": "Attention",
     "complexity": "Attention",
     "positions": "Positions",
     "position_biases": "Positions",
@@ -136,7 +139,7 @@ FAMILIES: dict[str, str] = {
     "normalisation": "Layers",
     "activations": "Layers",
     "layers": "Layers",
-    "blocks": "Layers",
+    "transformer_blocks": "Layers",
     "transformer": "Layers",
     "sequence": "Layers",
     "calculus": "Optimisation and training",
@@ -146,6 +149,14 @@ FAMILIES: dict[str, str] = {
     "networks": "Optimisation and training",
 }
 """Module → the heading under which its calculations are listed."""
+
+
+def families() -> dict[str, list[tuple[str, str]]]:
+    """Heading → the (name, one line) of each calculation under it."""
+    found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in FAMILIES.values()}
+    for name, (module, line) in TABLE.items():
+        found[FAMILIES[module]].append((name, line))
+    return found
 
 
 def unknown(name: str) -> OptionError:

@@ -7,17 +7,31 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.calculation import calculation
-from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node
-from attncalc.laws import same
-from attncalc.ops import cubable, elu, exp, keep_where, maximum, one_plus_erf, pi, sigmoid, softplus, spread, sqrt, tanh
-from attncalc.steps import output, step
-from attncalc.text import either
-from attncalc.trace import Trace
+from attncalc.common.errors import OptionError
+from attncalc.common.text import either
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import (
+    cubable,
+    elu,
+    exp,
+    keep_where,
+    maximum,
+    one_plus_erf,
+    pi,
+    sigmoid,
+    softplus,
+    spread,
+    sqrt,
+    tanh,
+)
+from attncalc.language.steps import output, step
+from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 ActivationKind = Literal[
     "relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"
@@ -124,7 +138,7 @@ def _alpha(kind: str, alpha: float | None) -> float:
 
 def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its slope around 0, with the given numbers on it."""
-    from attncalc.pictures import Curves, Line, Marks  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
 
     here = sweep.again()
     x = here.inputs["x"].value.ravel()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from attncalc.calculation import calculation, operand
 from attncalc.calculations.masking import (
     Causal,
     CausalAlign,
@@ -19,13 +18,15 @@ from attncalc.calculations.masking import (
     fully_masked,
     weights_of,
 )
-from attncalc.calculations.rotation import DEFAULTS, Rotation, Turning, rotated_queries_and_keys
-from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node
-from attncalc.laws import at_most, same, shuffled
-from attncalc.ops import affine, rename, repeat
-from attncalc.steps import note, step
-from attncalc.text import amount, both
+from attncalc.calculations.rotary_options import DEFAULTS, Rotation, Turning
+from attncalc.common.errors import OptionError, ShapeError
+from attncalc.common.text import amount, both
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import at_most, same, shuffled
+from attncalc.declare.operands import Exercise, operand
+from attncalc.language.graph import Node
+from attncalc.language.ops import affine, rename, repeat
+from attncalc.language.steps import note, step
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
@@ -176,6 +177,7 @@ def qkv(
         ),
     },
     reference=f"{VASWANI}, eq. 1",
+    exercise=Exercise(at_hard={"causal": True}),
 )
 def attention(
     Q: Queries = None,
@@ -250,3 +252,14 @@ def queries_keys_values(
     if K is None or V is None:
         raise OptionError(f"{name} needs q, k and v: {'k' if K is None else 'v'} must still be given")
     return Q, K, V
+
+
+def rotated_queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
+    """The queries and keys of an attention, turned where it turns them."""
+    if turning.on:
+        from attncalc.calculations.turning import queries_and_keys  # a door: few attentions turn them
+
+        return queries_and_keys(Q, K, turning)
+    if turning.positions is not None or turning.rotation != DEFAULTS:
+        raise OptionError("--rope-… says how positions turn queries and keys, and --rope is not given")
+    return Q, K

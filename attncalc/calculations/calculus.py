@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from attncalc.arrays import Array
-from attncalc.axes import Axis
-from attncalc.calculation import calculation, operand
-from attncalc.errors import OptionError
-from attncalc.expression import Expression, parse
-from attncalc.gradients import slopes
-from attncalc.graph import Node, as_node, constant, constants, rewrite
-from attncalc.laws import same
-from attncalc.ops import listed, stack
-from attncalc.steps import aside, label, letter, note, output, step
-from attncalc.text import both, near
-from attncalc.trace import Step, Trace
+from attncalc.common.arrays import Array
+from attncalc.common.errors import OptionError
+from attncalc.common.text import both, near
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same
+from attncalc.declare.operands import Exercise, operand
+from attncalc.language.axes import Axis
+from attncalc.language.expression import Expression, parse
+from attncalc.language.gradients import slopes
+from attncalc.language.graph import Node, as_node, constant, constants, rewrite
+from attncalc.language.ops import listed, stack
+from attncalc.language.steps import aside, label, letter, note, output, step
+from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
 Point = dict[str, float] | float | None
@@ -84,7 +86,7 @@ def reach(values: Array, least: float = 0.0) -> tuple[float, float]:
 
 def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> Picture:
     """The step `height` around a way through one variable or two, with the way on it."""
-    from attncalc.pictures import Curves, Landscape, Line, Marks  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Landscape, Line, Marks  # here, since few calls draw
 
     ordered = len(next(iter(way.values()))) > 1
     if len(way) == 1:
@@ -101,7 +103,7 @@ def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> P
 
 def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its derivative around the point, or around 0 where there is none."""
-    from attncalc.pictures import Curves, Line, Marks  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
 
     names = [*parse(str(trace.inputs["expression"].value)).variables] or ["x"]
     point = trace.options["at"]
@@ -147,6 +149,14 @@ def _corner(trace: Trace) -> Iterator[str]:
     remarks=_corner,
     pictures=_with_slope,
     reference="Cauchy 1821, Cours d'analyse; Goodfellow et al. 2016, 4.3",
+    exercise=Exercise(
+        one_of=tuple({"at": x} for x in (-2, -1, 1, 2, 3)),
+        formulas={
+            "easy": ("x**2 + 3*x", "2*x**2 - x", "x**2 - 4*x + 1"),
+            "medium": ("x**3 - 3*x", "x**3 + 2*x**2", "x**4 - x"),
+            "hard": ("x*exp(x)", "sin(x)*x**2", "exp(-x**2)", "x/(1 + x**2)"),
+        },
+    ),
 )
 def derivative(
     f: Formula,
@@ -215,6 +225,14 @@ def _around(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     },
     pictures=_around,
     reference="Goodfellow, Bengio and Courville 2016, section 4.3",
+    exercise=Exercise(
+        one_of=tuple({"at": {"x": x, "y": y}} for x in (-2, -1, 1, 2, 3) for y in (-2, -1, 1, 2)),
+        formulas={
+            "easy": ("x**2 + 3*y", "x*y + y**2", "x**2 + x*y"),
+            "medium": ("x**2*y - y**2", "x**2 + x*y + sin(y)", "x**3 - x*y**2"),
+            "hard": ("x*exp(y)", "sin(x*y)", "x**2*y + exp(x - y)"),
+        },
+    ),
 )
 def gradient(
     f: Formula, *, at: Annotated[Point, "the point: x=3,y=-1; without it the variables stay letters"] = None

@@ -8,19 +8,20 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from attncalc import cost
-from attncalc.axes import Axis, composite
-from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation, parse_shape
-from attncalc.calculations.blocks import ENCODER, encoder_block
 from attncalc.calculations.layers import unembed
-from attncalc.cost import Cost, Count
-from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constant, given, named_size
-from attncalc.laws import at_most, same
-from attncalc.ops import listed, power, total
-from attncalc.steps import aside, building, label, note, output, step
-from attncalc.text import with_facts
-from attncalc.trace import Step, Trace
+from attncalc.calculations.transformer_blocks import ENCODER, encoder_block
+from attncalc.common.errors import OptionError
+from attncalc.common.text import with_facts
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import at_most, same
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, parse_shape
+from attncalc.evaluate import cost
+from attncalc.evaluate.cost import Cost, Count
+from attncalc.language.axes import Axis, composite
+from attncalc.language.graph import Node, as_node, constant, given, named_size
+from attncalc.language.ops import listed, power, total
+from attncalc.language.steps import aside, building, label, note, output, step
+from attncalc.record.trace import Step, Trace
 
 WIDTH, HEADS = 512, 8
 """Those of the original transformer, where no others are given."""
@@ -140,6 +141,14 @@ class Sizes(NamedTuple):
     finish=_in_words,
     pictures=("flops", "parameters"),
     reference="Vaswani et al. 2017, Attention Is All You Need, table 1; Williams et al. 2009, Roofline",
+    exercise=Exercise(
+        one_of=tuple(
+            {"n": n, "d_model": d, "heads": 2, "layers": layers, "d_ffn": 4 * d}
+            for n in (4, 5, 6, 10)
+            for d in (4, 8, 10)
+            for layers in (1, 2, 3)
+        )
+    ),
 )
 def complexity(
     *,

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from attncalc.calculation import FROM_0_ON, calculation, operand
 from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name, scenery
 from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, OptimizerKind, Parameters, tell_idle, updated
-from attncalc.errors import DomainError
-from attncalc.expression import Expression, parse
-from attncalc.gradients import slopes
-from attncalc.graph import Node, as_node, given, rewrite
-from attncalc.laws import same
-from attncalc.loops import End, Loop
-from attncalc.loops.program import Values
-from attncalc.ops import take
-from attncalc.steps import letter, step
-from attncalc.trace import Trace
+from attncalc.common.errors import DomainError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same
+from attncalc.declare.operands import FROM_0_ON, Exercise, operand
+from attncalc.evaluate.loops import End, Loop, Values
+from attncalc.language.expression import Expression, parse
+from attncalc.language.gradients import slopes
+from attncalc.language.graph import Node, as_node, given, rewrite
+from attncalc.language.ops import take
+from attncalc.language.steps import letter, step
+from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 SETTLED = 1e-12
 """A descent has settled when an update is so small beside the way from the start."""
@@ -41,7 +42,8 @@ def _risen(trace: Trace) -> Iterator[str]:
 
 def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The way through one variable or two, and how the height falls from iteration to iteration."""
-    from attncalc.pictures import Curves, Line, every_turn, turns  # here, since few calls draw
+    from attncalc.declare.sweeps import every_turn, turns  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
 
     whole = every_turn(trace, sweep)
     points = np.stack([np.atleast_1d(point) for _, point in turns(whole, "iteration", "point")])
@@ -69,6 +71,16 @@ def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     },
     pictures=_downhill,
     reference="Cauchy 1847; Goodfellow, Bengio and Courville 2016, Deep Learning, sections 4.3 and 8.3",
+    exercise=Exercise(
+        one_of=tuple(
+            {"start": start, "lr": lr, "steps": 3} for start in (-4, -3, 2, 3, 4, 5) for lr in (0.1, 0.2, 0.25)
+        ),
+        formulas={
+            "easy": ("x**2", "(x - 1)**2"),
+            "medium": ("x**2 - 2*x", "x**2 + x", "(x + 1)**2"),
+            "hard": ("x**2 + sin(x)", "x**4/10 - x**2", "x**2 + exp(-x)"),
+        },
+    ),
 )
 def descend(
     f: Formula,

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from attncalc.calculation import ABOVE_0, calculation
-from attncalc.graph import Node
-from attncalc.laws import Law, at_most, same
-from attncalc.ops import absolute, peak, power, root_of_sum, total
-from attncalc.steps import step
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import Law, at_most, same
+from attncalc.declare.operands import ABOVE_0, Exercise
+from attncalc.language.graph import Node
+from attncalc.language.ops import absolute, peak, power, root_of_sum, total
+from attncalc.language.steps import step
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]
@@ -134,6 +135,7 @@ def chebyshev(a: Left, b: Right) -> Node:
         "p = 1 is the way along the axes": lambda f, a, b: same(f(a, b, p=1), abs(a - b).sum()),
         "a larger p never makes it longer": lambda f, a, b: at_most(f(a, b, p=4), f(a, b, p=3)),
     },
+    exercise=Exercise(at_hard={"p": 4}),
 )
 def minkowski(a: Left, b: Right, *, p: P = 3) -> Node:
     """The family of distances that includes Manhattan (p = 1) and Euclidean (p = 2).

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from attncalc.axes import Axis
-from attncalc.errors import OptionError
-from attncalc.graph import Node, Number, as_node, constants, named_size
-from attncalc.ops import index, log, maximum, minimum, pi, power, sqrt
-from attncalc.steps import note, step
-from attncalc.text import amount, either, flag
-
-if TYPE_CHECKING:
-    from attncalc.calculations.rotation import Rotation
+from attncalc.calculations.rotary_options import Rotation
+from attncalc.common.errors import OptionError
+from attncalc.common.text import amount, either, flag
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, Number, as_node, constants, named_size
+from attncalc.language.ops import index, log, maximum, minimum, pi, power, sqrt
+from attncalc.language.steps import note, step
 
 _OWN = {
     "low_freq_factor": ("llama3",),
@@ -166,7 +163,7 @@ def _factor(rotation: Rotation) -> Number:
         return rotation.factor
     assert rotation.length is not None
     assert rotation.original_length is not None
-    from fractions import Fraction  # every attention imports this file, and few have a longer text
+    from fractions import Fraction  # heavy for its size, and few texts are that long
 
     return Fraction(rotation.length, rotation.original_length)
 

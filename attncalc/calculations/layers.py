@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from attncalc.calculation import calculation, operand
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.normalisation import layernorm
 from attncalc.calculations.positions import first_places, sinusoidal_encoding
-from attncalc.errors import OptionError
-from attncalc.graph import Node
-from attncalc.laws import same, shuffled
-from attncalc.ops import affine, lookup, softmax, sqrt
-from attncalc.steps import group, step
-from attncalc.text import either
+from attncalc.common.errors import OptionError
+from attncalc.common.text import either
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same, shuffled
+from attncalc.declare.operands import operand
+from attncalc.language.graph import Node
+from attncalc.language.ops import affine, lookup, softmax, sqrt
+from attncalc.language.steps import group, step
 
 FfnActivation = Annotated[Literal[ActivationKind, "swiglu", "geglu"], "the function; swiglu and geglu are gated by w3"]
 GATED = {"swiglu": "silu", "geglu": "gelu"}

@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.axes import Axes, describe
-from attncalc.calculation import Range, calculation, operand
-from attncalc.calculations.domains import (
+from attncalc.calculations.conditions import (
     must_be_places,
     must_be_probabilities,
     must_sum_to_one,
@@ -19,10 +17,13 @@ from attncalc.calculations.domains import (
     spot,
 )
 from attncalc.calculations.probability import UNITS, Base, log_to
-from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.graph import Node, as_node
-from attncalc.laws import at_most, one_right, same, shares
-from attncalc.ops import (
+from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import at_most, one_right, same, shares
+from attncalc.declare.operands import Exercise, Range, operand
+from attncalc.language.axes import Axes, describe
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import (
     antilog,
     compare_equal,
     exp,
@@ -39,8 +40,8 @@ from attncalc.ops import (
     total,
     weigh,
 )
-from attncalc.steps import note, step
-from attncalc.trace import Trace
+from attncalc.language.steps import note, step
+from attncalc.record.trace import Trace
 
 
 def _check_cross_entropy(values: Mapping[str, Any]) -> None:
@@ -258,6 +259,7 @@ def _unforeseen(trace: Trace) -> Iterator[str]:
     },
     pictures=("probabilities",),
     reference="Bengio et al. 2003, A Neural Probabilistic Language Model, section 2",
+    exercise=Exercise(sizes={"T": 3}),
 )
 def next_token_loss(
     logits: Annotated[Node, "a row of scores over the vocabulary for each position"],

@@ -8,13 +8,13 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.axes import Axes, Axis
-from attncalc.calculation import ABOVE_0, AT_LEAST_1
-from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.graph import Node, as_node, constants
-from attncalc.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
-from attncalc.steps import note, step
-from attncalc.trace import Step, Trace
+from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1
+from attncalc.language.axes import Axes, Axis
+from attncalc.language.graph import Node, as_node, constants
+from attncalc.language.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
+from attncalc.language.steps import note, step
+from attncalc.record.trace import Step, Trace
 
 Causal = Annotated[bool, "a query sees itself and what comes before it"]
 CausalAlign = Annotated[
@@ -228,7 +228,7 @@ def _valid(scores: Node, j: Node, lengths: tuple[int, ...]) -> Node:
 def fully_masked(trace: Trace) -> Iterator[str]:
     """A warning for queries that may look at nothing."""
     for before, weights in pairwise(trace.steps):
-        if weights.name == "weights" and (empty := _empty(weights, before, trace.outputs[0])):
+        if weights.name == "weights" and (empty := _empty(trace, weights, before)):
             _must_be_masked(trace, weights, empty)
             yield said_of(empty, weights.axes[:-1], weights.labels)
 
@@ -257,25 +257,26 @@ def _must_be_masked(trace: Trace, weights: Step, empty: list[list[int]]) -> None
                     )
 
 
-def _empty(weights: Step, before: Step, result: Step) -> list[list[int]]:
+def _empty(trace: Trace, weights: Step, before: Step) -> list[list[int]]:
     """The queries that share out nothing; in a large run those among them whose output is 0 throughout."""
     if weights.value is not None:
         nothing = (weights.value == 0).all(axis=-1)
         if weights.drift is not None and before.value is not None and before.axes == weights.axes:
             nothing &= np.isneginf(before.value).all(axis=-1)  # small shares of many keys are rounded to 0 as well
         return np.argwhere(nothing).tolist()
-    if weights.entries is None or result.value is None or result.axes[:-1] != weights.axes[:-1]:
+    result = trace.outputs[0]
+    if result.value is None or result.axes[:-1] != weights.axes[:-1]:
         return []
     nothing, keys = np.argwhere((result.value == 0).all(axis=-1)).tolist(), weights.shape[-1]
     found = []
     for (*batch, block), queries in groupby(nothing, key=lambda at: [*at[:-1], at[-1] // AT_ONCE]):
         at, rows = [[i] for i in batch], [at[-1] for at in queries]
-        if before.entries is not None and before.axes == weights.axes:
+        if before.value is None and before.axes == weights.axes:
             nearest = min(block * AT_ONCE, keys - 1)  # nearly every mask lets a query see itself: look there first
-            near = before.entries([*at, rows, range(nearest, min(nearest + AT_ONCE, keys))])
+            near = trace.entries(before, [*at, rows, range(nearest, min(nearest + AT_ONCE, keys))])
             rows = [rows[i] for i in np.flatnonzero(np.isneginf(near).all(axis=-1))]
         if rows:
-            alone = (weights.entries([*at, rows, range(keys)]) == 0).all(axis=-1).ravel()
+            alone = (trace.entries(weights, [*at, rows, range(keys)]) == 0).all(axis=-1).ravel()
             found += [[*batch, row] for row, none in zip(rows, alone, strict=True) if none]
     return found
 

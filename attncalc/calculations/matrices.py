@@ -7,11 +7,11 @@ from typing import Annotated
 
 import numpy as np
 
-from attncalc.calculation import calculation
-from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node
-from attncalc.laws import same
-from attncalc.ops import (
+from attncalc.common.errors import OptionError, ShapeError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same
+from attncalc.language.graph import Node
+from attncalc.language.ops import (
     characteristic_polynomial,
     eigenvalues,
     eigenvectors,
@@ -24,8 +24,8 @@ from attncalc.ops import (
     sqrt,
     total,
 )
-from attncalc.steps import in_exact_numbers, label, output, step
-from attncalc.trace import Trace
+from attncalc.language.steps import in_exact_numbers, label, output, step
+from attncalc.record.trace import Trace
 
 Factor = Annotated[Node | None, "a further factor"]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import Annotated
 
-from attncalc.calculation import calculation, operand
 from attncalc.calculations.attention import (
     VASWANI,
     Bias,
@@ -20,6 +19,7 @@ from attncalc.calculations.attention import (
     RopePositions,
     project_qkv,
     projected,
+    rotated_queries_and_keys,
     shared_heads,
 )
 from attncalc.calculations.masking import (
@@ -35,11 +35,13 @@ from attncalc.calculations.masking import (
     fully_masked,
     weights_of,
 )
-from attncalc.calculations.rotation import DEFAULTS, UNTURNED, Rotation, Turning, rotated_queries_and_keys
-from attncalc.graph import Node
-from attncalc.laws import same, shuffled
-from attncalc.ops import merge, split
-from attncalc.steps import note, step
+from attncalc.calculations.rotary_options import DEFAULTS, UNTURNED, Rotation, Turning
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same, shuffled
+from attncalc.declare.operands import Exercise, operand
+from attncalc.language.graph import Node
+from attncalc.language.ops import merge, split
+from attncalc.language.steps import note, step
 
 ABOUT = {
     "heads": "Every head does the same with its own numbers; nothing passes between the heads here.",
@@ -77,6 +79,7 @@ Heads = Annotated[int, "how many heads"]
         ),
     },
     reference=f"{VASWANI}, section 3.2.2; torch.nn.MultiheadAttention with its weights transposed",
+    exercise=Exercise(sizes={"d_model": 5, "d_out": 3}, at_hard={"causal": True}),
 )
 def multihead(
     X: Annotated[Node, "the tokens, one a row"],

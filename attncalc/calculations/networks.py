@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.axes import describe
-from attncalc.calculation import AT_LEAST_1, calculation, operand
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
-from attncalc.calculations.domains import must_be_places, must_sum_to_one
+from attncalc.calculations.conditions import must_be_places, must_sum_to_one
 from attncalc.calculations.losses import log_probabilities, score, why_losses
-from attncalc.errors import OptionError, ShapeError
-from attncalc.gradients import gradient_step, slopes
-from attncalc.graph import Node, as_node
-from attncalc.laws import same, shuffled
-from attncalc.loops import End, Loop
-from attncalc.loops.program import Values
-from attncalc.ops import affine, mean, rename, total
-from attncalc.steps import step
-from attncalc.trace import Step, Trace
+from attncalc.common.errors import OptionError, ShapeError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same, shuffled
+from attncalc.declare.operands import AT_LEAST_1, Exercise, operand
+from attncalc.evaluate.loops import End, Loop, Values
+from attncalc.language.axes import describe
+from attncalc.language.gradients import gradient_step, slopes
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import affine, mean, rename, total
+from attncalc.language.steps import step
+from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights move against their gradients"]
@@ -34,7 +35,8 @@ Gradients = Mapping[Node, Node]
 
 def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """How the loss falls from step to step; of one step what comes out of the network."""
-    from attncalc.pictures import Curves, Line, every_turn, turns  # here, since few calls draw
+    from attncalc.declare.sweeps import every_turn, turns  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
 
     losses = turns(every_turn(trace, sweep), "step", "loss")
     if len(losses) > 1:
@@ -62,6 +64,7 @@ def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     },
     pictures=_learning,
     reference="Goodfellow, Bengio and Courville 2016, Deep Learning, section 5.1.4",
+    exercise=Exercise(sizes={"N": 3, "o": 3}),
 )
 def linear_regression(
     X: Samples,
@@ -183,6 +186,7 @@ def _check_targets(values: Mapping[str, Any]) -> None:
     },
     pictures=_learning,
     reference="Rumelhart, Hinton and Williams 1986; Goodfellow, Bengio and Courville 2016, Deep Learning, section 6.5",
+    exercise=Exercise(sizes={"o": 3, "h2": 3}),
 )
 def mlp(
     X: Samples,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from attncalc.calculation import FROM_0_ON, calculation
-from attncalc.graph import Node, constant
-from attncalc.laws import same
-from attncalc.ops import mean, root_of_mean, sqrt
-from attncalc.steps import note, step
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same
+from attncalc.declare.operands import FROM_0_ON, Exercise
+from attncalc.language.graph import Node, constant
+from attncalc.language.ops import mean, root_of_mean, sqrt
+from attncalc.language.steps import note, step
 
 Gain = Annotated[Node | None, "the gain: what each feature is multiplied by afterwards; 1 if not given"]
 Shift = Annotated[Node | None, "the shift: what is added to each feature afterwards; 0 if not given"]
@@ -48,6 +49,7 @@ def layernorm(
         ),
     },
     reference="Ioffe and Szegedy 2015, Batch Normalization; as torch.nn.BatchNorm1d",
+    exercise=Exercise(one_of=({"eps": 0.1},)),
 )
 def batchnorm(
     X: Annotated[Node, "the samples, one a row"], gamma: Gain = None, beta: Shift = None, *, eps: Epsilon = 1e-5

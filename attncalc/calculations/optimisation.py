@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.calculation import FROM_0_ON, Range, calculation
-from attncalc.graph import Node, as_node, constant
-from attncalc.laws import same, shuffled
-from attncalc.ops import sqrt, take
-from attncalc.steps import group, note, output, step
-from attncalc.text import both, flag
-from attncalc.trace import Trace
+from attncalc.common.text import both, flag
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same, shuffled
+from attncalc.declare.operands import FROM_0_ON, Exercise, Range
+from attncalc.language.graph import Node, as_node, constant
+from attncalc.language.ops import sqrt, take
+from attncalc.language.steps import group, note, output, step
+from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 OptimizerKind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
@@ -141,7 +143,8 @@ def tell_idle(kind: str, p: Parameters) -> None:
 
 def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """Each coordinate of the point along the steps, the start included."""
-    from attncalc.pictures import MOST_LINES, Curves, Line, turns  # here, since few calls draw
+    from attncalc.declare.sweeps import MOST_LINES, turns  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
 
     here = sweep.again()
     made = turns(here, "step", "point")
@@ -175,6 +178,7 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
     "numbers as torch.optim's",
     pictures=_way,
+    exercise=Exercise(sizes={"t": 3}, at_hard={"weight_decay": 0.2, "kind": "adamw"}),
 )
 def optimizer(
     G: Annotated[Node, "the gradient at each step, one row for each"],

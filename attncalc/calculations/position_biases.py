@@ -6,16 +6,17 @@ from typing import Annotated
 
 import numpy as np
 
-from attncalc.axes import Axis
-from attncalc.calculation import AT_LEAST_1, calculation
 from attncalc.calculations.masking import slopes_of
 from attncalc.calculations.positions import needed
-from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node
-from attncalc.laws import alike_along_diagonals, at_most
-from attncalc.ops import absolute, bucket, index, keep_where, lookup, outer
-from attncalc.steps import note, step
-from attncalc.text import amount
+from attncalc.common.errors import OptionError, ShapeError
+from attncalc.common.text import amount
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import alike_along_diagonals, at_most
+from attncalc.declare.operands import AT_LEAST_1, Exercise
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node
+from attncalc.language.ops import absolute, bucket, index, keep_where, lookup, outer
+from attncalc.language.steps import note, step
 
 MOST_BUCKETS = 4096
 
@@ -34,6 +35,7 @@ def _alibi_bias(slopes: Node, distances: Node) -> Node:
         "it never adds to a score": lambda f, heads, n: at_most(f(heads=heads, n=n), 0),
     },
     reference="Press, Smith and Lewis 2022, Train Short, Test Long; slopes as in the paper's code",
+    exercise=Exercise(one_of=tuple({"heads": heads, "n": n} for heads in (2, 4, 8) for n in (3, 4))),
 )
 def alibi(
     *,
@@ -65,6 +67,7 @@ def alibi(
     table="buckets h",
     laws={"the bucket depends only on key − query": lambda f, n: alike_along_diagonals(f(n=n))},
     reference="Raffel et al. 2020, T5, section 2.1; as in mesh-tensorflow",
+    exercise=Exercise(one_of=tuple({"n": n, "max_distance": most} for n in (4, 5) for most in (6, 8, 12))),
 )
 def t5_bias(
     table: Annotated[Node | None, "the learned biases, a row for each bucket and a column for each head"] = None,

@@ -7,28 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from attncalc.axes import Axes, Axis
-from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
 from attncalc.calculations.frequencies import powers_of
-from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node, as_node, identity, named_size
-from attncalc.laws import alike_along_diagonals, same
-from attncalc.ops import (
-    cos,
-    index,
-    outer,
-    part_of,
-    put_together,
-    rename,
-    rotate,
-    sin,
-)
-from attncalc.steps import aside, step
-from attncalc.text import amount, flag
-from attncalc.trace import Step, Trace
+from attncalc.common.errors import OptionError, ShapeError
+from attncalc.common.text import amount, flag
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import alike_along_diagonals, same
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
+from attncalc.language.axes import Axes, Axis
+from attncalc.language.graph import Node, as_node, identity, named_size
+from attncalc.language.ops import cos, index, outer, part_of, put_together, rename, rotate, sin
+from attncalc.language.steps import aside, step
+from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 PAIRS = {"interleaved": "interleaved", "concatenated": "half"}
 """How a sinusoidal layout places a sine and its cosine, in the words for pairs."""
@@ -73,7 +66,7 @@ FEWEST_WAVED, MOST_WAVES = 50, 3
 
 def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The encoding, and the sines of its first pairs as waves along the positions."""
-    from attncalc.pictures import Curves, Line  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
 
     yield trace.find("encoding")
     start = trace.options["start"]
@@ -91,6 +84,14 @@ def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     },
     pictures=_waves,
     reference="Vaswani et al. 2017, Attention Is All You Need, section 3.5",
+    exercise=Exercise(
+        one_of=tuple(
+            {"n": n, "d": d, "start": start, "base": base}
+            for n, d in ((3, 4), (4, 4), (3, 6), (4, 6))
+            for start in (0, 1, 2, 5)
+            for base in (100, 10000)
+        )
+    ),
 )
 def sinusoidal(
     *,

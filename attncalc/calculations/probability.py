@@ -7,18 +7,31 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import ABOVE_0, calculation, operand
-from attncalc.calculations.domains import FIRST, distributions, not_all_masked, numbers, spot
-from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.graph import Node
-from attncalc.laws import at_most, same, shares
-from attncalc.ops import exp, held, log_share, log_sum_exp, logarithm, peak, ratio, softmax_slopes, total, weigh
-from attncalc.ops.kernels import is_exact
-from attncalc.steps import step
-from attncalc.trace import Step, Trace
+from attncalc.calculations.conditions import FIRST, distributions, not_all_masked, numbers, spot
+from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import at_most, same, shares
+from attncalc.declare.operands import ABOVE_0, Exercise, operand
+from attncalc.language.graph import Node
+from attncalc.language.ops import (
+    exp,
+    held,
+    log_share,
+    log_sum_exp,
+    logarithm,
+    peak,
+    ratio,
+    softmax_slopes,
+    total,
+    weigh,
+)
+from attncalc.language.ops.kernels import is_exact
+from attncalc.language.steps import NOT_SHIFTED, in_letters, note, step
+from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
 Base = Annotated[int | Literal["e"], "the base of the logarithm: e, 2 or 10"]
@@ -50,7 +63,8 @@ def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
 
 def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The shares; of a single row also how they grow alike as the temperature rises."""
-    from attncalc.pictures import MOST_LINES, Curves, Line, Marks  # here, since few calls draw
+    from attncalc.declare.sweeps import MOST_LINES  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
 
     yield trace.outputs[0]
     if trace.result.ndim != 1 or trace.options["log"]:
@@ -81,6 +95,7 @@ def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]
     },
     pictures=_against_temperature,
     reference="Bridle 1990",
+    exercise=Exercise(one_of=({"temperature": 2},)),
 )
 def softmax(
     x: Annotated[Node, "scores, also called logits; −inf where masked"],
@@ -100,7 +115,12 @@ def softmax(
         scores = step("scaled", x / temperature, "above 1 the shares become more alike, below 1 less so")
     if log:
         return _log_softmax(scores, over)
-    shifted = step("shifted", scores - held(peak(scores, over)), "the shares stay the same, and e^x cannot overflow")
+    shifted = scores
+    if in_letters():
+        note(NOT_SHIFTED)
+    else:
+        why = "the shares stay the same, and e^x cannot overflow"
+        shifted = step("shifted", scores - held(peak(scores, over)), why)
     exponentials = step("exponentials", exp(shifted), "every score becomes positive, and differences become ratios")
     sums = step("sum", total(exponentials, over), "the total that each exponential is a share of")
     return step("softmax", exponentials / sums, "each entry's share of the total; the shares sum to 1")
@@ -124,9 +144,14 @@ def log_softmax(x: Annotated[Node, "scores, also called logits"], *, axis: Axis 
 
 
 def _log_softmax(x: Node, over: str) -> Node:
-    largest = held(peak(x, over))
-    shifted = step("shifted", x - largest, "with the largest score at 0, e^x cannot overflow")
-    whole = step("logsumexp", largest + log_sum_exp(shifted, over), "the logarithm of the total; a soft maximum")
+    if in_letters():
+        note(NOT_SHIFTED)
+        whole = log_sum_exp(x, over)
+    else:
+        largest = held(peak(x, over))
+        shifted = step("shifted", x - largest, "with the largest score at 0, e^x cannot overflow")
+        whole = largest + log_sum_exp(shifted, over)
+    whole = step("logsumexp", whole, "the logarithm of the total; a soft maximum")
     return step("log_softmax", log_share(x, whole, over), "the logarithm of a ratio is a difference of logarithms")
 
 

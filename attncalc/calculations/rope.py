@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from attncalc.axes import Axis
-from attncalc.calculation import calculation
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
-from attncalc.calculations.rotation import DEFAULTS, Rotation
+from attncalc.calculations.rotary_options import DEFAULTS, Rotation
 from attncalc.calculations.turning import cosines_and_sines, rotated_dims, turned
-from attncalc.graph import Node
-from attncalc.laws import alike_along_diagonals, same
-from attncalc.ops import index, outer, rename, root_of_sum, spread, take, total
-from attncalc.steps import aside, note, step
-from attncalc.trace import Step, Trace
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import alike_along_diagonals, same
+from attncalc.declare.operands import Exercise
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node
+from attncalc.language.ops import index, outer, rename, root_of_sum, spread, take, total
+from attncalc.language.steps import aside, note, step
+from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 
 FEWEST_TURNS, MOST_PAIRS = 50, 4
@@ -28,7 +30,7 @@ FEWEST_TURNS, MOST_PAIRS = 50, 4
 
 def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The angles, the turned vectors, and how fast the first pairs turn along positions 0, 1, 2 …"""
-    from attncalc.pictures import Curves, Line  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
 
     yield trace.find("angles")
     yield trace.outputs[0]
@@ -53,6 +55,7 @@ def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     },
     pictures=_turning,
     reference="Su et al. 2021, RoFormer, eq. 15 and 34; scalings as in Hugging Face transformers, modeling_rope_utils",
+    exercise=Exercise(one_of=({"properties": False},)),
 )
 def rope(
     X: Annotated[Node, "queries or keys, one a row: the vectors of one head, since their width sets the frequencies"],

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from attncalc.axes import Axis
-from attncalc.calculation import AT_LEAST_1, FROM_0_ON, calculation
-from attncalc.errors import OptionError
-from attncalc.graph import Node, as_node, constants, named_size
-from attncalc.laws import at_most, same
-from attncalc.ops import cos, keep_where, minimum, pi, spread
-from attncalc.steps import label, step
-from attncalc.trace import Trace
+from attncalc.common.errors import OptionError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import at_most, same
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, as_node, constants, named_size
+from attncalc.language.ops import cos, keep_where, minimum, pi, spread
+from attncalc.language.steps import label, step
+from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:
-    from attncalc.pictures import Picture, Sweep
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
 
 MOST_ROWS = 1_000_000
 MOST_RATES = 400
@@ -27,7 +29,7 @@ MOST_RATES = 400
 
 def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The learning rate along all steps; those that were asked for are marked."""
-    from attncalc.pictures import Curves, Line, Marks  # here, since few calls draw
+    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
 
     asked = trace.options["at"]
     steps = trace.options["steps"] or max(asked)
@@ -54,6 +56,13 @@ def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     },
     pictures=_climb_and_descent,
     reference="Vaswani et al. 2017, Attention Is All You Need, eq. 3 (noam); Loshchilov and Hutter 2017, SGDR (cosine)",
+    exercise=Exercise(
+        one_of=tuple(
+            {"d_model": d, "warmup": warmup, "at": (1, warmup, 4 * warmup)}
+            for d in (4, 16, 25)
+            for warmup in (4, 9, 16)
+        )
+    ),
 )
 def schedule(
     *,

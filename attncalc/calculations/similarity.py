@@ -7,14 +7,15 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import ABOVE_0, AT_LEAST_1, calculation
-from attncalc.calculations.vectors import not_zero
-from attncalc.errors import DomainError
-from attncalc.graph import Node
-from attncalc.laws import same
-from attncalc.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
-from attncalc.ops import ranking as best
-from attncalc.steps import note, step
+from attncalc.calculations.vectors import length, not_zero
+from attncalc.common.errors import DomainError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
+from attncalc.language.graph import Node
+from attncalc.language.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
+from attncalc.language.ops import ranking as best
+from attncalc.language.steps import note, step
 
 Metric = Literal[
     "cosine-similarity", "cosine", "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "dot"
@@ -36,6 +37,7 @@ def _have_directions(values: Mapping[str, Any]) -> None:
         "every row's similarity to itself is 1": lambda f, x: same(f(x).result.diagonal(), 1),
         "reordering the rows of x reorders the result": lambda f, x, y: same(f(x[::-1], y), f(x, y).result[::-1]),
     },
+    exercise=Exercise(sizes={"n": 3, "d": 3}),
 )
 def pairwise(
     x: Annotated[Node, "vectors, one a row"],
@@ -60,7 +62,7 @@ def pairwise(
 
 def unit_rows(x: Node) -> Node:
     """Every row divided by its length."""
-    return x / root_of_sum(total(x**2), x, 2)
+    return x / length(x)
 
 
 def _distance(difference: Node, metric: str, p: float) -> Node:
@@ -83,6 +85,7 @@ def _distance(difference: Node, metric: str, p: float) -> Node:
     },
     pictures=("scores",),
     reference="Shrivastava and Li 2014",
+    exercise=Exercise(sizes={"m": 4}),
 )
 def mips(
     q: Annotated[Node, "the query"],
@@ -133,6 +136,7 @@ def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     check=_left_to_rank,
     pictures=("similarities",),
     reference="Mikolov et al. 2013",
+    exercise=Exercise(sizes={"m": 5}),
 )
 def analogy(
     a: Annotated[Node, "the vector to start from, such as king"],

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from attncalc.calculation import ABOVE_0, Range, calculation, operand
-from attncalc.calculations.domains import (
+from attncalc.calculations.conditions import (
     distributions,
     must_be_places,
     must_be_probabilities,
@@ -18,10 +17,12 @@ from attncalc.calculations.domains import (
     places,
     spot,
 )
-from attncalc.errors import DomainError, OptionError
-from attncalc.graph import Node, as_node
-from attncalc.laws import at_most, same, shares, shuffled
-from attncalc.ops import (
+from attncalc.common.errors import DomainError, OptionError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import at_most, same, shares, shuffled
+from attncalc.declare.operands import ABOVE_0, Exercise, Range, operand
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import (
     exp,
     factorial,
     listed,
@@ -38,9 +39,9 @@ from attncalc.ops import (
     total,
     whole,
 )
-from attncalc.ops import mean as average
-from attncalc.steps import label, note, step
-from attncalc.trace import Trace
+from attncalc.language.ops import mean as average
+from attncalc.language.steps import label, note, step
+from attncalc.record.trace import Trace
 
 
 @calculation(
@@ -216,6 +217,7 @@ def _impossible(trace: Trace) -> Iterator[str]:
     },
     pictures=("probabilities",),
     reference="Fisher 1922, On the Mathematical Foundations of Theoretical Statistics",
+    exercise=Exercise(one_of=tuple({"p": p} for p in (0.2, 0.25, 0.4, 0.6, 0.7, 0.75, 0.8)), truths=("observations",)),
 )
 def likelihood(
     x: Annotated[Node, "what was observed; the observations are independent"],

@@ -7,22 +7,23 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from attncalc.axes import Axis
-from attncalc.calculation import Declared, Range, Weights, calculation, operand, weight
 from attncalc.calculations.attention import VASWANI
-from attncalc.calculations.blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
 from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.multihead import Heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
-from attncalc.errors import OptionError
-from attncalc.graph import Node, constants
-from attncalc.laws import same, shuffled
-from attncalc.loops import Growth
-from attncalc.ops import affine, concat, rename, take
-from attncalc.ops import ranking as best
-from attncalc.steps import group, step, words_of
-from attncalc.text import amount, near
-from attncalc.trace import Step, Trace
+from attncalc.calculations.transformer_blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
+from attncalc.common.errors import OptionError
+from attncalc.common.text import amount, near
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import same, shuffled
+from attncalc.declare.operands import Declared, Exercise, Range, Weights, operand, weight
+from attncalc.evaluate.loops import Growth
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, constants
+from attncalc.language.ops import affine, concat, rename, take
+from attncalc.language.ops import ranking as best
+from attncalc.language.steps import group, step, words_of
+from attncalc.record.trace import Step, Trace
 
 TURNS = Range(at_least=1, at_most=256)
 """How many tokens may be chosen: each turn looks at all that was written before it."""
@@ -105,6 +106,10 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...], size: int) ->
     },
     pictures=("weights",),
     reference=f"{VASWANI}, figure 1",
+    exercise=Exercise(
+        refused="a whole model has hundreds of steps",
+        instead="quiz encoder-block and quiz decoder-block have its parts",
+    ),
 )
 def transformer(
     source: Annotated[Node, "the text to read: ids, or words of the model's vocabulary"],

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from attncalc.axes import Axis
 from attncalc.calculations.frequencies import attention_factor, frequencies_of
-from attncalc.errors import OptionError, ShapeError
-from attncalc.graph import Node
-from attncalc.ops import concat, cos, index, outer, part_of, rename, rotate, sin
-from attncalc.steps import output, step
-from attncalc.text import amount
-
-if TYPE_CHECKING:
-    from attncalc.calculations.rotation import Rotation, Turning
-
+from attncalc.calculations.rotary_options import Rotation, Turning
+from attncalc.common.errors import OptionError, ShapeError
+from attncalc.common.text import amount
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node
+from attncalc.language.ops import concat, cos, index, outer, part_of, rename, rotate, sin
+from attncalc.language.steps import output, step
 
 ABOUT = (
     "Queries and keys are rotated, values are not. At position p pair i is rotated by the angle p·θ_i, so position 0 "

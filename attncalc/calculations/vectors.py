@@ -7,27 +7,24 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from attncalc.calculation import calculation
-from attncalc.errors import DomainError
-from attncalc.graph import Node
-from attncalc.laws import at_most, same
-from attncalc.ops import (
-    angle_between,
-    cosine_ratio,
-    rename,
-    root_of_sum,
-    solve,
-    spread,
-    total,
-)
-from attncalc.ops import outer as outer_product
-from attncalc.steps import output, step
+from attncalc.common.errors import DomainError
+from attncalc.declare.calculation import calculation
+from attncalc.declare.laws import at_most, same
+from attncalc.language.graph import Node
+from attncalc.language.ops import angle_between, cosine_ratio, rename, root_of_sum, solve, spread, total
+from attncalc.language.ops import outer as outer_product
+from attncalc.language.steps import output, step
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]
 
 
 DISTANCE = "a distance (euclidean, manhattan) is defined for it"
+
+
+def length(x: Node) -> Node:
+    """Euclid's length."""
+    return root_of_sum(total(x**2), x, 2)
 
 
 def not_zero(*names: str, lacks: str = "angle to it", hint: str = DISTANCE) -> Callable[[Mapping[str, Any]], None]:
@@ -103,8 +100,8 @@ def cosine(a: Left, b: Right, *, distance: Annotated[bool, "give 1 − cosine in
     additional output. A zero vector has no direction and is an error.
     """
     agreement = step("dot", total(a * b), "how much the two agree, scaled by both lengths")
-    norm_a = step("norm_a", root_of_sum(total(a**2), a, 2), "the length of a", symbol="‖a‖")
-    norm_b = step("norm_b", root_of_sum(total(b**2), b, 2), "the length of b", symbol="‖b‖")
+    norm_a = step("norm_a", length(a), "the length of a", symbol="‖a‖")
+    norm_b = step("norm_b", length(b), "the length of b", symbol="‖b‖")
     norms = step("norm_product", norm_a * norm_b, "what the dot product would be if they pointed the same way")
     similarity = step(
         "cosine", cosine_ratio(agreement, norms, a, b), "the fraction of that maximum reached: lengths cancel"

@@ -1,21 +1,17 @@
-"""The command line: a Typer app whose commands are generated from the calculations' declarations."""
-
-from __future__ import annotations
+"""The command line: a Typer app whose commands are made of functions, those of calculations of declarations."""
 
 from typing import Annotated
 
 import typer
 
 from attncalc.cli import output
-from attncalc.cli.command import GENERAL
-from attncalc.cli.groups import PROGRAM, Root
-
-app = typer.Typer(cls=Root, name=PROGRAM, rich_markup_mode=None, pretty_exceptions_enable=False)
+from attncalc.cli.command import PROGRAM
+from attncalc.cli.commands import group
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib import metadata  # here, since it costs more than a small calculation
+        from importlib import metadata  # a door: it costs more than a small calculation
 
         try:
             output.write(f"{PROGRAM} {metadata.version(PROGRAM)}\n")
@@ -24,15 +20,38 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
+def _complete(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> None:
+    if shell is not None and not ctx.resilient_parsing:
+        from attncalc.cli.completion import complete  # a door: once in a user's life
+
+        complete(ctx, param.opts[0], shell.split())
+
+
 def program(
     ctx: typer.Context,
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", is_eager=True, callback=_show_version, help="show the version", rich_help_panel=GENERAL
-        ),
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="show the version")
     ] = False,
+    install_completion: Annotated[
+        str | None,
+        typer.Option(
+            "--install-completion",
+            metavar="[SHELL]",
+            is_eager=True,
+            callback=_complete,
+            help="let a shell complete words (this one)",
+        ),
+    ] = None,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(
+            "--show-completion",
+            metavar="[SHELL]",
+            is_eager=True,
+            callback=_complete,
+            help="show the script that does so",
+        ),
+    ] = None,
 ) -> None:
     """Calculates the mathematics of transformers and explains every step.
 
@@ -41,3 +60,6 @@ def program(
     """
     if ctx.invoked_subcommand is None:
         output.write_page(ctx.get_help() + "\n")
+
+
+app = group(PROGRAM, program, program.__doc__ or "")

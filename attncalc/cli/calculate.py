@@ -1,150 +1,141 @@
-"""A calculation's command, generated from its declaration."""
+"""A calculation's command, and those of its derivatives, made from its declaration."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from typer.core import TyperOption
+import typer
 
 from attncalc.calculations import load
-from attncalc.cli import sections, settings
-from attncalc.cli.command import Command, option
-from attncalc.cli.solving import posed, solve_and_show
-from attncalc.spelling import default_word, shape_words, value_word
-from attncalc.text import either, with_facts
+from attncalc.cli.command import FURTHER, Command, made
+from attncalc.cli.settings import Arithmetic, Check, Marking, Shown, Tables, chosen, option, switch
+from attncalc.common.text import either, flag, with_facts
+from attncalc.declare.spelling import DERIVATIVES, default_word, shape_words, value_word
 
-if TYPE_CHECKING:
-    from attncalc.calculation import Calculation, Operand, Option
-    from attncalc.inputs import Gathered
-    from attncalc.problem import Backward
-    from attncalc.trace import Given
+if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculation, when the command line stands
+    from attncalc.declare.calculation import Calculation
+    from attncalc.declare.operands import Operand, Option
 
-BY_NAME = "Operands, by name"
+BY_POSITION, BY_NAME = "Operands, by position or by name", "Operands, by name"
 WIDEST = 30  # what an option takes is spelled out beside its name up to here, else in its help
+DETAILS = 3  # from so many options on that begin with another one's name, they are details of that
+SHORT = {"-q": "--quiet", "-d": "--digits", "-f": "--format", "-o": "--output"}
 
 
-def calculation_command(name: str) -> Command:
-    """The command of a calculation: `attncalc NAME [OPERANDS] [OPTIONS]`."""
-    calculation = load(name)
-    return build(calculation, partial(_calculate, calculation), description(calculation))
-
-
-def _calculate(calculation: Calculation, words: Sequence[str], **given: Any) -> int:
-    return carry_out(calculation, words, given)
-
-
-def build(calculation: Calculation, callback: Callable[..., int], summary: str, *further: TyperOption) -> Command:
-    """A command that takes what the calculation takes, and `further` options."""
-    own = [
-        *(_operand(each) for each in _spoken(calculation)),
-        *(_option(each) for each in calculation.options),
-        *further,
-    ]
-    if calculation.has_weights:
-        from attncalc.calculation import WEIGHTS  # at hand by now; above, NumPy would load before the command line
-
-        own.append(option(WEIGHTS, "one file that holds all weights by name", value="FILE", section=BY_NAME))
-    known = [
-        *sections.output_options(),
-        *sections.arithmetic_options(),
-        *sections.checking_options(),
-        *sections.reading_options(),
-    ]
-    operands = {f"-{each.name}" for each in calculation.operands}
-    options = {f"-{each.name}" for each in calculation.options}
-    return Command(
-        calculation.name,
-        callback,
-        [*own, *known],
-        summary=summary,
-        usage=usage(calculation),
-        ambiguous={o.opts[0]: o.opts[-1] for o in known if o.opts[0] in (operands if o.is_flag else options)},
-    )
-
-
-def carry_out(
-    calculation: Calculation, words: Sequence[str], given: settings.Words, backward: Backward | None = None
+def calculate(
+    calculation: "Calculation",
+    derivative: str,
+    *,
+    operands: Annotated[list[str] | None, typer.Argument(metavar="")] = None,
+    own: Mapping[str, Any],
+    shown: Shown,
+    arithmetic: Arithmetic,
+    check: Check = None,
+    marking: Annotated[Marking, FURTHER],
+    tables: Annotated[Tables, FURTHER],
 ) -> int:
-    """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
-    from attncalc.calculation import WEIGHTS
-    from attncalc.inputs import gather
+    """Calculate and show the result, or check an answer in its place: the exit status.
 
-    chosen = settings.chosen(given)
-    named = {o.name: given[o.name] for o in _spoken(calculation) if given[o.name] is not None}
-    named |= {name: given[name] for name in ("upstream", WEIGHTS) if given.get(name) is not None}
-    options = _options(calculation, given)
-    reading = settings.reading(given)
-    places = [o.name for o in calculation.operands if o.positional and o.name not in named]
-    spoken = named | dict(zip(places, words, strict=False))
-    shapes = _shapes(calculation, spoken) if chosen.symbolic and len(words) <= len(places) else {}
-    if shapes:  # what has a name needs no place
-        named, words = {name: word for name, word in spoken.items() if name not in shapes}, ()
-    gathered = gather(calculation, words, named, options, reading, backward=backward is not None)
-    inputs = _with_letters(calculation, gathered, shapes) if chosen.symbolic else gathered.inputs
-    problem = posed(calculation, inputs, gathered.options, backward)
-    if given["check"] is not None:
-        from attncalc.cli.checking import check_and_show, key_to
+    `own` are the calculation's operands that were given by name, its options, and those of the derivative.
+    """
+    from attncalc.cli.solving import carry_out  # a door: only here is anything calculated
 
-        return check_and_show(key_to(problem, chosen.target), given["check"], given, chosen.target, reading)
-    solve_and_show(problem, chosen, reading)
-    return 0
+    asked = chosen(shown, arithmetic, check, marking)
+    return carry_out(calculation, derivative, operands or (), own, asked, check, marking, tables)
 
 
-def _options(calculation: Calculation, given: settings.Words) -> dict[str, Any]:
-    """The values of the calculation's options that were given, or which is at fault: told before any file is read."""
-    found = {option.name: given[option.name] for option in calculation.options if given[option.name] is not None}
-    if not found:
-        return {}
-    from attncalc.options import checked  # many calls give none
-
-    return checked(calculation, found)
-
-
-def _shapes(calculation: Calculation, spoken: Mapping[str, str]) -> dict[str, str]:
-    """The operands of letters, of all that are spoken of: those whose word is a shape, `2x3` or `3`."""
-    from attncalc.exact import can_be_letters, is_shape
-
-    lettered = {o.name for o in calculation.operands if can_be_letters(o)}
-    return {name: word for name, word in spoken.items() if name in lettered and is_shape(word)}
-
-
-def _with_letters(calculation: Calculation, gathered: Gathered, shapes: dict[str, str]) -> dict[str, Given]:
-    """The operands, those without numbers filled with letters."""
-    from attncalc.exact import in_letters
-
-    options = calculation.defaults | gathered.options
-    known = {axis: options[name] for axis, name in calculation.sizes.items() if options.get(name) is not None}
-    asked = {name: tuple(map(int, word.split("x"))) for name, word in shapes.items()}
-    return in_letters(calculation, gathered.inputs, asked, known)
+def command_of(name: str, derivative: str = "") -> Command:
+    """The command of a calculation: `attncalc [grad|jacobian] NAME [OPERANDS] [OPTIONS]`."""
+    calculation = load(name)
+    about = f"{calculation.doc}\n\nSource: {calculation.reference}" if calculation.reference else calculation.doc
+    if derivative:
+        about = f"{DERIVATIVES[derivative].says.format(name)} {about}"
+    spoken = {each.name for each in calculation.operands}, {each.name for each in calculation.options}
+    command = made(
+        name,
+        partial(calculate, calculation, derivative),
+        own=_own(calculation) | _of_derivative(derivative) | _weights(calculation),
+        about=about,
+        # -q alone may be meant for --q, and -d 3 for --d 3, but -f json never for the operand f
+        ambiguous={short: long for short, long in SHORT.items() if short[1:] in spoken[long != "--quiet"]},
+    )
+    positional = [each for each in calculation.operands if each.positional]
+    command.params[0].metavar = " ".join(each.name if each.required else f"[{each.name}]" for each in positional)
+    return command
 
 
-def _spoken(calculation: Calculation) -> list[Operand]:
-    """The operands that have an option; a model's `output` comes with the model, for --output is where a page goes."""
-    return [operand for operand in calculation.operands if operand.name != "output"]
+def _own(calculation: "Calculation") -> dict[str, Any]:
+    """The options of the operands and of the calculation: their names → their annotations."""
+    operands = {each.name: _operand(each) for each in calculation.operands if is_spoken(each)}
+    details = _details(calculation)
+    return operands | {each.name: _option(each, details.get(each.name, "")) for each in calculation.options}
 
 
-def description(calculation: Calculation) -> str:
-    """What the calculation does, and where that is from."""
-    return f"{calculation.doc}\n\nSource: {calculation.reference}" if calculation.reference else calculation.doc
+def is_spoken(operand: "Operand") -> bool:
+    """Whether an operand has an option; a model's `output` comes with the model: --output is where a page goes."""
+    return operand.name != "output"
 
 
-def usage(calculation: Calculation) -> str:
-    """The operands that come by position, those that may be left out in brackets: `q [k] [v]`."""
-    return " ".join(o.name if o.required else f"[{o.name}]" for o in calculation.operands if o.positional)
+def _details(calculation: "Calculation") -> dict[str, str]:
+    """Options that only matter with another one → that one: of rope, all those whose names begin with `rope_`.
+
+    So do those whose help begins with a choice of the other: `yarn: …` of a scaling that may be yarn.
+    """
+    found: dict[str, str] = {}
+    for other in calculation.options:
+        choices = tuple(f"{word}{mark}" for word in other.choices for mark in (":", ","))
+        named = [each.name for each in calculation.options if each.name.startswith(other.name + "_")]
+        told = [each.name for each in calculation.options if choices and each.help.startswith(choices)]
+        for family in (named, told):
+            if len(family) >= DETAILS:
+                found = dict.fromkeys(family, other.name) | found
+    return found
 
 
-def _operand(operand: Operand) -> TyperOption:
-    section = "Operands, by position or by name" if operand.positional else BY_NAME
+def _operand(operand: "Operand") -> Any:
+    section = BY_POSITION if operand.positional else BY_NAME
     shapes = shape_words(operand)
     parts = [shapes if operand.required else f"{shapes}, optional", operand.help]
-    return option(operand.name, ": ".join(filter(None, parts)), value=operand.symbol, section=section)
+    return Annotated[str | None, option(section, flag(operand.name), operand.symbol, ": ".join(filter(None, parts)))]
 
 
-def _option(declared: Option) -> TyperOption:
-    value, text = value_word(declared), declared.help
-    if len(value) > WIDEST:
-        value, text = "WORD", f"{text}: {either(declared.choices)}"
-    text = with_facts(text, default_word(declared), str(declared.range))
-    return option(declared.name, text, value=value, choices=declared.choices, section="Options")
+def _option(declared: "Option", detail_of: str) -> Any:
+    takes, about = value_word(declared), declared.help
+    section = f"With {flag(detail_of)}" if detail_of else "Options"
+    marks = (FURTHER,) if detail_of else ()
+    if len(takes) > WIDEST:
+        takes, about = "WORD", f"{about}: {either(declared.choices)}"
+    about = with_facts(about, default_word(declared), str(declared.range))
+    if takes:
+        given = option(section, flag(declared.name), takes, about, choices=declared.choices)
+        return Annotated[str | None, given, *marks]
+    on = flag(declared.name)
+    off = on.replace("-no-", "-") if "-no-" in on else "--no-" + on[2:]
+    return Annotated[bool | None, switch(section, f"{on}/{off}", about), *marks]
+
+
+def _of_derivative(derivative: str) -> dict[str, Any]:
+    """The options that a derivative takes beside those of the calculation."""
+    if not derivative:
+        return {}
+    section = "Jacobian" if derivative == "jacobian" else "Backward pass"
+    found: dict[str, Any] = {}
+    if derivative == "grad":
+        about = "∂L/∂result (ones: L is the sum of the result)"
+        found["upstream"] = Annotated[str | None, option(section, "--upstream", "G", about)]
+    for name, (takes, says) in DERIVATIVES[derivative].options.items():
+        if takes:
+            found[name] = Annotated[list[str] | None, option(section, flag(name), takes, says)]
+        else:
+            found[name] = Annotated[bool | None, switch(section, flag(name), says)]
+    return found
+
+
+def _weights(calculation: "Calculation") -> dict[str, Any]:
+    """The option of a file that holds all weights, where there are any."""
+    if not calculation.has_weights:
+        return {}
+    from attncalc.declare.operands import WEIGHTS  # a door: as above
+
+    given = option(BY_NAME, flag(WEIGHTS), "FILE", "one file that holds all weights by name")
+    return {WEIGHTS: Annotated[str | None, given]}

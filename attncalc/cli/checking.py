@@ -1,76 +1,108 @@
-"""`check ANSWER DOCUMENT`, and `--check ANSWER` of every calculation: which mistake explains a wrong answer."""
+"""`check ANSWER DOCUMENT`, `run DOCUMENT`, and `--check ANSWER` of every calculation."""
 
-from __future__ import annotations
+from typing import Annotated
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import typer
 
-from attncalc.cli import output, sections, settings
-from attncalc.cli.command import Command
-from attncalc.cli.solving import problem_of
-from attncalc.errors import InputError, OptionError
-from attncalc.homework.pages import FORMATS, page
-from attncalc.text import amount, quoted
-
-if TYPE_CHECKING:
-    from attncalc.homework.comparing import Tolerance
-    from attncalc.homework.key import Key
-    from attncalc.inputs import Document, Reading
-    from attncalc.problem import Problem
+from attncalc.cli import output as out
+from attncalc.cli.command import FURTHER
+from attncalc.cli.settings import (
+    Arithmetic,
+    Check,
+    Colour,
+    Digits,
+    File,
+    Marking,
+    Shown,
+    Tables,
+    Target,
+    chosen,
+    formats,
+    names,
+    paper,
+    target,
+)
+from attncalc.cli.solving import reading, solve_and_show
+from attncalc.common.errors import AttncalcError, InputError, OptionError
+from attncalc.common.numerals import parse_number
+from attncalc.common.text import quoted
+from attncalc.homework.diagnosis.comparing import Tolerance
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker, disagreeing
+from attncalc.homework.reading.limits import MOST_BYTES, limited
+from attncalc.homework.reading.sheets import ANSWER, read_sheet
+from attncalc.homework.reports.marked_sheets import FORMATS
+from attncalc.homework.reports.marked_sheets import shown as page
+from attncalc.inputs.problem_files import Document, load_document
+from attncalc.inputs.reading import STDIN, Reading, calculation_of
+from attncalc.inputs.resolve import find
+from attncalc.render import View
+from attncalc.solve.problem import Problem
 
 WRONG = 1
 ARRAYS = (".npy", ".npz", ".safetensors")
 """Files that are no documents, however large they are."""
 
 
-def command() -> Command:
-    """The command `check`."""
-    return Command(
-        "check",
-        _check,
-        [
-            *sections.marking_options(),
-            *sections.target_options(FORMATS),
-            *sections.page_options(),
-            *sections.reading_options(),
-        ],
-        summary="Checks an answer to a problem, and names the mistake that explains a wrong one. ANSWER is a sheet of "
-        "steps, or just the result; DOCUMENT is a problem or a saved result, which is computed again. The exit status "
-        "is 0 if the answer is right, 1 if it is wrong.",
-        usage="answer document",
-    )
-
-
-def _check(words: Sequence[str], **given: Any) -> int:
-    from attncalc.inputs import load_document
-
-    if len(words) != 2:
-        raise OptionError(
-            f"check takes an answer and a document, but {amount(len(words), 'word was', 'words were')} given",
-            hint="attncalc check answer.json problem.json",
-        )
-    where = settings.target(given, FORMATS)
-    reading = settings.reading(given)
-    answer, word = _in_order(words, reading)
-    return check_document(load_document(word, reading), answer, given, where, reading)
-
-
-def check_document(
-    document: Document, answer: str, given: settings.Words, where: settings.Target, reading: Reading
+def check(
+    answer: Annotated[str, typer.Argument(metavar="answer", help="an answer")],
+    document: Annotated[str, typer.Argument(metavar="document", help="a document")],
+    marking: Marking,
+    tables: Annotated[Tables, FURTHER],
+    format: Annotated[str | None, formats(FORMATS)] = None,
+    output: File = None,
+    digits: Digits = None,
+    color: Colour = "auto",
 ) -> int:
+    """Checks an answer to a problem, and names the mistake that explains a wrong one.
+
+    ANSWER is a sheet of steps, or just the result; DOCUMENT is a problem or a saved result, which is computed again.
+    The exit status is 0 if the answer is right, 1 if it is wrong.
+
+    Example: attncalc check answer.json problem.json
+    """
+    where = target(format, output, FORMATS)
+    view = paper(digits, color, where)
+    read = reading(tables)
+    answer, document = _in_order(answer, document, read)
+    return check_document(load_document(document, read), answer, marking, where, view, read)
+
+
+def run(
+    document: Annotated[str, typer.Argument(metavar="document", help="one document")],
+    shown: Shown,
+    arithmetic: Arithmetic,
+    *,
+    check: Check = None,
+    marking: Annotated[Marking, FURTHER],
+) -> int:
+    """Evaluates a problem or a saved result again, with any of the output options.
+
+    With --check ANSWER it checks an answer, as check ANSWER DOCUMENT does.
+
+    Example: attncalc run problem.json, or attncalc run problem.json --check answer.json
+    """
+    asked = chosen(shown, arithmetic, check, marking)
+    read = Reading()
+    loaded = load_document(document, read)
+    if check is not None:
+        return check_document(loaded, check, marking, asked.target, asked.view, read)
+    solve_and_show(loaded.problem, asked, read)
+    return 0
+
+
+def check_document(document: Document, answer: str, marking: Marking, where: Target, view: View, read: Reading) -> int:
     """Mark an answer to the problem that a document holds; what is stored beside it and is not so gets a warning."""
-    key = key_to(problem_of(document), where)
+    key = key_to(document.problem, where)
     warnings = _disagreeing(document, key)
-    status = check_and_show(key, answer, given, where, reading)
+    status = check_and_show(key, answer, marking, where, view, read)
     for warning in warnings:
-        output.say("warning", warning)
+        out.say("warning", warning)
     return status
 
 
-def key_to(problem: Problem, where: settings.Target) -> Key:
+def key_to(problem: Problem, where: Target) -> Key:
     """The key to a problem, for a report of a format that there is."""
-    from attncalc.homework.key import Key
-
     if where.format not in FORMATS:
         raise OptionError(
             f"a report of --check cannot be written as {where.format}", hint=f"choose from {', '.join(FORMATS)}"
@@ -78,41 +110,32 @@ def key_to(problem: Problem, where: settings.Target) -> Key:
     return Key(problem)
 
 
-def check_and_show(key: Key, answer: str, given: settings.Words, where: settings.Target, reading: Reading) -> int:
+def check_and_show(key: Key, answer: str, marking: Marking, where: Target, view: View, read: Reading) -> int:
     """Mark an answer and show what was found: 0 where it is right, else 1."""
-    from attncalc.homework.limits import limited, room
-    from attncalc.homework.marking import Marker
-    from attncalc.homework.sheets import read_sheet
-
-    view = settings.paper(given, where)
-    own = reading.anew(room(key))
+    own = read.anew(key.room)
     with limited("the answer", timed=not key.large):
         sheet = read_sheet(answer, own)
-        marker = Marker(key, tolerance=tolerance(given), points=points(given), reveal=bool(given["reveal"]))
+        marker = Marker(key, tolerance=tolerance(marking), points=points(marking), reveal=marking.reveal)
         marked = marker.mark(sheet)
     if where.path:
-        from attncalc.cli.files import refuse_unwritable
-
-        refuse_unwritable(where.path, [*reading.opened, *own.opened])
-    output.deliver(page(marked, where.format, view), where.path)
-    for note in (*reading.notes, *own.notes, *marked.notes):
-        output.say("note", note)
+        out.refuse_unwritable(where.path, [*read.opened, *own.opened])
+    out.deliver(page(marked, where.format, view), where.path)
+    for note in (*read.notes, *own.notes, *marked.notes):
+        out.say("note", note)
     return 0 if marked else WRONG
 
 
-def tolerance(given: settings.Words) -> Tolerance | None:
+def tolerance(marking: Marking) -> Tolerance | None:
     """How far an answer may be off, where that was said."""
-    from attncalc.homework.comparing import Tolerance
-
-    if given["rtol"] is None and given["atol"] is None:
+    if marking.rtol is None and marking.atol is None:
         return None
-    return Tolerance(*(_size(name, given[name]) for name in ("rtol", "atol")))
+    return Tolerance(_size("rtol", marking.rtol), _size("atol", marking.atol))
 
 
-def points(given: settings.Words) -> dict[str, float]:
+def points(marking: Marking) -> dict[str, float]:
     """What each step weighs: `scores=1,output=3`."""
     found = {}
-    for word in settings.names(given["points"]):
+    for word in names(marking.points):
         name, mark, weight = word.rpartition("=")
         if not mark or not name:
             fault = f"--points takes weights by the names of steps, not {quoted(word)}"
@@ -123,8 +146,6 @@ def points(given: settings.Words) -> dict[str, float]:
 
 def _size(name: str, word: str | None) -> float:
     """A number from 0 on."""
-    from attncalc.inputs import parse_number
-
     if word is None:
         return 0.0
     try:
@@ -136,24 +157,17 @@ def _size(name: str, word: str | None) -> float:
     return value
 
 
-def _in_order(words: Sequence[str], reading: Reading) -> tuple[str, str]:
+def _in_order(first: str, second: str, read: Reading) -> tuple[str, str]:
     """The answer and the document, which may stand the other way round where only one is a document."""
-    first, second = words
-    known = first == "-" or _may_be_document(first, reading)  # what is piped in is read only for what it is
-    return (second, first) if known and not _may_be_document(second, reading) else (first, second)
+    known = first == "-" or _may_be_document(first, read)  # what is piped in is read only for what it is
+    return (second, first) if known and not _may_be_document(second, read) else (first, second)
 
 
-def _may_be_document(word: str, reading: Reading) -> bool:
+def _may_be_document(word: str, read: Reading) -> bool:
     """Whether a word names a document, or a file that cannot be read as a stranger's sheet, so that it may be one."""
-    from attncalc.homework.limits import MOST_BYTES
-    from attncalc.homework.sheets import ANSWER
-    from attncalc.inputs.objects import JsonFile
-    from attncalc.inputs.reading import STDIN
-    from attncalc.inputs.resolve import find
-
     if word.endswith(ARRAYS):
         return False
-    own = reading.anew(MOST_BYTES)
+    own = read.anew(MOST_BYTES)
     try:
         found = find(word, ANSWER, own)
     except InputError as fault:
@@ -163,18 +177,14 @@ def _may_be_document(word: str, reading: Reading) -> bool:
             ) from None
         return True  # whoever reads it for what it is says why it cannot be read
     if STDIN in own.opened:
-        reading.opened[STDIN] = own.opened[STDIN]
-    return found is not None and isinstance(found.contents, JsonFile) and found.contents.is_document
+        read.opened[STDIN] = own.opened[STDIN]
+    return found is not None and calculation_of(found.contents) is not None
 
 
 def _disagreeing(document: Document, key: Key) -> list[str]:
     """Warnings for stored steps that are not what the problem gives."""
-    from attncalc.errors import AttncalcError
-    from attncalc.homework.marking import disagreeing
-
-    stored = document.document
     try:
-        names = disagreeing(key, stored)
+        differing = disagreeing(key, document.document)
     except AttncalcError as error:
         return [f"the stored steps cannot be compared: {error.message}"]
-    return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in names]
+    return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in differing]

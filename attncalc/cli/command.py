@@ -1,158 +1,150 @@
-"""A command whose operands may begin with a minus, whose faults are one line and whose help is plain text."""
+"""One command, made by Typer of a function with annotated parameters, and the table of the verbs."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperOption
 
 from attncalc.cli import output
-from attncalc.cli.words import sort_words
-from attncalc.errors import AttncalcError
-from attncalc.text import flag
+from attncalc.cli.words import Words
+
+PROGRAM = "attncalc"
+
+VERBS: Mapping[str, tuple[str, str]] = {
+    "grad": ("", "The backward pass of any calculation, step by step."),
+    "jacobian": ("", "How each entry of a result changes with each entry of an operand."),
+    "explain": ("reference:explain", "The reference card of a calculation: all there is to know about it."),
+    "check": ("checking:check", "Check an answer to a problem, and name the mistake behind a wrong one."),
+    "grade": ("grade:grade", "Mark many answer sheets against one key."),
+    "quiz": ("quizzes:quiz", "A new problem with friendly numbers, blank answer sheets and the key."),
+    "mistakes": ("reference:mistakes", "The known mistakes with their ids, wrong rules and hints."),
+    "run": ("checking:run", "Evaluate a problem or a saved result again."),
+    "list": ("lists:every", "Every calculation, with one line about it."),
+    "sample": ("lists:sample", "List the sample inputs, or print one."),
+}
+"""Name → (the module and the function that it is, "" for a group with a command for each calculation; its one line)."""
+
+FURTHER = "further"
+"""Marks an option, or a group of them, that most calls do without: --help only names it, --help-all explains it."""
+
+MISREAD, EVERYTHING = "attncalc.misread", "attncalc.everything"  # what is kept with a call
+EXAMPLE = "Example: "  # how the last line of a verb's docstring begins
+PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
 Context = Any  # Typer keeps the types of its vendored Click to itself
 
-GENERAL = "General"
+
+def _show_help(ctx: typer.Context, param: typer.CallbackParam, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        ctx.meta[EVERYTHING] = param.name == "help_all"
+        output.write_page(ctx.get_help() + "\n")
+        raise typer.Exit
+
+
+class Help(NamedTuple):
+    """The help of whatever it follows, on verbs, calculations and groups alike."""
+
+    help: Annotated[bool, typer.Option("-h", "--help", help="show this help", is_eager=True, callback=_show_help)] = (
+        False
+    )
+    help_all: Annotated[
+        bool, typer.Option("--help-all", help="show the help of every option", is_eager=True, callback=_show_help)
+    ] = False
 
 
 class Command(TyperCommand):
-    """One command: its options in sections, and whatever else was written as its operands.
+    """A command whose operands may begin with a minus, and whose help is plain text, by section."""
 
-    The callback receives the operands as `words`, and each option that was given under its own name. `words`, where it
-    is given, are what a shell completes an operand to; otherwise it offers files.
-    """
+    further: Collection[str] = ()  # the names of its options that are marked FURTHER
+    ambiguous: Mapping[str, str] | None = None  # as Words take them
 
-    def __init__(
-        self,
-        name: str,
-        callback: Callable[..., int | None],
-        options: Sequence[TyperOption],
-        *,
-        summary: str,
-        usage: str = "",
-        ambiguous: Mapping[str, str] | None = None,
-        words: Callable[[], Iterable[str]] | None = None,
-    ) -> None:
-        operands = TyperArgument(
-            param_decls=["words"],
-            nargs=-1,
-            hidden=True,
-            autocompletion=(lambda ctx, args, incomplete: list(words())) if words else None,
-        )
-        super().__init__(
-            name,
-            callback=callback,
-            params=[operands, *options, help_option()],
-            help=summary,
-            add_help_option=False,
-            rich_markup_mode=None,
-        )
-        self.usage = usage
-        self.ambiguous = ambiguous or {}  # short options that are the name of an operand too: {"-q": "--quiet"}
-        self.misreadings: list[str] = []
-
-    @property
-    def options(self) -> list[TyperOption]:
-        """The options, the one for help included."""
-        return [param for param in self.params if isinstance(param, TyperOption)]
-
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Tell options from operands, so that what is handed on needs no telling any more."""
-        if not ctx.resilient_parsing:  # as it is while a shell completes a word
-            self.misreadings = self._misreadings(args)
-            found, operands = sort_words(args, self.options, ctx.command_path)
-            args = [*found, "--", *operands]
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Context) -> Any:
-        """Run the command; what may have been misread is noted behind its result, or is the hint of its fault."""
-        try:
-            status = super().invoke(ctx)
-        except AttncalcError as fault:
-            fault.hint = fault.hint or "; ".join(self.misreadings)
-            raise
-        for note in self.misreadings:
-            output.say("note", note)
-        return status
-
-    def _misreadings(self, args: list[str]) -> list[str]:
-        """`-q q.json` is `--quiet` and an operand, but may have been meant as `--q q.json`."""
-        found = []
-        for short, long in self.ambiguous.items():
-            written = any(word.partition("=")[0] == "-" + short for word in args)
-            meant = any(word == short and following[:1] != "-" for word, following in pairwise(args))
-            if meant and not written:
-                found.append(f"{short} is read as {long}; for {short[1:]} write -{short}")
-        return found
-
-    def collect_usage_pieces(self, ctx: Context) -> list[str]:
-        """What follows the command's name in the first line of its help."""
-        return [self.usage, "[OPTIONS]"] if self.usage else ["[OPTIONS]"]
+    def make_parser(self, ctx: Context) -> Any:
+        """The parser of the words; while a shell completes one it is Typer's own."""
+        if ctx.resilient_parsing:
+            return super().make_parser(ctx)
+        example = (self.help or "").partition(EXAMPLE)[2]
+        words = Words(self.params, ctx.command_path, example=example, ambiguous=self.ambiguous)
+        ctx.meta[MISREAD] = words.misread
+        return words
 
     def get_help(self, ctx: Context) -> str:
-        """The help, as wide as the terminal allows."""
-        from attncalc.cli.help import fit, trimmed  # few calls ask for it
-
-        fit(ctx)
-        return trimmed(super().get_help(ctx))
-
-    def format_options(self, ctx: Context, formatter: Any) -> None:
-        """The options, section by section."""
-        from attncalc.cli.help import write_options
-
-        write_options(formatter, self.options)
+        """The help as plain text."""
+        operands = [each.metavar or "" for each in self.params if not isinstance(each, TyperOption)]
+        further = () if ctx.meta.get(EVERYTHING) else self.further
+        return help_of(ctx, [*filter(None, operands), "[OPTIONS]"], {}, further)
 
 
-def option(
+def help_of(
+    ctx: Context, usage: Sequence[str], commands: Mapping[str, Sequence[tuple[str, str]]], further: Collection[str] = ()
+) -> str:
+    """The help of a command, as wide as the terminal allows."""
+    from attncalc.cli.help_page import page  # a door: few calls ask for it
+
+    return page(ctx, usage, commands, further)
+
+
+def made(
     name: str,
-    help: str,
+    function: Callable[..., int | None],
     *,
-    value: str = "",
-    short: str = "",
-    section: str = GENERAL,
-    multiple: bool = False,
-    choices: Sequence[str] = (),
-) -> TyperOption:
-    """An option `--name VALUE`; without a value a switch, `--name/--no-name` or `--a-no-b/--a-b`; None if not given."""
-    long = flag(name)
-    opposite = long.replace("-no-", "-") if "-no-" in long else "--no-" + long[2:]
-    return TyperOption(
-        param_decls=[name, *([short] if short else []), long if value else f"{long}/{opposite}"],
-        type=str if value else bool,
-        is_flag=not value,
-        metavar=value or None,
-        multiple=multiple,
-        help=help,
-        rich_help_panel=section,
-        autocompletion=(lambda ctx, args, incomplete: list(choices)) if choices else None,
-    )
+    own: Mapping[str, Any] | None = None,
+    about: str = "",
+    ambiguous: Mapping[str, str] | None = None,
+) -> Command:
+    """The command that Typer makes of a function; its help is the docstring, or what is said here.
+
+    `own` are the annotations of options that the function takes as one mapping, its parameter `own`.
+    """
+    callback, further = flat(function, own or {})
+    app = typer.Typer(add_completion=False, **PLAIN)
+    app.command(name, cls=Command, help=about or inspect.getdoc(function), add_help_option=False)(callback)
+    command = cast(Command, typer.main.get_command(app))
+    command.further, command.ambiguous = further, ambiguous
+    return command
 
 
-def switch(name: str, help: str, *, short: str = "", section: str = GENERAL) -> TyperOption:
-    """A switch that can only be turned on."""
-    decls = [name, *([short] if short else []), flag(name)]
-    return TyperOption(param_decls=decls, type=bool, is_flag=True, help=help, rich_help_panel=section)
+def flat(
+    function: Callable[..., int | None], own: Mapping[str, Any] | None = None
+) -> tuple[Callable[..., int | None], Collection[str]]:
+    """A function as Typer takes it, and which of its options are marked as FURTHER.
 
+    Where a parameter is a NamedTuple, each of its fields becomes an option; every command has those of Help. All are
+    read off the annotations as they stand, which must be values, not text: reading text takes longer than all the rest.
+    """
+    hints = getattr(function, "func", function).__annotations__
+    groups: dict[str, tuple[Callable[..., Any], Collection[str]]] = {}
+    parameters: list[inspect.Parameter] = []
+    further: set[str] = set()
 
-def help_option() -> TyperOption:
-    """`-h`, `--help`: the help of whatever it follows, and no more."""
+    def take(name: str, hint: Any, default: Any, marks: Sequence[Any]) -> None:
+        if FURTHER in marks:
+            further.add(name)
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default))
 
-    def show(ctx: Context, param: Any, wanted: bool | None) -> None:
-        if wanted and not ctx.resilient_parsing:
-            output.write_page(ctx.get_help() + "\n")
-            raise typer.Exit
+    for name, parameter in inspect.signature(function).parameters.items():
+        hint = hints[name]
+        marks = getattr(hint, "__metadata__", ())
+        kind = hint.__origin__ if marks else hint
+        if name == "own":
+            groups[name] = dict, own or {}
+            for each, annotation in (own or {}).items():
+                take(each, annotation, None, annotation.__metadata__)
+        elif hasattr(kind, "_field_defaults"):
+            groups[name] = kind, kind._fields
+            for each, annotation in kind.__annotations__.items():
+                take(each, annotation, kind._field_defaults[each], [*marks, *annotation.__metadata__])
+        else:
+            take(name, hint, parameter.default, marks)
+    for each, annotation in Help.__annotations__.items():
+        take(each, annotation, False, ())
 
-    return TyperOption(
-        param_decls=["help", "-h", "--help"],
-        type=bool,
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=show,
-        help="show this help",
-        rich_help_panel=GENERAL,
-    )
+    def callback(**given: Any) -> int | None:
+        for each in Help.__annotations__:
+            given.pop(each)
+        packed = {name: make(**{each: given.pop(each) for each in fields}) for name, (make, fields) in groups.items()}
+        return function(**packed, **given)
+
+    callback.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
+    return callback, further

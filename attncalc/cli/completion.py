@@ -1,4 +1,4 @@
-"""Completion in a shell: its script written or installed, for the shell that is named or that the call comes from."""
+"""Completion in a shell: its questions answered; its script written or installed, for the shell that is meant."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from contextlib import redirect_stdout, suppress
 from io import StringIO
 from typing import Any
 
-from attncalc.cli.output import write
-from attncalc.errors import OptionError
-from attncalc.text import either, quoted
+import shellingham
+import typer
+from typer.completion import get_completion_inspect_parameters, install_callback, shell_complete, show_callback
 
-OPTIONS = ("--show-completion", "--install-completion")
+from attncalc.cli.command import PROGRAM
+from attncalc.cli.output import write
+from attncalc.common.errors import OptionError
+from attncalc.common.text import either, quoted
+
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
-def complete(ctx: Any, option: str, words: Sequence[str]) -> None:
-    """Do what an option of OPTIONS says, and end; Typer by itself takes no shell's name, and would pass over it."""
-    from typer.completion import install_callback, show_callback
+def answer(program: Any, variable: str, instruction: str) -> int:
+    """Write what a word can be completed to: what the script of a shell asks for in a variable."""
+    get_completion_inspect_parameters()  # makes the shells known that Typer knows
+    return shell_complete(program, {}, PROGRAM, variable, instruction)
 
+
+def complete(ctx: Any, option: str, words: Sequence[str]) -> None:
+    """Do what --show-completion or --install-completion says, and end; Typer's own takes no shell's name."""
     hint = f"{ctx.command_path} {option} followed by {either(SHELLS)}"
     if len(words) > 1:
         raise OptionError(f"{option} takes the name of one shell, but {len(words)} words were given", hint=hint)
@@ -27,17 +35,15 @@ def complete(ctx: Any, option: str, words: Sequence[str]) -> None:
         raise OptionError("cannot tell which shell this call comes from", hint=hint)
     if shell not in SHELLS:
         raise OptionError(f"there is no completion for {quoted(shell)}", hint=hint)
-    callback = show_callback if option == OPTIONS[0] else install_callback
+    callback = show_callback if option == "--show-completion" else install_callback
     page = StringIO()
     with suppress(SystemExit), redirect_stdout(page):  # each ends the program, and may fail to write before
         callback(ctx, ctx.command.params[0], shell)
     write(page.getvalue())
-    ctx.exit()
+    raise typer.Exit
 
 
 def _of_the_call() -> str | None:
-    import shellingham
-
     try:
         return str(shellingham.detect_shell()[0])
     except shellingham.ShellDetectionFailure:

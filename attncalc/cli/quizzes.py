@@ -1,80 +1,84 @@
 """`quiz CALCULATION`: a new problem with friendly numbers, blank sheets, worksheets and the key."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from attncalc.cli import output, settings
-from attncalc.cli.command import Command, option
-from attncalc.cli.files import refuse_unwritable, write_folder
-from attncalc.cli.named import named
-from attncalc.derivatives import DERIVATIVES
-from attncalc.errors import OptionError
-from attncalc.homework.templates import LEVELS
-from attncalc.text import both, either, listed, quoted
+import typer
+
+from attncalc.cli import output as out
+from attncalc.cli.reference import named
+from attncalc.cli.settings import names, one_of, option, output_file, whole, whole_to
+from attncalc.common.errors import OptionError
+from attncalc.common.text import both, listed, quoted
+from attncalc.homework.quiz.handouts import files, key_document
+from attncalc.homework.quiz.search import quiz as found_for
+from attncalc.homework.quiz.templates import LEVELS
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
 
 MOST_SEED = 10**9
 MOST_SIZE = 64
 MOST_PAIRS = 6
 
 
-def command() -> Command:
-    """The command `quiz`."""
-    return Command(
-        "quiz",
-        _quiz,
-        [
-            option("seed", "the same seed gives the same problem (any)", value="N", section="Problem"),
-            option("size", "sizes of axes: n=3,d_k=4", value="AXIS=N,…", multiple=True, section="Problem"),
-            option(
-                "level",
-                "how easy the numbers are (medium)",
-                value="|".join(LEVELS),
-                choices=LEVELS,
-                section="Problem",
-            ),
-            option("key", "make the key of this problem instead of a new problem", value="FILE", section="Problem"),
-            option(
-                "output",
-                "the folder for the files; with --key, the file for the key",
-                value="DIR",
-                short="-o",
-                section="Output",
-            ),
-        ],
-        summary="Makes a new problem with small numbers, chosen so that every known mistake gives a different answer. "
-        "It writes problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex and, for the marker, key.json. "
-        f"With {either(DERIVATIVES)} before the calculation's name: one of its derivative.",
-        usage=f"[{'|'.join(DERIVATIVES)}] calculation",
-    )
+def quiz(
+    calculation: Annotated[list[str] | None, typer.Argument(metavar="[grad|jacobian] calculation")] = None,
+    seed: Annotated[
+        int | None,
+        option("Problem", "--seed", "N", "the same seed gives the same problem (any)", check=whole_to(MOST_SEED)),
+    ] = None,
+    size: Annotated[list[str] | None, option("Problem", "--size", "AXIS=N,…", "sizes of axes: n=3,d_k=4")] = None,
+    level: Annotated[
+        str | None,
+        option(
+            "Problem",
+            "--level",
+            "|".join(LEVELS),
+            "how easy the numbers are (medium)",
+            choices=LEVELS,
+            check=one_of(LEVELS),
+        ),
+    ] = None,
+    key: Annotated[
+        str | None, option("Problem", "--key", "FILE", "make the key of this problem instead of a new problem")
+    ] = None,
+    output: Annotated[
+        str | None,
+        option("Output", "-o --output", "DIR", "the folder for the files; with --key, the file for the key"),
+    ] = None,
+) -> None:
+    """Makes a new problem with small numbers, chosen so that every known mistake gives a different answer.
 
+    It writes problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex and, for the marker, key.json. With grad
+    or jacobian before the calculation's name: one of its derivative.
 
-def _quiz(words: Sequence[str], **given: Any) -> None:
-    if given["key"] is not None:
-        _make_key(words, given)
+    Example: attncalc quiz attention --seed 7 -o quiz
+    """
+    if key is not None:
+        if calculation:
+            raise OptionError("--key FILE makes the key of a problem: name no calculation with it")
+        surplus = [
+            f"--{name}" for name, given in (("seed", seed), ("size", size), ("level", level)) if given is not None
+        ]
+        if surplus:
+            raise OptionError(f"--key FILE makes the key of an existing problem: {both(surplus)} cannot change it")
+        _make_key(key, output)
         return
-    name = named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz --key {} makes its key")
-    if not given["output"]:
+    name = named(calculation or (), "quiz", ending=" -o quiz", with_file="attncalc quiz --key {} makes its key")
+    if not output:
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
-    level = settings.choice("level", given["level"], LEVELS) if given["level"] is not None else "medium"
-    sizes = _sizes(given["size"])
-    seed = settings.count("seed", given["seed"], MOST_SEED)
-    from attncalc.homework.handouts import files
-    from attncalc.homework.quiz import quiz
-
+    sizes = _sizes(size)
     chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
-    found = quiz(name, seed=chosen, sizes=sizes, level=level)
-    write_folder(Path(given["output"]), files(found.problem))
+    found = found_for(name, seed=chosen, sizes=sizes, level=level or "medium")
+    out.write_folder(Path(output), files(found.problem))
     if seed is None:
-        output.say("note", f"--seed {chosen} makes this problem again")
+        out.say("note", f"--seed {chosen} makes this problem again")
     if found.hidden:
-        output.say("note", f"on this problem {both(found.hidden)} cannot be seen{_others(sizes)}")
+        out.say("note", f"on this problem {both(found.hidden)} cannot be seen{_others(sizes)}")
     if found.alike:
         pairs = listed((f"{a} from {b}" for a, b in found.alike), MOST_PAIRS)
-        output.say("note", f"this problem does not tell {pairs}{_others(sizes)}")
+        out.say("note", f"this problem does not tell {pairs}{_others(sizes)}")
 
 
 def _others(sizes: dict[str, int]) -> str:
@@ -82,32 +86,23 @@ def _others(sizes: dict[str, int]) -> str:
     return "; other sizes may do more" if sizes else ""
 
 
-def _make_key(words: Sequence[str], given: settings.Words) -> None:
-    from attncalc.cli.solving import problem_of
-    from attncalc.homework.handouts import key_document
-    from attncalc.inputs import Reading, load_document
-
-    if words:
-        raise OptionError("--key FILE makes the key of a problem: name no calculation with it")
-    surplus = [f"--{name}" for name in ("seed", "size", "level") if given[name]]
-    if surplus:
-        raise OptionError(f"--key FILE makes the key of an existing problem: {both(surplus)} cannot change it")
-    path = settings.output_file(given)
-    reading = Reading()
-    problem = problem_of(load_document(given["key"], reading))
+def _make_key(file: str, output: str | None) -> None:
+    path = output_file(output)
+    read = Reading()
+    problem = load_document(file, read).problem
     if path is not None:
-        refuse_unwritable(path, reading.opened)
-    output.deliver(key_document(problem), path)
+        out.refuse_unwritable(path, read.opened)
+    out.deliver(key_document(problem), path)
 
 
-def _sizes(words: Sequence[str]) -> dict[str, int]:
+def _sizes(words: list[str] | None) -> dict[str, int]:
     """`n=3,d_k=4`."""
     found: dict[str, int] = {}
-    for word in settings.names(words):
+    for word in names(words):
         name, mark, size = (part.strip() for part in word.partition("="))
         if not mark or not name:
             raise OptionError(f"--size takes sizes by the names of axes, not {quoted(word)}", hint="--size n=3,d_k=4")
         if name in found:
             raise OptionError(f"--size gives {quoted(name)} twice")
-        found[name] = settings.whole(f"size {name}", size, 1, MOST_SIZE)
+        found[name] = whole(f"--size {name}", size, 1, MOST_SIZE)
     return found

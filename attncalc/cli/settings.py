@@ -1,20 +1,18 @@
-"""What the words of the shared options ask for: where a result goes, what is shown, how it is calculated and read."""
-
-from __future__ import annotations
+"""The options that commands share, section by section, and what they ask for together."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from attncalc.arrays import DTYPES
+import typer
+
 from attncalc.cli import output
-from attncalc.errors import AttncalcError, OptionError
+from attncalc.cli.command import FURTHER
+from attncalc.common.arrays import DTYPES
+from attncalc.common.errors import AttncalcError, OptionError
+from attncalc.common.text import both, either, near, quoted
 from attncalc.render import BINARY, FORMATS, PICTURES, View
-from attncalc.text import both, either, near, quoted
-
-if TYPE_CHECKING:
-    from attncalc.inputs import Reading
 
 SUFFIXES = {
     ".json": "json",
@@ -29,12 +27,198 @@ SUFFIXES = {
     ".svg": "svg",
 }
 NUMBERS = BINARY | {"csv"}  # the formats that have no room for words
+RESULTS = (*FORMATS, *PICTURES)
 WHEN = ("auto", "always", "never")
 MOST_DIGITS = 50
 MOST_ROUNDING = 15  # float64 has no more
 
-Words = Mapping[str, Any]
-"""The options of a call as they were written: a word, or None where one was not given."""
+
+def option(
+    section: str,
+    name: str,
+    takes: str,
+    help: str,
+    *,
+    choices: Sequence[str] = (),
+    check: Callable[..., Any] | None = None,
+) -> Any:
+    """An option that takes a value: `--digits`, or `-d --digits`; a `check` makes a value of its word."""
+    return typer.Option(
+        *name.split(),
+        metavar=takes,
+        help=help,
+        rich_help_panel=section,
+        parser=str,
+        callback=check,
+        autocompletion=(lambda: list(choices)) if choices else None,
+    )
+
+
+def switch(section: str, name: str, help: str) -> Any:
+    """An option that takes none."""
+    return typer.Option(*name.split(), help=help, rich_help_panel=section)
+
+
+def one_of(choices: Sequence[str]) -> Callable[..., Any]:
+    """The check of one of a few words."""
+
+    def check(param: typer.CallbackParam, word: str | None) -> str | None:
+        return None if word is None else choice(param.opts[-1], word, choices)
+
+    return check
+
+
+def whole_to(most: int) -> Callable[..., Any]:
+    """The check of a whole number from 0 on."""
+
+    def check(param: typer.CallbackParam, word: str | None) -> int | None:
+        return None if word is None else whole(param.opts[-1], word, 0, most)
+
+    return check
+
+
+def choice(name: str, word: str, choices: Sequence[str], meant: str | None = None) -> str:
+    """One of a few words; `meant` is the one that is called so elsewhere."""
+    if word not in choices:
+        mend = f"did you mean {meant}?" if meant in choices else near(word, choices)
+        raise OptionError(f"{name} takes {either(choices)}, not {quoted(word)}", hint=mend)
+    return word
+
+
+def whole(name: str, word: str, least: int, most: int) -> int:
+    """A whole number from `least` to `most`."""
+    if not (word.isascii() and word.isdigit() and len(word) <= len(str(most)) and least <= int(word) <= most):
+        raise OptionError(f"{name} takes a whole number from {least} to {most}, not {quoted(word)}")
+    return int(word)
+
+
+def names(words: Iterable[str] | None) -> tuple[str, ...]:
+    """`("q,k", "v")` → ("q", "k", "v")."""
+    return tuple(name.strip() for word in words or () for name in word.split(",") if name.strip())
+
+
+def formats(known: Sequence[str]) -> Any:
+    """The option of the format, of those that a page has."""
+    return option("Output", "-f --format", "FORMAT", f"{either(known)} ({next(iter(known))})", choices=tuple(known))
+
+
+File = Annotated[str | None, option("Output", "-o --output", "FILE", "write to this file, in the format of its suffix")]
+Digits = Annotated[
+    int | None,
+    option(
+        "Output", "-d --digits", "N", "decimals (4; in plain, json and csv full precision)", check=whole_to(MOST_DIGITS)
+    ),
+]
+Colour = Annotated[
+    str,
+    option("Output", "--color", "|".join(WHEN), "when to use colour (auto)", choices=WHEN, check=one_of(WHEN)),
+    FURTHER,
+]
+Check = Annotated[
+    str | None,
+    option(
+        "Checking",
+        "--check",
+        "ANSWER",
+        "check an answer (a sheet of steps, or just the result) and name the mistake behind a wrong one",
+    ),
+]
+
+
+class Shown(NamedTuple):
+    """What is shown of a result, and where."""
+
+    format: Annotated[str | None, formats(RESULTS)] = None
+    output: File = None
+    plot: Annotated[
+        bool,
+        switch("Output", "--plot", "a picture below the result, or with -q alone (-o x.png or x.svg: a file)"),
+        FURTHER,
+    ] = False
+    quiet: Annotated[bool, switch("Output", "-q --quiet", "only the result, without the steps")] = False
+    get: Annotated[str | None, option("Output", "--get", "NAME", "only this step or output"), FURTHER] = None
+    show: Annotated[list[str] | None, option("Output", "--show", "NAME,NAME,…", "only these steps")] = None
+    cell: Annotated[
+        list[str] | None, option("Output", "--cell", "STEP[i,j]", "the arithmetic of one entry, or of all")
+    ] = None
+    expand: Annotated[
+        bool, switch("Output", "--expand", "also show the definition of each function, step by step"), FURTHER
+    ] = False
+    standalone: Annotated[bool, switch("Output", "--standalone", "LaTeX as a complete document"), FURTHER] = False
+    explain: Annotated[
+        bool, switch("Output", "--explain", "add what a teacher would say to each step, and the most common mistakes")
+    ] = False
+    all: Annotated[bool, switch("Output", "--all", "every row, column and step, however many there are"), FURTHER] = (
+        False
+    )
+    digits: Digits = None
+    color: Colour = "auto"
+
+
+class Arithmetic(NamedTuple):
+    """How it is calculated."""
+
+    round: Annotated[
+        int | None,
+        option(
+            "Arithmetic", "--round", "N", "round every step to N decimals, as on paper", check=whole_to(MOST_ROUNDING)
+        ),
+        FURTHER,
+    ] = None
+    exact: Annotated[bool, switch("Arithmetic", "--exact", "exact fractions and roots: 0.1 is 1/10"), FURTHER] = False
+    symbolic: Annotated[
+        bool,
+        switch("Arithmetic", "--symbolic", "letters for operands without numbers; 2x3 gives an operand's shape"),
+        FURTHER,
+    ] = False
+    dtype: Annotated[
+        str,
+        option(
+            "Arithmetic",
+            "--dtype",
+            "|".join(DTYPES),
+            "the floating-point type (float64)",
+            choices=DTYPES,
+            check=one_of(DTYPES),
+        ),
+        FURTHER,
+    ] = DTYPES[0]
+
+
+class Marking(NamedTuple):
+    """How an answer is marked."""
+
+    reveal: Annotated[bool, switch("Checking", "--reveal", "also show the right values")] = False
+    points: Annotated[
+        list[str] | None, option("Checking", "--points", "STEP=N,…", "what a step's marks are multiplied by")
+    ] = None
+    rtol: Annotated[
+        str | None, option("Checking", "--rtol", "R", "how far an answer may be off, relative to the right value")
+    ] = None
+    atol: Annotated[
+        str | None, option("Checking", "--atol", "A", "how far it may be off; with neither, its own digits decide")
+    ] = None
+
+
+class Tables(NamedTuple):
+    """How files are read."""
+
+    data: Annotated[
+        str | None, option("Reading", "--data", "FILE", "a table whose row labels can be used as operands")
+    ] = None
+    transpose: Annotated[
+        list[str] | None, option("Reading", "--transpose", "NAME,NAME,…", "operands that are stored transposed")
+    ] = None
+    delimiter: Annotated[
+        str | None, option("Reading", "--delimiter", "MARK", "the character between the cells of a CSV file")
+    ] = None
+    decimal: Annotated[str | None, option("Reading", "--decimal", "MARK", "the decimal mark of a CSV file")] = None
+    header: Annotated[
+        bool | None, switch("Reading", "--header/--no-header", "whether the first row of a CSV file is a header")
+    ] = None
+    labels: Annotated[
+        bool | None, switch("Reading", "--labels/--no-labels", "whether the first column of a CSV file holds labels")
+    ] = None
 
 
 class Target(NamedTuple):
@@ -57,125 +241,85 @@ class Settings(NamedTuple):
     explain: bool
 
 
-def names(words: Iterable[str]) -> tuple[str, ...]:
-    """`("q,k", "v")` → ("q", "k", "v")."""
-    return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
-
-
-def choice(name: str, word: str | None, choices: Sequence[str], meant: str | None = None) -> str:
-    """One of a few words; the first where none was given. `meant` is the one that is called so elsewhere."""
-    if word is None:
-        return choices[0]
-    if word not in choices:
-        mend = f"did you mean {meant}?" if meant in choices else near(word, choices)
-        raise OptionError(f"--{name} takes {either(choices)}, not {quoted(word)}", hint=mend)
-    return word
-
-
-def count(name: str, word: str | None, most: int) -> int | None:
-    """A whole number from 0 on, None where none was given."""
-    return None if word is None else whole(name, word, 0, most)
-
-
-def whole(name: str, word: str, least: int, most: int) -> int:
-    """A whole number from `least` to `most`."""
-    if not (word.isascii() and word.isdigit() and len(word) <= len(str(most)) and least <= int(word) <= most):
-        raise OptionError(f"--{name} takes a whole number from {least} to {most}, not {quoted(word)}")
-    return int(word)
-
-
-def target(words: Words, formats: Sequence[str]) -> Target:
+def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:
     """Where the result goes, or why it can't go there: told before anything is computed."""
-    form = choice("format", words["format"], formats, SUFFIXES.get(f".{words['format']}"))
-    path = output_file(words)
-    if path is None and form in BINARY | {"png"} and output.is_terminal(sys.stdout):
-        mend = f"write it to a file: -o result.{form}"
-        raise AttncalcError(f"{form} is binary, but standard output is a terminal", hint=mend)
-    if path is not None and words["format"] is None:
-        from attncalc.cli.files import format_of
+    known = tuple(known)
+    chosen = known[0] if form is None else choice("--format", form, known, SUFFIXES.get(f".{form}"))
+    path = output_file(file)
+    if path is None and chosen in BINARY | {"png"} and output.is_terminal(sys.stdout):
+        mend = f"write it to a file: -o result.{chosen}"
+        raise AttncalcError(f"{chosen} is binary, but standard output is a terminal", hint=mend)
+    if path is not None and form is None:
+        chosen = output.format_of(path, {suffix: each for suffix, each in SUFFIXES.items() if each in known})
+    return Target(path, chosen)
 
-        form = format_of(path, {suffix: known for suffix, known in SUFFIXES.items() if known in formats})
-    return Target(path, form)
 
-
-def output_file(words: Words) -> Path | None:
+def output_file(file: str | None) -> Path | None:
     """The file that -o names, or why it cannot be written; None for standard output."""
-    if words["output"] in (None, "-"):
+    if file in (None, "-"):
         return None
-    from attncalc.cli.files import refuse_unwritable
-
-    if not words["output"]:
+    if not file:
         raise OptionError("--output needs the name of a file, but it is empty")
-    path = Path(words["output"])
-    refuse_unwritable(path)
+    path = Path(file)
+    output.refuse_unwritable(path)
     return path
 
 
-def paper(words: Words, where: Target) -> View:
+def paper(digits: int | None, color: str, where: Target) -> View:
     """What a page is written on: its width, its colours, the signs that it can carry, and the decimals."""
-    color = output.wants_color(choice("color", words["color"], WHEN))
     return View(
-        digits=count("digits", words["digits"], MOST_DIGITS),
+        digits=digits,
         width=output.width() if where.path is None else None,
-        color=color and where.path is None,
+        color=output.wants_color(color) and where.path is None,
         unicode=where.path is not None or output.carries_signs(sys.stdout),
     )
 
 
-def chosen(words: Words) -> Settings:
-    """How to calculate and what to show, or which option is at fault: told before any file is read."""
-    where = target(words, (*FORMATS, *PICTURES))
-    _must_be_drawable(words, where)
-    _must_have_room(words, where)
-    _must_have_an_answer(words)
-    view = paper(words, where)._replace(
-        plot=bool(words["plot"]),
-        show=names(words["show"]),
-        quiet=bool(words["quiet"]),
-        get=words["get"],
-        everything=bool(words["all"]),
-        cells=_cells(words["cell"]),
-        standalone=bool(words["standalone"]),
+def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Marking) -> Settings:
+    """How to calculate and what to show, or which options clash: told before any file is read."""
+    where = target(shown.format, shown.output, RESULTS)
+    _must_be_drawable(shown, where, check)
+    _must_have_room(shown, where, check)
+    idle = [f"--{name}" for name, value in zip(marking._fields, marking, strict=True) if value]
+    if idle and check is None:
+        raise OptionError(f"there is no answer for {both(idle)} to mark", hint="--check ANSWER gives one")
+    view = paper(shown.digits, shown.color, where)._replace(
+        plot=shown.plot,
+        show=names(shown.show),
+        quiet=shown.quiet,
+        get=shown.get,
+        everything=shown.all,
+        cells=_cells(shown.cell or ()),
+        standalone=shown.standalone,
     )
-    rounding = count("round", words["round"], MOST_ROUNDING)
-    dtype = choice("dtype", words["dtype"], DTYPES)
-    exact, symbolic = bool(words["exact"]), bool(words["symbolic"])
+    rounding, exact, symbolic, dtype = arithmetic
     rounds = "--round" if rounding is not None else "--dtype float32" if dtype == "float32" else ""
     if rounds and (exact or symbolic):
         raise OptionError(f"{rounds} rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
-    return Settings(
-        where, view, dtype, rounding, exact or symbolic, symbolic, bool(words["expand"]), bool(words["explain"])
-    )
+    return Settings(where, view, dtype, rounding, exact or symbolic, symbolic, shown.expand, shown.explain)
 
 
-def _must_be_drawable(words: Words, where: Target) -> None:
+def _must_be_drawable(shown: Shown, where: Target, check: str | None) -> None:
     """Refuse a picture on a page that has none."""
-    flag = "--plot" if words["plot"] else f"-f {where.format}"
-    if not words["plot"] and where.format not in PICTURES:
+    flag = "--plot" if shown.plot else f"-f {where.format}"
+    if not shown.plot and where.format not in PICTURES:
         return
     if where.format != "table" and where.format not in PICTURES:
         mend = "leave out -f, or write a file: -o picture.png or picture.svg"
         raise OptionError(f"--plot draws below a table, but {where.format} has no pictures", hint=mend)
-    if words["cell"]:
+    if shown.cell:
         raise OptionError(f"--cell shows the arithmetic of an entry and {flag} draws a picture: give only one of them")
-    if words.get("check") is not None:
+    if check is not None:
         raise OptionError(f"--check marks an answer and {flag} draws a result: give only one of them")
 
 
-def _must_have_room(words: Words, where: Target) -> None:
+def _must_have_room(shown: Shown, where: Target, check: str | None) -> None:
     """Refuse the arithmetic of entries where there is room for numbers alone, and several steps where for one array."""
-    if where.format == "npy" and names(words["show"]) and not words["quiet"] and words["get"] is None:
+    if where.format == "npy" and names(shown.show) and not shown.quiet and shown.get is None:
         raise OptionError("--show picks steps, but npy holds one array", hint="--get NAME is that of one step")
-    if words["cell"] and words.get("check") is None and where.format in NUMBERS:
+    if shown.cell and check is None and where.format in NUMBERS:
         mend = f"{either([form for form in FORMATS if form not in NUMBERS])} shows it"
         raise OptionError(f"--cell shows the arithmetic of an entry, but {where.format} holds numbers alone", hint=mend)
-
-
-def _must_have_an_answer(words: Words) -> None:
-    """Refuse to mark what is not there."""
-    idle = [f"--{name}" for name in ("reveal", "points", "rtol", "atol") if words.get(name)]
-    if idle and words.get("check") is None:
-        raise OptionError(f"there is no answer for {both(idle)} to mark", hint="--check ANSWER gives one")
 
 
 def _cells(words: Sequence[str]) -> tuple[str, ...]:
@@ -184,17 +328,3 @@ def _cells(words: Sequence[str]) -> tuple[str, ...]:
     if "all" in cells and len(cells) > 1:
         raise OptionError("--cell all shows every entry: no other --cell goes with it")
     return cells
-
-
-def reading(words: Words) -> Reading:
-    """How the call's files are to be read."""
-    from attncalc.inputs import Reading
-
-    return Reading(
-        data=words["data"],
-        delimiter=words["delimiter"],
-        decimal=words["decimal"] or ".",
-        header=words["header"],
-        labels=words["labels"],
-        transpose=names(words["transpose"]),
-    )

@@ -1,63 +1,113 @@
-"""From a problem to the page: it is calculated and shown, and refused first where that cannot be."""
+"""From a problem to the page: it is calculated and shown, within a bound where letters could take for ever."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
-from attncalc.calculations import load
 from attncalc.cli import output
-from attncalc.cli.settings import Settings
-from attncalc.errors import NoPicture
+from attncalc.cli.calculate import is_spoken
+from attncalc.cli.settings import Marking, Settings, Tables, names
+from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact
+from attncalc.common.patience import TooLongError, alarm
+from attncalc.declare.calculation import Calculation
+from attncalc.declare.operands import UPSTREAM, WEIGHTS
+from attncalc.declare.options import checked
+from attncalc.inputs.calls import Gathered, gather
+from attncalc.inputs.problem_files import posed
+from attncalc.inputs.reading import Reading
+from attncalc.record.trace import LETTERS, Trace
 from attncalc.render import PICTURES, render
-from attncalc.trace import LETTERS
-
-if TYPE_CHECKING:
-    from attncalc.calculation import Calculation
-    from attncalc.inputs import Document, Reading
-    from attncalc.problem import Backward, Problem
-    from attncalc.trace import Given, Trace
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
+from attncalc.solve.written import LARGE
 
 
-def problem_of(document: Document) -> Problem:
-    """The problem that a document holds."""
-    from attncalc.problem import told_apart
+def carry_out(
+    calculation: Calculation,
+    derivative: str,
+    words: Sequence[str],
+    own: Mapping[str, Any],
+    chosen: Settings,
+    check: str | None,
+    marking: Marking,
+    tables: Tables,
+) -> int:
+    """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
+    given = {name: value for name, value in own.items() if value is not None}
+    by_name = [UPSTREAM.name, WEIGHTS, *(operand.name for operand in calculation.operands if is_spoken(operand))]
+    named = {name: given[name] for name in by_name if name in given}
+    options = {option.name: given[option.name] for option in calculation.options if option.name in given}
+    options = checked(calculation, options) if options else {}  # told before any file is read
+    read = reading(tables)
+    backward = None
+    if derivative:
+        backward = Backward(names(given.get("wrt")), bool(given.get("gradcheck")), jacobian=derivative == "jacobian")
+    gathered = (_gathered_in_letters if chosen.symbolic else gather)(
+        calculation, words, named, options, read, backward=backward is not None
+    )
+    problem = posed(calculation, gathered.inputs, gathered.options, backward)
+    if check is not None:
+        from attncalc.cli.checking import check_and_show, key_to  # a door: what marks answers is needed by few
 
-    name, backward = told_apart(document.calculation)
-    return posed(load(name), document.inputs, document.options, backward)
+        return check_and_show(key_to(problem, chosen.target), check, marking, chosen.target, chosen.view, read)
+    solve_and_show(problem, chosen, read)
+    return 0
 
 
-def posed(
-    calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any], backward: Backward | None
-) -> Problem:
-    """The problem of what has been read; a document's options may ask something of a derivative."""
-    from attncalc.problem import Problem
+def reading(tables: Tables) -> Reading:
+    """How the call's files are to be read."""
+    return Reading(
+        data=tables.data,
+        delimiter=tables.delimiter,
+        decimal=tables.decimal or ".",
+        header=tables.header,
+        labels=tables.labels,
+        transpose=names(tables.transpose),
+    )
 
-    if backward:
-        from attncalc.inputs.derivatives import asked
 
-        backward, options = asked(backward, options)
-    return Problem(calculation, inputs, options, backward)
+def _gathered_in_letters(
+    calculation: Calculation,
+    words: Sequence[str],
+    named: Mapping[str, str],
+    options: Mapping[str, Any],
+    read: Reading,
+    *,
+    backward: bool,
+) -> Gathered:
+    """The operands, those without numbers filled with letters; a word that is a shape, `2x3` or `3`, says of which."""
+    from attncalc.solve.letters import can_be_letters, in_letters, is_shape  # a door: SymPy comes with it
+
+    places = [o.name for o in calculation.operands if o.positional and o.name not in named]
+    spoken = {**named, **dict(zip(places, words, strict=False))}
+    lettered = {o.name for o in calculation.operands if can_be_letters(o)}
+    shapes = {name: word for name, word in spoken.items() if name in lettered and is_shape(word)}
+    if shapes and len(words) <= len(places):  # what has a name needs no place
+        named, words = {name: word for name, word in spoken.items() if name not in shapes}, ()
+    else:
+        shapes = {}
+    gathered = gather(calculation, words, named, options, read, backward=backward)
+    settled = calculation.defaults | gathered.options
+    known = {axis: settled[name] for axis, name in calculation.sizes.items() if settled.get(name) is not None}
+    sizes = {name: tuple(map(int, word.split("x"))) for name, word in shapes.items()}
+    return gathered._replace(inputs=in_letters(calculation, gathered.inputs, sizes, known))
 
 
 def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
     """Calculate and show the result; what has been read is not written to."""
     if chosen.target.path:
-        from attncalc.cli.files import refuse_unwritable
-
-        refuse_unwritable(chosen.target.path, read.opened)
+        output.refuse_unwritable(chosen.target.path, read.opened)
     solved = _solved
     if chosen.exact or LETTERS in (given.source for given in problem.inputs.values()):  # SymPy might take for ever
-        from attncalc.cli.patience import patience
-
         solved = patience()(_solved)
     trace, content = solved(problem, chosen)
     output.deliver(content, chosen.target.path)
     notes = [*read.notes, *trace.notes]
     if chosen.target.format == "csv":
-        from attncalc.render.csv_ import lost
+        from attncalc.render.csv_ import lost  # a door: a format is loaded where it is asked for
 
         notes += lost(trace, chosen.view)
     for note in notes:
@@ -68,8 +118,6 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
 
 def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
     """The trace of a problem, and the page that shows it."""
-    from attncalc.problem import solve
-
     with _progress(quiet=chosen.view.quiet):
         trace = solve(
             problem,
@@ -81,7 +129,7 @@ def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
             asked=_asked(chosen),
         )
     if chosen.explain:
-        from attncalc.explain import explained
+        from attncalc.api.explain import explained  # a door: it knows all that is said of a calculation
 
         trace = explained(trace)
     _must_fit_as_text(trace, chosen)
@@ -94,7 +142,7 @@ def _progress(*, quiet: bool) -> AbstractContextManager[None]:
     """How far the work inside has got, where somebody may be looking."""
     if not output.is_terminal(sys.stderr):
         return nullcontext()
-    from attncalc.cli.progress import bar
+    from attncalc.cli.bar import bar  # a door: most calls are done before any bar
 
     return bar(quiet=quiet)
 
@@ -107,10 +155,8 @@ def _must_fit_as_text(trace: Trace, chosen: Settings) -> None:
     if chosen.target.format not in ("json", "csv", "plain"):
         return
     kept = [step.value.size for step in trace.outputs if step.value is not None]
-    from attncalc.problem import LARGE
-
     if sum(kept) > LARGE:
-        from attncalc.large import memory  # few results are large
+        from attncalc.evaluate.large import memory  # a door: few results are large
 
         ways = {f"-f npy -o FILE{'' if chosen.view.bare else ' (the result alone)'}": 8 * max(kept)}
         memory.must_fit(TEXT_ENTRY * sum(kept), f"{trace.calculation} as {chosen.target.format}", ways)
@@ -125,7 +171,7 @@ def _asked(chosen: Settings) -> str | None:
 
 def _illustrated(trace: Trace, chosen: Settings) -> tuple[Trace, Settings]:
     """The trace with its pictures; below a page that has more to show, none is but a note."""
-    from attncalc.pictures.illustration import illustrated
+    from attncalc.api.plots import illustrated  # a door: few pages have pictures
 
     try:
         return illustrated(trace, chosen.view), chosen
@@ -134,3 +180,19 @@ def _illustrated(trace: Trace, chosen: Settings) -> tuple[Trace, Settings]:
             raise
         view = chosen.view._replace(plot=False)
         return trace._replace(notes=(*trace.notes, fault.message)), chosen._replace(view=view)
+
+
+MOST_SECONDS = 20.0
+"""Of the processor's time, so that a busy machine refuses nothing that an idle one answers."""
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """Raise NotExact where what is inside takes too long, or nests its expressions too deeply."""
+    try:
+        with alarm(MOST_SECONDS, of_the_processor=True):
+            yield
+    except TooLongError:
+        raise NotExact(f"the exact entries take more than {MOST_SECONDS:g} seconds", hint=WITHOUT_EXACT) from None
+    except RecursionError:
+        raise NotExact("the exact entries have grown too deep", hint=WITHOUT_EXACT) from None

@@ -1,74 +1,26 @@
-"""Homework: answers checked against a problem, the mistake behind each named, many sheets graded, quizzes made."""
+"""Homework: sheets are read, each step is judged, the mistake behind it is named, and new problems are made.
 
-from __future__ import annotations
+The rooms, each of which knows only those before it: `reading` (from sheets to answers), `diagnosis` (what may be behind
+an answer), `marking` (a finding for each step, marks, whole classes), `quiz` and `reports`.
 
-from typing import TYPE_CHECKING, Any
-
-from attncalc.errors import AttncalcError, OptionError
-from attncalc.homework.key import Key
-from attncalc.homework.limits import room
-from attncalc.homework.marking import Marker
-from attncalc.homework.sheets import from_python
-from attncalc.homework.verdicts import SOUND, Marked
-from attncalc.text import quoted
-from attncalc.trace import Trace
-
-if TYPE_CHECKING:
-    from attncalc.problem import Problem
-
-
-def check_answer(problem: Problem, answer: Any, *, reveal: bool = False) -> Marked:
-    """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
-    key = Key(problem)
-    return Marker(key, reveal=reveal).mark(from_python(answer, room(key)))
-
-
-def assert_close(trace: Trace, answer: Any) -> None:
-    """Raise an AssertionError that names the step, the mistake and a hint, unless the answer counts as right.
-
-    For pytest and otter: `attncalc.assert_close(attncalc.attention(q, k, v), my_output)`. The answer is the result
-    alone, anything that NumPy takes; a mapping of steps to their values; or a sheet, as a dictionary or as the path of
-    its file. How many digits it has says how exact it must be. The message gives no number of the key away.
-    """
-    problem = _problem(trace)
-    try:
-        marked = check_answer(problem, answer)
-    except AttncalcError as error:
-        raise AssertionError(f"the answer cannot be marked: {error}") from None
-    if not marked:
-        raise AssertionError(blamed(marked))
-
-
-def score(trace: Trace, answer: Any) -> float:
-    """The share of the marks that an answer reaches, from 0 to 1; what cannot be marked reaches none.
-
-    For nbgrader and other scripts that count: `attncalc.score(attncalc.softmax(x), my_softmax)`. Nothing is printed.
-    """
-    problem = _problem(trace)
-    try:
-        marked = check_answer(problem, answer)
-    except AttncalcError:
-        return 0.0
-    return marked.score / marked.out_of if marked.out_of else 0.0
-
-
-def blamed(marked: Marked) -> str:
-    """What is wrong with an answer, a step a line: its verdict, the mistake behind it, a hint."""
-    from attncalc.homework.pages import blame
-
-    lines = [f"{marked.calculation} is not right"]
-    for step in marked.steps:
-        found = step.finding
-        if found.verdict not in SOUND:
-            told = ": ".join(part for part in (step.name, found.verdict, blame(step)) if part)
-            lines.append(f"{told}. {found.hint}" if found.hint else told)
-    return "\n  ".join(lines) if len(lines) > 1 else f"{lines[0]}: nothing is answered"
-
-
-def _problem(trace: Any) -> Problem:
-    """The problem of a trace, or a word on which argument it is."""
-    if not isinstance(trace, Trace):
-        mend = "attncalc.assert_close(attncalc.softmax(x), answer)"
-        raise OptionError(f"a Trace comes first, then the answer, and not {quoted(type(trace).__name__)}", hint=mend)
-    problem: Problem = trace.problem
-    return problem
+Glossary:
+- sheet: what one student has handed in; an *answer* is what stands on it for one step.
+- entry: one number of a step; its *place* says where in the step it stands.
+- step: a named value on the way to the result, as the calculation has it.
+- key: what the steps of a problem should be, and what known mistakes make of them.
+- rule: a way of computing a step: the *usual* one, an *alternative* that is as right, or a *mistake*.
+- alias: a mistake that gives the same numbers as another one, whatever the operands are.
+- solution: a problem solved by certain rules, so that each of its steps has a value.
+- own values: what the student has written for steps before the one that is judged.
+- to follow: to be what own values give, of which some are wrong; an error is then carried, and not made again.
+- question: one step that is judged, with its answer and the own values that it is made of.
+- explanation: mistakes that, made together, give what was written.
+- chance: an explanation that fits no better than any numbers would is none; *odds* say how well it fits.
+- tie: two explanations that fit equally well; operands *separate* them if they give different steps.
+- slip: a fault of the hand that no rule is behind: a sign, one entry, a misread number.
+- manner of rounding: at which places, to how many digits and how somebody rounds on the way to a step.
+- free: what several values are equally right for, such as the length of an eigenvector.
+- dump: an answer that a machine wrote, with more entries or digits than a hand writes.
+- excerpt: some rows of a step that is too large to be worked out as a whole for every mistake.
+- verdict: how a step is judged, in a word; a *finding* is the verdict with its reason; marks follow from it.
+"""

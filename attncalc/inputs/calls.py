@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attncalc.calculation import UPSTREAM
-from attncalc.errors import OptionError
-from attncalc.inputs.resolve import Found, find, read_operands, spoken_words
-from attncalc.text import near, quoted
+from attncalc.common.errors import InputError, OptionError
+from attncalc.common.text import amount, both, near, quoted, visible
+from attncalc.declare.operands import UPSTREAM, WEIGHTS
+from attncalc.inputs.given import looks_numeric
+from attncalc.inputs.json_files import JsonFile
+from attncalc.inputs.problem_files import as_option, check_version, document_inputs, document_options, read_all
+from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, word_in
+from attncalc.inputs.resolve import TABLE, Found, find, near_files
+from attncalc.record.trace import NOTHING, Given
+from attncalc.solve.problem import told_apart
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Calculation, Operand
-    from attncalc.inputs.reading import Reading
-    from attncalc.trace import Given
+    from attncalc.declare.calculation import Calculation
+    from attncalc.declare.operands import Operand
 
 
 class Gathered(NamedTuple):
@@ -22,6 +27,9 @@ class Gathered(NamedTuple):
     inputs: dict[str, Given]  # in the order of the calculation's operands
     options: dict[str, Any]  # those that were given, in a file or on the command line
     notes: tuple[str, ...]  # what the reader should know of how all this was read
+
+
+_WRAPPERS = ("inputs", "operands")  # keys under which a problem holds its operands
 
 
 class Call:
@@ -39,6 +47,29 @@ class Call:
         self.unfilled: set[str] = set()  # positional operands without a word
         self.by_position = 0  # words for positional operands
         self.by_name = 0  # words behind a name
+
+    def take(self, files: Mapping[str, Found], options: Mapping[str, Any] = NOTHING) -> None:
+        """Take operands from files, and options, where nothing gives them yet."""
+        self.files = {**files, **self.files}
+        self.options = {**options, **self.options}
+
+    def hands_over(self, operand: Operand) -> None:
+        """Forget the word of an operand, whose file is one of several operands and may supply this one too."""
+        del self.words[operand.name]
+
+    def holds(self, contents: Contents) -> dict[str, str]:
+        """The operands that a file holds by name, and those names."""
+        held: dict[str, str] = {}
+        for operand in self.operands:
+            key = matching(operand.name, contents.names, contents.source)
+            if key is not None and key not in held.values():
+                held[operand.name] = key
+        return held
+
+    def is_problem(self, contents: Contents) -> bool:
+        """Whether a file is a document of the calculation that is called, or of its derivative where that is."""
+        calculation, backward = told_apart(calculation_of(contents) or "")
+        return calculation == self.calculation.name and (backward is None or self.backward)
 
 
 def gather(
@@ -62,16 +93,9 @@ def gather(
     call = Call(calculation, operands, reading, backward=backward)
     _assign(call, positional, named)
     _check_transposed(call)
-    files, held = call.files, call.options
-    if any(operand.kind == "model" for operand in operands):
-        from attncalc.inputs.models import expand_model  # one calculation has a model
-
-        files, held = expand_model(calculation, files, held)
-    operands += [o for o in calculation.operands_in(files) if o not in operands]
-    spoken = spoken_words(operands, call.words, files)
-    inputs = read_operands([o for o in operands if o.name not in spoken], call.words, files, reading)
-    supplied = {name: value for name, value in held.items() if name not in inputs}
-    return Gathered(inputs, supplied | spoken | dict(options), tuple(reading.notes))
+    inputs, found = read_all(calculation, operands, call.words, call.files, call.options, reading)
+    supplied = {name: value for name, value in found.items() if name not in inputs}
+    return Gathered(inputs, supplied | dict(options), tuple(reading.notes))
 
 
 def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> None:
@@ -80,50 +104,28 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
     places = [operand for operand in call.operands if operand.positional and operand.name not in named]
     call.by_position = len(positional) + sum(name in names and names[name].positional for name in named)
     call.by_name, call.named = len(named), set(named)
-    problem = None
+    whole = None
     if len(positional) == 1 and (not places or places[0].kind in ("tokens", "model")):
-        from attncalc.inputs.supplied import whole_problem
-
-        problem = whole_problem(call, positional[0], places)
-    if problem is not None:
-        positional = ()
+        whole = _whole_problem(call, positional[0], places)
+        positional = () if whole else positional
     if len(positional) > len(places):
-        from attncalc.inputs.misses import surplus
-
-        raise surplus(call, positional, places)
+        raise _surplus(call, positional, places)
     call.unfilled = {operand.name for operand in places[len(positional) :]}
     for name, word in named.items():
         if name in names:
-            call.words[name] = word
             _supply(call, names[name], word)
-        elif name == "weights":
-            from attncalc.inputs.weights import supply_weights
-
-            supply_weights(call, word)
+        elif name == WEIGHTS:
+            _supply_weights(call, word)
         else:
             raise OptionError(f"{call.calculation.name} has no operand {quoted(name)}", hint=near(name, names))
-    if problem is not None:
-        from attncalc.inputs.supplied import supply_whole
-
-        supply_whole(call, problem)
+    if whole:
+        _supply_whole(call, whole)
     for i, word in enumerate(positional):
         free = [o for o in places if o.name not in call.words and o.name not in call.files]
         operand = free[0] if free else places[i]
         if operand.name in call.words:
-            from attncalc.inputs.misses import surplus
-
-            raise surplus(call, positional, places)
-        call.words[operand.name] = word
+            raise _surplus(call, positional, places)
         _supply(call, operand, word)
-
-
-def _supply(call: Call, operand: Operand, word: str) -> None:
-    """Take what a word supplies beside its operand, which only the file that it names can."""
-    found = find(word, operand, call.reading)
-    if found is not None or operand.kind == "model":
-        from attncalc.inputs.supplied import supply
-
-        supply(call, operand, word, found)
 
 
 def _check_transposed(call: Call) -> None:
@@ -135,3 +137,176 @@ def _check_transposed(call: Call) -> None:
             )
         if name not in call.words and name not in call.files:
             raise OptionError(f"--transpose {name}: {name} is not given")
+
+
+def _supply(call: Call, operand: Operand, word: str) -> None:
+    """Take a word for its operand, and from the file that it names what that holds for others, and its options."""
+    call.words[operand.name] = word
+    found = find(word, operand, call.reading)
+    if operand.kind == "model":
+        if found is None:
+            raise InputError(f"{operand.name}: there is no file {quoted(word)}", hint="a model is a JSON file")
+        call.hands_over(operand)
+        call.take({operand.name: found})
+        return
+    if found is None or found.name is not None or found.at:
+        return
+    contents = found.contents
+    if calculation_of(contents) is not None:
+        _supply_document(call, operand, contents)
+    elif inner := _unwrapped(call, operand, contents):
+        call.hands_over(operand)
+        _supply_whole(call, inner)
+    else:
+        _supply_others(call, operand, contents)
+
+
+def _supply_others(call: Call, operand: Operand, contents: Contents) -> None:
+    """Take what a file holds by name for other operands, and for the one that its word is for."""
+    held = call.holds(contents)
+    if operand.name not in held:
+        if len(held) < 2 or set(contents.names) - set(held.values()) - _option_names(call):
+            return  # its keys are something else: the words of a vocabulary
+        call.hands_over(operand)
+    elif len(held) > 1:
+        _tell_unread(call, contents, held)
+    others = {name: Found(contents, key) for name, key in held.items() if name != operand.name}
+    call.take(others, document_options(contents, call.calculation))
+
+
+def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
+    """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
+
+    It is the problem if it is of the calculation that is called, and either the only operand or, without a name in
+    front that says which operand it is, the holder of one that no word fills, or of no result to stand for.
+    """
+    if not call.is_problem(contents):
+        _supply_outputs(call, operand, contents)
+        return
+    check_version(contents)
+    inputs = document_inputs(contents, call.operands)
+    only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
+    fills = call.unfilled & inputs.keys() or not contents.members.keys() & {"result", "outputs"}
+    if only or (operand.positional and operand.name not in call.named and fills):
+        call.hands_over(operand)
+        call.take(inputs, document_options(contents, call.calculation))
+
+
+def _supply_outputs(call: Call, operand: Operand, contents: Contents) -> None:
+    """Where commands are chained, take the other outputs of a result called as its operand is: of `qkv`, k and v."""
+    outputs = contents.members.get("outputs")
+    if isinstance(outputs, dict) and next(iter(outputs), None) == operand.name:
+        held = call.holds(JsonFile(contents.source, outputs))
+        call.take({name: Found(contents, f"outputs/{held[name]}") for name in call.unfilled & held.keys()})
+
+
+def _supply_whole(call: Call, contents: Contents) -> None:
+    """Take from a problem what no word of the call is for."""
+    if calculation_of(contents) is None:
+        held = call.holds(contents)
+        _tell_unread(call, contents, held)
+        files = {name: Found(contents, key) for name, key in held.items()}
+    else:
+        check_version(contents)
+        files = document_inputs(contents, call.operands)
+    call.take(files, document_options(contents, call.calculation))
+
+
+def _whole_problem(call: Call, word: str, places: Sequence[Operand]) -> Contents | None:
+    """The problem that a word names beside named operands or in the place of tokens, where it can be no operand.
+
+    It is a document of the calculation that is called, or holds operands by name, that of the place among them.
+    """
+    found = find(word, TABLE, call.reading)
+    if found is None or found.name is not None or found.at:
+        return None
+    contents = found.contents
+    if calculation_of(contents) is not None:
+        return contents if call.is_problem(contents) else None
+    contents = _unwrapped(call, next(iter(places), None), contents) or contents
+    held = call.holds(contents)
+    return contents if held and all(operand.name in held for operand in places[:1]) else None
+
+
+def _unwrapped(call: Call, operand: Operand | None, contents: Contents) -> JsonFile | None:
+    """A problem that names no calculation, as an object of its operands and options: the call names the calculation.
+
+    It holds the operand that its word is for, or several others, under `inputs` or `operands`.
+    """
+    for key in _WRAPPERS:
+        inner = contents.members.get(key)
+        if isinstance(inner, dict):
+            beside = {name: contents.members[name] for name in ("options", "labels") if name in contents.members}
+            whole = JsonFile(contents.source, beside | inner, f"{key}/")
+            held = call.holds(whole)
+            if len(held) > 1 or (operand is not None and operand.name in held):
+                return whole
+    return None
+
+
+def _supply_weights(call: Call, word: str) -> None:
+    """Take every operand that `--weights` holds: a file, or an object in one."""
+    found = find(word, TABLE, call.reading)
+    contents = _holder(found) if found else None
+    held = call.holds(contents) if contents else {}
+    if not contents or not held:
+        fault = f"--weights {quoted(word)} is no file that holds operands of {call.calculation.name} by name"
+        raise InputError(fault, hint="" if found else near_files(word))
+    _tell_unread(call, contents, held)
+    call.take({name: Found(contents, key) for name, key in held.items()})
+
+
+def _holder(found: Found) -> Contents | None:
+    """The file, or the object that `model.json#encoder[0]` picks; None where that is no object."""
+    contents, path = found.contents, found.name or ""
+    if not path and not found.at:
+        return contents
+    if not isinstance(contents, JsonFile) or (path and not contents.members):
+        return None
+    value, path = contents.entry(path)[1::-1] if path else (contents.tree, "")
+    for i in found.at:
+        if not isinstance(value, list) or not -len(value) <= i < len(value):
+            return None
+        value, path = value[i], f"{path}[{i}]"
+    return JsonFile(f"{contents.source}#{visible(path, 80)}", value) if isinstance(value, dict) else None
+
+
+def _tell_unread(call: Call, contents: Contents, held: Mapping[str, str]) -> None:
+    """Note the names of a file with several operands that are none of the call's; remarks in words need no note."""
+    switches = [key for key, value in contents.members.items() if isinstance(value, bool)]
+    unknown = [name for name in (*contents.names, *switches) if name not in held.values()]
+    options = _option_names(call)
+    unread = [name for name in unknown if as_option(name) not in options and word_in(contents, name) is None]
+    if unread:
+        mend = near(unread[0], [operand.name for operand in call.operands if operand.name not in held])
+        names = both(map(quoted, unread[:3])) + (", …" if len(unread) > 3 else "")
+        call.reading.tell(
+            f"{contents.source}: {names} {'is' if len(unread) == 1 else 'are'} passed over: "
+            f"{call.calculation.name} has no such operand{'; ' + mend if mend else ''}"
+        )
+
+
+def _option_names(call: Call) -> set[str]:
+    return {option.name for option in call.calculation.options}
+
+
+def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -> InputError:
+    """The error for more words than operands; a shell may have split them."""
+    name, many = call.calculation.name, len(positional)
+    given = f"{amount(many, 'word was', 'words were')} given"
+    by_name = [o.name for o in call.operands if o.positional and o.name in call.named]
+    if not places and by_name:
+        return InputError(
+            f"{both(by_name)} {'is' if len(by_name) == 1 else 'are'} given by name, but {given} by position",
+            hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
+        )
+    if not places:
+        return InputError(
+            f"{name} takes no operands by position, but {given}", hint=f"attncalc {name} --help lists what it takes"
+        )
+    taken = f"{amount(len(places), 'operand')} ({both(o.name for o in places)})"
+    numeric = sum(looks_numeric(word) for word in positional)
+    return InputError(
+        f"{name} takes {taken}, but {given}",
+        hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
+    )

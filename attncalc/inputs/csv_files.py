@@ -9,16 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from attncalc.errors import InputError
-from attncalc.inputs.arrays import Index, build
-from attncalc.inputs.entries import KEPT_DIGITS, is_number
-from attncalc.inputs.mends import is_misspelt, mend
-from attncalc.text import amount, quoted, visible
+from attncalc.common.errors import InputError
+from attncalc.common.numerals import KEPT_DIGITS, is_misspelt, is_number, mend
+from attncalc.common.text import amount, quoted, visible
+from attncalc.inputs.given import Index, build, is_entry, read_expression, read_tokens
+from attncalc.inputs.reading import Contents, Reading, choose
+from attncalc.inputs.shaping import labelled_row
+from attncalc.record.trace import Given
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Kind
-    from attncalc.inputs.reading import Reading
-    from attncalc.trace import Given
+    from attncalc.declare.operands import Kind, Operand
+
 
 BLANKS = " "
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
@@ -40,6 +41,35 @@ class Broken(NamedTuple):
 
     line: int
     fault: str
+
+
+class TextFile(Contents):
+    """Rows and cells, or several such tables under lines `@name`; for tokens, words."""
+
+    table = True
+
+    def __init__(self, source: str, text: str) -> None:
+        super().__init__(source)
+        self.text = text
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its tables, where it has several."""
+        return tuple(blocks(self.text, self.source))
+
+    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
+        """The table, the one of that name or meant for the operand, or the row of that label."""
+        if operand.kind == "tokens":
+            return read_tokens(self.text, self.source)._replace(source=self.source)
+        if operand.kind == "expression":
+            return read_expression(self.text)._replace(source=self.source)
+        tables = blocks(self.text, self.source)
+        if not tables:
+            given = read_table(self.text, self.source, operand.kind, reading)._replace(source=self.source)
+            return labelled_row(given, name) if name else given
+        chosen = choose(name, operand.name, list(tables), self.source)
+        given = read_table(tables[chosen], self.source, operand.kind, reading)
+        return given._replace(source=f"{self.source}#{visible(chosen, 80)}")
 
 
 def blocks(text: str, source: str = "the file") -> dict[str, str]:
@@ -221,7 +251,7 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
     header = is_text(first, kind) if reading.header is None else reading.header
     if not header and reading.header is None:
         for i, cell in enumerate(first, start=label + 1):
-            if cell and not is_number(cell, kind):
+            if cell and not is_entry(cell, kind):
                 overrule = "a first row or column of labels holds no number; --header and --labels overrule"
                 place = f"{source}:{rows[0].line}:{i}"
                 raise InputError(f"{place}: {quoted(cell)} is not a number", hint=mend(cell) or overrule)
@@ -237,7 +267,7 @@ def _labels(rows: Sequence[Row], kind: Kind, reading: Reading, source: str) -> t
 
 def is_text(cells: Sequence[str], kind: Kind) -> bool:
     """Whether there is text in the cells, and nothing that is, or was meant as, a number."""
-    return any(cells) and not any(is_number(cell, kind) or is_misspelt(cell) for cell in cells)
+    return any(cells) and not any(is_entry(cell, kind) or is_misspelt(cell) for cell in cells)
 
 
 def _as_floats(text: str, cells: list[str]) -> Sequence[str | float]:

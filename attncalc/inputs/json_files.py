@@ -1,14 +1,26 @@
-"""JSON and JSON lines, read strictly: no duplicate keys, syntax errors in plain words, numbers with their digits."""
+"""JSON and JSON lines, read strictly: its faults in plain words, and its arrays by their names, paths and labels.
+
+Python's own parser reads it; what is ours are no duplicate keys, numbers with their digits, and words for its errors.
+"""
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attncalc.errors import InputError
-from attncalc.inputs.entries import KEPT_DIGITS, Digits
-from attncalc.text import quoted
+from attncalc.common.errors import InputError
+from attncalc.common.numerals import KEPT_DIGITS
+from attncalc.common.text import quoted, visible
+from attncalc.inputs.given import Digits, Index, brackets, from_lists, read_expression, read_tokens, spoken
+from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, missing, part_of, several
+from attncalc.inputs.shaping import labelled_row, noted, with_labels
+from attncalc.record.trace import NOTHING, Given
+
+if TYPE_CHECKING:
+    import json
+
+    from attncalc.declare.operands import Operand
 
 
 def parse_json(text: str, source: str) -> Any:
@@ -35,6 +47,8 @@ def parse_json_lines(text: str, source: str) -> tuple[Any, list[str] | None]:
 
 
 def _load(text: str, source: str, **numbers: Any) -> Any:
+    import json  # a door: a call without files is not to wait for it
+
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         known = dict(found)
         if len(known) < len(found):
@@ -80,6 +94,8 @@ def _records(rows: list[tuple[int, Any]], source: str) -> tuple[Any, list[str] |
 
 def _duplicate(text: str, source: str) -> InputError:
     """The fault of a key that occurs twice in one object, with its place."""
+    from json import loads
+
     keys: list[set[str]] = []
     for match in re.finditer(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]', text):
         if match.group() == "{":
@@ -87,7 +103,7 @@ def _duplicate(text: str, source: str) -> InputError:
         elif match.group() == "}":
             keys.pop()
         elif match.group(2):
-            key = json.loads(match.group(1), strict=False)
+            key = loads(match.group(1), strict=False)
             if key in keys[-1]:
                 return InputError(
                     f"{_place(text, match.start(), source)}: the key {quoted(key)} occurs twice in one object"
@@ -115,7 +131,7 @@ def _syntax(error: json.JSONDecodeError, source: str) -> InputError:
     if error.msg.startswith("Illegal trailing comma"):  # as Python has it from 3.13 on, which points at the comma
         wanted = "Expecting property name" if "object" in error.msg else "Expecting value"
         behind = error.doc[error.pos + 1 :]
-        error = json.JSONDecodeError(wanted, error.doc, len(error.doc) - len(behind.lstrip(" \t\r\n")))
+        error = type(error)(wanted, error.doc, len(error.doc) - len(behind.lstrip(" \t\r\n")))
     rest = error.doc[error.pos : error.pos + 80]
     place = f"{source}:{error.lineno}:{error.colno}"
     expected = next((words for start, words in _EXPECTED.items() if error.msg.startswith(start)), None)
@@ -160,3 +176,173 @@ _MENDS = (
     (r"\d[eEdD]", "the exponent is missing or not written as e3"),
     (r".?[A-Za-z_]", "names and texts stand in double quotes"),
 )
+
+
+_MAX_DEPTH = 8  # objects in one another around the only array
+_NO_ARRAYS = ("labels", "options")  # keys of an object that hold none
+_SAID_AGAIN = (("steps/", "outputs/"), ("steps/", "exact/"), ("outputs/", "exact/"))  # of a saved result
+
+
+class Entry(NamedTuple):
+    """A value inside a JSON file, with what stands beside it."""
+
+    path: str  # "q", "steps/weights"
+    value: Any
+    labels: Any = None
+    axes: tuple[str, ...] = ()
+    alone: bool = True  # whether the labels are its own, and not those of several arrays
+
+
+class JsonFile(Contents):
+    """A JSON file; `under` is where in it the tree stands, with labels that stand beside the tree."""
+
+    def __init__(self, source: str, tree: Any, under: str = "", labels: Any = None) -> None:
+        super().__init__(source)
+        self.tree = tree  # its numbers are Digits, where the file is not large
+        self.members = tree if isinstance(tree, dict) else NOTHING
+        self.under = under
+        self.labels = labels
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys of an object that may be operands."""
+        return tuple(key for key, value in self.members.items() if key not in _NO_ARRAYS and _may_be_array(value))
+
+    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
+        """The array of that name or path, or the one that is meant for the operand."""
+        if not isinstance(self.tree, dict):
+            given = self._built(Entry("", self.tree, self.labels), operand)
+            return labelled_row(given, name) if name else given
+        if name:
+            return self._built(self.entry(name), operand)
+        if calculation_of(self) is not None:
+            return self._built(self._result(), operand)
+        own = matching(operand.name, self.names, self.source)
+        if own is not None:
+            return self._built(self.entry(own), operand)
+        return self._built(Entry("", self.tree, self.labels), operand)
+
+    def _built(self, entry: Entry, operand: Operand) -> Given:
+        """The operand that an entry is."""
+        path = self.under + entry.path
+        source = f"{self.source}#{visible(entry.path, 80)}" if entry.path else self.source
+        value = entry.value
+        if isinstance(value, dict):
+            return self._inside(entry, operand)
+        if operand.kind == "tokens" and type(value) is str:
+            return read_tokens(value, source)._replace(source=source)
+        if operand.kind == "expression" and isinstance(value, str):
+            return read_expression(value)._replace(source=source)
+        place = brackets(self.source, visible(path, 80))
+        if operand.kind == "expression":
+            raise InputError(f"{place(())} is {spoken(value)}, but a formula is text in quotes")
+        if value is None and path.startswith("steps/"):
+            raise InputError(f"{place(())} was too large to be saved", hint="--all saves every step whole")
+        if not isinstance(value, list | str | int | float):
+            raise InputError(f"{place(())} is {spoken(value)}, not an array")
+        given = from_lists(value, operand.kind, place)._replace(source=source)
+        return with_labels(given, entry.labels, operand, f"{self.source}: labels", alone=entry.alone, axes=entry.axes)
+
+    def _inside(self, entry: Entry, operand: Operand) -> Given:
+        """The array of an object that is not called as the operand: the only one, or rows under their labels."""
+        tree = entry.value
+        arrays = [key for key, value in tree.items() if key not in _NO_ARRAYS and isinstance(value, list | dict)]
+        labels = tree.get("labels", entry.labels)
+        prefix = f"{entry.path}/" if entry.path else ""
+        if len(arrays) == 1 and entry.path.count("/") < _MAX_DEPTH:
+            return self._built(Entry(prefix + arrays[0], tree[arrays[0]], labels), operand)
+        flat = all(
+            isinstance(value, list) and not any(isinstance(v, list | dict) for v in value) for value in tree.values()
+        )
+        vector = operand.shapes and all(len(shape) == 1 for shape in operand.shapes)
+        if arrays and flat and not vector:
+            return self._labelled(tree, prefix, operand)
+        raise several([prefix + key for key in arrays], operand.name, self.source)
+
+    def _labelled(self, tree: dict[str, Any], prefix: str, operand: Operand) -> Given:
+        """The rows of an object whose keys label them."""
+        keys = list(tree)
+
+        def place(index: Index) -> str:
+            where = brackets(self.source, visible(self.under + prefix + (keys[index[0]] if index else ""), 80))
+            return where(index[1:])
+
+        rows = from_lists(list(tree.values()), operand.kind, place)
+        source = f"{self.source}#{visible(prefix[:-1], 80)}" if prefix else self.source
+        rows = with_labels(rows._replace(source=source), keys, operand, f"{self.source}: the keys", alone=True)
+        return noted(rows, "keys read as row labels")
+
+    def _entries(self) -> Iterator[Entry]:
+        """Every value by its path; the steps of a saved result by their group and name."""
+        alone = sum(isinstance(value, list | dict) for key, value in self.tree.items() if key not in _NO_ARRAYS) == 1
+        for key, value in self.tree.items():
+            labels = self.tree.get("labels", self.labels)
+            if key == "steps" and isinstance(value, list):
+                yield from _steps(value)
+            elif key not in _NO_ARRAYS:
+                yield Entry(key, value, labels, alone=alone)
+                if isinstance(value, dict):
+                    inner = value.get("labels", labels)
+                    yield from (
+                        Entry(f"{key}/{name}", held, inner, alone=len(value) == 1)
+                        for name, held in value.items()
+                        if name not in _NO_ARRAYS
+                    )
+
+    def entry(self, name: str) -> Entry:
+        """The entry of that path, in any case, or of that name at the end of a path."""
+        entries = {entry.path: entry for entry in self._entries()}
+        if name in entries:
+            return entries[name]
+        folded = name.casefold()
+        tails = {path for path in entries if path.casefold() == folded or path.casefold().endswith("/" + folded)}
+        for kept, again in _SAID_AGAIN:
+            tails -= {path for path in tails if path.startswith(again) and kept + path.removeprefix(again) in tails}
+        if len(tails) > 1:
+            raise InputError(f"{self.source}: {quoted(name)} occurs in several places: {', '.join(sorted(tails))}")
+        if not tails:
+            held = [path for path, entry in entries.items() if isinstance(entry.value, list)]
+            raise missing(name, list(dict.fromkeys(path.rpartition("/")[2] for path in held)), self.source)
+        return entries[tails.pop()]
+
+    def _result(self) -> Entry:
+        """The result of a saved document, with the labels and the axes of the step that it is."""
+        outputs = self.tree.get("outputs")
+        first = next(iter(outputs), None) if isinstance(outputs, dict) else None
+        if "result" not in self.tree and first is None:
+            raise InputError(
+                f"{self.source} is a problem and holds no result",
+                hint=f"name one of its operands ({part_of(self.source, 'inputs/')}…), or save its result and give that",
+            )
+        value = self.tree["result"] if "result" in self.tree else outputs[first]
+        step = next((e for e in self._entries() if e.path == f"steps/{first}"), None)
+        return Entry("result", value, *((step.labels, step.axes) if step else (None, ())))
+
+
+def plain(tree: Any, source: str) -> Any:
+    """The value with its numbers as numbers: whole ones as int, the others as float."""
+    try:
+        return _plain(tree)
+    except RecursionError:
+        raise InputError(f"{source}: lists and objects are nested too deeply") from None
+
+
+def _plain(tree: Any) -> Any:
+    if isinstance(tree, Digits):
+        return int(tree) if re.fullmatch(r"-?[0-9]{1,18}", tree) else float(tree)
+    if isinstance(tree, dict):
+        return {key: _plain(value) for key, value in tree.items()}
+    return [_plain(value) for value in tree] if isinstance(tree, list) else tree
+
+
+def _may_be_array(value: Any) -> bool:
+    return isinstance(value, list | dict | str | int | float) and not isinstance(value, bool)
+
+
+def _steps(steps: list[Any]) -> Iterator[Entry]:
+    for step in steps:
+        if isinstance(step, dict) and isinstance(step.get("name"), str):
+            axes = step.get("axes")
+            names = tuple(axes) if isinstance(axes, list) and all(isinstance(axis, str) for axis in axes) else ()
+            path = "/".join(filter(None, ("steps", str(step.get("group") or ""), step["name"])))
+            yield Entry(path, step.get("value"), step.get("labels"), names)

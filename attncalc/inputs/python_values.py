@@ -11,17 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.arrays import Array
-from attncalc.errors import InputError
-from attncalc.inputs.arrays import Index, brackets, build, flatten, spoken
-from attncalc.inputs.entries import BOOLEANS_HINT, check_finite
-from attncalc.inputs.numeric import from_array
-from attncalc.ops.kernels import MOST_DIGITS
-from attncalc.text import either, quoted, visible
-from attncalc.trace import Given
+from attncalc.common.arrays import Array
+from attncalc.common.errors import EXACT_DIGITS, InputError
+from attncalc.common.numerals import BOOLEANS_HINT
+from attncalc.common.text import either, quoted, visible
+from attncalc.inputs.given import (
+    Index,
+    brackets,
+    build,
+    check_finite,
+    flatten,
+    from_array,
+    index_of,
+    read_expression,
+    read_tokens,
+    spoken,
+)
+from attncalc.record.trace import Given
 
 if TYPE_CHECKING:
-    from attncalc.calculation import Operand
+    from attncalc.declare.operands import Operand
 
 
 def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
@@ -35,12 +44,8 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
     name = operand.name
     if isinstance(value, str):
         if operand.kind == "tokens":
-            from attncalc.inputs.literals import read_tokens
-
             return read_tokens(value, name)
         if operand.kind == "expression":
-            from attncalc.inputs.literals import read_expression
-
             return read_expression(value)
         known = f"an array or {either(operand.words)}" if operand.words else "an array"
         raise InputError(f"{name} is the text {quoted(value)}, not {known}", hint="numpy.load and the like read files")
@@ -49,9 +54,15 @@ def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:
     refuse_held_tensor(value, name)
     labels = _frame_labels(value)
     if isinstance(value, list | tuple):
-        given = _from_lists(value, operand)
+        given = _from_entries(*flatten(opened_lists(value, name), brackets("", name)), operand)
     else:
-        given = _from_array(_as_array(value, name), operand, dtype)
+        array = _as_array(value, name)
+        as_entries = array.dtype.kind in "OUST"  # exact numbers, letters, text
+        given = (
+            _from_entries(array.ravel().tolist(), array.shape, operand)
+            if as_entries
+            else from_array(array, operand.kind, brackets("", name), dtype)
+        )
     return given._replace(labels=labels) if labels else given
 
 
@@ -103,22 +114,10 @@ def _as_array(value: Any, name: str) -> Array:
 _EXACT = (Real, Decimal)
 
 
-def _from_array(array: Array, operand: Operand, dtype: str) -> Given:
-    place = brackets("", operand.name)
-    if array.dtype.kind in "OUST":
-        return _from_entries(array.ravel().tolist(), array.shape, operand)
-    return from_array(array, operand.kind, place, dtype)
-
-
-def _from_lists(value: Sequence[Any], operand: Operand) -> Given:
-    entries, shape = flatten(_opened(value, operand.name), brackets("", operand.name))
-    return _from_entries(entries, shape, operand)
-
-
-def _opened(value: Any, name: str) -> Any:
+def opened_lists(value: Any, name: str) -> Any:
     """Nested lists in which every array is a list as well."""
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_opened(item, name) for item in value] if any(map(_holds, set(map(type, value)))) else list(value)
+        return [opened_lists(item, name) for item in value] if any(map(_holds, set(map(type, value)))) else list(value)
     refuse_held_tensor(value, name)
     return np.asarray(value).tolist() if _holds(type(value)) else value
 
@@ -140,8 +139,7 @@ def _from_entries(entries: Sequence[Any], shape: Index, operand: Operand) -> Giv
         return build(values, shape, operand.kind, place)
     exact = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
-        at = place(tuple(int(j) for j in np.unravel_index(i, shape))) if shape else place(())
-        exact[i] = _exact(value, operand, at)
+        exact[i] = _exact(value, operand, place(index_of(i, shape)))
     return Given(exact.reshape(shape))
 
 
@@ -158,8 +156,8 @@ def _exact(value: Any, operand: Operand, at: str) -> Any:
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise InputError(f"{at}: {value} is not a finite number")
-        if value and abs(value.adjusted()) > MOST_DIGITS:  # the fraction would write out the power of ten
-            fact = f"{visible(str(value), 40)} has more than {MOST_DIGITS:,} digits as a fraction"
+        if value and abs(value.adjusted()) > EXACT_DIGITS:  # the fraction would write out the power of ten
+            fact = f"{visible(str(value), 40)} has more than {EXACT_DIGITS:,} digits as a fraction"
             raise InputError(f"{at}: {fact}", hint="give float(…)")
         return Fraction(value)
     if isinstance(value, float):

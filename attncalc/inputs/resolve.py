@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from attncalc.calculation import Operand
-from attncalc.errors import InputError
-from attncalc.inputs.fitting import fit
-from attncalc.inputs.literals import looks_numeric, read_expression, read_literal, read_tokens
-from attncalc.inputs.paths import FORMATS, exists, is_folder, shown
-from attncalc.text import both, quoted, visible
+import numpy as np
+
+from attncalc.common.errors import InputError
+from attncalc.common.files import FORMATS, exists, is_folder, shown
+from attncalc.common.numerals import is_misspelt
+from attncalc.common.text import both, near, quoted, visible
+from attncalc.declare.operands import Operand
+from attncalc.inputs.given import is_entry, looks_numeric, read_expression, read_literal, read_tokens
+from attncalc.inputs.opening import opened, opened_input
+from attncalc.inputs.reading import Contents, Reading, stored_by_torch, word_in
+from attncalc.inputs.shaping import fit, indexed, labelled_row, transposed
 
 if TYPE_CHECKING:
-    from attncalc.inputs.contents import Contents
-    from attncalc.inputs.reading import Reading
-    from attncalc.trace import Given
+    from attncalc.record.trace import Given
+
 
 TABLE = Operand("data", "data", (("m", "d"),), help="the table whose row labels may be operands")
 _LABELLED = ("vocabulary", "table", "keys")  # operands whose row labels may be other operands
@@ -41,47 +46,52 @@ def find(word: str, operand: Operand, reading: Reading) -> Found | None:
     if operand.means(word):
         return None
     if word == "-":
-        return Found(reading.standard_input())
+        return Found(opened_input(reading))
     if word.startswith("-#"):
-        from attncalc.inputs.held import picked
-
-        return picked(reading.standard_input(), word[2:])
+        return _picked(opened_input(reading), word[2:])
     path = _marked(word)
     if path is not None:
-        found = Found(reading.file(path)) if exists(path) else _inside(path, reading)
+        found = Found(opened(path, reading)) if exists(path) else _inside(path, reading)
         if found is None:
             raise _no_file(path)
         return found
     if operand.kind == "expression":
-        return Found(reading.file(word)) if Path(word).suffix.lower() in FORMATS and exists(word) else None
+        return Found(opened(word, reading)) if Path(word).suffix.lower() in FORMATS and exists(word) else None
     if operand.kind == "tokens" or looks_numeric(word, operand.kind):
         return None
     paths = _paths(word)
     if len(paths) > 1:
         return None  # which of them is meant cannot be told, and is an error where the word is read
-    return Found(reading.file(paths[0])) if paths else _inside(word, reading)
+    return Found(opened(paths[0], reading)) if paths else _inside(word, reading)
 
 
 def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> Given:
     """The operand that a word of the command line means."""
-    if word == "-" or word.startswith("-#") or _marked(word) is not None:
-        found = find(word, operand, reading)
-        assert found, "the word names a file, or that was an error"
-        return _read_found(found, operand, reading)
-    if operand.kind == "tokens":
-        return read_tokens(word, operand.name)
-    if operand.kind == "expression":
-        file = find(word, operand, reading)
-        if file is None and Path(word).suffix.lower() in FORMATS:
-            raise _no_file(word)
-        return _read_found(file, operand, reading) if file else read_expression(word)
+    if not (word == "-" or word.startswith("-#") or _marked(word) is not None):
+        if operand.kind == "tokens":
+            return read_tokens(word, operand.name)
+        given = _literal_or_row(word, operand, reading, tables) if operand.kind != "expression" else None
+        if given is not None:
+            return given
+    found = find(word, operand, reading)
+    if found is not None:
+        return read_found(found, operand, reading)
+    if operand.kind != "expression":
+        raise _miss(word, operand, tables)
+    if Path(word).suffix.lower() in FORMATS:
+        raise _no_file(word)
+    return read_expression(word)
+
+
+def _literal_or_row(word: str, operand: Operand, reading: Reading, tables: Tables) -> Given | None:
+    """The numbers that a word is, or the labelled row; None where it is neither, so that it should be a file."""
     if looks_numeric(word, operand.kind):
         if exists(word):
             reading.tell(
                 f"{operand.name}: {quoted(word)} is read as numbers; the file of that name is @{visible(word)}"
             )
         given = read_literal(word, operand.name, operand.kind)
-        return shaped(given, operand, reading, table=not word.lstrip().startswith("["))
+        return _shaped(given, operand, reading, table=not word.lstrip().startswith("["))
     meanings = {f"the file {shown(path)}": path for path in _paths(word)}
     labelled = {f"a row of {name}": table for name, table in tables.items() if word in table.labels.get(0, ())}
     if len(meanings) + len(labelled) > 1:
@@ -89,24 +99,19 @@ def read_word(word: str, operand: Operand, reading: Reading, tables: Tables) -> 
             f"{operand.name}: {quoted(word)} is both {both([*meanings, *labelled])}",
             hint=_unambiguous(word, [*meanings.values()], [*labelled.values()]),
         )
-    for table in labelled.values():
-        from attncalc.inputs.moves import labelled_row
-
-        return shaped(labelled_row(table, word), operand, reading, table=False)
-    found = find(word, operand, reading)
-    if found is None:
-        from attncalc.inputs.misses import miss
-
-        raise miss(word, operand, tables)
-    return _read_found(found, operand, reading)
+    rows = (labelled_row(table, word) for table in labelled.values())
+    return next((_shaped(row, operand, reading, table=False) for row in rows), None)
 
 
 def read_operands(
     operands: Sequence[Operand], words: Mapping[str, str], files: Mapping[str, Found], reading: Reading
-) -> dict[str, Given]:
-    """Each operand from its word, else from the file that holds it; tables first, since their labels may be words."""
+) -> tuple[dict[str, Given], dict[str, str]]:
+    """Each operand from its word, else from the file that holds it; and the words that stand for one, as alibi does.
+
+    Tables come first, since their labels may be words.
+    """
     piped = [name for name, word in words.items() if word == "-"]
-    if len(piped) > 1 and not reading.standard_input().names:
+    if len(piped) > 1 and not opened_input(reading).names:
         raise InputError(
             f"standard input holds one array, and {both(piped)} are both to be read from it",
             hint=f'pipe in an object: {{"{piped[0]}": [...], "{piped[1]}": [...]}}',
@@ -120,49 +125,28 @@ def read_operands(
                 f"{data.source or '--data'} has no row labels", hint="--labels takes the first column as labels"
             )
         tables[data.source] = data
+    spoken: dict[str, str] = {}
     for operand in sorted(operands, key=lambda operand: operand.name not in _LABELLED):
-        if operand.name in words:
-            inputs[operand.name] = read_word(words[operand.name], operand, reading, tables)
-        elif operand.name in files:
-            from attncalc.inputs.held import read_held
-
-            inputs[operand.name] = read_held(files[operand.name], operand, reading, tables)
-        if operand.name in _LABELLED and operand.name in inputs and inputs[operand.name].labels.get(0):
-            tables[operand.name] = inputs[operand.name]
-    return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}
-
-
-def spoken_words(operands: Sequence[Operand], words: Mapping[str, str], files: Mapping[str, Found]) -> dict[str, str]:
-    """The operands in whose place a word stands (`--bias alibi`), and those words, which are options."""
-    spoken = {}
-    for operand in operands:
-        word = words.get(operand.name)
-        if word is None and operand.name in files:
-            from attncalc.inputs.held import word_in
-
-            word = word_in(files[operand.name])
+        name, file = operand.name, files.get(operand.name)
+        word = words[name] if name in words else word_in(file.contents, file.name) if file else None
         if word is not None and operand.means(word):
-            spoken[operand.name] = word
-    return spoken
-
-
-def _read_found(found: Found, operand: Operand, reading: Reading) -> Given:
-    from attncalc.inputs.held import read_found  # here, as everything of files is, which a literal needs none of
-
-    return read_found(found, operand, reading)
+            spoken[name] = word
+        elif name in words:
+            inputs[name] = read_word(words[name], operand, reading, tables)
+        elif file is not None:
+            inputs[name] = _read_held(file, operand, reading, tables)
+        if name in _LABELLED and name in inputs and inputs[name].labels.get(0):
+            tables[name] = inputs[name]
+    return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}, spoken
 
 
 def _no_file(path: str) -> InputError:
-    from attncalc.inputs.misses import near_files
-
     return InputError(f"there is no file {shown(path)}", hint=near_files(path))
 
 
-def shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
+def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) -> Given:
     """The operand turned where that is asked for, and with the rank that is declared."""
     if operand.name in reading.transpose:
-        from attncalc.inputs.moves import transposed
-
         given = transposed(given, operand.name)
     return fit(given, operand, table=table)
 
@@ -187,9 +171,7 @@ def _inside(word: str, reading: Reading) -> Found | None:
         if len(paths) > 1:
             raise InputError(f"{quoted(word)} may be in {both(map(shown, paths))}", hint="give the suffix")
         if paths:
-            from attncalc.inputs.held import picked
-
-            return picked(reading.file(paths[0]), word[match.end() :])
+            return _picked(opened(paths[0], reading), word[match.end() :])
     return None
 
 
@@ -203,3 +185,102 @@ def _row(word: str, table: Given) -> str:
     if "#" in table.source:
         return f"{table.source}[{table.labels[0].index(word)}]"
     return f"{table.source}#{visible(word)}"
+
+
+def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
+    """The operand that an array in a file is."""
+    given = found.contents.array(found.name, operand, reading)
+    if found.at:
+        given = indexed(given, found.at)
+    name = given.source.rpartition("#")[2]
+    if stored_by_torch(name) and operand.name not in reading.transpose and given.value.ndim == 2:
+        reading.tell(f"{operand.name}: PyTorch stores {name} as [out, in]; --transpose {operand.name} turns it")
+    return _shaped(given, operand, reading, table=found.contents.table)
+
+
+def _read_held(found: Found, operand: Operand, reading: Reading, tables: Tables) -> Given:
+    """An operand of a file with several; a word in it is a row label, and never a file."""
+    contents = found.contents
+    text = operand.kind in ("tokens", "expression")
+    word = None if text else word_in(contents, found.name)
+    if word is None:
+        return (None if text else _in_letters(found, operand)) or read_found(found, operand, reading)
+    for table in tables.values():
+        if word in table.labels.get(0, ()):
+            return _shaped(labelled_row(table, word), operand, reading, table=False)
+    known = [label for table in tables.values() for label in table.labels.get(0, ())]
+    what = "neither a number nor a row label" if known else "not a number"
+    raise InputError(f"{contents.source}: {found.name} is {quoted(word)}, {what}", hint=near(word, known))
+
+
+def _in_letters(found: Found, operand: Operand) -> Given | None:
+    """An operand that was saved without numbers, under --symbolic: `[["q_00", "q_01"]]`."""
+    held = found.contents.members.get(found.name or "")
+    shape: list[int] = []
+    first = held
+    while isinstance(first, list) and first:
+        shape, first = [*shape, len(first)], first[0]
+    if not (shape and isinstance(first, str) and first.startswith(f"{operand.name}_0")):
+        return None
+    from attncalc.evaluate.exact import letters  # a door: SymPy, which few operands need
+
+    given = letters(operand.name, shape)
+    return given if np.vectorize(str, otypes=[object])(given.value).tolist() == held else None
+
+
+def _picked(contents: Contents, name: str) -> Found:
+    """`weights[2][0]` in a file; a name that ends in brackets itself is taken as it is."""
+    begin = end = 0  # of the brackets that follow one another
+    for match in re.finditer(r"\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\]", name, re.ASCII):
+        begin, end = (begin if match.start() == end else match.start()), match.end()
+    if end < len(name) or name in contents.names:
+        return Found(contents, name or None)
+    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", name[begin:]))
+    return Found(contents, name[:begin] or None, at)
+
+
+def _miss(word: str, operand: Operand, tables: Tables) -> InputError:
+    """The error for a word that means nothing, with what it may have been meant for."""
+    parts = [part for part in re.split(r"[;,\s]+", word) if part]
+    numeric = any(is_entry(part, operand.kind) for part in parts) and (len(parts) > 1 or word.isalpha())
+    if "#" not in word and (numeric or is_misspelt(word)):
+        return _fault_of_literal(word, operand)
+    if not word.strip():
+        return InputError(
+            f"{operand.name}: the word is empty", hint="1,2,3 is a vector, q.json a file, - standard input"
+        )
+    if word.startswith(("http://", "https://")):
+        return InputError(f"{operand.name}: {quoted(word)} is not fetched", hint="download it, and give the file")
+    base = word.partition("#")[0]
+    if base and is_folder(base):
+        return InputError(f"{shown(base)} is a folder", hint="name a file in it")
+    if Path(base).name != base or Path(base).suffix.lower() in FORMATS:
+        return InputError(f"there is no file {shown(base)}", hint=near_files(base))
+    labels = [label for table in tables.values() for label in table.labels.get(0, ())]
+    kinds = "no number, no file and no row label" if labels else "neither numbers nor a file"
+    files = _files_beside(base)
+    hint = near(Path(word).stem, [*files, *labels], said=files)
+    return InputError(f"{operand.name}: {quoted(word)} is {kinds}", hint=hint or "1,2,3 is a vector, - standard input")
+
+
+def _fault_of_literal(word: str, operand: Operand) -> InputError:
+    try:
+        read_literal(word, operand.name, operand.kind)
+    except InputError as error:
+        return error
+    raise AssertionError("a word that is no literal does not read as one")
+
+
+def near_files(path: str) -> str:
+    """The hint that names files of nearly that name beside it, "" where there are none."""
+    files = _files_beside(path)
+    folder = path.rstrip("/").removesuffix(Path(path).name)
+    return near(Path(path).stem, files, folder, said=files)
+
+
+def _files_beside(path: str) -> dict[str, str]:
+    """The files in the folder of a path, by their names without suffix; a thousand at most."""
+    try:
+        return {entry.stem: entry.name for entry in islice(Path(path).parent.iterdir(), 1000) if entry.is_file()}
+    except (OSError, ValueError):
+        return {}

@@ -1,29 +1,35 @@
-"""What a trace looks like: the name of a format → a function of a Trace and a View."""
+"""What records look like: the one table of formats, each of which writes every page."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from attncalc.record.trace import Trace
 from attncalc.render.view import View
-from attncalc.trace import Trace
 
-__all__ = ["BINARY", "FORMATS", "PICTURES", "View", "render"]
+if TYPE_CHECKING:
+    from attncalc.render.page import Page
 
-FORMATS: dict[str, str] = {
-    "table": "tables:page",
-    "plain": "plain:page",
-    "json": "document:page",
-    "csv": "csv_:page",
-    "markdown": "markdown:page",
-    "latex": "latex:page",
-    "html": "html:page",
-    "npy": "binary:npy",
-    "npz": "binary:npz",
+__all__ = ["BINARY", "DATA", "FORMATS", "PAGES", "PICTURES", "View", "render", "write"]
+
+PAGES: dict[str, str] = {
+    "table": "terminal:write",
+    "plain": "plain:write",
+    "markdown": "markdown:write",
+    "latex": "latex:write",
+    "html": "html:write",
 }
-"""Name → where its function is: only the format that is asked for is imported."""
+"""Of pages: name → where the function of a Page and a View is. Only the format that is asked for is imported."""
 
 PICTURES: dict[str, str] = {"png": "pictures:png", "svg": "pictures:svg"}
-"""The same for those that draw the pictures of a trace and nothing else; PNG is bytes, SVG is text."""
+"""The same for those that draw the pictures of a page and nothing else; PNG is bytes, SVG is text."""
+
+DATA: dict[str, str] = {"json": "document:page", "csv": "csv_:page", "npy": "binary:npy", "npz": "binary:npz"}
+"""Those that hold the numbers of a trace: name → where the function of a Trace and a View is."""
+
+FORMATS = ("table", "plain", "json", "csv", *list(PAGES)[2:], "npy", "npz")
+"""What a trace is shown in, but for pictures."""
 
 BINARY = frozenset({"npy", "npz"})
 """The formats that are bytes; the others are text that ends in a newline."""
@@ -32,20 +38,25 @@ BINARY = frozenset({"npy", "npz"})
 def render(trace: Trace, format: str, view: View | None = None) -> str | bytes:
     """The trace in a format of `FORMATS` or `PICTURES`: bytes for those in `BINARY` and PNG, text for the others."""
     view = view or View()
-    if view.cells and format in ("table", "plain"):
-        from attncalc.render import cells
+    if format in DATA:
+        content: str | bytes = _function(DATA[format])(trace, view)
+        return content
+    from attncalc.render import traces  # a door: numbers alone need no page
 
-        return cells.page(trace, view if format == "table" else view._replace(width=None))
-    if view.plot and format == "table":
-        return _with_pictures(trace, view)
-    module, _, name = (FORMATS | PICTURES)[format].partition(":")
-    page: str | bytes = getattr(import_module(f"{__name__}.{module}"), name)(trace, view)
-    return page
+    page = traces.page(trace, view._replace(plot=True, quiet=True, cells=()) if format in PICTURES else view)
+    if format == "html" and not view.bare and not view.cells:
+        from attncalc.render import html, pointing  # a door: what else is written has nothing to point at
+
+        page = pointing.pointed(page, trace, view, html.limits(page))
+    return write(page, format, view)
 
 
-def _with_pictures(trace: Trace, view: View) -> str:
-    """The page and the pictures below it; where one value alone is asked for, the pictures alone."""
-    from attncalc.render import pictures, tables
+def write(page: Page, format: str, view: View | None = None) -> str | bytes:
+    """A page in a format of `PAGES` or `PICTURES`."""
+    content: str | bytes = _function((PAGES | PICTURES)[format])(page, view or View())
+    return content
 
-    drawn = pictures.page(trace, view)
-    return drawn if view.bare else f"{tables.page(trace, view)}\n{drawn}"
+
+def _function(where: str) -> Any:
+    module, _, name = where.partition(":")
+    return getattr(import_module(f"{__name__}.{module}"), name)

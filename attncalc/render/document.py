@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.arrays import Array
+from attncalc.common.arrays import Array
+from attncalc.record.trace import Given, Step, Trace
 from attncalc.render.view import View, asked_for, shown, value_of
-from attncalc.trace import Given, Step, Trace
 
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value
@@ -36,7 +36,7 @@ def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
         "inputs": {name: encode(_as_given(trace, name, operand)) for name, operand in trace.inputs.items()},
         "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()} | own,
-        "steps": [_step(step, view) | _told(step, trace) for _, step in shown(trace, view)],
+        "steps": [_step(step, trace, view) | _told(step, trace) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
         "exact": {step.key: _on_paper(step) for step in trace.outputs if _is_exact(step.value)},
@@ -75,9 +75,13 @@ def _cells(trace: Trace, view: View) -> list[dict[str, Any]]:
     """The arithmetic of the entries that are asked for."""
     if not view.cells:
         return []
-    from attncalc.render import cells
+    from attncalc.render import traces  # a door: few documents have cells
 
-    return cells.entries(trace, view)
+    return [
+        {"step": step.key, "at": list(line.at), "formula": step.formula, "arithmetic": line.arithmetic}
+        | {"value": line.value}
+        for step, line in traces.cells(trace, view)
+    ]
 
 
 def _value(step: Step, view: View) -> Any:
@@ -128,7 +132,7 @@ def _shortened(value: Array, digits: int | None) -> Array:
     """The numbers with so many decimals, and what is narrower than float64 as it is written in its own digits."""
     if digits is None and value.dtype in (np.float64, np.complex128):
         return value
-    from attncalc.digits import round_half_up, widened
+    from attncalc.record.digits import round_half_up, widened
 
     return widened(value if digits is None else round_half_up(value, digits))
 
@@ -137,7 +141,7 @@ def _exact(number: Any) -> Any:
     """A number of SymPy's: whole ones as they are, the others as text that is read again."""
     if getattr(number, "is_infinite", False):
         return _odd(float(number))
-    from attncalc.digits import shortest
+    from attncalc.record.digits import shortest
 
     text = shortest(number)
     return int(text) if text.lstrip("-").isdigit() else text
@@ -166,7 +170,7 @@ def _labels(operand: Given) -> dict[str, list[str]]:
     return {axes[position]: list(labels) for position, labels in operand.labels.items()}
 
 
-def _step(step: Step, view: View) -> dict[str, Any]:
+def _step(step: Step, trace: Trace, view: View) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": step.name}
     if step.group:
         entry["group"] = step.group
@@ -176,7 +180,7 @@ def _step(step: Step, view: View) -> dict[str, Any]:
     if step.labels:
         entry["labels"] = {axis: list(labels) for axis, labels in step.labels.items()}
     if step.value is None or (step.value.size > LARGE and not view.everything):
-        entry["summary"] = _summary(step, view)
+        entry["summary"] = _summary(step, trace, view)
     else:
         entry["value"] = _value(step, view)
         if _is_exact(step.value):
@@ -197,14 +201,15 @@ def _step(step: Step, view: View) -> dict[str, Any]:
     return entry
 
 
-def _summary(step: Step, view: View) -> dict[str, Any]:
+def _summary(step: Step, trace: Trace, view: View) -> dict[str, Any]:
     """The corner of a value that was not kept; else its range and its corner, and nothing of exact numbers."""
     value = step.value
     if value is None:
-        from attncalc.render.window import table_at  # few documents are of large runs
+        from attncalc.solve import later  # a door: few documents are of large runs
 
-        corner = table_at(step, (0,) * max(len(step.shape) - 2, 0), *_corner(step.shape))
-        return {"corner": encode(corner if len(step.shape) > 1 else corner[0], view.digits)}
+        places = [range(1 if axis < -2 else min(CORNER, step.shape[axis])) for axis in range(-len(step.shape), 0)]
+        corner = later.entries(trace, step, places)
+        return {"corner": encode(corner.reshape(corner.shape[-2:]), view.digits)}
     if value.dtype.kind == "O":
         return {}
     first = value[(0,) * max(value.ndim - 2, 0)]
@@ -212,12 +217,6 @@ def _summary(step: Step, view: View) -> dict[str, Any]:
     if value.dtype.kind != "c":
         facts = {"min": value.min(), "max": value.max()} | facts
     return {name: encode(fact, view.digits) for name, fact in facts.items()}
-
-
-def _corner(shape: tuple[int, ...]) -> tuple[range, range]:
-    """The rows and columns of a matrix's corner; a vector is a row."""
-    height, breadth = (1, *shape)[-2:]
-    return range(min(CORNER, height)), range(min(CORNER, breadth))
 
 
 # Text

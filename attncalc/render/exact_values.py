@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.arrays import Array
-from attncalc.numbers import exact_text
+from attncalc.common.arrays import Array
+from attncalc.record.numbers import exact_text
 from attncalc.render.document import each, encode
 
 
@@ -44,7 +44,7 @@ def _beyond(number: Any) -> Any:
 
 
 def _decimal(number: Any) -> float | complex | None:
-    from attncalc.surds import decimal  # SymPy is at work already
+    from attncalc.record.surds import decimal  # SymPy is at work already
 
     try:
         return decimal(number)
@@ -59,6 +59,6 @@ def in_text(value: Array) -> Any:
 
 def in_latex(value: Array) -> Any:
     """The same in LaTeX."""
-    from attncalc.surds import latex  # SymPy is at work already
+    from attncalc.render.tex import exact  # few documents hold exact numbers
 
-    return each(latex, value)
+    return each(exact, value)

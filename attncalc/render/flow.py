@@ -1,10 +1,12 @@
-"""Running text laid out within a width, and lines turned into a page."""
+"""Formulas on a terminal: broken before their signs where they are wider than the page, and names cut to a width."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from attncalc.render.view import View
@@ -12,22 +14,93 @@ from attncalc.render.window import GAP
 
 GLUE = "\xa0"
 """A blank at which no line is broken."""
+WORD = rf"(?:[-+−=≈/⊙→] )?(?:\S*Σ\w* )?[\S{GLUE}]+\s*|\s+"  # a formula is broken before its sign; a Σ keeps its sum
+FACTOR = r"(?<=\))(?=/\(|[·×]√?\((?![^()]*\)))"  # between brackets, but for those of a lone number
+PIECE = r"[^×·,()|]+[×·,()|]*|[×·,()|]+"  # where a word without blanks may be broken: never in a number
 
 
-def flow(text: Text, width: int | None, *, indent: int = 0, hang: int = 0, formula: bool = False) -> Iterator[Text]:
-    """The text from `indent` on, broken between words where it is wider than the page; further lines hang in more.
+class Chain:
+    """`scores = Q·Kᵀ = [2×3]·[3×2]` on one line, or where that is too wide with each `=` below the first.
 
-    A formula is broken outside its brackets rather than within them, where that fills half the line or more.
+    Lines that are too wide even so are broken outside brackets rather than within them; further ones hang in.
     """
-    if width is None or indent + text.cell_len <= width:
-        yield Text(" " * indent).append_text(text)
-        return
-    from attncalc.render.breaks import in_a_formula, in_prose  # most lines of most pages fit
 
-    breaks = in_a_formula if formula else in_prose
-    for number, line in enumerate(text.divide(breaks(text.plain, width - indent, width - indent - hang))):
+    def __init__(self, start: Text, links: Sequence[Text] = (), *, hang: int = 2) -> None:
+        self.start, self.links, self.hang = start, links, hang
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        yield from self.lines(options.max_width)
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """The lines on a page of that width."""
+        start, links = self.start, self.links
+        whole = Text(" ").join([start, *links])
+        if not links or whole.cell_len <= width:
+            yield from broken(whole, width, hang=self.hang)
+            return
+        below = start.cell_len + 1
+        if below <= width // 2 and not any(_torn(link.plain, width - below - 2) for link in links):
+            yield from broken(Text(" ").join([start, links[0]]), width, hang=below + 2)
+            links = links[1:]
+        else:  # after a long name the formula gets lines of its own
+            yield from broken(start, width, hang=2)
+            below = 4
+        for link in links:
+            yield from broken(link, width, indent=below, hang=2)
+
+
+def broken(text: Text, width: int, *, indent: int = 0, hang: int = 0) -> Iterator[Text]:
+    """The text from `indent` on, broken where it is wider than the page; further lines hang in more."""
+    if indent + text.cell_len <= width:
+        yield _indented(text, indent)
+        return
+    for number, line in enumerate(text.divide(_breaks(text.plain, width - indent, width - indent - hang))):
         line.rstrip()
-        yield Text(" " * (indent + hang * (number > 0))).append_text(line)
+        yield _indented(line, indent + hang * (number > 0))
+
+
+def _indented(text: Text, indent: int) -> Text:
+    text.plain = text.plain.replace(GLUE, " ")
+    return Text(" " * indent, no_wrap=True).append_text(text)
+
+
+def _breaks(text: str, first: int, further: int) -> list[int]:
+    """The offsets at which lines begin: a first line of so many cells, then lines of so many.
+
+    A line ends at the last sign that the fewest brackets enclose, in a list at a `;`, where that fills half of it.
+    """
+    found: list[int] = []
+    places: list[tuple[int, float]] = []  # where the line may end, and how many brackets are open there
+    start = offset = depth = 0
+    for word in _pieces(text, further):
+        for piece in re.split(FACTOR, word):
+            if offset:
+                places.append((offset, depth - 0.5 * text[:offset].endswith("; ")))
+            while cell_len(text[start : offset + len(piece)].rstrip()) > (further if found else first) and places:
+                least = further // 2 if found else first - further // 2
+                late = [place for place in places if cell_len(text[start : place[0]]) >= least] or places[-1:]
+                fewest = min(open_ for _, open_ in late)
+                start = max(place for place, open_ in late if open_ == fewest)
+                found.append(start)
+                places = [place for place in places if place[0] > start]
+            offset += len(piece)
+            depth += sum(piece.count(sign) for sign in "([") - sum(piece.count(sign) for sign in ")]")
+    return found
+
+
+def _pieces(text: str, room: int) -> Iterator[str]:
+    """What stays together: words; the factors of a long product; the bits of a name that is too long for a line."""
+    for word in re.findall(WORD, text):
+        if cell_len(word.rstrip()) <= room:
+            yield word
+            continue
+        for piece in re.findall(PIECE, word):
+            yield from chop_cells(piece, room) if cell_len(piece.rstrip()) > room else [piece]
+
+
+def _torn(text: str, room: int) -> bool:
+    """Whether a name in the text is too long for a line of that room."""
+    return any(cell_len(piece) > room for word in text.split() for piece in re.findall(PIECE, word))
 
 
 def right(text: str, width: int) -> str:
@@ -41,41 +114,3 @@ def shortened(text: str, width: int, view: View) -> str:
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width) if width <= len(gap) else set_cell_size(text, width - len(gap)) + gap
-
-
-def chain(start: Text, links: Sequence[Text], width: int | None, *, indent: int = 0) -> Iterator[Text]:
-    """`scores = Q·Kᵀ = [2×3]·[3×2]` on one line, or where that is too wide with each `=` below the first."""
-    whole = Text(" ").join([start, *links])
-    if width is None or not links or indent + whole.cell_len <= width:
-        yield from flow(whole, width, indent=indent, hang=2)
-        return
-    from attncalc.render.breaks import torn  # as above
-
-    below = indent + start.cell_len + 1
-    if below <= width // 2 and not any(torn(link.plain, width - below - 2) for link in links):
-        yield from flow(Text(" ").join([start, links[0]]), width, indent=indent, hang=below - indent + 2, formula=True)
-        links = links[1:]
-    else:  # after a long name the formula gets lines of its own
-        yield from flow(start, width, indent=indent, hang=2)
-        below = indent + 4
-    for link in links:
-        yield from flow(link, width, indent=below, hang=2, formula=True)
-
-
-def assembled(lines: Iterable[Text], view: View) -> str:
-    """The lines as a page: plain, or with the colours' escape codes."""
-    if not view.color:
-        return "".join(line.plain.rstrip() + "\n" for line in lines)
-    from io import StringIO
-
-    from rich.console import Console
-
-    page = StringIO()
-    console = Console(
-        file=page, force_terminal=True, color_system="256", no_color=False, legacy_windows=False, _environ={}
-    )
-    for line in lines:
-        filled = max((span.end for span in line.spans if " on " in str(span.style)), default=0)
-        shown = line[: max(len(line.plain.rstrip()), filled)]  # blanks on a colour of their own stay
-        console.print(shown, soft_wrap=True, markup=False, emoji=False, highlight=False)
-    return page.getvalue()

@@ -5,14 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
-from attncalc.render import cells, tex
-from attncalc.render.links import CONTINUED, LINE, Link, fits, spelled_out
-from attncalc.render.matrices import value
-from attncalc.render.parts import Item, divided, findings, lessons, operand_steps, options
-from attncalc.render.view import View, as_read, asked_for
-from attncalc.render.worked import ending, in_the_step
-from attncalc.trace import Step, Trace
+from attncalc.render import tex
+from attncalc.render.matrices import CONTINUED, LINE, Link, fits, spelled_out, value
+from attncalc.render.page import (
+    Arithmetic,
+    Formula,
+    Heading,
+    Note,
+    Page,
+    Paragraph,
+    Part,
+    Point,
+    Points,
+    Rows,
+    Table,
+    Verdict,
+)
+from attncalc.render.view import View
+from attncalc.render.window import Limits, Matrix, axes, heading, label, window
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=2.5cm]{geometry}
@@ -23,38 +35,40 @@ INNERMOST = r"\\begin\{cases\}(?:(?!\\(?:begin|end)\{).)*\\end\{cases\}"
 CASES = re.compile(rf"(\\left\({INNERMOST}\\right\)|{INNERMOST})")
 
 
-def page(trace: Trace, view: View) -> str:
-    """The trace to put into a document, or as a document; with `quiet` or `get` one value alone."""
-    if view.bare:
-        parts = _alone(as_read(asked_for(trace, view)), view)
-    elif view.cells:
-        parts = list(_cells(trace, view))
+def write(page: Page, view: View) -> str:
+    """The page to put into a document, or as a document; of a value alone, that."""
+    if page.values:
+        parts = [part for table in page.all(Table) for part in _alone(table, view)]
     else:
-        parts = list(_whole(trace, view))
-    body = "\n".join(parts).strip() + "\n"
+        parts = list(_blocks(page, view))
+    body = "\n".join(parts) + "\n"
+    if any(part.kind == "exercises" for part in page.all(Part)):
+        return f"{EXERCISES}\\begin{{document}}\n\\pagestyle{{plain}}\n{body}\\end{{document}}\n"
+    body = body.strip() + "\n"
     return _document(body) if view.standalone else body
 
 
-def equations(trace: Trace, view: View) -> str:
+def equations(page: Page, view: View) -> str:
     """The steps as one display of equations, for pages that set formulas and no more of LaTeX."""
-    steps, result = divided(trace, view)
     lines: list[str] = []
-    for item in (*steps, *result):
-        formula = [Link(item.step.latex, 0)] if item.step.latex and not item.again else []
-        lines += _equations(item.step, [*formula, *value(item.step, view).links])
+    parts = [part for part in page.all(Part) if part.kind in ("steps", "result")]
+    for step in (step for part in parts for group in part.all(Part) for step in group.all(Part)):
+        table, formula = step.one(Table), step.one(Formula)
+        first = [Link(formula.latex, 0)] if formula.latex and step.kind != "again" else []
+        lines += _equations(table, [*first, *value(table, view).links])
     return "$$\\begin{aligned}\n  " + " \\\\[1ex]\n  ".join(lines) + "\n\\end{aligned}$$"
 
 
-def _alone(step: Step, view: View) -> list[str]:
+def _alone(table: Table, view: View) -> list[str]:
     """A value by itself: what it equals stands behind it, and an entry that is listed stands behind its place."""
-    links = value(step, view).links
+    links = value(table, view).links
     wide = sum(link.width for link in links if not link.below or _is_listed(link)) > LINE
     if view.standalone and (any(map(_is_listed, links)) or (wide and not view.everything)):
-        return ["\\begin{align*}\n  " + " \\\\\n  ".join(_equations(step, links)) + "\n\\end{align*}"]
+        return ["\\begin{align*}\n  " + " \\\\\n  ".join(_equations(table, links)) + "\n\\end{align*}"]
     parts: list[str] = []
     for link in links:
         if _is_listed(link):
-            parts.append(f"{_named(step, link)} = {link.latex}")
+            parts.append(f"{_named(table, link)} = {link.latex}")
         elif link.relation == CONTINUED:
             parts[-1] += f" {link.latex}"
         elif parts and not link.below and not view.everything:  # which shows a wide matrix in pieces
@@ -84,88 +98,244 @@ def _display(latex: str) -> str:
 # The page's parts
 
 
-def _whole(trace: Trace, view: View) -> Iterator[str]:
-    steps, result = divided(trace, view)
-    if view.standalone:
-        yield f"\\section*{{{tex.text(trace.calculation)}}}"
+def _blocks(page: Page, view: View) -> Iterator[str]:
+    exercises = any(part.kind == "exercises" for part in page.all(Part))
+    for kind, run in groupby(page.blocks, key=type):
+        if kind is Verdict:
+            yield _verdicts(list(run))
+            continue
+        for block in run:
+            if isinstance(block, Heading):
+                title = f"\\section*{{{tex.text(block.text)}}}"
+                alone = view.standalone or exercises
+                yield title if alone else f"% {tex.text(block.text)}; needs \\usepackage{{amsmath}}"
+            else:
+                yield from _block(block, view)
+
+
+def _block(block: Any, view: View) -> Iterator[str]:
+    if isinstance(block, Paragraph):
+        yield from _paragraph(block)
+    elif isinstance(block, Note):
+        said = tex.sentence(block.text)
+        yield f"\n\\textbf{{Warning:}} {said}" if block.kind == "warning" else f"\n\\emph{{{said}}}"
+    elif isinstance(block, Rows):
+        yield _rows(block)
+    elif isinstance(block, Points):
+        yield _points(block)
+    elif isinstance(block, Table):
+        yield _chain(block, value(block, view).links)
+    elif isinstance(block, Part):
+        yield from PARTS.get(block.kind, _section)(block, view)
+
+
+def _paragraph(block: Paragraph) -> Iterator[str]:
+    if block.kind == "":
+        yield tex.sentence(block.text)
+    elif block.kind == "blank":
+        yield "\n" + rf"{tex.text(block.text)}: \underline{{\hspace{{7cm}}}}\hfill Date: \underline{{\hspace{{3cm}}}}"
+    elif block.kind == "code":
+        yield f"\\texttt{{{tex.text(block.text)}}}"
     else:
-        yield f"% {trace.calculation}; needs \\usepackage{{amsmath}}"
-    yield tex.sentence(trace.summary)
-    yield from (f"\n\\emph{{{tex.sentence(note)}}}" for note in trace.notes)
-    yield from (f"\n\\textbf{{Warning:}} {tex.sentence(warning)}" for warning in trace.warnings)
-    yield from _given(trace, view)
-    yield from _items(steps, view)
-    if result:
-        yield "\n\\subsection*{Result}"
-        yield from _items(result, view, boxed=True)
-    for title, texts in lessons(trace):
-        points = "\n".join(f"  \\item {tex.sentence(text)}" for text in texts)
-        yield f"\n\\subsection*{{{title}}}\n\\begin{{itemize}}\n{points}\n\\end{{itemize}}"
+        yield f"\n{tex.sentence(block.text)}"
 
 
-def _cells(trace: Trace, view: View) -> Iterator[str]:
-    """The entries that are asked for, under their steps' formulas."""
-    for step, entries in groupby(cells.lines(trace, view), key=lambda line: line.step):
-        yield f"\n\\paragraph{{{tex.text(step.key)}}} {tex.sentence(step.why)}{_shape(step)}"
-        links = [Link(step.latex, LINE)]
-        for line in entries:
-            links += spelled_out(step, line.at, " = ".join(line.links))
-        yield _chain(step, links)
+def _section(part: Part, view: View) -> Iterator[str]:
+    yield f"\n\\subsection*{{{tex.text(part.heading.text)}}}"
+    for block in part.blocks:
+        yield from _block(block, view)
 
 
-def _given(trace: Trace, view: View) -> Iterator[str]:
+def _points(block: Points) -> str:
+    lines = "\n".join(f"  \\item {_point(point)}" for point in block.points)
+    return f"\\begin{{itemize}}\n{lines}\n\\end{{itemize}}"
+
+
+def _point(point: Point) -> str:
+    said = f"${_breakable(point.latex)}$" if point.latex else tex.sentence(point.text)
+    said = f"{said} = {tex.text(point.value)}" if point.value else said
+    return ": ".join(filter(None, (said, tex.sentence(point.words))))
+
+
+def _cells(part: Part, view: View) -> Iterator[str]:
+    """Entries that are worked out, under their step's formula."""
+    formula, why = part.one(Formula), part.one(Paragraph)
+    arithmetic, table = part.one(Arithmetic), part.one(Table)
+    yield f"\n\\paragraph{{{tex.text(part.heading.text)}}} {tex.sentence(why.text)}{_shape(table)}"
+    links = [Link(formula.latex, LINE)]
+    for line in arithmetic.lines:
+        links += spelled_out(formula, line.at, " = ".join(line.links))
+    yield _chain(formula, links)
+
+
+def _given(part: Part, view: View) -> Iterator[str]:
     """The operands, as many side by side as a line holds."""
     row: list[str] = []
     room = LINE
-    for step in operand_steps(trace).values():
-        if step.value is not None and step.value.dtype.kind == "U":  # a formula, as it was typed
-            yield rf"\noindent {tex.text(step.name)}: {tex.text(str(step.value))}"
+    for table in part.all(Table):
+        if table.is_words:  # a formula, as it was typed
+            yield rf"\noindent {tex.text(table.name)}: {tex.text(str(table.value))}"
             continue
-        shown = value(step, view)
+        shown = value(table, view)
         for link in shown.links:
-            width = len(step.symbol) + len(link.below) + link.width + 6
+            width = len(table.symbol) + len(link.below) + link.width + 6
             if row and width > room:
                 yield _display(" \\qquad ".join(row))
                 row, room = [], LINE
-            row.append(f"{_named(step, link)} {link.relation} {link.latex}")
+            row.append(f"{_named(table, link)} {link.relation} {link.latex}")
             room -= width
         if shown.left_out:
             yield from [*([_display(" \\qquad ".join(row))] if row else []), shown.left_out]
             row, room = [], LINE
     if row:
         yield _display(" \\qquad ".join(row))
-    if chosen := options(trace):
+    if chosen := [note.text for note in part.all(Note)]:
         yield f"\n\\noindent with {tex.text(', '.join(chosen))}"
 
 
-def _items(items: Sequence[Item], view: View, *, boxed: bool = False) -> Iterator[str]:
+def _steps(part: Part, view: View) -> Iterator[str]:
+    boxed = part.kind == "result"
+    yield from ["\n\\subsection*{Result}"] if boxed else []
     group = ""
-    for item in items:
-        if item.step.group != group:
-            group = item.step.group
+    for each in part.all(Part):
+        if each.heading.text != group:
+            group = each.heading.text
             yield f"\n\\subsection*{{{tex.text(group or 'after that')}}}"
-        yield from _step(item, view, boxed=boxed)
+        for step in each.all(Part):
+            yield from _step(step, view, boxed=boxed)
 
 
-def _step(item: Item, view: View, *, boxed: bool) -> Iterator[str]:
+def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
     """A step's name and reason, then a chain: its formula, its arithmetic where that is short, its value."""
-    step = item.step
-    number = f"{item.number}. " if item.number else ""
-    yield f"\n\\paragraph{{{number}{tex.text(step.name)}}} {tex.sentence(step.why)}{_shape(step)}"
-    yield from (f"\n{tex.sentence(text)}" for text in item.about)
+    formula, table = part.one(Formula), part.one(Table)
+    said = list(part.all(Paragraph))
+    why = " ".join(tex.sentence(block.text) for block in said if block.kind == "why")
+    number = f"{part.heading.number}. " if part.heading.number else ""
+    yield f"\n\\paragraph{{{number}{tex.text(part.heading.text)}}} {why}{_shape(table)}"
+    yield from (f"\n{tex.sentence(block.text)}" for block in said if block.kind == "about")
     links: list[Link] = []
-    if step.latex and not item.again:
-        links.append(Link(step.latex, len(step.formula)))
-        if len(step.symbol) + len(step.formula) > LINE:
-            yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(step)} = {_breakable(step.latex)}$\\par}}"
+    if formula.latex and part.kind != "again":
+        links.append(Link(formula.latex, len(formula.text)))
+        if len(formula.symbol) + len(formula.text) > LINE:
+            yield f"\n{{\\raggedright\\noindent$\\displaystyle {_symbol(formula)} = {_breakable(formula.latex)}$\\par}}"
             links.clear()
-    links += _worked(step, view)
-    shown = value(step, view)
+    for line in part.lines:
+        worked = line.links if table.shape else line.links[:-1]
+        if worked and fits(table, told := " = ".join(worked)):
+            links += spelled_out(table, line.at, told)
+    shown = value(table, view)
     whole = all(link.relation != CONTINUED for link in shown.links)
     links += [link._replace(latex=f"\\boxed{{{link.latex}}}") if boxed and whole else link for link in shown.links]
     if links:
-        yield _chain(step, links)
-    yield from (remark for remark in (shown.left_out, *map(tex.sentence, findings(step))) if remark)
+        yield _chain(table, links)
+    found = [tex.sentence(note.text) for note in part.all(Note) if note.kind != "silent"]
+    yield from (remark for remark in (shown.left_out, *found) if remark)
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> str:
+    """Marked steps as a table."""
+    lines = [r"\noindent\begin{tabular}{lllp{0.5\linewidth}}", r"step & verdict & marks & mistake and hint \\ \hline"]
+    for verdict in verdicts:
+        short = map(tex.text, (verdict.name, verdict.verdict, verdict.marks))
+        told = r" \newline ".join(map(tex.text, filter(None, (verdict.mistake, verdict.hint))))
+        lines.append(" & ".join([*short, told]) + r" \\")
+    return "\n".join([*lines, r"\end{tabular}"])
+
+
+def _rows(rows: Rows) -> str:
+    """A table of words; the last column is as wide as a line may be."""
+    columns = "".join("r" if i in rows.right else "l" for i in range(len(rows.head) - 1))
+    lines = [" & ".join(map(tex.text, cells)) + r" \\" for cells in (rows.head, *(row.cells for row in rows.rows))]
+    drawn = "\n".join(
+        [rf"\noindent\begin{{tabular}}{{{columns}p{{0.4\linewidth}}}}", lines[0] + r" \hline", *lines[1:]]
+    )
+    return drawn + "\n\\end{tabular}\n"
+
+
+# Exercises
+
+EXERCISES = r"""\documentclass[11pt,a4paper]{article}
+\usepackage[margin=2.2cm]{geometry}
+\usepackage{amsmath}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{1ex}
+\newcommand{\room}[1]{\rule[-1.2ex]{0pt}{4.2ex}\hspace{#1}}
+"""
+WHOLE = Limits(rows=64, columns=64, tables=64)
+TIMES = r" \times "
+WIDE = 8
+"""From so many columns on, the boxes of a printed table are narrow."""
+
+
+def _exercises(part: Part, view: View) -> Iterator[str]:
+    """What is given, or what is to be worked out."""
+    yield rf"\subsection*{{{tex.text(part.heading.text)}}}"
+    for block in part.blocks:
+        if isinstance(block, Part) and block.kind == "exercise":
+            yield from _exercise(block)
+        elif isinstance(block, Part):
+            yield rf"\subsubsection*{{{tex.text(block.heading.text)}}}"
+        elif isinstance(block, Table) and block.shape:
+            yield from _kept_together([f"{_math(block)}, {_sizes(block)}", *_boxes(block)])
+        elif isinstance(block, Table):
+            yield f"{_math(block)} $=$ {tex.text(str(block.value))}\n"
+        else:
+            yield tex.text(block.text)
+
+
+def _exercise(part: Part) -> Iterator[str]:
+    table = part.one(Table)
+    formula = "".join(rf"\quad ${f.symbol_latex} = {f.latex}$" for f in part.all(Formula) if f.latex)
+    told = [rf"\textbf{{{part.heading.number}. {tex.text(part.heading.text)}}}{formula}"]
+    told += [rf"\emph{{{tex.sentence(block.text)}}}" for block in part.all(Paragraph)]
+    if not table.shape:
+        told.append(rf"{tex.text(table.name)} $=$ \underline{{\room{{4cm}}}}")
+    drawn = list(_boxes(table))
+    yield from _kept_together(told + drawn[:1])
+    yield from (part for box in drawn[1:] for part in _kept_together([box]))
+
+
+def _math(table: Table) -> str:
+    return f"${table.symbol_latex}$" if table.symbol_latex else tex.text(table.symbol)
+
+
+def _sizes(table: Table) -> str:
+    parts = (f"{tex.axis(axis)} = {size}" for axis, size in zip(table.axes, table.shape, strict=True))
+    return f"${TIMES.join(parts)}$"
+
+
+def _kept_together(parts: Sequence[str]) -> Iterator[str]:
+    """Paragraphs that no page break parts."""
+    yield "\n" + r"\begin{minipage}{\linewidth}\setlength{\parskip}{1ex}"
+    yield "\n\n".join(parts)
+    yield r"\end{minipage}" + "\n"
+
+
+def _boxes(table: Table) -> Iterator[str]:
+    """Every number of a value in a table with rules, or a box for each."""
+    for matrix in window(table, View(everything=True), WHOLE).matrices if table.shape else ():
+        yield _ruled(table, matrix)
+
+
+def _ruled(table: Table, matrix: Matrix) -> str:
+    """A table with rules, its axes in the corner."""
+    down, across = axes(table)
+    columns = [tex.text(label(table, across, j)) for j in matrix.columns if j is not None]
+    corner = r" $\backslash$ ".join(f"${tex.axis(axis)}$" for axis in (down, across) if axis)
+    lines = [" & ".join([corner, *columns])]
+    width = 1.9 if len(columns) < WIDE else 13 / len(columns) - 0.42
+    room = rf"\room{{{max(width, 0.4):.2g}cm}}"
+    for i, entries in zip(matrix.rows, matrix.entries, strict=True):
+        name = tex.text(label(table, down, i)) if len(table.shape) > 1 and i is not None else ""
+        lines.append(" & ".join([name, *([room] * len(columns) if table.blank else entries)]))
+    body = "\n".join(rf"{line} \\ \hline" for line in lines)
+    place = heading(table, matrix)
+    above = f"{tex.text(place)}\n\n" if place else ""
+    size = r"\small" if len(columns) >= WIDE else ""
+    return rf"{above}{size}\begin{{tabular}}{{|r|{'r|' * len(columns)}}}\hline" + f"\n{body}\n" + r"\end{tabular}"
+
+
+# Chains
 
 
 def _breakable(latex: str) -> str:
@@ -178,40 +348,37 @@ def _breakable(latex: str) -> str:
     return "".join(parts).replace("; ", r";\allowbreak ")
 
 
-def _worked(step: Step, view: View) -> Iterator[Link]:
-    for index, (arithmetic, result) in enumerate(in_the_step(step, view.digits)):
-        line = ending(arithmetic, result) if step.shape else arithmetic
-        if line and fits(step, line):
-            yield from spelled_out(step, (index,) if step.shape else (), line)
-
-
-def _chain(step: Step, links: Sequence[Link]) -> str:
+def _chain(of: Formula | Table, links: Sequence[Link]) -> str:
     """The links behind one another if a line holds them, else below one another."""
-    width = len(step.symbol) + sum(link.width + 3 for link in links)
+    width = len(of.symbol) + sum(link.width + 3 for link in links)
     if width <= LINE and not any(link.below for link in links):
-        return _display(" ".join([_symbol(step), *(f"{link.relation} {link.latex}" for link in links)]))
-    return "\\begin{align*}\n  " + " \\\\\n  ".join(_equations(step, links)) + "\n\\end{align*}"
+        return _display(" ".join([_symbol(of), *(f"{link.relation} {link.latex}" for link in links)]))
+    return "\\begin{align*}\n  " + " \\\\\n  ".join(_equations(of, links)) + "\n\\end{align*}"
 
 
-def _equations(step: Step, links: Sequence[Link]) -> list[str]:
+def _equations(of: Formula | Table, links: Sequence[Link]) -> list[str]:
     """The links, aligned; the step's name stands before the first, and wherever a part of it is spoken of."""
     lines, continued = [], False
     for link in links:
-        left = "" if link.relation == CONTINUED or (continued and not link.below) else _named(step, link)
+        left = "" if link.relation == CONTINUED or (continued and not link.below) else _named(of, link)
         lines.append(f"{left} &{link.relation} {link.latex}".strip())
         continued = not link.below and link.relation != CONTINUED
     return lines
 
 
-def _symbol(step: Step) -> str:
-    return step.symbol_latex or rf"\text{{{tex.text(step.symbol)}}}"
+def _symbol(of: Formula | Table) -> str:
+    return of.symbol_latex or rf"\text{{{tex.text(of.symbol)}}}"
 
 
-def _named(step: Step, link: Link) -> str:
-    return f"{{{_symbol(step)}}}_{{{link.below}}}" if link.below else _symbol(step)
+def _named(of: Formula | Table, link: Link) -> str:
+    return f"{{{_symbol(of)}}}_{{{link.below}}}" if link.below else _symbol(of)
 
 
-def _shape(step: Step) -> str:
+def _shape(table: Table) -> str:
     r"""` ($n \times m = 2 \times 3$)`."""
-    axes, lengths = r" \times ".join(map(tex.axis, step.axes)), r" \times ".join(map(str, step.shape))
-    return f" (${axes} = {lengths}$)" if step.shape else ""
+    names, lengths = r" \times ".join(map(tex.axis, table.axes)), r" \times ".join(map(str, table.shape))
+    return f" (${names} = {lengths}$)" if table.shape else ""
+
+
+PARTS = {"given": _given, "steps": _steps, "result": _steps, "cells": _cells, "exercises": _exercises}
+"""Kind of part → what writes it; any other is a section."""

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
-from attncalc.render import cells
+from attncalc.common.text import visible
 from attncalc.render.glyphs import to_ascii
-from attncalc.render.parts import (
-    Item,
-    divided,
-    findings,
-    inline,
-    lessons,
-    operand_steps,
-    options,
-    outcome,
-    sizes,
-    summary,
+from attncalc.render.page import (
+    Arithmetic,
+    Formula,
+    Heading,
+    Note,
+    Page,
+    Paragraph,
+    Part,
+    Point,
+    Points,
+    Rows,
+    Table,
+    Verdict,
 )
-from attncalc.render.view import View, as_read, asked_for
-from attncalc.render.window import GAP, Limits, Table, heading, label, window
-from attncalc.render.worked import ending, in_the_step
-from attncalc.text import visible
-from attncalc.trace import Given, Step, Trace
+from attncalc.render.view import View
+from attncalc.render.window import GAP, Limits, Matrix, axes, heading, label, number, window
 
 LIMITS = Limits(columns=20)
+EXERCISE = Limits(rows=64, columns=64, tables=64)
+ROOM = "&emsp;" * 3
+"""What makes an empty cell wide enough to write in."""
+BLANK = r"\_"
 BAR = r"\|"  # a bar inside a cell, which would else end it
 WORDS = re.compile(r"[^\W_]+(?:[ '’-][^\W_]+)*")  # letters and digits, in which no sign acts
 SIGNS = re.compile(r"^[-+=]|[\\`*\[\]<>~$&|#@]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.")
@@ -41,15 +45,9 @@ MATH = (  # what Markdown would act on before the formula is read as one
 )
 
 
-def page(trace: Trace, view: View) -> str:
-    """The trace as a document; with `quiet` or `get` one value alone."""
-    if view.cells:
-        blocks = _cells(trace, view)
-    elif view.bare:
-        blocks = _value(as_read(asked_for(trace, view))._replace(arithmetic=None), view)
-    else:
-        blocks = _whole(trace, view)
-    text = "\n\n".join(blocks) + "\n"
+def write(page: Page, view: View) -> str:
+    """The page as a document; of a value alone, that."""
+    text = "\n\n".join(_blocks(page.blocks, view)) + "\n"
     return text if view.unicode else to_ascii(text)
 
 
@@ -78,120 +76,206 @@ def math(latex: str) -> str:
     return f"${latex}$"
 
 
-# The page's parts
+# Blocks
 
 
-def _whole(trace: Trace, view: View) -> Iterator[str]:
-    steps, result = divided(trace, view)
-    yield f"# {plain(trace.calculation)}"
-    yield plain(trace.summary)
-    yield from (f"> {plain(note)}" for note in trace.notes)
-    yield from (f"> **Warning:** {plain(warning)}" for warning in trace.warnings)
-    yield from _given(trace, view)
-    yield from _items("", steps, view)
-    if result:
-        yield "---"
-        yield from _items("Result", result, view)
-    for title, texts in lessons(trace):
-        yield f"## {title}"
-        yield "\n".join(f"- {plain(text)}" for text in texts)
+def _blocks(blocks: Sequence[Any], view: View) -> Iterator[str]:
+    for kind, run in groupby(blocks, key=type):
+        if kind is Verdict:
+            yield _verdicts(list(run))
+            continue
+        for block in run:
+            yield from _block(block, view)
 
 
-def _cells(trace: Trace, view: View) -> Iterator[str]:
-    """The entries that are asked for, under their steps' formulas."""
-    for step, entries in groupby(cells.lines(trace, view), key=lambda line: line.step):
-        yield f"### {plain(step.key)}"
-        if step.latex:
-            yield _formula(step)
-        yield "\n".join(f"- `{visible(line.text)}`" for line in entries)
+def _block(block: Any, view: View) -> Iterator[str]:
+    if isinstance(block, Heading):
+        yield f"# {plain(block.text)}"
+    elif isinstance(block, Paragraph):
+        yield _paragraph(block)
+    elif isinstance(block, Note):
+        warned = "**Warning:** " if block.kind == "warning" else ""
+        yield f"> {warned}{plain(block.text)}"
+    elif isinstance(block, Rows):
+        yield _rows(block)
+    elif isinstance(block, Points):
+        yield "\n".join(_point(point, bool(block.room)) for point in block.points)
+    elif isinstance(block, Table):
+        yield from _value(block, [], view)
+    elif isinstance(block, Part):
+        yield from PARTS.get(block.kind, _section)(block, view)
 
 
-def _given(trace: Trace, view: View) -> Iterator[str]:
-    steps = operand_steps(trace)
-    facts = [_operand(step, trace.inputs[name]) for name, step in steps.items()]
-    facts += [f"- {plain(words)}" for words in options(trace)]
+def _paragraph(block: Paragraph) -> str:
+    if block.kind == "code":
+        return f"`{block.text}`"
+    if block.kind == "blank":
+        return f"{plain(block.text)}: {BLANK * 20}"
+    mark = {"why": "*", "remark": "*", "sound": "**", "wrong": "**"}.get(block.kind, "")
+    return f"{mark}{plain(block.text)}{mark}"
+
+
+def _given(part: Part, view: View) -> Iterator[str]:
+    tables = list(part.all(Table))
+    facts = [*map(_operand, tables), *(f"- {plain(note.text)}" for note in part.all(Note))]
     if facts:
         yield "## Given"
         yield "\n".join(facts)
-    for name, step in steps.items():
-        if not inline(trace.inputs[name]):
-            yield f"{_symbol(step)}:"
-            yield from _value(step, view)
+    for table in tables:
+        if not table.typed:
+            yield f"{_symbol(table)}:"
+            yield from _value(table, [], view)
 
 
-def _operand(step: Step, operand: Given) -> str:
+def _operand(table: Table) -> str:
     """`- $Q$ from q.json, n=2 × d_k=3: 1 0 1; 0 1 1`."""
-    parts = [_symbol(step) + (f" from {code(operand.source)}" if operand.source else "")]
-    parts += [sizes(step)] if step.shape else []
-    parts += [code(operand.note)] if operand.note else []
-    values = inline(operand)
-    return f"- {', '.join(parts)}" + (f": `{values}`" if values else "")
+    parts = [_symbol(table) + (f" from {code(table.source)}" if table.source else "")]
+    parts += [table.sizes] if table.shape else []
+    parts += [code(table.note)] if table.note else []
+    return f"- {', '.join(parts)}" + (f": `{table.typed}`" if table.typed else "")
 
 
-def _symbol(step: Step) -> str:
-    return math(step.symbol_latex) if step.symbol_latex else code(step.symbol)
+def _symbol(table: Table) -> str:
+    return math(table.symbol_latex) if table.symbol_latex else code(table.symbol)
 
 
-def _items(title: str, items: list[Item], view: View) -> Iterator[str]:
-    group = None
-    for item in items:
-        if item.step.group != group:
-            group = item.step.group
-            yield f"## {plain(': '.join(filter(None, (title, group))) or 'Steps')}"
-        yield from _step(item, view)
+def _steps(part: Part, view: View) -> Iterator[str]:
+    title = "Result" if part.kind == "result" else ""
+    yield from ["---"] if title else []
+    for group in part.all(Part):
+        yield f"## {plain(': '.join(filter(None, (title, group.heading.text))) or part.heading.text)}"
+        for step in group.all(Part):
+            yield from _step(step, view)
 
 
-def _step(item: Item, view: View) -> Iterator[str]:
-    step = item.step
-    yield "### " + (f"{item.number}. " if item.number else "") + plain(step.name)
-    if not item.again:
-        if step.latex:
-            yield _formula(step)
-        if step.why:
-            yield f"*{plain(step.why)}*"
-        yield from map(plain, item.about)
-    yield from _value(step, view)
-    yield from map(plain, findings(step))
+def _step(part: Part, view: View) -> Iterator[str]:
+    yield "### " + (f"{part.heading.number}. " if part.heading.number else "") + plain(part.heading.text)
+    for block in part.blocks if part.kind == "step" else ():
+        if isinstance(block, Formula):
+            yield from _formula(block)
+        elif isinstance(block, Paragraph):
+            yield from _block(block, view)
+    lines = part.lines
+    for table in part.all(Table):
+        yield from _value(table, lines, view)
+    yield from (plain(note.text) for note in part.all(Note) if note.kind != "silent")
 
 
-def _formula(step: Step) -> str:
+def _formula(formula: Formula) -> Iterator[str]:
     """`$\\text{scores} = Q K^\\top$ = [2×3]·[2×3]ᵀ → [2×2]`, the sizes as code."""
-    chain = math(f"{step.symbol_latex} = {step.latex}")
-    chain += f" = `{step.sizes}`" if step.sizes else ""
-    return chain + (f" → `{comes_out}`" if (comes_out := outcome(step)) else "")
+    if formula.latex:
+        chain = math(f"{formula.symbol_latex} = {formula.latex}") + (f" = `{formula.sizes}`" if formula.sizes else "")
+        yield chain + (f" → `{formula.outcome}`" if formula.outcome else "")
+
+
+def _cells(part: Part, view: View) -> Iterator[str]:
+    """Entries that are worked out, under their step's formula."""
+    yield f"### {plain(part.heading.text)}"
+    for formula in part.all(Formula):
+        yield from _formula(formula)
+    for arithmetic in part.all(Arithmetic):
+        yield "\n".join(f"- `{visible(line.text)}`" for line in arithmetic.lines)
+
+
+def _section(part: Part, view: View) -> Iterator[str]:
+    yield f"## {plain(part.heading.text)}"
+    for table in part.all(Table):
+        part = part._replace(blocks=(*part.blocks[:-1], Paragraph(f"{table.name}:"), table))
+    yield from _blocks(part.blocks, view)
+
+
+def _point(point: Point, named: bool) -> str:
+    """`- `q [n, d_k]`: the queries`."""
+    if point.value:
+        return f"- {plain(point.text)}: {code(point.value)}"
+    said = math(point.latex) if point.latex else code(point.text) if named else plain(point.text)
+    mark = point.mark if point.mark[:1].isdigit() else "- "
+    return mark + ": ".join(filter(None, (said, plain(point.words))))
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> str:
+    """Marked steps as a table."""
+    lines = ["| step | verdict | marks | mistake | hint |", "|---|---|---|---|---|"]
+    for verdict in verdicts:
+        told = map(plain, (verdict.verdict, verdict.marks, verdict.mistake, verdict.hint))
+        lines.append(f"| {' | '.join([code(verdict.name), *told])} |")
+    return "\n".join(lines)
+
+
+def _rows(rows: Rows) -> str:
+    """A table of words."""
+
+    def drawn(cells: Sequence[str]) -> str:
+        return f"| {' | '.join((code if i in rows.code else plain)(cell) for i, cell in enumerate(cells))} |"
+
+    rule = "".join("|--:" if i in rows.right else "|---" for i in range(len(rows.head)))
+    return "\n".join([drawn(rows.head), f"{rule}|", *(drawn(row.cells) for row in rows.rows)])
+
+
+# Exercises
+
+
+def _exercises(part: Part, view: View) -> Iterator[str]:
+    """What is given, or what is to be worked out."""
+    yield f"## {plain(part.heading.text)}"
+    for block in part.blocks:
+        if isinstance(block, Part):
+            yield from _exercise(block) if block.kind == "exercise" else [f"### {plain(block.heading.text)}"]
+        elif isinstance(block, Table):
+            yield f"{_symbol(block)}, {plain(block.sizes)}" if block.shape else f"{_symbol(block)} = `{block.value}`"
+            yield from _boxes(block)
+        else:
+            yield plain(block.text)
+
+
+def _exercise(part: Part) -> Iterator[str]:
+    table = part.one(Table)
+    formula = "".join(f": {math(f'{f.symbol_latex} = {f.latex}')}" for f in part.all(Formula) if f.latex)
+    yield f"**{part.heading.number}. {plain(part.heading.text)}**{formula}"
+    yield from (f"*{plain(block.text)}*" for block in part.all(Paragraph))
+    if not table.shape:
+        yield f"{plain(table.name)} = {ROOM}{BLANK * 11}"
+    yield from _boxes(table)
+
+
+def _boxes(table: Table) -> Iterator[str]:
+    """Every number of a value, or a box for each."""
+    for matrix in window(table, View(everything=True), EXERCISE).matrices if table.shape else ():
+        place = heading(table, matrix)
+        yield from [plain(place)] if place and table.blank else []
+        yield _matrix(table, matrix)
 
 
 # A value
 
 
-def _value(step: Step, view: View) -> Iterator[str]:
-    if not step.can_be_shown:
-        yield plain(summary(step))
+def _value(table: Table, lines: Sequence[Any], view: View) -> Iterator[str]:
+    if not table.can_be_shown:
+        yield plain(table.instead)
         return
-    worked = in_the_step(step, view.digits)
-    if not step.shape:
-        arithmetic, value = worked[0] if worked else ("", window(step, view, LIMITS).tables[0].entries[0][0])
-        yield "".join([code(step.name), f" = `{arithmetic}`" if arithmetic else "", f" = **{_entry(value)}**"])
+    if not table.shape:
+        *worked, value = lines[0].links if lines else (number(table, view),)
+        yield "".join([code(table.name), *(f" = `{each}`" for each in worked), f" = **{_entry(value)}**"])
         return
-    if worked:
-        yield "\n".join(f"- `{step.name}[{i}] = {ending(how, value)}`" for i, (how, value) in enumerate(worked))
-    shown = window(step, view, LIMITS)
-    for table in shown.tables:
-        if place := heading(step, table):
+    if lines:
+        yield "\n".join(f"- `{line.text}`" for line in lines)
+    shown = window(table, view, LIMITS)
+    for matrix in shown.matrices:
+        if place := heading(table, matrix):
             yield f"{code(place)}:"
-        yield _table(step, table)
+        yield _matrix(table, matrix)
     if shown.left_out:
         yield f"{GAP} {shown.left_out} (`--all` shows them)"
 
 
-def _table(step: Step, table: Table) -> str:
-    row_axis, column_axis = ("", "", *step.axes)[-2:]
-    is_row = len(step.shape) == 1
-    corner = column_axis if is_row else f"{row_axis} ╲ {column_axis}"
-    drawn = [[corner, *(_name(step, column_axis, j) for j in table.columns)], ["--:"] * (len(table.columns) + 1)]
-    for i, entries in zip(table.rows, table.entries, strict=True):
-        name = "" if is_row else _name(step, row_axis, i)
-        drawn.append([name and f"**{name}**", *map(_entry, entries)])
+def _matrix(table: Table, matrix: Matrix) -> str:
+    down, across = axes(table)
+    is_row = len(table.shape) == 1
+    corner = across if is_row else f"{down} ╲ {across}"
+    drawn = [[corner, *(_name(table, across, j) for j in matrix.columns)], ["--:"] * (len(matrix.columns) + 1)]
+    for i, entries in zip(matrix.rows, matrix.entries, strict=True):
+        name = "" if is_row else _name(table, down, i)
+        drawn.append([name and f"**{name}**", *([ROOM] * len(entries) if table.blank else map(_entry, entries))])
     return "\n".join(f"| {' | '.join(cell.replace('|', BAR) for cell in line)} |" for line in drawn)
 
 
@@ -200,6 +284,10 @@ def _entry(text: str) -> str:
     return code(text) if SIGNS.search(text[1:]) else text
 
 
-def _name(step: Step, axis: str, index: int | None) -> str:
+def _name(table: Table, axis: str, index: int | None) -> str:
     """The heading of a row or a column: its label, or its index."""
-    return GAP if index is None else code(label(step, axis, index))
+    return GAP if index is None else code(label(table, axis, index))
+
+
+PARTS = {"given": _given, "steps": _steps, "result": _steps, "cells": _cells, "exercises": _exercises}
+"""Kind of part → what writes it; any other is a section."""

@@ -1,17 +1,86 @@
-"""A value as LaTeX matrices that fit a line; with labels beside and above them where the axes have some."""
+"""A value as LaTeX: matrices that fit a line, with labels beside and above them; an entry's arithmetic in lines."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from attncalc.numbers import parted
+from attncalc.record.numbers import parted
 from attncalc.render import tex
-from attncalc.render.links import LINE, Link, spelled_out
-from attncalc.render.parts import summary
+from attncalc.render.page import Formula, Place, Table
 from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, Table, heading, is_words, label, window
-from attncalc.trace import Step
+from attncalc.render.window import GAP, Limits, Matrix, axes, heading, label, located, window
+
+LINE = 72  # characters of mathematics that stand side by side on a page
+CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line
+SIZES = {"": 6, "small": 15, "footnotesize": 26, "scriptsize": 38}  # how many more characters a line holds
+
+
+class Link(NamedTuple):
+    """What stands behind an equals sign, and about how many characters wide it is."""
+
+    latex: str
+    width: int
+    relation: str = "="
+    below: str = ""  # the place along a stack or a list: it is but a part of the value
+
+
+def spelled_out(of: Formula | Table, at: Place, line: str) -> Iterator[Link]:
+    """An entry's arithmetic and its value, in as many lines as they take."""
+    room = LINE - len(of.symbol)
+    first, *further = _lines(line, room)
+    yield Link(_set(first, room), _width(first), below=",".join(map(str, at)))
+    yield from (Link(f"{{}}{_set(rest, room)}", LINE, CONTINUED) for rest in further)
+
+
+def fits(of: Formula | Table, line: str) -> bool:
+    """Whether lines of a page hold an entry's arithmetic, be it in small letters: a root, say, is not broken."""
+    room = LINE - len(of.symbol)
+    return all(_width(part) <= room + SIZES["scriptsize"] for part in _lines(line, room))
+
+
+def _width(line: str) -> int:
+    """About how many characters wide a line is set: ×s have room around them, and 1e-9 becomes 1×10⁻⁹."""
+    return len(line) + line.count("×") + 2 * len(re.findall(r"\de-?\d", line))
+
+
+def _lines(arithmetic: str, room: int) -> list[str]:
+    """The arithmetic, broken between its terms where it is wider than the room: inside brackets if it must be."""
+    lines = [arithmetic]
+    for deepest in range(4):
+        if all(_width(line) <= room for line in lines):
+            break
+        lines = [""]
+        for term in _terms(arithmetic, deepest):
+            if lines[-1] and _width(lines[-1] + term) > room:
+                lines.append("")
+            lines[-1] += term
+    return lines
+
+
+def _terms(arithmetic: str, deepest: int) -> Iterator[str]:
+    """The pieces from each +, − or = to the next; those in more brackets than that, and under roots, stay together."""
+    depths, start = [0], 0
+    for i, character in enumerate(arithmetic):
+        if character == "(":
+            depths.append(depths[-1] + (1 if i == 0 or arithmetic[i - 1] not in "√^" else 100))
+        elif character == ")" and len(depths) > 1:
+            depths.pop()
+        elif depths[-1] <= deepest and arithmetic[i : i + 3] in (" + ", " − ", " - ", " = "):
+            yield arithmetic[start:i]
+            start = i
+    yield arithmetic[start:]
+
+
+def _set(line: str, room: int) -> str:
+    """A line of arithmetic, smaller where it is wider than the room as it is."""
+    latex = tex.arithmetic(line)
+    size = next((size for size, more in SIZES.items() if _width(line) <= room + more), "scriptsize")
+    return f"\\text{{\\{size}${latex}$}}" if size else latex
+
+
+# Matrices
 
 LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have
 FEWEST_COLUMNS = 4
@@ -24,23 +93,23 @@ class Value(NamedTuple):
     left_out: str = ""
 
 
-def value(step: Step, view: View) -> Value:
-    """The step's value: a number, a matrix, the matrices of a stack; entry by entry where these are too wide."""
-    if not step.can_be_shown:
-        return Value([], tex.text(summary(step)))
-    shown = window(step, view, LIMITS)
+def value(table: Table, view: View) -> Value:
+    """A number, a matrix, the matrices of a stack; entry by entry where these are too wide."""
+    if not table.can_be_shown:
+        return Value([], tex.text(table.instead))
+    shown = window(table, view, LIMITS)
     if view.everything:
-        blocks = [block for table in shown.tables for block in _blocks(table)]
-        links = _links(step, blocks, by_index=len(blocks) > len(shown.tables))
+        blocks = [block for matrix in shown.matrices for block in _blocks(matrix)]
+        links = _links(table, blocks, by_index=len(blocks) > len(shown.matrices))
     else:
-        links = _links(step, shown.tables)
+        links = _links(table, shown.matrices)
         for most in range(LIMITS.columns - 1, FEWEST_COLUMNS - 1, -1):
             if _fit(links):
                 break
-            shown = window(step, view, LIMITS._replace(columns=most))
-            links = _links(step, shown.tables)
+            shown = window(table, view, LIMITS._replace(columns=most))
+            links = _links(table, shown.matrices)
     if not _fit(links):
-        links = list(_listed(step, shown.tables))
+        links = list(_listed(table, shown.matrices))
     return Value(links, tex.text(f"{GAP} {shown.left_out} (--all shows them)") if shown.left_out else "")
 
 
@@ -48,72 +117,72 @@ def _fit(links: Iterable[Link]) -> bool:
     return all(link.width <= LINE for link in links)
 
 
-def _blocks(table: Table) -> Iterator[Table]:
-    """A table in pieces that each fit a page."""
-    widths = [max(map(_width, column)) + 2 for column in zip(*table.entries, strict=True)]
+def _blocks(matrix: Matrix) -> Iterator[Matrix]:
+    """A matrix in pieces that each fit a page."""
+    widths = [max(map(_set_width, column)) + 2 for column in zip(*matrix.entries, strict=True)]
     first = 0
     for last in range(1, len(widths) + 1):
         block = widths[first : last + 1]
         if last == len(widths) or len(block) > LIMITS.columns or sum(block) > LINE - 8:
-            for top in range(0, len(table.rows), LIMITS.rows):
+            for top in range(0, len(matrix.rows), LIMITS.rows):
                 rows = slice(top, top + LIMITS.rows)
-                entries = tuple(line[first:last] for line in table.entries[rows])
-                yield Table(table.at, table.rows[rows], table.columns[first:last], entries)
+                entries = tuple(line[first:last] for line in matrix.entries[rows])
+                yield Matrix(matrix.at, matrix.rows[rows], matrix.columns[first:last], entries)
             first = last
 
 
-def _links(step: Step, tables: Sequence[Table], *, by_index: bool = False) -> list[Link]:
+def _links(table: Table, matrices: Sequence[Matrix], *, by_index: bool = False) -> list[Link]:
     """The matrices; for an exact one that has decimals, these as a further link."""
     links = []
-    for table in tables:
-        parts = [list(map(parted, line)) for line in table.entries]
+    for matrix in matrices:
+        parts = [list(map(parted, line)) for line in matrix.entries]
         exact = [[entry for entry, _, _ in line] for line in parts]
-        links.append(_matrix(step, table, exact, by_index=by_index))
+        links.append(_matrix(table, matrix, exact, by_index=by_index))
         signs = {sign for line in parts for _, sign, _ in line} - {""}
         if signs:
             decimal = [[decimals or entry for entry, _, decimals in line] for line in parts]
-            beside = _matrix(step, table, decimal, by_index=by_index, decimal=True)
+            beside = _matrix(table, matrix, decimal, by_index=by_index, decimal=True)
             links.append(beside._replace(relation="=" if signs == {" = "} else r"\approx", below=""))
     return links
 
 
 def _matrix(
-    step: Step, table: Table, entries: Sequence[Sequence[str]], *, by_index: bool, decimal: bool = False
+    table: Table, matrix: Matrix, entries: Sequence[Sequence[str]], *, by_index: bool, decimal: bool = False
 ) -> Link:
     """A number, or a matrix: by itself, or framed by labels (by indices where it is a part of a larger one)."""
     cells = [
-        [_cell(step, table, i, j, entry, decimal=decimal) for j, entry in zip(table.columns, line, strict=True)]
-        for i, line in zip(table.rows, entries, strict=True)
+        [_cell(table, matrix, i, j, entry, decimal=decimal) for j, entry in zip(matrix.columns, line, strict=True)]
+        for i, line in zip(matrix.rows, entries, strict=True)
     ]
-    if not step.shape:
+    if not table.shape:
         return Link(cells[0][0], len(entries[0][0]))
-    rows, columns = ("", "", *step.axes)[-2:]
-    above = _names(step, columns, table.columns, by_index=by_index)
-    beside = _names(step, rows, table.rows, by_index=by_index) if len(step.shape) > 1 else []
-    widths = [max(map(_width, column)) + 2 for column in zip(*entries, *([above] if above else []), strict=True)]
+    rows, columns = axes(table)
+    above = _names(table, columns, matrix.columns, by_index=by_index)
+    beside = _names(table, rows, matrix.rows, by_index=by_index) if len(table.shape) > 1 else []
+    widths = [max(map(_set_width, column)) + 2 for column in zip(*entries, *([above] if above else []), strict=True)]
     width = sum(widths) + max(map(len, beside), default=0)
-    place = heading(step, table)
+    place = heading(table, matrix)
     return Link(_drawn(cells, above, beside), width, below=rf"\text{{{tex.text(place)}}}" if place else "")
 
 
-def _width(entry: str) -> int:
+def _set_width(entry: str) -> int:
     return len(entry) + 4 * ("e-" in entry or "e+" in entry)  # it is spelled ×10^…
 
 
-def _names(step: Step, axis: str, indices: Sequence[int | None], *, by_index: bool) -> list[str]:
+def _names(table: Table, axis: str, indices: Sequence[int | None], *, by_index: bool) -> list[str]:
     """What stands beside rows or above columns: labels, or indices if those are wanted; nothing else."""
-    if not by_index and axis not in step.labels:
+    if not by_index and axis not in table.labels:
         return []
-    return [GAP if index is None else label(step, axis, index) for index in indices]
+    return [GAP if index is None else label(table, axis, index) for index in indices]
 
 
-def _cell(step: Step, table: Table, i: int | None, j: int | None, entry: str, *, decimal: bool) -> str:
+def _cell(table: Table, matrix: Matrix, i: int | None, j: int | None, entry: str, *, decimal: bool) -> str:
     if i is None or j is None:
         return r"\cdots" if i is not None else r"\vdots" if j is not None else r"\ddots"
-    if step.names or is_words(step):
+    if table.names or table.is_words:
         return rf"\text{{{tex.text(entry)}}}"
-    if step.value is not None and step.value.dtype == object and not decimal:
-        return tex.exact(step.value[(*table.at, i, j)[-step.value.ndim :] if step.value.ndim else ()])
+    if table.value is not None and table.value.dtype == object and not decimal:
+        return tex.exact(table.value[(*matrix.at, i, j)[-table.value.ndim :] if table.value.ndim else ()])
     return tex.arithmetic(entry)
 
 
@@ -135,17 +204,15 @@ def _name(name: str) -> str:
     return r"\cdots" if name == GAP else rf"\text{{{tex.text(name)}}}"
 
 
-def _listed(step: Step, tables: Iterable[Table]) -> Iterator[Link]:
+def _listed(table: Table, matrices: Iterable[Matrix]) -> Iterator[Link]:
     """Every entry by itself."""
-    for table in tables:
-        for i, line in zip(table.rows, table.entries, strict=True):
-            for j, text in zip(table.columns, line, strict=True):
-                if i is not None and j is not None:
-                    exact, sign, decimals = parted(text)
-                    at = (*table.at, i, j)[-len(step.shape) :] if step.shape else ()
-                    if len(text) > LINE and step.value is not None and step.value.dtype == object:
-                        yield from spelled_out(step, at, text)
-                        continue
-                    spelled = _cell(step, table, i, j, exact, decimal=False)
-                    told = f"{spelled} {tex.arithmetic(sign + decimals)}" if sign else spelled
-                    yield Link(told, len(text), below=",".join(map(str, at)))
+    for matrix in matrices:
+        for at, text in located(table, matrix):
+            exact, sign, decimals = parted(text)
+            if len(text) > LINE and table.value is not None and table.value.dtype == object:
+                yield from spelled_out(table, at, text)
+                continue
+            i, j = (0, 0, *at)[-2:]
+            spelled = _cell(table, matrix, i, j, exact, decimal=False)
+            told = f"{spelled} {tex.arithmetic(sign + decimals)}" if sign else spelled
+            yield Link(told, len(text), below=",".join(map(str, at)))

@@ -2,38 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from attncalc.arrays import Array
-from attncalc.digits import numeric, shortest, widened
-from attncalc.numbers import texts
+from attncalc.common.arrays import Array
+from attncalc.common.text import amount
+from attncalc.record.digits import numeric, shortest, widened
+from attncalc.record.numbers import texts
 from attncalc.render.glyphs import to_words
-from attncalc.render.parts import findings, lessons, options, summary
-from attncalc.render.view import View, asked_for, beside, shown, value_of
-from attncalc.render.worked import ending, in_the_step
-from attncalc.trace import Step, Trace
+from attncalc.render.page import (
+    Arithmetic,
+    Formula,
+    Heading,
+    Note,
+    Page,
+    Paragraph,
+    Part,
+    Points,
+    Rows,
+    Table,
+    Verdict,
+)
+from attncalc.render.view import View
 
 
-def page(trace: Trace, view: View) -> str:
-    """Each step as lines that can be read out, then its rows; with `quiet` or `get` the rows of one value alone."""
-    if view.bare:
-        return _lines(rows(value_of(asked_for(trace, view)), view.digits), view)
-    blocks = [_head(trace)]
-    told = trace.lesson.steps if trace.lesson else {}
-    blocks += [
-        _step(f"step {number}: {step.key}", step, view, told.get(step.key, ())) for number, step in shown(trace, view)
-    ]
-    blocks += [_step(f"output: {step.key}", step, view) for step in beside(trace, view)]
-    if not view.show:
-        blocks.append([f"result: {trace.outputs[0].key}", *rows(trace.result, view.digits)])
-    blocks += [[f"{title}:", *texts] for title, texts in lessons(trace)]
-    return "\n".join(_lines(block, view) for block in blocks)
+def write(page: Page, view: View) -> str:
+    """The page as lines that can be read out; of a value alone its rows."""
+    lines = [(line,) if isinstance(line, str) else line for line in _lines(page, view)]
+    return "".join("\t".join(map(view.spell, line)) + "\n" for line in lines)
 
 
-def _lines(lines: Iterable[str], view: View) -> str:
-    return "".join(f"{view.spell(line)}\n" for line in lines)
+def _lines(page: Page, view: View) -> Iterator[str | Sequence[str]]:
+    if page.values:
+        yield from _values(page.blocks, view)
+        return
+    for number, block in enumerate(page.blocks):
+        if isinstance(block, Heading | Paragraph):
+            yield block.text
+        elif isinstance(block, Verdict):
+            yield from _verdict(block)
+        elif isinstance(block, Rows):
+            yield from _rows(block)
+        elif isinstance(block, Part):
+            yield from _part(block, view, first=not number)
+
+
+def _part(part: Part, view: View, *, first: bool) -> Iterator[str | Sequence[str]]:
+    steps = part.steps
+    if part.kind == "given":
+        yield from map(_operand, part.all(Table))
+        yield from (note.text for note in part.all(Note))
+    elif part.kind in ("steps", "result"):
+        for step in steps:
+            yield from _step(step, view) if step.kind == "step" else []
+        if part.kind == "result" and not view.show:
+            yield from ["", f"result: {steps[0].heading.key}", *_values(steps[0].blocks, view)]
+    elif part.kind == "cells":
+        yield from [] if first else [""]
+        yield from _cells(part, first=first)
+    else:
+        yield from _section(part, view)
+
+
+def _operand(table: Table) -> str:
+    source = f" from {table.source}" if table.source else ""
+    note = f", {table.note}" if table.note else ""
+    return f"{table.name}{source}: {table.value if table.is_words else _sizes(table)}{note}"
+
+
+def _step(part: Part, view: View) -> Iterator[str]:
+    name = part.heading.key
+    yield from ["", f"step {part.heading.number}: {name}" if part.heading.number else f"output: {name}"]
+    table = part.one(Table)
+    for block in part.blocks:
+        if isinstance(block, Formula):
+            words = to_words(block.text)
+            yield from [f"formula: {block.text}"] if block.text or part.kind == "step" else []
+            yield from [f"in words: {words}"] if words != block.text else []
+            yield from [f"shape: {_sizes(table)}"] if table.shape else []
+        elif isinstance(block, Paragraph):
+            yield f"why: {block.text}" if block.kind == "why" else block.text
+    yield from (f"{axis}: {', '.join(labels)}" for axis, labels in table.labels.items())
+    lines = part.lines
+    yield from (f"worked out: {' = '.join(line.links)}" for line in lines)
+    yield from (note.text for note in part.all(Note) if note.kind != "silent")
+    if table.names and table.full is not None:
+        yield f"stands for: {', '.join(table.names[int(i)] for i in table.full.ravel())}"
+    yield from _values(part.blocks, view)
+
+
+def _cells(part: Part, *, first: bool) -> Iterator[str]:
+    """The arithmetic of entries, below their step's formula; the first says whence indices count."""
+    formula = part.one(Formula)
+    why = part.one(Paragraph)
+    arithmetic = part.one(Arithmetic)
+    counted = " (indices from 0)" if first and arithmetic.lines[0].at else ""
+    yield f"{part.heading.text} = {formula.text}"
+    yield f"{why.text}{counted}".strip()
+    yield from (line.text for line in arithmetic.lines)
+
+
+def _section(part: Part, view: View) -> Iterator[str | Sequence[str]]:
+    """A heading and what is said there; of a list that programs read, the list alone."""
+    points = [point for block in part.all(Points) for point in block.points]
+    if any(point.fields for point in points):
+        yield from (point.fields for point in points)
+        return
+    yield from ["", part.heading.text]
+    for block in part.blocks:
+        if isinstance(block, Paragraph):
+            yield block.text
+        elif isinstance(block, Points):
+            for point in block.points:
+                words = to_words(point.text) if point.latex else point.text
+                yield point.mark.removeprefix("· ") + point.text + (f": {point.value}" if point.value else "")
+                yield from [f"in words: {words}"] if words != point.text else []
+                yield from [point.words] if point.words else []
+        elif isinstance(block, Table):
+            yield from [f"result: {block.name}", *_values([block], view)]
+        elif isinstance(block, Verdict):
+            yield from _verdict(block)
+        elif isinstance(block, Rows):
+            yield from _rows(block)
+        elif isinstance(block, Part) and block.kind == "exercise":
+            yield from _step(block, view)
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    yield f"step: {verdict.name}"
+    reached, _, out_of = verdict.marks.partition(" of ")
+    yield f"verdict: {verdict.verdict}, {reached} of {amount(out_of, 'mark')}"
+    told = {
+        "mistake": verdict.mistake,
+        "hint": verdict.hint,
+        "wrong entries": verdict.wrong,
+        "would tell apart": verdict.apart,
+        "revealed": verdict.revealed,
+    }
+    yield from (f"{name}: {words}" for name, words in told.items() if words)
+
+
+def _rows(rows: Rows) -> Iterator[str]:
+    """A row a line, each cell behind the name of its column."""
+    for row in rows.rows:
+        named = (f"{name}: {cell}" if name else cell for name, cell in zip(rows.head, row.cells, strict=True) if cell)
+        yield "; ".join(named)
+
+
+# Values
+
+
+def _values(blocks: Sequence[Any], view: View) -> Iterator[str]:
+    for table in (block for block in blocks if isinstance(block, Table)):
+        if not table.blank:
+            yield from [table.instead] if table.full is None else rows(table.full, view.digits)
 
 
 def rows(value: Array, digits: int | None = None) -> Iterator[str]:
@@ -64,35 +188,8 @@ def entries(value: Array, digits: int | None) -> Array:
     return result
 
 
-def _head(trace: Trace) -> list[str]:
-    lines = [trace.calculation, trace.summary]
-    for name, operand in trace.inputs.items():
-        source = f" from {operand.source}" if operand.source else ""
-        note = f", {operand.note}" if operand.note else ""
-        formula = operand.value.dtype.kind == "U"
-        what = str(operand.value) if formula else _sizes(operand.axes, operand.value.shape)
-        lines.append(f"{name}{source}: {what}{note}")
-    return [*lines, *options(trace)]
-
-
-def _step(title: str, step: Step, view: View, told: Iterable[str] = ()) -> list[str]:
-    words = to_words(step.formula)
-    lines = [title, f"formula: {step.formula}"]
-    lines += [f"in words: {words}"] if words != step.formula else []
-    lines += [f"shape: {_sizes(step.axes, step.shape)}"] if step.shape else []
-    lines += [f"why: {step.why}"] if step.why else []
-    lines += told
-    lines += [f"{axis}: {', '.join(labels)}" for axis, labels in step.labels.items()]
-    lines += [f"worked out: {ending(arithmetic, value)}" for arithmetic, value in in_the_step(step, view.digits)]
-    lines += findings(step)
-    if step.value is None:
-        return [*lines, summary(step)]
-    if step.names:
-        lines.append(f"stands for: {', '.join(step.names[int(i)] for i in step.value.ravel())}")
-    return [*lines, *rows(step.value, view.digits)]
-
-
-def _sizes(axes: tuple[str, ...], shape: tuple[int, ...]) -> str:
+def _sizes(table: Table) -> str:
     """`n 2 by m 3`."""
-    names = axes or ("",) * len(shape)
-    return " by ".join(f"{name} {size}".strip() for name, size in zip(names, shape, strict=True)) or "a single number"
+    names = table.axes or ("",) * len(table.shape)
+    named = (f"{name} {size}".strip() for name, size in zip(names, table.shape, strict=True))
+    return " by ".join(named) or "a single number"

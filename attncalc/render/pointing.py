@@ -1,82 +1,78 @@
-"""What an entry of the HTML page tells when it is pointed at: its arithmetic, and which entries it was made from."""
+"""What an entry of a page tells when it is pointed at: its arithmetic, and which entries it was made from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from attncalc.render.parts import Item
+from attncalc.common.text import both
+from attncalc.record.trace import Entry, Origin, Step, Trace
+from attncalc.render.page import Note, Page, Part, Place, Table, Told
 from attncalc.render.view import View
-from attncalc.render.window import Limits, label, window
-from attncalc.render.worked import ending, leading, written
-from attncalc.text import both
-from attncalc.trace import Entry, Origin, Step, Trace
+from attncalc.render.window import Limits, label, located, window
+from attncalc.render.worked import leading, links, written
+from attncalc.solve import later
 
 MOST_WORKED = 2_000  # entries of a page whose arithmetic is worked out beforehand
 WORDIEST = 240  # characters
 
-Place = tuple[int, ...]
+Key = tuple[bool, str]  # whether it is an operand, and its name or its step's key
 
 
-class Told(NamedTuple):
-    """What one entry tells."""
+class _Source(NamedTuple):
+    """How a value that others were made from is spoken of."""
 
-    how: str  # "output[0,1] = 0.5×2 + 0.5×5 = 3.5, from weights at n=0 and V at d_v=1"
-    origins: str  # the same for the script: "3:0,0-1;1:0-1,2", a value's number and the places along its axes
-
-
-class Pointing(NamedTuple):
-    """What the entries of a page tell."""
-
-    numbers: Mapping[Step, int]  # of each value that entries were made from; those of operands are among them
-    told: Mapping[Step, Mapping[Place, Told]]
-    silent: frozenset[Step]  # steps that have an arithmetic, of which there is too much for the page
+    symbol: str
+    group: str
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+    labels: Mapping[str, tuple[str, ...]]
 
 
-NONE = Pointing({}, {}, frozenset())
-
-
-def pointing(trace: Trace, operands: Mapping[str, Step], items: Iterable[Item], view: View, limits: Limits) -> Pointing:
-    """What is told on a page of these operands and steps; what stands first among the items goes first."""
-    steps = [item.step for item in items]
-    shown = {(True, name): [step] for name, step in operands.items()}
-    for step in steps:
-        shown.setdefault((False, step.key), []).append(step)
-    known = {(False, step.key): step for step in (*trace.outputs, *trace.steps)}
-    known |= {(True, name): step for name, step in operands.items()}
-    numbers = {step: number for number, step in enumerate(step for found in shown.values() for step in found)}
-    told: dict[Step, Mapping[Place, Told]] = {}
-    silent, felt, left = set(), set(), MOST_WORKED
-    for step in steps:
-        if step.arithmetic is None or step.value is None:
+def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
+    """The page with what its entries tell, as many as so many of each value are shown; the result's go first."""
+    parts = {part.kind: part for part in page.all(Part)}
+    shown: dict[Key, list[Table]] = {(True, table.name): [table] for table in parts["given"].all(Table)}
+    steps = [part for kind in ("result", "steps") if kind in parts for part in parts[kind].steps]
+    for part in steps:
+        shown.setdefault((False, part.heading.key), []).append(part.one(Table))
+    numbers = {id(table): number for number, table in enumerate(table for found in shown.values() for table in found)}
+    made = {step.key: step for step in (*trace.outputs, *trace.steps)}
+    known = {(True, t.name): _Source(t.symbol, "", t.axes, t.shape, t.labels) for t in parts["given"].all(Table)}
+    known |= {(False, s.key): _Source(s.symbol, s.group, s.axes, s.shape, s.labels) for s in made.values()}
+    told: dict[int, Mapping[Place, Told]] = {}
+    silent, felt, left = dict[int, str](), set[int](), MOST_WORKED
+    for part in steps:
+        step, table = made[part.heading.key], part.one(Table)
+        if step.value is None or not later.is_worked_out(trace, step):
             continue
-        entries = list(_entries(step, view, limits))
+        entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
         if len(entries) > left:
-            silent.add(step)
+            silent[id(part)] = f"{step.key}[{','.join('0' * len(step.shape))}]"
             continue
         left -= len(entries)
         here: dict[Place, Told] = {}
         for at, entry in entries:
-            origins = step.origins(at) if step.origins else ()
-            sources = _sources(origins)
+            sources = _sources(later.origins(trace, step, at))
             words = [_words(known.get(source), found, step.group) for source, found in sources.items()]
-            how = _how(step, at, entry, words, view)
-            if how:
+            if how := _how(trace, step, at, entry, words, view):
                 there = [[(other, found) for other in shown.get(source, ())] for source, found in sources.items()]
-                felt |= {other for pairs in there for other, _ in pairs}
+                felt |= {numbers[id(other)] for pairs in there for other, _ in pairs}
                 here[at] = Told(how, ";".join(_places(pairs, numbers) for pairs in there))
-        told[step] = here
-    return Pointing({step: number for step, number in numbers.items() if step in felt}, told, frozenset(silent))
+        told[numbers[id(table)]] = here
 
+    def numbered(block: Any) -> Any:
+        if isinstance(block, Table):
+            return block._replace(number=numbers.get(id(block), -1))
+        if not isinstance(block, Part):
+            return block
+        blocks = list(map(numbered, block.blocks))
+        if id(block) in silent:
+            note = Note(f"the arithmetic of an entry: --cell '{silent[id(block)]}'", "silent")
+            blocks.insert(next(i for i, each in enumerate(blocks) if isinstance(each, Table)) + 1, note)
+        return block._replace(blocks=tuple(blocks))
 
-def _entries(step: Step, view: View, limits: Limits) -> Iterator[tuple[Place, str]]:
-    """The entries that are shown, with their places."""
-    is_row = len(step.shape) == 1
-    for table in window(step, view, limits).tables:
-        for i, line in zip(table.rows, table.entries, strict=True):
-            for j, entry in zip(table.columns, line, strict=True):
-                if i is not None and j is not None:
-                    yield () if not step.shape else (j,) if is_row else (*table.at, i, j), entry
+    return page._replace(blocks=tuple(map(numbered, page.blocks)), told=told, felt=frozenset(felt))
 
 
 def _sources(origins: Iterable[Origin]) -> dict[tuple[bool, str], list[Origin]]:
@@ -86,11 +82,11 @@ def _sources(origins: Iterable[Origin]) -> dict[tuple[bool, str], list[Origin]]:
     return found
 
 
-def _places(pairs: Iterable[tuple[Step, Iterable[Origin]]], numbers: Mapping[Step, int]) -> str:
+def _places(pairs: Iterable[tuple[Table, Iterable[Origin]]], numbers: Mapping[int, int]) -> str:
     """`3:0,0-1 4:0-1`: blocks of one source, in every table that shows it."""
     return " ".join(
-        f"{numbers[step]}:{','.join(_span(origin.ranges[axis]) for axis in step.axes)}"
-        for step, origins in pairs
+        f"{numbers[id(table)]}:{','.join(_span(origin.ranges[axis]) for axis in table.axes)}"
+        for table, origins in pairs
         for origin in origins
     )
 
@@ -99,36 +95,35 @@ def _span(along: range) -> str:
     return str(along[0]) if len(along) == 1 else f"{along[0]}-{along[-1]}"
 
 
-def _words(step: Step | None, blocks: list[Origin], group: str) -> str:
+def _words(source: _Source | None, blocks: list[Origin], group: str) -> str:
     """`weights at n=0`, as a step of that group says it: a whole axis needs no words, several blocks too many."""
-    name = step.symbol if step else blocks[0].of
-    if step and step.group not in ("", group):
-        name = f"{name} of {step.group}"
+    name = source.symbol if source else blocks[0].of
+    if source and source.group not in ("", group):
+        name = f"{name} of {source.group}"
     if len(blocks) > 1:
         return f"entries of {name}"
     ranges = blocks[0].ranges
     part = (
-        [axis for axis, size in zip(step.axes, step.shape, strict=True) if len(ranges[axis]) != size]
-        if step
+        [axis for axis, size in zip(source.axes, source.shape, strict=True) if len(ranges[axis]) != size]
+        if source
         else ranges
     )
-    where = [_along(step, axis, ranges[axis]) for axis in part]
+    where = [_along(source, axis, ranges[axis]) for axis in part]
     return f"{name} at {', '.join(where)}" if where else name
 
 
-def _along(step: Step | None, axis: str, along: range) -> str:
-    first, last = (label(step, axis, i) if step else str(i) for i in (along[0], along[-1]))
+def _along(source: _Source | None, axis: str, along: range) -> str:
+    first, last = (label(source, axis, i) if source else str(i) for i in (along[0], along[-1]))
     return f"{axis}={first}" if len(along) == 1 else f"{axis}={first}…{last}"
 
 
-def _how(step: Step, at: Place, entry: str, sources: list[str], view: View) -> str:
+def _how(trace: Trace, step: Step, at: Place, entry: str, sources: list[str], view: View) -> str:
     """`scores[0,1] = 1×1 + 0×0 + 1×1 = 2, from Q at n=0 and K at m=1`."""
-    assert step.arithmetic is not None, "only what can be worked out is"
-    arithmetic = step.arithmetic(at)
+    arithmetic = later.arithmetic(trace, step, at)
     moved = len(arithmetic) == 1 and isinstance(arithmetic[0], Entry)
-    worked = "" if moved else leading(written(arithmetic, view.digits), entry)
+    worked = "" if moved else leading(written(arithmetic, view.digits, entry), entry)
     if not worked and not sources:
         return ""
     place = f"{step.name}[{','.join(map(str, at))}]" if at else step.name
     whence = f", from {both(sources)}" if sources else ""
-    return f"{place} = {ending(worked, entry)}" + (whence if len(whence) <= WORDIEST else "")
+    return " = ".join((place, *links(worked, entry))) + (whence if len(whence) <= WORDIEST else "")

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Any
 
-from attncalc.text import visible
+from attncalc.common.text import visible
 
 ACTIVE = {
     "\\": r"\textbackslash{}",
@@ -162,17 +162,18 @@ def exact(entry: Any) -> str:
     """A fraction, a surd or a formula of letters."""
     if not hasattr(entry, "free_symbols"):  # a Python number
         return str(entry)
-    from attncalc.surds import latex  # SymPy is at work already, where an exact number is at hand
+    from attncalc.record.surds import latex  # SymPy is at work already, where an exact number is at hand
 
     letters = sorted(entry.free_symbols, key=str)
     return latex(entry, tuple((letter, _letter(letter.name)) for letter in letters))
 
 
 def _letter(name: str) -> str:
-    """The name of a letter that stands for an entry: `q_12`, `q_1,2` with the indices below."""
-    head, _, tail = name.partition("_")
-    if not (head.isascii() and head.isalpha() and len(head) == 1 and re.fullmatch(r"[\w,]*", tail, re.ASCII)):
-        return rf"\text{{{text(name)}}}"
+    """The name of a letter that stands for an entry: `q_12`, `wq_1,2` with the indices below; words stand upright."""
+    found = re.fullmatch(r"(.+?)(?:_([\d_,]+))?", name, re.ASCII)
+    head, tail = (found[1], found[2]) if found else (name, None)
+    if not (head.isascii() and head.isalpha() and len(head) == 1):
+        head = rf"\text{{{text(head.replace('_', ' '))}}}"
     return f"{head}_{{{tail.replace('_', ',')}}}" if tail else head
 
 

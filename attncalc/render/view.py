@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from attncalc.errors import AttncalcError
-from attncalc.text import NARROWEST, visible
-from attncalc.trace import Step, Trace
+from attncalc.common.errors import AttncalcError
+from attncalc.common.text import NARROWEST, visible
+from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from attncalc.arrays import Array
+    from attncalc.common.arrays import Array
 
 
 class View(NamedTuple):
@@ -25,6 +25,7 @@ class View(NamedTuple):
     color: bool = False
     plot: bool = False  # the trace's pictures below the page; in its place where it is quiet
     standalone: bool = False  # LaTeX as a document by itself
+    trace: Trace | None = None  # what is shown, for whoever has to ask for an entry of it
     unicode: bool = True  # whether the page can carry √ and ᵀ; ASCII forms otherwise
 
     @property
@@ -57,16 +58,6 @@ def value_of(step: Step) -> Array:
     if step.value is None:
         raise AttncalcError(f"{step.key} was too large to keep", hint="--all keeps every step")
     return step.value
-
-
-def as_read(step: Step) -> Step:
-    """The step as a page shows it: 0 where rounding has left 1.1e-16 over of terms that cancel."""
-    nothing = step.left_over() if step.left_over else None
-    if nothing is None or step.value is None:
-        return step
-    value = step.value.copy()
-    value[nothing] = 0
-    return step._replace(value=value, left_over=None)
 
 
 def shown(trace: Trace, view: View) -> list[tuple[int, Step]]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from attncalc.numbers import texts
+from attncalc.common.arrays import Array
+from attncalc.common.text import amount, visible
+from attncalc.record.numbers import texts
+from attncalc.render.page import Place, Table
 from attncalc.render.view import View
-from attncalc.text import amount, visible
-from attncalc.trace import Step
-
-if TYPE_CHECKING:
-    from attncalc.arrays import Array
 
 GAP = "…"
+BLANK = "____"
 LEAST_HIDDEN = 3  # a gap takes a line itself
 
 
@@ -28,77 +27,100 @@ class Limits(NamedTuple):
     tables: int = 8
 
 
-class Table(NamedTuple):
+class Matrix(NamedTuple):
     """One matrix: which indices of its rows and columns are shown, and their entries as text."""
 
-    at: tuple[int, ...]  # its place along the axes in front
+    at: Place  # its place along the axes in front
     rows: tuple[int | None, ...]  # None is a gap; a vector is one row
     columns: tuple[int | None, ...]
     entries: tuple[tuple[str, ...], ...]  # a gap's are "…"
 
 
 class Window(NamedTuple):
-    """The tables of a value that are shown, and in words what is not."""
+    """The matrices of a value that are shown, and in words what is not."""
 
-    tables: tuple[Table, ...]
+    matrices: tuple[Matrix, ...]
     left_out: str = ""  # "22 more columns and 3 more rows"
 
 
-def window(step: Step, view: View, limits: Limits) -> Window:
-    """As much of the step's value as the limits let be shown; a single number is a table of one entry."""
-    if not step.can_be_shown:
+def window(table: Table, view: View, limits: Limits) -> Window:
+    """As much of a value as the limits let be shown; a single number is a matrix of one entry."""
+    if not table.can_be_shown:
         return Window(())
-    sizes = (prod(step.shape[:-2]), *(1, 1, *step.shape)[-2:])
-    shown = [_ends(size, most, view) for size, most in zip(sizes, (limits.tables, *limits[:2]), strict=True)]
-    numbers, rows, columns = shown
-    places = [tuple(int(i) for i in np.unravel_index(number, step.shape[:-2])) for number in numbers]
-    chosen = np.stack([table_at(step, at, rows, columns) for at in places])
+    limits = whole(table.shape) if view.everything else limits
+    height, breadth, number = whole(table.shape)
+    rows, columns = ends(height, limits.rows), ends(breadth, limits.columns)
+    places = matrices(table.shape, limits)
+    chosen = np.stack([_part(table, at, rows, columns) for at in places])
     found = []
-    for at, entries in zip(places, _entries(step, chosen, view), strict=True):
-        table = [[*line] for line in entries.tolist()]
-        if len(columns) < sizes[2]:
-            for line in table:
+    for at, entries in zip(places, _entries(table, chosen, view), strict=True):
+        lines = [[*line] for line in entries.tolist()]
+        if len(columns) < breadth:
+            for line in lines:
                 line.insert(-1, GAP)
-        if len(rows) < sizes[1]:
-            table.insert(-1, [GAP] * len(table[0]))
-        found.append(Table(at, _with_gap(rows, sizes[1]), _with_gap(columns, sizes[2]), tuple(map(tuple, table))))
-    missing = [sizes[i] - len(shown[i]) for i in (2, 1, 0)]
-    return Window(tuple(found), left_out(zip(missing, ("column", "row", "table"), strict=True)))
+        if len(rows) < height:
+            lines.insert(-1, [GAP] * len(lines[0]))
+        found.append(Matrix(at, _with_gap(rows, height), _with_gap(columns, breadth), tuple(map(tuple, lines))))
+    missing = (breadth - len(columns), "column"), (height - len(rows), "row"), (number - len(places), "table")
+    return Window(tuple(found), left_out(missing))
 
 
-def table_at(step: Step, at: Sequence[int], rows: Sequence[int], columns: Sequence[int]) -> Array:
-    """Some rows and columns of one matrix of a stack, a vector being a row; of a value not kept these alone."""
-    rank = len(step.shape)
-    places = [*([i] for i in at), rows, columns][-rank:] if rank else []
-    if step.value is not None:
-        chosen = step.value[np.ix_(*places)] if rank else step.value  # an exact number by itself is no array
-        return chosen.reshape(len(rows), len(columns))
-    assert step.entries is not None, "asked of what can be shown"
-    return step.entries(places).reshape(len(rows), len(columns))
+def whole(shape: Sequence[int]) -> Limits:
+    """The limits that let all of a value be shown: how many rows, columns and matrices it has."""
+    height, breadth = (1, 1, *shape)[-2:]
+    return Limits(height, breadth, prod(shape[:-2]))
 
 
-def _ends(size: int, most: int, view: View) -> list[int]:
+def ends(size: int, most: int) -> list[int]:
     """The indices that are shown of an axis: all of them, or the first ones and the last."""
-    return list(range(size)) if view.everything or size <= most else [*range(most - LEAST_HIDDEN), size - 1]
+    return list(range(size)) if size <= most else [*range(most - LEAST_HIDDEN), size - 1]
+
+
+def matrices(shape: Sequence[int], limits: Limits) -> list[Place]:
+    """The places of the matrices of a stack that are shown."""
+    numbers = ends(prod(shape[:-2]), limits.tables)
+    return [tuple(int(i) for i in np.unravel_index(number, shape[:-2])) for number in numbers]
+
+
+def _part(table: Table, at: Place, rows: Sequence[int], columns: Sequence[int]) -> Array:
+    """Some rows and columns of one matrix of a stack, a vector being a row."""
+    if table.value is None:
+        assert table.ends is not None, "asked of what can be shown"
+        there = [[kept.index(i) for i in chosen] for kept, chosen in zip(table.ends[:2], (rows, columns), strict=True)]
+        return table.ends.entries[at][np.ix_(*there)]
+    rank = len(table.shape)
+    places = [*([i] for i in at), rows, columns][-rank:] if rank else []
+    chosen = table.value[np.ix_(*places)] if rank else table.value  # an exact number by itself is no array
+    return chosen.reshape(len(rows), len(columns))
 
 
 def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
     return tuple(indices) if len(indices) == size else (*indices[:-1], None, indices[-1])
 
 
-def _entries(step: Step, chosen: Array, view: View) -> Array:
+def _entries(table: Table, chosen: Array, view: View) -> Array:
     """The entries as text; those that stand for something by its name, `queen (4)`; words as they are."""
-    if not step.names and not is_words(step):
+    if table.blank:
+        return np.full(chosen.shape, BLANK, dtype=object)
+    if not table.names and not table.is_words:
         return texts(chosen, view.digits)
     result = np.empty(chosen.shape, dtype=object)
-    named = (f"{step.names[int(i)]} ({int(i)})" for i in chosen.ravel()) if step.names else map(str, chosen.flat)
+    named = (f"{table.names[int(i)]} ({int(i)})" for i in chosen.ravel()) if table.names else map(str, chosen.flat)
     result.ravel()[:] = [visible(words) for words in named]
     return result
 
 
-def is_words(step: Step) -> bool:
-    """Whether the value is no number but text: an operand that is a formula."""
-    return step.value is not None and step.value.dtype.kind == "U"
+def number(table: Table, view: View) -> str:
+    """A single number, as text."""
+    return window(table, view, Limits()).matrices[0].entries[0][0]
+
+
+def located(table: Table, matrix: Matrix) -> Iterator[tuple[Place, str]]:
+    """The entries that are shown, with their places."""
+    for i, line in zip(matrix.rows, matrix.entries, strict=True):
+        for j, entry in zip(matrix.columns, line, strict=True):
+            if i is not None and j is not None:
+                yield (*matrix.at, i, j)[-len(table.shape) :] if table.shape else (), entry
 
 
 def left_out(hidden: Iterable[tuple[int, str]]) -> str:
@@ -107,12 +129,26 @@ def left_out(hidden: Iterable[tuple[int, str]]) -> str:
     return " and ".join(parts)
 
 
-def label(step: Step, axis: str, index: int) -> str:
+def axes(table: Table) -> tuple[str, str]:
+    """The names of the axes of rows and of columns; a vector has columns alone."""
+    down, across = ("", "", *table.axes)[-2:]
+    return down, across
+
+
+class Labelled(Protocol):
+    """What has labels along its axes."""
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """An axis → its labels."""
+
+
+def label(table: Labelled, axis: str, index: int) -> str:
     """The label of an index along an axis, or the index itself."""
-    labels = step.labels.get(axis)
+    labels = table.labels.get(axis)
     return visible(labels[index]) if labels else str(index)
 
 
-def heading(step: Step, table: Table) -> str:
+def heading(table: Table, matrix: Matrix) -> str:
     """Which matrix of a stack it is: `b = 1, h = 0`."""
-    return ", ".join(f"{axis} = {label(step, axis, i)}" for axis, i in zip(step.axes, table.at, strict=False))
+    return ", ".join(f"{axis} = {label(table, axis, i)}" for axis, i in zip(table.axes, matrix.at, strict=False))

@@ -6,8 +6,11 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from attncalc.numbers import exact_text, format_number, parted
-from attncalc.trace import Arithmetic, Entry, Step
+import numpy as np
+
+from attncalc.record.numbers import exact_text, format_number, parted
+from attncalc.record.trace import Arithmetic, Entry
+from attncalc.render.proof import holds
 
 WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
 WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
@@ -15,24 +18,44 @@ LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unle
 MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
 
 
-def written(arithmetic: Arithmetic, digits: int | None = None) -> str:
-    """An arithmetic line as text."""
+MORE_DIGITS = (5, 6, 7, 8, 10, 12, 17)
+"""Significant digits of the numbers in a line that, with those of a table, does not come to what is printed behind."""
+
+
+def written(arithmetic: Arithmetic, digits: int | None = None, result: str = "") -> str:
+    """An arithmetic line as text, its numbers with as many digits as it takes to come to the result beside it."""
+    line = _spelled(arithmetic, digits)
+    if holds(line, result, digits):
+        return line
+    longer = (_spelled(arithmetic, digits, more) for more in MORE_DIGITS)
+    return next((text for text in longer if holds(text, result, digits)), line)
+
+
+def _spelled(arithmetic: Arithmetic, digits: int | None, more: int = 0) -> str:
     signs = ["", *(piece if isinstance(piece, str) else "" for piece in arithmetic), ""]
     return "".join(
-        piece if isinstance(piece, str) else _number(piece, signs[place], signs[place + 2], digits)
+        piece if isinstance(piece, str) else _number(piece, signs[place], signs[place + 2], digits, more)
         for place, piece in enumerate(arithmetic)
     )
 
 
-def _number(entry: Entry, before: str, behind: str, digits: int | None) -> str:
+def _number(entry: Entry, before: str, behind: str, digits: int | None, more: int) -> str:
     """A number, in brackets where it is none of one word and the signs beside it would tear it apart."""
-    text = _text(entry.value, digits)
+    text = _longer(entry.value, _text(entry.value, digits), more) if more else _text(entry.value, digits)
     loose = text.startswith(("-", "−")) or any(sign in text for sign in " /·")
     if entry.brackets and loose:
         return f"({text})"
     if before.endswith(("√", "^")) or behind.startswith(("²", "^", "!")):
         return text if re.fullmatch(WORD, text) else f"({text})"
     return f"({text})" if behind.startswith(("×", " / ")) and any(sign in _outside(text) for sign in LOOSE) else text
+
+
+def _longer(value: Any, text: str, more: int) -> str:
+    """A number that was rounded, to so many significant digits."""
+    if not isinstance(value, (float, np.floating)) or float(text.replace("−", "-")) == value:
+        return text
+    longer = f"{value:.{more}g}"
+    return longer if len(longer) > len(text) else text
 
 
 def _outside(text: str) -> str:
@@ -45,23 +68,6 @@ def _outside(text: str) -> str:
 @lru_cache(maxsize=4096)  # a number comes back in line after line
 def _text(value: Any, digits: int | None) -> str:
     return exact_text(value) if hasattr(value, "free_symbols") else parted(format_number(value, digits))[0]
-
-
-def in_the_step(step: Step, digits: int | None = None) -> list[tuple[str, str]]:
-    """(arithmetic, value) of each entry, for a scalar or a vector that is short enough to be worked out in its step.
-
-    Where nothing is to be worked out, as for the 0 that a branch gives, the arithmetic is "".
-    """
-    value = step.value
-    if step.arithmetic is None or value is None or value.ndim > 1 or value.size > MOST:
-        return []
-    indices = [()] if value.ndim == 0 else [(i,) for i in range(value.size)]
-    lines = [step.arithmetic(index) for index in indices]
-    if not all(map(_is_short, lines)):
-        return []
-    numbers = [format_number(x, digits) for x in value.ravel()]
-    worked = [written(line, digits) for line in lines]
-    return [(leading(line, number), number) for line, number in zip(worked, numbers, strict=True)]
 
 
 def leading(arithmetic: str, value: str) -> str:
@@ -79,12 +85,7 @@ def links(arithmetic: str, value: str) -> list[str]:
     return [arithmetic, value] if arithmetic else [value]
 
 
-def ending(arithmetic: str, value: str) -> str:
-    """What stands behind the name of an entry and its first sign of equality: `1×1 + 0×0 = 1`."""
-    return " = ".join(links(arithmetic, value))
-
-
-def _is_short(line: Arithmetic) -> bool:
+def is_short(line: Arithmetic) -> bool:
     """Whether there are numbers to work with, and no more of them than one writes on paper."""
     words = "".join(piece if isinstance(piece, str) else "#" for piece in line)
     return "#" in words and "…" not in words and words.count(" + ") + _outside(words).count(" − ") < MOST

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.large.cores import count
+from attncalc.evaluate.large.cores import count
 
 Array = NDArray[np.floating]
 Candidate = Callable[[], Array]

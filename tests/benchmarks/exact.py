@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from sympy.core.cache import clear_cache
 
 from attncalc.calculations import load
-from attncalc.problem import Problem, solve
-from attncalc.trace import Given
+from attncalc.record.trace import Given
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 Tidy = Callable[[Any], Any]

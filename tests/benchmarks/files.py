@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.inputs import Reading
+from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import TABLE, read_word
 
 Array = NDArray[Any]

@@ -32,11 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.calculations import load
-from attncalc.homework.key import Key, spelled
-from attncalc.homework.ways import Way
-from attncalc.mistake import StepKey
-from attncalc.problem import Problem
-from attncalc.trace import Given
+from attncalc.declare.mistake import StepKey
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.solutions import Solution
+from attncalc.homework.reading.step_names import spelled
+from attncalc.record.trace import Given
+from attncalc.solve.problem import Problem
 
 Array = NDArray[Any]
 Random = np.random.Generator
@@ -53,15 +54,15 @@ def problem(n: int, width: int) -> Problem:
     return Problem(load("attention"), inputs, {"causal": True})
 
 
-def along(key: Key, way: Way) -> Work:
-    """Every step as a way of doing the problem has it."""
-    nodes = {step: way.steps[step] for step in key.steps if step in way.steps}
+def along(key: Key, solution: Solution) -> Work:
+    """Every step as a solution of the problem has it."""
+    nodes = {step: solution.steps[step] for step in key.steps if step in solution.steps}
     return dict(zip(nodes, key.values(nodes.values()), strict=True))
 
 
 def right(key: Key, random: Random) -> Work:
     """Every step as it should be."""
-    return along(key, key.ways.right)
+    return along(key, key.solutions.right)
 
 
 def rounded_early(key: Key, random: Random) -> Work:
@@ -76,16 +77,16 @@ def rounded_early(key: Key, random: Random) -> Work:
 
 def one_mistake(key: Key, random: Random) -> Work:
     """A known mistake."""
-    return along(key, key.mistakes[random.integers(len(key.mistakes))][1])
+    return along(key, key.wrong[random.integers(len(key.wrong))])
 
 
 def two_mistakes(key: Key, random: Random) -> Work:
     """Two known mistakes."""
-    way = None
-    while way is None:
-        i, j = sorted(random.choice(len(key.mistakes), 2, replace=False).tolist())
-        way = key.pair(i, j)
-    return along(key, way)
+    solution = None
+    while solution is None:
+        i, j = sorted(random.choice(len(key.wrong), 2, replace=False).tolist())
+        solution = key.wrong_twice(i, j)
+    return along(key, solution)
 
 
 def slip(key: Key, random: Random) -> Work:

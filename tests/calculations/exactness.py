@@ -11,7 +11,7 @@ import sympy
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from attncalc.trace import Step, Trace
+from attncalc.record.trace import Step, Trace
 
 Array = NDArray[Any]
 DIGITS = 30

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import AttncalcError, ShapeError
-from attncalc.problem import solve
+from attncalc.common.errors import AttncalcError, ShapeError
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 few = settings(max_examples=20)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import sympy
 from hypothesis import given, strategies
+from language.test_expression import formulas
 from numpy.testing import assert_allclose
-from test_expression import formulas
 
 import attncalc as ac
-from attncalc.errors import DomainError, ExpressionError, InputError, NoGradient, NotExact, OptionError
-from attncalc.evaluate import evaluate
-from attncalc.expression import parse
-from attncalc.gradients import slopes
-from attncalc.graph import as_node
-from attncalc.notation import formula
+from attncalc.common.errors import DomainError, ExpressionError, InputError, NoGradient, NotExact, OptionError
+from attncalc.evaluate.values import evaluate
+from attncalc.language.expression import parse
+from attncalc.language.gradients import slopes
+from attncalc.language.graph import as_node
+from attncalc.language.notation import formula
 
 x, y = sympy.symbols("x y", real=True)
 BY_SYMPY = {
@@ -138,8 +138,9 @@ def test_without_a_point_the_result_is_a_formula() -> None:
 
 def test_a_third_is_exact_where_numbers_are() -> None:
     from attncalc.calculations import load
-    from attncalc.inputs import to_given
-    from attncalc.problem import Problem, solve
+    from attncalc.inputs.python_values import to_given
+    from attncalc.solve.problem import Problem
+    from attncalc.solve.solver import solve
 
     calculation = load("gradient")
     inputs = {"expression": to_given("x**2*y", calculation.operands[0])}
@@ -204,8 +205,9 @@ BOMBS = [
 @pytest.mark.parametrize(("text", "at"), BOMBS, ids=[text for text, _ in BOMBS])
 def test_exact_numbers_do_not_grow_without_bound(text: str, at: dict[str, float]) -> None:
     from attncalc.calculations import load
-    from attncalc.inputs import to_given
-    from attncalc.problem import Problem, solve
+    from attncalc.inputs.python_values import to_given
+    from attncalc.solve.problem import Problem
+    from attncalc.solve.solver import solve
 
     calculation = load("gradient")
     with pytest.raises(NotExact, match="digits"):

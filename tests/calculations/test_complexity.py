@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from witness_costs import complexity as by_hand
+from witness.costs import complexity as by_hand
 
 import attncalc as ac
 

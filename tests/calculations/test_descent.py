@@ -12,11 +12,12 @@ from numpy.testing import assert_allclose
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import DomainError, NoGradient, OptionError
-from attncalc.inputs import to_given
-from attncalc.problem import Problem, solve
-from attncalc.progress import told_to
-from attncalc.trace import Trace
+from attncalc.common.errors import DomainError, NoGradient, OptionError
+from attncalc.common.patience import told_to
+from attncalc.inputs.python_values import to_given
+from attncalc.record.trace import Trace
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 
 def whole(text: str, **options: Any) -> Trace:

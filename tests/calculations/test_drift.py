@@ -13,16 +13,19 @@ from calculations.trial import Case
 from numpy.typing import NDArray
 from reader import read, spelled
 
-from attncalc.calculation import Calculation
 from attncalc.calculations import attention, distances, load, masking, probability
-from attncalc.errors import ShapeError
-from attncalc.evaluate import evaluate
-from attncalc.graph import Node, rewrite, steps
-from attncalc.notation import formula
-from attncalc.problem import Problem, solve
-from attncalc.recording import record
-from attncalc.trace import Given, Step, Trace
-from attncalc.writing import Written, write
+from attncalc.common.errors import ShapeError
+from attncalc.declare.calculation import Calculation
+from attncalc.evaluate.values import evaluate
+from attncalc.language.graph import Node, rewrite, steps
+from attncalc.language.notation import formula
+from attncalc.record.trace import Given, Trace
+from attncalc.solve import later
+from attncalc.solve.build import write
+from attncalc.solve.problem import Problem
+from attncalc.solve.recording import Kept, record
+from attncalc.solve.solver import solve
+from attncalc.solve.written import Written
 
 Array = NDArray[Any]
 
@@ -52,15 +55,14 @@ def written(name: str, case: Case) -> Written:
     return write(Problem(load(name), inputs, case.options))
 
 
-def recorded(nodes: list[Node], graph: Written) -> dict[str, Step]:
-    values = evaluate(nodes, graph.values)
-    found = [record(node, values, graph.values, {}, None, None) for node in steps(*nodes)]
-    return {step.key: step for step in found}
+def recorded(nodes: list[Node], graph: Written) -> Trace:
+    values, named = evaluate(nodes, graph.values), steps(*nodes)
+    found = tuple(record(node, values[node], {}) for node in named)
+    return Trace("demo", "", {}, {}, found, found[-1:], behind=Kept(named, values, graph.values))
 
 
-def line(step: Step, at: tuple[int, ...]) -> str:
-    assert step.arithmetic is not None
-    return spelled(step.arithmetic(at))
+def line(trace: Trace, name: str, at: tuple[int, ...]) -> str:
+    return spelled(later.arithmetic(trace, trace.find(name), at))
 
 
 def spots() -> list[Any]:
@@ -104,15 +106,15 @@ def test_another_operation_is_another_formula_and_another_line(name: str, case: 
     except ShapeError:
         return  # the graph refuses it, which is as good
     key = "/".join(filter(None, owner.key))
-    old, new = before[key], after[key]
+    old, new = before.find(key), after.find(key)
     assert new.formula != old.formula
     assert new.latex != old.latex
     if new.axes != old.axes:
         return  # an axis came in with what was taken out
     changed = np.argwhere(np.asarray(new.value != old.value))
     for at in [tuple(place) for place in changed[:3].tolist()]:
-        assert line(new, at) != line(old, at)
-        comes_out(new, at)
+        assert line(after, key, at) != line(before, key, at)
+        comes_out(after, key, at)
 
 
 def spoilt(graph: Written, owner: Node, op: str) -> list[Node]:
@@ -121,11 +123,11 @@ def spoilt(graph: Written, owner: Node, op: str) -> list[Node]:
     return rewrite(list(graph.roots), lambda node: SPOILT[op](node) if node is target else None)
 
 
-def comes_out(step: Step, at: tuple[int, ...]) -> None:
+def comes_out(trace: Trace, name: str, at: tuple[int, ...]) -> None:
     """The arithmetic of a changed entry is that of its changed value."""
-    assert step.value is not None
-    if np.isfinite(step.value[at]) and "…" not in line(step, at):
-        assert read(line(step, at)) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12)
+    value, shown = trace[name][at], line(trace, name, at)
+    if np.isfinite(value) and "…" not in shown:
+        assert read(shown) == pytest.approx(float(value), rel=1e-9, abs=1e-12)
 
 
 TWO = {"q": [[1.0, 0, 1], [0, 1, 1]], "k": [[1.0, 1, 0], [1, 0, 1]], "v": [[2.0, 0, 1], [1, 1, 0]]}
@@ -139,19 +141,20 @@ class TestAnAuthorWhoWritesSomethingElse:
 
     def test_a_scale_that_is_another_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(masking, "sqrt", lambda x: x * 2)
-        step = self.run(attention.attention, **TWO).find("scaled")
+        trace = self.run(attention.attention, **TWO)
+        step = trace.find("scaled")
         assert (step.formula, step.sizes, step.latex) == (
             "scores / (d_k·2)",
             "[2×2] / (3·2)",
             r"\frac{\text{scores}}{d_{k} \cdot 2}",
         )
-        assert line(step, (0, 0)) == "1.0 / (3.0×2.0)"
+        assert line(trace, "scaled", (0, 0)) == "1.0 / (3.0×2.0)"
 
     def test_a_distance_that_adds_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Node, "__sub__", Node.__add__)
         trace = self.run(distances.euclidean, a=[1.0, 2], b=[3.0, 5])
         assert trace.find("difference").formula == "a + b"
-        assert line(trace.find("difference"), (0,)) == "1.0 + 3.0"
+        assert line(trace, "difference", (0,)) == "1.0 + 3.0"
         assert trace.result == pytest.approx(65**0.5)
 
     def test_a_softmax_without_its_shift_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,8 +171,8 @@ class TestAnAuthorWhoWritesSomethingElse:
 def test_a_gradient_is_of_what_was_changed() -> None:
     """A change before the backward pass is in it: the scale taken away doubles nothing by accident."""
     graph = written("attention", EXPECTED["attention"].cases[0])
-    from attncalc.gradients import gradients
-    from attncalc.graph import given
+    from attncalc.language.gradients import gradients
+    from attncalc.language.graph import given
 
     (weights,) = [node for node in steps(graph.result) if node.args["name"] == "weights"]
     (scaled,) = [node for node in steps(graph.result) if node.args["name"] == "scaled"]

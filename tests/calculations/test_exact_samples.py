@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from test_samples import PROBLEMS, SAMPLES, posed
 
 from attncalc.cli import app
-from attncalc.errors import DomainError, NoGradient
-from attncalc.problem import Backward, Problem, solve
+from attncalc.common.errors import DomainError, NoGradient
+from attncalc.record.trace import Trace
 from attncalc.render import BINARY, FORMATS, View, render
-from attncalc.trace import Trace
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 
@@ -147,7 +148,7 @@ def test_what_has_no_closed_form_says_so_in_one_line(name: str, capsys: pytest.C
     assert re.fullmatch(f"Error: {REFUSED[name]}", error)
 
 
-@pytest.mark.parametrize("page", sorted(FORMATS.keys() - BINARY))
+@pytest.mark.parametrize("page", sorted(set(FORMATS) - BINARY))
 @pytest.mark.parametrize("name", PAGED)
 def test_exact_results_go_on_every_page(name: str, page: str) -> None:
     trace = exactly(name)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.errors import AttncalcError
+from attncalc.common.errors import AttncalcError
 
 Array = NDArray[Any]
 

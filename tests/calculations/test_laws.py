@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from attncalc import laws
-from attncalc.calculation import Calculation, Operand
 from attncalc.calculations import TABLE, load
-from attncalc.errors import AttncalcError
+from attncalc.common.errors import AttncalcError
+from attncalc.declare import laws
+from attncalc.declare.calculation import Calculation
+from attncalc.declare.operands import Operand
 
 Array = NDArray[Any]
 LAWS = [(name, words) for name in TABLE for words in load(name).laws]
@@ -25,7 +26,10 @@ QUARTERS = st.integers(-8, 8).map(lambda i: i / 4)  # few bits, so that what sho
 
 
 @pytest.mark.parametrize(("name", "words"), LAWS, ids=[f"{name}: {words}" for name, words in LAWS])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=settings.default.max_examples // 3 if settings.default else 10,
+    suppress_health_check=[HealthCheck.filter_too_much],
+)
 @given(data=st.data())
 def test_it_holds(name: str, words: str, data: st.DataObject) -> None:
     calculation, law = load(name), load(name).laws[words]

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import attncalc as ac
 from attncalc.calculations.activations import ACTIVATIONS
-from attncalc.errors import AttncalcError
+from attncalc.common.errors import AttncalcError
 
 KINDS = PEERS["activations"]["kinds"]
 EXACT: dict[str, Any] = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import attncalc as ac
-from attncalc.errors import AttncalcError
+from attncalc.common.errors import AttncalcError
 
 few = settings(max_examples=20)
 sizes = st.lists(st.integers(1, 4), min_size=3, max_size=6)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.inputs import to_given
-from attncalc.problem import Problem, solve
+from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.inputs.python_values import to_given
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 X, Y = np.array([[1.0, 2], [3, 0], [0, 1], [2, 2]]), np.array([[5.0], [4], [2], [7]])
@@ -55,7 +56,7 @@ def test_the_formulas_are_those_of_the_books() -> None:
         "2·(Z_2 − Y) / N",
         "A_1ᵀ·δ_2",
         "Σ_N δ_2",
-        "δ_2·W_2ᵀ ⊙ A_1 ⊙ (1 − A_1)",
+        "(δ_2·W_2ᵀ) ⊙ A_1 ⊙ (1 − A_1)",
         "Xᵀ·δ_1",
     ]
     classes = ac.mlp(**GIVEN, y=[0, 1, 1], loss="cross-entropy")

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.errors import DomainError, OptionError
+from attncalc.common.errors import DomainError, OptionError
 
 Array = NDArray[Any]
 P = PEERS["norms"]

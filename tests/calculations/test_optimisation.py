@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import attncalc as ac
 from attncalc.calculations.optimisation import RULES
-from attncalc.errors import OptionError
+from attncalc.common.errors import OptionError
 
 
 @pytest.mark.parametrize("row", TORCH["optimisers"])

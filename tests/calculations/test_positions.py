@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import attncalc as ac
-from attncalc.errors import AttncalcError, NoGradient
+from attncalc.common.errors import AttncalcError, NoGradient
 
 
 class TestSinusoidal:

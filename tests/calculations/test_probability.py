@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.errors import AttncalcError, DomainError, OptionError, ShapeError
+from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError
 
 Array = NDArray[Any]
 few = settings(max_examples=30)

@@ -14,14 +14,18 @@ from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from reader import latex_fault, read, spelled
+from rows import rows
 from witness import WITNESSES
 
-from attncalc.calculation import Calculation
 from attncalc.calculations import FAMILIES, TABLE, load
-from attncalc.errors import NoGradient
-from attncalc.inputs import Reading, load_document
-from attncalc.problem import Backward, Problem, solve
-from attncalc.trace import Entry, Given, Step, Trace
+from attncalc.common.errors import NoGradient
+from attncalc.declare.calculation import Calculation
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
+from attncalc.record.trace import Entry, Given, Step, Trace
+from attncalc.solve import later
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -29,8 +33,8 @@ NAMES = [name for name in TABLE if name in EXPECTED]
 CASES = [(name, case) for name in NAMES for case in EXPECTED[name].cases]
 FIRM = [(name, case, EXPECTED[name].no_gradient or case.no_gradient) for name, case in CASES]
 SMOOTH = [(name, case) for name, case, why in FIRM if not why]
-every_case = pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case}" for name, case in CASES])
-every_smooth_case = pytest.mark.parametrize(("name", "case"), SMOOTH, ids=[f"{name}: {case}" for name, case in SMOOTH])
+every_case = rows(("name", "case"), CASES, by=lambda name, case: name)
+every_smooth_case = rows(("name", "case"), SMOOTH, by=lambda name, case: name)
 
 
 def run(
@@ -66,7 +70,7 @@ def test_every_calculation_is_tried_and_witnessed() -> None:
     missing = [name for name in TABLE if name not in EXPECTED]
     assert not missing, f"add to tests/calculations/cases.py the steps, outputs and cases of {', '.join(missing)}"
     unseen = [name for name in TABLE if name not in WITNESSES]
-    assert not unseen, f"add to a table of tests/witness.py a witness in plain loops for {', '.join(unseen)}"
+    assert not unseen, f"add to a table of tests/witness/ a witness in plain loops for {', '.join(unseen)}"
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -204,12 +208,12 @@ def comes_out(trace: Trace) -> None:
     rng = np.random.default_rng(len(trace.steps))
     for step in {step.key: step for step in (*trace.steps, *trace.outputs)}.values():
         assert step.value is not None
-        if step.value.dtype.kind == "U" or step.arithmetic is None:
+        if step.value.dtype.kind == "U" or not later.is_worked_out(trace, step):
             assert step.value.dtype.kind == "U" or step not in trace.steps
             continue  # a verdict, which its arithmetic leads to; or a table of a loop's turns
         for flat in sorted({0, step.value.size - 1, *rng.integers(step.value.size, size=2).tolist()}):
             at = tuple(int(i) for i in np.unravel_index(flat, step.shape))
-            pieces = step.arithmetic(at)
+            pieces = later.arithmetic(trace, step, at)
             if not any(isinstance(piece, Entry) for piece in pieces):
                 continue  # words: an entry that no short arithmetic gives
             line = spelled(pieces)

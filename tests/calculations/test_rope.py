@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import attncalc as ac
-from attncalc.errors import AttncalcError, OptionError
+from attncalc.common.errors import AttncalcError, OptionError
 
 X = [[1.0, -2.0, 3.0, 0.5]]
 NAMES = {"original_max_position_embeddings": "original_length"}
@@ -73,6 +73,11 @@ class TestByHand:
     def test_yarn_says_which_pairs_it_keeps(self) -> None:
         told, *_ = ac.rope(X, scaling="yarn", factor=4, original_length=64).notes
         assert told.startswith("yarn keeps the pairs up to 0 and slows down those from 1 on: ")
+
+    def test_yarn_slows_down_no_pair_that_there_is_not(self) -> None:
+        """By so few turns its ramp would end behind the last dimension, which is number 3."""
+        t = ac.rope(np.ones((2, 4)), scaling="yarn", factor=4, original_length=16, beta_slow=1e-6)
+        assert_allclose(t["kept"], [1, 2 / 3])
 
     def test_longrope_goes_by_the_number_of_rows_where_no_length_is_given(self) -> None:
         lists = {
@@ -146,6 +151,12 @@ class TestInAttention:
         t = ac.attention(self.q, self.k[:3], self.v[:3], rope=True, rope_positions=[4, 0, 9])
         assert_allclose(t["k_rotated"], ac.rope(self.k[:3], [4, 0, 9]).result, atol=1e-15)
 
+    @pytest.mark.parametrize("keys", [2, 5])
+    def test_positions_need_as_many_queries_as_keys(self, keys: int) -> None:
+        k = np.ones((keys, self.q.shape[1]))
+        with pytest.raises(OptionError, match=f"there are {len(self.q)} queries and {keys} keys"):
+            ac.attention(self.q, k, k, rope=True, rope_positions=np.arange(len(self.q)))
+
     @pytest.mark.parametrize("shift", [1, 17])
     def test_moving_all_positions_changes_nothing(self, shift: int) -> None:
         there = [
@@ -156,7 +167,7 @@ class TestInAttention:
 
     def test_every_head_of_several_is_turned_by_its_own_width(self) -> None:
         x, w = self.rng.normal(size=(3, 4)), [self.rng.normal(size=(4, 8)) for _ in range(3)]
-        t = ac.multihead(x, *w, self.rng.normal(size=(8, 4)), heads=2, rope=True)
+        t = ac.multihead(x, w[0], w[1], w[2], self.rng.normal(size=(8, 4)), heads=2, rope=True)
         assert_allclose(t["q_rotated"][1], ac.rope((x @ w[0])[:, 4:]).result, atol=1e-14)
 
     def test_gradients_pass_the_turn(self) -> None:

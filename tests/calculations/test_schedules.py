@@ -9,7 +9,7 @@ from hypothesis import given, strategies
 from numpy.testing import assert_allclose
 
 import attncalc as ac
-from attncalc.errors import OptionError
+from attncalc.common.errors import OptionError
 
 
 def test_a_cosine_is_that_of_torch() -> None:

@@ -10,7 +10,7 @@ from calculations.peers import PEERS
 from numpy.testing import assert_allclose, assert_array_equal
 
 import attncalc as ac
-from attncalc.errors import AttncalcError
+from attncalc.common.errors import AttncalcError
 
 NETWORKS = PEERS["networks"]
 

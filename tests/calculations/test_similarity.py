@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import AttncalcError, DomainError, OptionError, ShapeError
-from attncalc.inputs import Reading, load_document
-from attncalc.problem import Problem, solve
+from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 few = settings(max_examples=20)

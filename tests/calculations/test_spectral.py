@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import AttncalcError, NoGradient, NotExact, ShapeError
-from attncalc.problem import Problem, solve
-from attncalc.trace import Given, Trace
+from attncalc.common.errors import AttncalcError, NoGradient, NotExact, ShapeError
+from attncalc.record.trace import Given, Trace
+from attncalc.solve import later
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 few = settings(max_examples=40)
@@ -173,8 +175,8 @@ class TestEigen:
 
     def test_a_wrong_polynomial_is_followed(self) -> None:
         """Who works on with coefficients of their own gets the roots of those."""
-        from attncalc.evaluate import evaluate
-        from attncalc.writing import write
+        from attncalc.evaluate.values import evaluate
+        from attncalc.solve.build import write
 
         written = write(Problem(load("eigen"), {"a": Given(np.array([[4.0, 1], [2, 3]]))}))
         own = {("", "characteristic_polynomial"): np.array([1.0, -6, 8])}
@@ -339,9 +341,7 @@ def worked(trace: Trace, name: str, *at: int) -> str:
     """The arithmetic of an entry as a reader sees it."""
     from attncalc.render.worked import written
 
-    arithmetic = trace.find(name).arithmetic
-    assert arithmetic is not None
-    return written(arithmetic(at))
+    return written(later.arithmetic(trace, trace.find(name), at))
 
 
 def sympy_polynomial(a: Array) -> list[float]:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import AttncalcError, DomainError, NoGradient, NotExact
-from attncalc.problem import Problem, solve
-from attncalc.trace import Given
+from attncalc.common.errors import AttncalcError, DomainError, NoGradient, NotExact
+from attncalc.record.trace import Given
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 few = settings(max_examples=30)

@@ -13,10 +13,13 @@ from numpy.testing import assert_array_equal
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import AttncalcError, InputError, NoGradient, NotExact
-from attncalc.inputs import Reading, gather, load_document
-from attncalc.problem import Problem, solve
-from attncalc.progress import told_to
+from attncalc.common.errors import AttncalcError, InputError, NoGradient, NotExact
+from attncalc.common.patience import told_to
+from attncalc.inputs.calls import gather
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
 
 MODEL: dict[str, Any] = json.loads((Path(__file__).parents[2] / "samples/model.json").read_text(encoding="utf-8"))
 WORDS = MODEL["vocabulary"]

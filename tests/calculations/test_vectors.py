@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.errors import DomainError, OptionError, ShapeError
-from attncalc.problem import Backward, Problem, solve
-from attncalc.trace import Given
+from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.record.trace import Given
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
 
 Array = NDArray[Any]
 few = settings(max_examples=20)

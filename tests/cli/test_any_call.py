@@ -19,17 +19,18 @@ import any_calls
 import pytest
 from any_calls import Call, Ended
 from hypothesis import HealthCheck, given, settings
+from rows import draws
 
 CALLS = int(os.environ.get("ATTNCALC_CALLS", "0"))
 PATIENCE = 120  # seconds, for a call that would take milliseconds: only what hangs takes so long
 
 many = settings(
-    max_examples=CALLS or 150,
+    max_examples=CALLS or draws(240),
     derandomize=not CALLS,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
-few = settings(many, max_examples=CALLS // 20 or 8)
+few = settings(many, max_examples=CALLS // 20 or draws(12))
 
 
 class Hangs(BaseException):

@@ -15,8 +15,7 @@ from typing import NoReturn
 
 import pytest
 
-from attncalc import problem
-from attncalc.cli import app, patience
+from attncalc.cli import app, solving
 
 COUNTLESS = "9" * 25  # more than any memory, any float64 and any int64 counts
 POISSON = ["--distribution", "poisson", "--rate", "3"]
@@ -230,8 +229,8 @@ def test_exact_work_without_end_is_given_up(
     work: Callable[..., NoReturn],
     message: str,
 ) -> None:
-    monkeypatch.setattr(problem, "solve", work)
-    monkeypatch.setattr(patience, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(solving, "solve", work)
+    monkeypatch.setattr(solving, "MOST_SECONDS", 0.05)
     before = signal.getsignal(signal.SIGVTALRM)
     assert app(["softmax", "1,2", "--exact"], standalone_mode=False) == 2
     said = capsys.readouterr()

@@ -15,7 +15,7 @@ from conftest import Run
 
 from attncalc.calculations import FAMILIES, TABLE
 from attncalc.cli import app
-from attncalc.cli.groups import VERBS
+from attncalc.cli.command import VERBS
 
 
 def stdout(run: Run, *words: str | Path, **more: Any) -> str:
@@ -86,7 +86,7 @@ class TestHelp:
         done = run("--help", env={"PYTHONPROFILEIMPORTTIME": "1"})
         loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
         assert "typer" in loaded
-        assert not loaded & {"numpy", "sympy", "rich", "attncalc.calculation"}
+        assert not loaded & {"numpy", "sympy", "rich", "attncalc.declare.calculation"}
 
 
 def test_the_version_is_that_of_the_installed_package(run: Run) -> None:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from typer.core import TyperOption
 
 from attncalc.calculations import TABLE, load
-from attncalc.cli import sections, settings
-from attncalc.cli.calculate import _spoken
-from attncalc.cli.command import Command
-from attncalc.cli.gradient import command
-from attncalc.cli.groups import Root
+from attncalc.cli import settings
+from attncalc.cli.calculate import command_of, is_spoken
+from attncalc.cli.command import Help
+from attncalc.cli.settings import Arithmetic, Shown, Tables
+from attncalc.declare.spelling import DERIVATIVES
 from attncalc.render import FORMATS, PICTURES
 
-COMMON = {
-    option.name for option in (*sections.output_options(), *sections.arithmetic_options(), *sections.reading_options())
-} | {"help", "words"}
+COMMON = {*Shown._fields, *Arithmetic._fields, *Tables._fields, *Help._fields, "check", "operands", "own"}
 
 
 def test_every_format_that_is_a_file_has_its_suffix() -> None:
     assert set(settings.SUFFIXES.values()) == {*FORMATS, *PICTURES} - {"plain"}
-
-
-def backward(name: str) -> Command:
-    return command().build(name)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -36,15 +29,14 @@ class TestEachCalculation:
 
     def test_leaves_the_common_options_their_names(self, name: str) -> None:
         calculation = load(name)
-        own = {operand.name for operand in _spoken(calculation)} | {option.name for option in calculation.options}
+        own = {operand.name for operand in calculation.operands if is_spoken(operand)} | {
+            option.name for option in calculation.options
+        }
         assert not own & (COMMON | {"upstream", "wrt", "gradcheck", "weights"})
 
-    @pytest.mark.parametrize("make", [Root(name="attncalc").build, backward], ids=["forward", "backward"])
-    def test_spells_each_option_once(self, name: str, make: Callable[[str], Command]) -> None:
-        made = make(name)
-        spellings = [spelling for option in made.options for spelling in (*option.opts, *option.secondary_opts)]
+    @pytest.mark.parametrize("derivative", ["", *DERIVATIVES])
+    def test_spells_each_option_once_and_explains_it(self, name: str, derivative: str) -> None:
+        options = [each for each in command_of(name, derivative).params if isinstance(each, TyperOption)]
+        spellings = [spelling for option in options for spelling in (*option.opts, *option.secondary_opts)]
         assert len(set(spellings)) == len(spellings)
-
-    def test_explains_each_option(self, name: str) -> None:
-        made = Root(name="attncalc").build(name)
-        assert not [option.name for option in made.options if not option.help]
+        assert not [option.name for option in options if not option.help]

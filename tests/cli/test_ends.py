@@ -30,10 +30,10 @@ PAGES = {
 
 BUG = """
 import sys
-from attncalc.cli.groups import Root
+from attncalc.cli.commands import Commands
 def build(self, name):
     raise {error}
-Root.build = build
+Commands.build = build
 from attncalc.__main__ import main
 main()
 """
@@ -151,7 +151,8 @@ main()
 
 
 @pytest.mark.parametrize(
-    "module", ["signal", "typing", "numpy", "typer", "attncalc.cli", "attncalc.errors", "attncalc.calculations.vectors"]
+    "module",
+    ["signal", "typing", "numpy", "typer", "attncalc.cli", "attncalc.common.errors", "attncalc.calculations.vectors"],
 )
 def test_an_interruption_while_it_loads_is_quiet_too(module: str) -> None:
     call = [sys.executable, "-S", "-c", LOADING.format(module=module), *COSINE]
@@ -162,7 +163,7 @@ def test_an_interruption_while_it_loads_is_quiet_too(module: str) -> None:
 
 IMPATIENT = """
 import atexit, os, signal, sys
-from attncalc.cli.groups import Root
+from attncalc.cli.commands import Commands
 def press(): os.kill(os.getpid(), signal.SIGINT)
 def build(self, name):
     try:
@@ -171,7 +172,7 @@ def build(self, name):
     finally:
         press()
         print("cleaned up")
-Root.build = build
+Commands.build = build
 atexit.register(press)
 from attncalc.__main__ import main
 main()

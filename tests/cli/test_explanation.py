@@ -79,7 +79,7 @@ class TestExplain:
             (["here.json"], '"here.json" is a file, not a calculation', "attncalc run here.json --explain explains"),
             (["zzz"], 'there is no calculation called "zzz"', "attncalc list names them all"),
             (["att-no-scale"], '"att-no-scale" is a mistake, not a calculation', "attncalc mistakes att-no-scale"),
-            (["softmax", "-f", "html"], '--format takes table, plain, markdown or json, not "html"', ""),
+            (["softmax", "-f", "csv"], '--format takes table, plain, markdown, latex, html or json, not "csv"', ""),
         ],
     )
     def test_what_cannot_be_explained_is_one_line(

@@ -72,7 +72,7 @@ CALLS = {
         "",
     ),
     "list -f csv": (
-        '--format takes table, plain or json, not "csv"',
+        '--format takes table, plain, json, markdown, latex or html, not "csv"',
         "",
     ),
     "cosine": (
@@ -502,7 +502,7 @@ CALLS = {
         "",
     ),
     "run": (
-        "run takes one document, but 0 were given",
+        "run takes one document, but 0 words were given",
         "attncalc run problem.json, or attncalc run problem.json --check answer.json",
     ),
     "norm 3,4 --rtol 0.1 --reveal": (
@@ -534,7 +534,7 @@ CALLS = {
         "did you mean causal?",
     ),
     "run q.json k.json": (
-        "run takes one document, but 2 were given",
+        "run takes one document, but 2 words were given",
         "attncalc run problem.json, or attncalc run problem.json --check answer.json",
     ),
     "sample cosin": (
@@ -542,8 +542,8 @@ CALLS = {
         "did you mean cosine.json?",
     ),
     "sample cosine words": (
-        "sample writes one file, but 2 were named",
-        "",
+        "sample takes the name of one sample, but 2 words were given",
+        "attncalc sample attention.json",
     ),
     "sample cosine -f json": (
         "a sample is written as it is; -f is for the list of samples",

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from attncalc.cli.files import refuse_unwritable
-from attncalc.errors import AttncalcError
-from attncalc.files import write_file
+from attncalc.cli.output import refuse_unwritable
+from attncalc.common.errors import AttncalcError
+from attncalc.common.files import write_file
 
 Make = Callable[[Path], Path]
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from attncalc.errors import InputError
-from attncalc.inputs import files, paths
+from attncalc.common import files
+from attncalc.common.errors import InputError
+from attncalc.inputs import opening
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and devices of POSIX")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="finds processes, and files that cannot be read, in /proc")
@@ -40,7 +41,10 @@ def in_shell(line: str, command: Sequence[str], words: Sequence[str], place: Pat
 # Where it writes
 
 
-BUFFERS = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+BUFFERS = pytest.mark.parametrize(
+    "unbuffered",
+    [pytest.param("", id="buffered"), pytest.param("1", id="unbuffered", marks=pytest.mark.thorough)],
+)
 """Under PYTHONUNBUFFERED, as in many containers, a stream of Python's takes part of what it is given for all of it."""
 
 
@@ -199,19 +203,19 @@ def test_no_terminal_breaks_a_page(attncalc_command: list[str], size: tuple[int,
 
 
 def test_a_file_that_goes_before_it_is_opened_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from attncalc.inputs import Reading
+    from attncalc.inputs.reading import Reading
 
     path = tmp_path / "q.json"
     path.write_text("[1]", encoding="utf-8")
-    real = paths.is_folder
+    real = files.is_folder
 
     def gone(name: str) -> bool:
         path.unlink(missing_ok=True)
         return real(name)
 
-    monkeypatch.setattr(files, "is_folder", gone)
+    monkeypatch.setattr(opening, "is_folder", gone)
     with pytest.raises(InputError, match=r"there is no file .*q\.json"):
-        Reading().file(str(path))
+        opening.opened(str(path), Reading())
 
 
 @linux

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import select
 import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import pytest
 
-from attncalc.cli import progress
-from attncalc.cli.progress import APPEARS, OFTEN, Bar
-from attncalc.progress import tell, told_to
+from attncalc.cli import bar
+from attncalc.common.patience import tell, told_to
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
 
@@ -25,18 +25,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
 LONG = ["descend", "x**2 + y**2", "--start", "x=3,y=1", "--lr", "1e-9", "--get", "point"]
 
 
-class Clock:
-    """A clock that goes when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Screen(io.StringIO):
-    """A terminal of one line, in whatever encoding."""
+    """Standard error as a terminal, in whatever encoding."""
 
     def __init__(self, encoding: str = "utf-8") -> None:
         super().__init__()
@@ -46,81 +36,108 @@ class Screen(io.StringIO):
     def encoding(self) -> str:  # type: ignore[override]  # StringIO has none
         return self._encoding
 
-    def line(self) -> str:
-        """What a reader sees after all that was written."""
-        return seen(self.getvalue())
+    def isatty(self) -> bool:
+        return True
 
 
-def seen(text: str) -> str:
-    """The last line of a terminal to which `text` was written: a carriage return overwrites from the beginning."""
-    line = ""
-    for part in text.rpartition("\n")[2].split("\r"):
-        line = part + line[len(part) :]
-    return line
+CONTROL = re.compile(r"(\r|\n|\x1b\[\d*[A-Za-z]|\x1b\[\?25[lh])")
 
 
-def drawn(clock: Clock, screen: Screen, *said: tuple[str, int, int | None]) -> str:
-    """The bar after these, one `OFTEN` apart from the time that it appears."""
-    bar = Bar(screen, clock)
-    clock.now = APPEARS
-    for each in said:
-        bar.told(*each)
-        clock.now += OFTEN
-    return screen.line()
+def seen(text: str) -> list[list[str]]:
+    """What stands on the lines of a terminal after each thing that was written to it."""
+    lines, row, found = [""], 0, list[list[str]]()
+    for part in CONTROL.split(text):
+        if part == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif part == "\x1b[1A":
+            row -= 1
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif part and not CONTROL.match(part):
+            lines[row] += part
+            found.append([line for line in lines if line])
+    return [*found, [line for line in lines if line]]
 
 
-class TestLine:
-    @pytest.mark.parametrize(
-        ("said", "line"),
-        [
-            pytest.param(("token", 1, 4), f"token 1 of 4 {'━' * 10}{'─' * 30} 3 s left", id="a quarter"),
-            pytest.param(("sheet", 4, 4), f"sheet 4 of 4 {'━' * 40} 0 s left", id="all"),
-            pytest.param(("token", 0, 4), f"token 0 of 4 {'─' * 40}", id="nothing yet, nothing to reckon with"),
-            pytest.param(
-                ("iteration", 1_000, 1_000_000),
-                f"iteration     1,000 of 1,000,000 {'─' * 29} 16 min 39 s left",
-                id="the bar gives way to large numbers",
-            ),
-            pytest.param(("row", 10, 1_000_000), f"row        10 of 1,000,000 {'─' * 35} 27 h 46 min left", id="hours"),
-            pytest.param(("block", 12, None), "block 12, 1 s", id="nobody knows how many there are"),
-        ],
-    )
-    def test_says_how_far_and_how_long(self, said: tuple[str, int, int | None], line: str) -> None:
-        assert drawn(Clock(), Screen(), said) == line
-
-    def test_is_spelled_as_the_terminal_can(self) -> None:
-        assert drawn(Clock(), Screen("ascii"), ("token", 1, 4)) == f"token 1 of 4 {'#' * 10}{'.' * 30} 3 s left"
-
-    def test_leaves_nothing_of_a_longer_one_before(self) -> None:
-        line = drawn(Clock(), Screen(), ("iteration", 100, None), ("turn", 1, None))
-        assert line.rstrip() == "turn 1, 1 s"
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """A terminal of 80 columns on which a bar appears at once."""
+    screen = Screen()
+    monkeypatch.setattr(bar, "APPEARS", 0.0)
+    monkeypatch.setattr(bar, "OFTEN", 0.0)
+    for name, value in {"TERM": "xterm", "COLUMNS": "80", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    return screen
 
 
-class TestTimes:
-    def test_what_is_soon_done_has_no_bar(self) -> None:
-        clock, screen = Clock(), Screen()
-        bar = Bar(screen, clock)
-        for clock.now in (0.0, 0.5, 0.99 * APPEARS):
-            bar.told("token", 1, 2)
-        bar.erase()
-        assert screen.getvalue() == ""
+@contextmanager
+def watched(screen: Screen, *, quiet: bool = False) -> Iterator[None]:
+    """A long work before the screen."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "stderr", screen)  # here, since pytest sets its own before each test
+        with bar.bar(quiet=quiet):
+            yield
 
-    def test_it_is_not_drawn_more_often_than_can_be_seen(self) -> None:
-        clock, screen = Clock(), Screen()
-        bar = Bar(screen, clock)
-        for clock.now in (APPEARS, APPEARS + 0.9 * OFTEN, APPEARS + 1.1 * OFTEN):
-            bar.told("token", 1, 2)
-        assert screen.getvalue().count("token") == 2
 
-    def test_erasing_leaves_an_empty_line(self) -> None:
-        clock, screen = Clock(), Screen()
-        bar = Bar(screen, clock)
-        clock.now = APPEARS
-        bar.told("token", 1, 2)
-        assert screen.line()
-        bar.erase()
-        assert screen.line().strip() == ""
-        assert screen.getvalue().endswith("\r")
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        pytest.param(("token", 1, 4), "token 1 of 4 ━", id="a quarter"),
+        pytest.param(("sheet", 4, 4), "sheet 4 of 4 ━", id="all"),
+        pytest.param(("iteration", 1_000, 1_000_000), "iteration     1,000 of 1,000,000 ", id="large numbers"),
+        pytest.param(("block", 12, None), "block 12 ", id="nobody knows how many there are"),
+        pytest.param(("[red]", 1, 2), "[red] 1 of 2", id="no markup"),
+    ],
+)
+def test_says_how_far_it_is(screen: Screen, said: tuple[str, int, int | None], line: str) -> None:
+    with watched(screen):
+        tell(*said)
+    states = seen(screen.getvalue())
+    assert any(state and state[-1].startswith(line) for state in states)
+    assert states[-1] == []
+
+
+def test_what_stands_within_another_has_a_line_of_its_own(screen: Screen) -> None:
+    with watched(screen):
+        tell("token", 1, 4)
+        tell("block", 2, 3)
+    assert any([line[:10] for line in state] == ["token 1 of", "block 2 of"] for state in seen(screen.getvalue()))
+    assert seen(screen.getvalue())[-1] == []
+
+
+@pytest.mark.parametrize("columns", [40, 60, 100])
+def test_no_number_is_cut(screen: Screen, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with watched(screen):
+        tell("iteration", 1_000, 5_000_000)
+    drawn = {line for state in seen(screen.getvalue()) for line in state}
+    assert any("1,000 of 5,000,000" in line for line in drawn)
+    assert not any("…" in line or len(line) > columns for line in drawn)
+
+
+def test_is_spelled_as_the_terminal_can(screen: Screen) -> None:
+    screen._encoding = "ascii"
+    with watched(screen):
+        tell("token", 1, 4)
+    assert "token 1 of 4" in screen.getvalue()
+    assert screen.getvalue().isascii()
+
+
+def test_what_is_soon_done_has_no_bar(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bar, "APPEARS", 60.0)
+    with watched(screen):
+        tell("token", 1, 2)
+    assert screen.getvalue() == ""
+
+
+def test_it_is_not_drawn_more_often_than_can_be_seen(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bar, "OFTEN", 60.0)
+    with watched(screen):
+        for done in range(1, 100):
+            tell("token", done, 100)
+    assert "  1 of 100" in screen.getvalue()
+    assert "2 of 100" not in screen.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -133,17 +150,13 @@ class TestTimes:
     ],
 )
 def test_where_there_is_a_bar(
-    monkeypatch: pytest.MonkeyPatch, terminal: bool, term: str, quiet: bool, wanted: bool
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, terminal: bool, term: str, quiet: bool, wanted: bool
 ) -> None:
-    screen = Screen()
     monkeypatch.setattr(screen, "isatty", lambda: terminal)
-    monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", term)
-    monkeypatch.setattr(progress, "APPEARS", 0.0)
-    with progress.bar(quiet=quiet):
+    with watched(screen, quiet=quiet):
         tell("token", 1, 4)
     assert ("token 1 of 4" in screen.getvalue()) is wanted
-    assert seen(screen.getvalue()).strip() == ""
 
 
 def test_nobody_is_told_outside() -> None:
@@ -167,9 +180,10 @@ def in_terminal(
     words: Sequence[str],
     *,
     end: signal.Signals | None = None,
+    when: bytes = b" of ",
     columns: int = 80,
 ) -> Done:
-    """The call; with `end` it gets that signal as soon as something is on the screen."""
+    """The call; with `end` it gets that signal as soon as `when` is on the screen."""
     import fcntl
     import pty
     import termios
@@ -177,6 +191,7 @@ def in_terminal(
     reader, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     surroundings = {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"}
+    surroundings.pop("COLUMNS", None)
     process = subprocess.Popen(
         [*command, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal, env=surroundings
     )
@@ -185,7 +200,7 @@ def in_terminal(
     with suppress(OSError):  # the other side is closed
         while select.select([reader], [], [], 60)[0] and (written := os.read(reader, 4096)):
             screen += written
-            if end is not None:
+            if end is not None and when in screen:
                 process.send_signal(end)
                 end = None
     stdout, _ = process.communicate(timeout=30)
@@ -203,16 +218,22 @@ class TestInATerminal:
         done = in_terminal(attncalc_command, [*LONG, "--steps", "5000000"], end=end)
         assert (done.status, done.stdout) == (status, b"")
         assert "of 5,000,001" in done.screen
-        assert "\n" not in done.screen
-        assert seen(done.screen).strip() == ""
+        assert done.screen.rpartition("\x1b[?25")[2].startswith("h"), "the cursor is seen again"
+        assert seen(done.screen)[-1] == []
+
+    def test_a_signal_while_it_starts_leaves_nothing(self, attncalc_command: list[str]) -> None:
+        call = [*LONG, "--steps", "5000000"]
+        done = in_terminal(attncalc_command, call, end=signal.SIGINT, when=b"\x1b")
+        assert (done.status, done.stdout, seen(done.screen)[-1]) == (130, b"", [])
+        assert done.screen.rpartition("\x1b[?25")[2].startswith("h"), "the cursor is seen again"
 
     def test_what_is_calculated_is_the_same(self, attncalc_command: list[str]) -> None:
-        call = [*LONG, "--steps", "80000", "-f", "json"]
+        call = [*LONG, "--steps", "300000", "-f", "json"]
         done = in_terminal(attncalc_command, call, columns=60)
         piped = subprocess.run([*attncalc_command, *call], capture_output=True, check=False)
         assert (done.status, piped.returncode) == (0, 0)
         assert done.stdout == piped.stdout
-        assert "of 80,001" in done.screen
-        assert [seen(line).strip() for line in done.screen.splitlines()[-1:]] == [piped.stderr.decode().strip()]
-        assert max(len(part.rstrip()) for part in done.screen.partition("note")[0].split("\r")) < 60
-        assert b"of 80,001 \xe2" not in piped.stderr
+        assert "of 300,001" in done.screen
+        assert seen(done.screen)[-1] == [piped.stderr.decode().strip()]
+        assert max(len(line) for state in seen(done.screen)[:-2] for line in state) <= 60
+        assert b"of 300,001 \xe2" not in piped.stderr

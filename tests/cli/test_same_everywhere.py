@@ -56,6 +56,7 @@ def here() -> list[object]:
     return documents({}, ROOT)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("settings", PLACES.values(), ids=PLACES)
 def test_every_document_is_the_same(tmp_path: Path, settings: dict[str, str]) -> None:
     found = documents(settings, tmp_path)

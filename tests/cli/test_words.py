@@ -1,76 +1,89 @@
 """Options and operands are told apart, and every way of misspelling an option has its line."""
 
-from __future__ import annotations
+from typing import Annotated, Any
 
 import pytest
+import typer
 
-from attncalc.cli.command import option, switch
-from attncalc.cli.words import sort_words
-from attncalc.errors import OptionError
-
-OPTIONS = [
-    option("causal", "", section=""),
-    option("scale", "", value="NUMBER"),
-    option("causal_align", "", value="start|end"),
-    option("q", "", value="Q"),
-    option("digits", "", value="N", short="-d"),
-    option("show", "", value="NAMES", multiple=True),
-    switch("quiet", "", short="-q"),
-]
+from attncalc.cli.command import made
+from attncalc.cli.settings import option, switch
+from attncalc.cli.words import Words
+from attncalc.common.errors import OptionError
 
 
-def sort(line: str) -> tuple[list[str], list[str]]:
-    return sort_words(line.split("_"), OPTIONS, "attncalc attention")
+def attention(
+    words: Annotated[list[str] | None, typer.Argument(metavar="words")] = None,
+    causal: Annotated[bool | None, switch("", "--causal/--no-causal", "")] = None,
+    scale: Annotated[str | None, option("", "--scale", "NUMBER", "")] = None,
+    causal_align: Annotated[str | None, option("", "--causal-align", "start|end", "")] = None,
+    q: Annotated[str | None, option("", "--q", "Q", "")] = None,
+    digits: Annotated[str | None, option("", "-d --digits", "N", "")] = None,
+    show: Annotated[list[str] | None, option("", "--show", "NAMES", "")] = None,
+    quiet: Annotated[bool, switch("", "-q --quiet", "")] = False,
+) -> None:
+    """Takes words and options, and does nothing."""
 
 
-SORTED = {
-    "operands alone": ("a.json_b.json", "", "a.json b.json"),
-    "standard input": ("-_b.json", "", "- b.json"),
-    "a part of standard input": ("-#k_--q_-#q[0]", "--q=-#q[0]", "-#k"),
-    "a number below zero": ("-1_2", "", "-1 2"),
-    "a vector that begins with a minus": ("-1,2_3,4", "", "-1,2 3,4"),
-    "a matrix that begins with a minus": ("-1,2;3,4", "", "-1,2;3,4"),
-    "minus infinity": ("-inf,0", "", "-inf,0"),
-    "minus a half": ("-1/2", "", "-1/2"),
-    "minus a root": ("-sqrt(2)", "", "-sqrt(2)"),
-    "minus a decimal without a zero": ("-.5,1", "", "-.5,1"),
-    "a complex number": ("-i,i_--scale_-j,j", "--scale=-j,j", "-i,i"),
-    "letters in rows, the first below zero": ("-a;b_[-a]", "", "-a;b [-a]"),
-    "a value below zero with a slip in it": ("--scale_-sqrt2,2", "--scale=-sqrt2,2", ""),
-    "a formula that begins as a switch does": ("-q**2", "", "-q**2"),
-    "a number below zero with a slip in it": ("-1x,2", "", "-1x,2"),
-    "a formula that begins with a minus": ("-x^2", "", "-x^2"),
-    "a switch between operands": ("a_--causal_b", "--causal", "a b"),
-    "a switch turned off": ("--no-causal_a", "--no-causal", "a"),
-    "a value behind a blank": ("--scale_2_a", "--scale=2", "a"),
-    "a value behind an equals sign": ("--scale=2_a", "--scale=2", "a"),
-    "a value below zero": ("--scale_-1/2_a", "--scale=-1/2", "a"),
-    "a value from standard input": ("--q_-", "--q=-", ""),
-    "a value with an equals sign in it": ("--q=a=b.json", "--q=a=b.json", ""),
-    "an empty value": ("--scale=_a", "--scale=", "a"),
-    "a short option": ("-d_3_a", "--digits=3", "a"),
-    "a short option and its value in one": ("-d3", "--digits=3", ""),
-    "a short option and an equals sign": ("-d=3", "--digits=3", ""),
-    "short options in one": ("-qd3", "-q --digits=3", ""),
-    "a short switch and an operand below zero": ("-q_-3", "-q", "-3"),
-    "a repeated list": ("--show_a_--show_b", "--show=a --show=b", ""),
-    "a repeated switch": ("--causal_--no-causal", "--causal --no-causal", ""),
-    "everything behind two hyphens": ("--causal_--_--scale_-x", "--causal", "--scale -x"),
+def parser(up_to: str = "") -> Words:
+    command = "attncalc" if up_to else "attncalc attention"
+    return Words(made("attention", attention).params, command, up_to=up_to, ambiguous={"-q": "--quiet"})
+
+
+def sort(line: str) -> tuple[dict[str, Any], list[str]]:
+    """The options of a call and its operands; a blank in a word is written as it is, one between words as _."""
+    values, _, _ = parser().parse_args(line.split("_"))
+    return values, values.pop("words") or []
+
+
+SORTED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "operands alone": ("a.json_b.json", {}, "a.json b.json"),
+    "standard input": ("-_b.json", {}, "- b.json"),
+    "a part of standard input": ("-#k_--q_-#q[0]", {"q": "-#q[0]"}, "-#k"),
+    "a number below zero": ("-1_2", {}, "-1 2"),
+    "a vector that begins with a minus": ("-1,2_3,4", {}, "-1,2 3,4"),
+    "a matrix that begins with a minus": ("-1,2;3,4", {}, "-1,2;3,4"),
+    "minus infinity": ("-inf,0", {}, "-inf,0"),
+    "minus a half": ("-1/2", {}, "-1/2"),
+    "minus a root": ("-sqrt(2)", {}, "-sqrt(2)"),
+    "minus a decimal without a zero": ("-.5,1", {}, "-.5,1"),
+    "a complex number": ("-i,i_--scale_-j,j", {"scale": "-j,j"}, "-i,i"),
+    "letters in rows, the first below zero": ("-a;b_[-a]", {}, "-a;b [-a]"),
+    "a value below zero with a slip in it": ("--scale_-sqrt2,2", {"scale": "-sqrt2,2"}, ""),
+    "a formula that begins as a switch does": ("-q**2", {}, "-q**2"),
+    "a number below zero with a slip in it": ("-1x,2", {}, "-1x,2"),
+    "a formula that begins with a minus": ("-x^2", {}, "-x^2"),
+    "a switch between operands": ("a_--causal_b", {"causal": True}, "a b"),
+    "a switch turned off": ("--no-causal_a", {"causal": False}, "a"),
+    "a value behind a blank": ("--scale_2_a", {"scale": "2"}, "a"),
+    "a value behind an equals sign": ("--scale=2_a", {"scale": "2"}, "a"),
+    "a value below zero": ("--scale_-1/2_a", {"scale": "-1/2"}, "a"),
+    "a value from standard input": ("--q_-", {"q": "-"}, ""),
+    "a value with an equals sign in it": ("--q=a=b.json", {"q": "a=b.json"}, ""),
+    "an empty value": ("--scale=_a", {"scale": ""}, "a"),
+    "a short option": ("-d_3_a", {"digits": "3"}, "a"),
+    "a short option and its value in one": ("-d3", {"digits": "3"}, ""),
+    "a short option and an equals sign": ("-d=3", {"digits": "3"}, ""),
+    "short options in one": ("-qd3", {"quiet": True, "digits": "3"}, ""),
+    "a short switch and an operand below zero": ("-q_-3", {"quiet": True}, "-3"),
+    "a repeated list": ("--show_a_--show_b", {"show": ["a", "b"]}, ""),
+    "a repeated switch": ("--causal_--no-causal", {"causal": False}, ""),
+    "everything behind two hyphens": ("--causal_--_--scale_-x", {"causal": True}, "--scale -x"),
 }
 
 
 @pytest.mark.parametrize(("line", "options", "operands"), SORTED.values(), ids=SORTED)
-def test_words_are_sorted(line: str, options: str, operands: str) -> None:
-    assert sort(line) == (options.split(), operands.split())
+def test_words_are_sorted(line: str, options: dict[str, Any], operands: str) -> None:
+    assert sort(line) == (options, operands.split())
 
 
 def test_what_follows_the_first_operand_can_be_left_alone() -> None:
     words = ["-q", "cosine", "--nothing", "-1"]
-    assert sort_words(words, OPTIONS, "attncalc", up_to="COMMAND") == (["-q"], words[1:])
+    values, rest, _ = parser("COMMAND").parse_args(words)
+    assert (values, rest) == ({"quiet": True}, words[1:])
 
 
 def test_two_hyphens_before_the_first_operand_end_the_options() -> None:
-    assert sort_words(["--", "cosine", "-d"], OPTIONS, "attncalc", up_to="COMMAND") == ([], ["cosine", "-d"])
+    assert parser("COMMAND").parse_args(["--", "cosine", "-d"]) == ({}, ["cosine", "-d"], [])
 
 
 FAULTS = {
@@ -121,11 +134,52 @@ def test_faults_are_said(line: str, message: str, hint: str) -> None:
 )
 def test_faults_of_one_word_are_said(word: str, hint: str) -> None:
     with pytest.raises(OptionError) as caught:
-        sort_words([word], OPTIONS, "attncalc attention")
+        parser().parse_args([word])
     assert caught.value.hint == hint
 
 
 def test_an_option_before_the_command_is_sent_behind_it() -> None:
     with pytest.raises(OptionError) as caught:
-        sort_words(["-f", "json"], OPTIONS, "attncalc", up_to="COMMAND")
+        parser("COMMAND").parse_args(["-f", "json"])
     assert caught.value.hint == "an option follows the name that it belongs to: attncalc COMMAND … -f"
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        pytest.param("-h_--nothing", {"help": True}, id="help"),
+        pytest.param("a_-qh_--nothing", {"help": True}, id="help in a bundle"),
+    ],
+)
+def test_an_eager_option_is_answered_whatever_else_is_wrong(line: str, read: dict[str, Any]) -> None:
+    values, operands, order = parser().parse_args(line.split("_"))
+    assert (values, operands, [each.name for each in order]) == (read, [], ["help"])
+
+
+@pytest.mark.parametrize(
+    ("line", "noted"),
+    [
+        pytest.param("-q_a", ["-q is read as --quiet; for q write --q"], id="an operand behind a short switch"),
+        pytest.param("a_-q", [], id="nothing behind it"),
+        pytest.param("-q_--causal_a", [], id="an option behind it"),
+        pytest.param("-q_a_--q_b", [], id="both are written"),
+    ],
+)
+def test_what_may_be_misread_is_noted(line: str, noted: list[str]) -> None:
+    words = parser()
+    words.parse_args(line.split("_"))
+    assert words.misread == noted
+
+
+def pair(
+    first: Annotated[str, typer.Argument(help="an answer")], second: Annotated[str, typer.Argument(help="a key")]
+) -> None:
+    """Takes two words."""
+
+
+@pytest.mark.parametrize(("given", "said"), [(["a"], "1 word was"), (["a", "b", "c"], "3 words were")])
+def test_too_few_words_and_too_many_are_said(given: list[str], said: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        Words(made("pair", pair).params, "attncalc pair", example="attncalc pair a b").parse_args(given)
+    assert caught.value.message == f"pair takes an answer and a key, but {said} given"
+    assert caught.value.hint == "attncalc pair a b"

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import fuzz_targets
 import pytest
+from rows import rows
 
 FILES = sorted(path for path in (Path(__file__).parent / "corpus").glob("*/*") if path.is_file())
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@rows("path", FILES, ids=[f"{path.parent.name}/{path.name}" for path in FILES], by=lambda path: path.parent.name)
 def test_each_ends_in_an_answer_or_in_a_line(path: Path) -> None:
     fuzz_targets.run(path.parent.name, path.read_bytes())
 

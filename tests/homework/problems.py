@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from attncalc.calculations import load
-from attncalc.problem import Backward, Problem
-from attncalc.trace import Given
+from attncalc.record.trace import Given
+from attncalc.solve.problem import Backward, Problem
 
 
 def problem(name: str, options: Mapping[str, Any] | None = None, *, backward: bool = False, **operands: Any) -> Problem:

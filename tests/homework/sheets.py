@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.digits import round_half_up
-from attncalc.homework.answers import Answer, from_text
-from attncalc.homework.key import Key, spelled
-from attncalc.homework.marking import Marker
-from attncalc.homework.sheets import Sheet
-from attncalc.homework.verdicts import Finding, Marked
-from attncalc.mistake import StepKey
+from attncalc.declare.mistake import StepKey
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.answers import Answer, from_text
+from attncalc.homework.reading.sheets import Sheet
+from attncalc.homework.reading.step_names import spelled
+from attncalc.record.digits import round_half_up
+from attncalc.record.verdicts import Finding, Marked
 
 Array = NDArray[Any]
 

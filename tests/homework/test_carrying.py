@@ -46,3 +46,21 @@ def test_what_only_lies_near_does_not_follow(seed: int, off: float) -> None:
     moved = steps["output"] + np.random.default_rng(seed).normal(0, off, steps["output"].shape)
     marked = trace.check({name: as_written(value, 3) for name, value in (steps | {"output": moved}).items()})
     assert marked["output"].verdict == "unexplained"
+
+
+def test_a_number_for_a_step_that_is_true_or_false_is_judged() -> None:
+    """Behind wrong own values it was compared with more digits than stand there, and true was subtracted from false."""
+    trace = ac.complexity(n=4, d_model=8, heads=2)
+    marked = trace.check({"arithmetic_intensity": "-1.19", "bound": "-0.57"})
+    assert [step.verdict for step in marked.steps] == ["unexplained", "unexplained"]
+
+
+def test_what_follows_by_an_alternative_that_is_an_option_is_said_to() -> None:
+    """Masked before the scaling, with −1 in place of −∞: the weights follow by that order of steps alone."""
+    random = np.random.default_rng(3)
+    q, k, v = (random.integers(-2, 3, (3, 4)).astype(float) for _ in range(3))
+    masked = q @ k.T - np.triu(np.ones((3, 3)), 1)
+    weights = np.exp(masked / 2) / np.exp(masked / 2).sum(axis=-1, keepdims=True)
+    steps = {"scores": q @ k.T, "scaled": masked / 2, "masked": masked, "weights": weights, "output": weights @ v}
+    marked = ac.attention(q, k, v, causal=True).check({name: as_written(value, 4) for name, value in steps.items()})
+    assert [step.verdict for step in marked.steps] == ["right", "mistake", "mistake", "follows", "follows"]

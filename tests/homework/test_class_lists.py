@@ -9,13 +9,13 @@ import pytest
 from conftest import Run
 
 import attncalc as ac
-from attncalc.errors import InputError
-from attncalc.homework.class_lists import class_list
-from attncalc.homework.grading import Settings, grade
-from attncalc.homework.key import Key
-from attncalc.homework.marking import Marker
-from attncalc.homework.submissions import submissions
-from attncalc.inputs import Reading
+from attncalc.common.errors import InputError
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.marking.whole_class import Settings, grade
+from attncalc.homework.reading.class_lists import class_list
+from attncalc.homework.reading.submissions import submissions
+from attncalc.inputs.reading import Reading
 
 TRACE = ac.softmax([1, 2])
 KEY = Key(TRACE.problem)
@@ -29,7 +29,7 @@ POINT = "write a decimal point: 1.5; a table with decimal commas is read with --
 def graded(*paths: Path) -> list[tuple[str, str]]:
     """Each student with the verdict, or with why there is none."""
     words = [str(path) for path in paths]
-    found = grade(TRACE.problem, submissions(words, "key.json", Reading(), KEY), Reading(), Settings())
+    found = grade(TRACE.problem, submissions(words, "key.json", Reading(), KEY.names), Reading(), Settings())
     return [(one.student, one.marked.verdict if one.marked is not None else one.fault) for one in found]
 
 
@@ -149,7 +149,7 @@ def test_rows_of_lists_that_are_called_alike_say_which(tmp_path: Path, monkeypat
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"{HEAD}\nAnn,0.269,0.731\n")
-    found = submissions(["monday", "tuesday", "late.csv"], "key.json", Reading(), KEY)
+    found = submissions(["monday", "tuesday", "late.csv"], "key.json", Reading(), KEY.names)
     assert [one.source for one in found] == ["monday/class.csv:2", "tuesday/class.csv:2", "late.csv:2"]
 
 
@@ -191,7 +191,7 @@ HEADINGS = {
 def test_what_is_beside_the_answers_is_passed_over(tmp_path: Path, headings: str, row: str, others: list[str]) -> None:
     path, reading = tmp_path / "class.csv", Reading()
     path.write_text(f"{headings}\n{row}\n", encoding="utf-8")
-    rows = class_list(path, reading, KEY)
+    rows = class_list(path, reading, KEY.names)
     assert rows is not None
     [one] = rows
     assert one.sheet is not None
@@ -211,13 +211,13 @@ def test_what_is_beside_the_answers_is_passed_over(tmp_path: Path, headings: str
 def test_another_table_is_none(tmp_path: Path, text: str) -> None:
     path = tmp_path / "ann.csv"
     path.write_text(text)
-    assert class_list(path, Reading(), KEY) is None
+    assert class_list(path, Reading(), KEY.names) is None
 
 
 def test_each_row_is_a_sheet(tmp_path: Path) -> None:
     path = tmp_path / "class.csv"
     path.write_text("student,sum[0,0],sum[0,1],result\nAnn,1/2,,3\nBob,1,2,3\n")
-    ann, bob = submissions([str(path)], "key.json", Reading(), KEY)
+    ann, bob = submissions([str(path)], "key.json", Reading(), KEY.names)
     assert (ann.name, ann.source, bob.name, bob.source) == ("Ann", "class.csv:2", "Bob", "class.csv:3")
     assert ann.sheet is not None
     assert {name: answer.text.tolist() for name, answer in ann.sheet.steps.items()} == {
@@ -229,14 +229,14 @@ def test_each_row_is_a_sheet(tmp_path: Path) -> None:
 def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "class.csv"
     path.write_text("\n\n student,softmax[0]\nAnn,1\n")
-    (ann,) = submissions([str(path)], "key.json", Reading(), KEY)
+    (ann,) = submissions([str(path)], "key.json", Reading(), KEY.names)
     assert ann.source == "class.csv:4"
 
 
 def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
     path = tmp_path / "class.csv"
     path.write_text(f"student,sum,w{' ' * 100_000}x\nAnn,1,2\n")
-    (ann,) = submissions([str(path)], "key.json", Reading(), KEY)
+    (ann,) = submissions([str(path)], "key.json", Reading(), KEY.names)
     assert ann.sheet is not None
     assert [*ann.sheet.steps] == ["sum"]
 
@@ -292,7 +292,7 @@ def test_columns_that_cannot_be_a_step(tmp_path: Path, columns: str, message: st
     path = tmp_path / "class.csv"
     path.write_text(f"{columns}\nAnn,1,2\n")
     with pytest.raises(InputError) as error:
-        submissions([str(path)], "key.json", Reading(), KEY)
+        submissions([str(path)], "key.json", Reading(), KEY.names)
     assert (error.value.message, error.value.hint) == (message, hint)
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import attncalc as ac
-from attncalc.errors import InputError
-from attncalc.homework.complex_numbers import joined, literal, split
-from attncalc.homework.key import Key
-from attncalc.homework.marking import Marker
-from attncalc.homework.sheets import read_sheet
-from attncalc.inputs import Reading
+from attncalc.common.errors import InputError
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.complex_numbers import joined, literal, split
+from attncalc.homework.reading.sheets import read_sheet
+from attncalc.inputs.reading import Reading
 
 TURN = ac.eigen([[0, -2], [1, 2]])
 """Its eigenvalues are 1 ± i."""

@@ -9,16 +9,16 @@ import pytest
 from homework.problems import PROBLEMS, problem
 from numpy.typing import NDArray
 
-from attncalc.evaluate import evaluate
-from attncalc.homework.answers import Answer, from_python
-from attncalc.homework.excerpts import BLOCK, FEW, LARGE, at_rows, in_blocks, rows
-from attncalc.homework.findings import MOST_NAMED
-from attncalc.homework.key import Key
-from attncalc.homework.marking import Marker
-from attncalc.homework.pages import page
-from attncalc.homework.sheets import Sheet
-from attncalc.homework.verdicts import Finding
-from attncalc.numbers import format_number
+from attncalc.evaluate.values import evaluate
+from attncalc.homework.diagnosis.excerpts import BLOCK, FEW, LARGE, at_rows, in_blocks, rows
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.findings import MOST_NAMED
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.answers import Answer, from_python
+from attncalc.homework.reading.sheets import Sheet
+from attncalc.homework.reports.marked_sheets import shown
+from attncalc.record.numbers import format_number
+from attncalc.record.verdicts import Finding
 from attncalc.render.view import View
 
 LONG = 17_000
@@ -29,14 +29,14 @@ LONG = 17_000
 def test_some_rows_are_those_of_the_whole(name: str) -> None:
     for given in PROBLEMS[name]:
         key = Key(given)
-        for way in (key.ways.right, *(way for _, way in key.mistakes)):
-            node = way.steps.get(key.result, key.nodes[key.result])
+        for solution in (key.solutions.right, *key.wrong):
+            node = solution.steps.get(key.result, key.nodes[key.result])
             axis = rows(node)
             if axis is None:
                 continue
-            whole = evaluate([node], key.ways.operands)[node]
+            whole = evaluate([node], key.solutions.operands)[node]
             chosen = np.array([0, whole.shape[-2] - 1])
-            [found] = at_rows([node], key.ways.operands, axis, chosen)
+            [found] = at_rows([node], key.solutions.operands, axis, chosen)
             assert found is not None, "nothing here is large"
             np.testing.assert_allclose(found, whole.take(chosen, axis=-2), rtol=1e-12, atol=1e-12)
 
@@ -57,8 +57,8 @@ def right_of(key: Key) -> NDArray[np.float64]:
 
 def of(key: Key, mistake: str) -> NDArray[np.float64]:
     """What a mistake makes of the result."""
-    way = next(way for known, way in key.mistakes if known.id == mistake)
-    parts = [value for _, value in in_blocks(way.steps[key.result].sources[0], key.ways.operands)]
+    solution = next(solution for solution in key.wrong if solution.mistakes[0].id == mistake)
+    parts = [value for _, value in in_blocks(solution.steps[key.result].sources[0], key.solutions.operands)]
     return np.concatenate(parts, axis=-2)
 
 
@@ -101,9 +101,9 @@ def test_nonsense_is_unexplained() -> None:
 def test_a_wrong_way_that_takes_a_whole_table_is_not_tried() -> None:
     n = int(BLOCK**0.5) + 1
     key = Key(problem("attention", q=random(n, 4), k=random(n, 4, seed=1), v=random(n, 2, seed=2)))
-    ways = {known.id: way.steps[key.result].sources[0] for known, way in key.mistakes}
-    wanted = [ways["att-softmax-all"], ways["att-no-scale"]]
-    whole, by_rows = at_rows(wanted, key.ways.operands, "n", np.array([0, n - 1]))
+    wrong = {found.mistakes[0].id: found.steps[key.result].sources[0] for found in key.wrong}
+    wanted = [wrong["att-softmax-all"], wrong["att-no-scale"]]
+    whole, by_rows = at_rows(wanted, key.solutions.operands, "n", np.array([0, n - 1]))
     assert whole is None
     assert by_rows is not None
     assert judged(key, from_python(random(n, 2, seed=3).astype(np.float32), "dump")).verdict == "unexplained"
@@ -113,7 +113,7 @@ def test_what_is_made_of_many_entries_is_neither_rounded_on_the_way_nor_wrong_tw
     key = Key(problem("norm", a=random(FEW + 1)))
     assert judged(key, from_python("3.14", "answer")).verdict == "unexplained"
     assert not key._rounded
-    assert not key.pairs
+    assert not key._pairs
 
 
 @pytest.mark.parametrize("held", ["float32", "float64"])
@@ -138,7 +138,7 @@ def test_where_a_dump_is_wrong_is_told_however_many_entries_are(places: Any, tol
     right = right_of(key)
     right[places] = 9
     marked = Marker(key).mark(Sheet({"": from_python(right, "dump")}))
-    assert f"wrong entries: {told}\n" in page(marked, "table", View())
+    assert f"wrong entries: {told}\n" in shown(marked, "table", View())
     assert f"off by up to {format_number(np.abs(9 - right_of(key)[places]).max())}" in str(marked)
     [step] = marked.to_dict()["steps"]
     assert ("wrong" in step) == (len(step["cells"]) == MOST_NAMED)
@@ -147,7 +147,7 @@ def test_where_a_dump_is_wrong_is_told_however_many_entries_are(places: Any, tol
 def test_the_map_of_wrong_entries_shows_all_of_them() -> None:
     key = Key(problem("rope", x=random(16, 16)))
     marked = Marker(key).mark(Sheet({"": from_python(1.02 * right_of(key), "dump")}))
-    lines = [line.split() for line in page(marked, "table", View()).splitlines()]
+    lines = [line.split() for line in shown(marked, "table", View()).splitlines()]
     assert [line for line in lines if set(line) <= {"×", "·"} and line] == [["×"] * 16] * 16
 
 

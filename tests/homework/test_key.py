@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from homework.problems import problem
 
-from attncalc.errors import DomainError
-from attncalc.homework.key import Key
-from attncalc.mistake import wrong
+from attncalc.common.errors import DomainError
+from attncalc.declare.mistake import wrong
+from attncalc.homework.diagnosis.key import Key
 
 HUGE: dict[str, tuple[str, dict[str, Any]]] = {
     "the result": ("dot", {"a": [1e200, 1], "b": [1e200, 1]}),
@@ -31,6 +31,6 @@ def test_what_overflows_beside_the_result_does_no_harm() -> None:
 def test_a_way_that_reads_a_number_otherwise_leaves_the_key_as_it_is() -> None:
     key = Key(problem("derivative", {"at": 3}, expression="x**2"))
     elsewhere = wrong("at-another-point", options=lambda given: {"at": 5}, says="f′(5)", hint="At which point?")
-    way = key.ways.way(elsewhere)
-    assert way is not None
-    assert [key.value(key.result, other) for other in (None, way)] == [6, 10]
+    solution = key.solutions.by(elsewhere)
+    assert solution is not None
+    assert [key.value(key.result, other) for other in (None, solution)] == [6, 10]

@@ -15,22 +15,23 @@ import pytest
 from homework.problems import problem
 from homework.sheets import answered, finding, right_steps, written
 from numpy.typing import NDArray
+from rows import draws
 
-from attncalc.digits import round_half_up
-from attncalc.evaluate import evaluate
-from attncalc.homework.answers import Answer
-from attncalc.homework.key import Key
-from attncalc.homework.marking import Marker
-from attncalc.homework.rounding import Spelled
-from attncalc.homework.verdicts import SOUND
-from attncalc.mistake import StepKey
-from attncalc.problem import Problem
+from attncalc.declare.mistake import StepKey
+from attncalc.evaluate.values import evaluate
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.rounding import Spelled
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.answers import Answer
+from attncalc.record.digits import round_half_up
+from attncalc.record.verdicts import SOUND
+from attncalc.solve.problem import Problem
 
 Array = NDArray[Any]
 Random = np.random.Generator
 Draw = Callable[[Random], Problem]
 ACCUSED = {"mistake", "slip", "follows"}
-COUNT, MANY = 25, 40
+COUNT, MANY = draws(25), draws(40)
 """Problems of each kind, each of which makes for many cases."""
 
 
@@ -140,6 +141,7 @@ def result(key: Key) -> Array:
     return step(key, key.result[1])
 
 
+@pytest.mark.draws
 @every_kind
 def test_what_is_rounded_in_the_end_is_right(draw: Draw) -> None:
     for marker, _ in markers(draw, MANY):
@@ -147,6 +149,7 @@ def test_what_is_rounded_in_the_end_is_right(draw: Draw) -> None:
             assert finding(marker, marker.key.result, written(result(marker.key), decimals)).verdict == "right"
 
 
+@pytest.mark.draws
 @every_kind
 def test_a_sheet_of_rounded_steps_is_right(draw: Draw) -> None:
     for marker, _ in markers(draw):
@@ -166,6 +169,7 @@ def by_chance(value: Array, decimals: int, random: Random) -> Array:
     return cut(value, decimals + int(random.integers(2)), int(random.integers(3)))
 
 
+@pytest.mark.draws
 @every_kind
 def test_what_is_cut_off_is_right_to_rounding(draw: Draw) -> None:
     for marker, _ in markers(draw):
@@ -177,7 +181,7 @@ def test_what_is_cut_off_is_right_to_rounding(draw: Draw) -> None:
 def rounded_on_the_way(key: Key, after_step: Callable[[Array], Array]) -> Array:
     """The result if everything that is written down is rounded."""
     spelled = Spelled(key.nodes[key.result], {})
-    return evaluate([spelled.root], key.ways.operands, after_step=after_step)[spelled.root]
+    return evaluate([spelled.root], key.solutions.operands, after_step=after_step)[spelled.root]
 
 
 def not_accused(marker: Marker, value: Array, decimals: int) -> list[str]:
@@ -195,6 +199,7 @@ def not_accused(marker: Marker, value: Array, decimals: int) -> list[str]:
     return [verdict]
 
 
+@pytest.mark.draws
 @every_kind
 def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
     """In one manner throughout: half up, half to even or cut off, to as many decimals as the answer or one more."""
@@ -208,6 +213,7 @@ def test_who_rounds_at_every_step_is_not_accused(draw: Draw) -> None:
     assert found["unexplained"] <= 0.02 * found.total()
 
 
+@pytest.mark.draws
 @every_kind
 def test_who_rounds_now_so_and_now_otherwise_is_not_accused(draw: Draw) -> None:
     found: Counter[str] = Counter()
@@ -218,6 +224,7 @@ def test_who_rounds_now_so_and_now_otherwise_is_not_accused(draw: Draw) -> None:
     assert found["unexplained"] <= 0.15 * found.total()
 
 
+@pytest.mark.draws
 @every_kind
 def test_who_works_on_from_rounded_steps_is_not_accused(draw: Draw) -> None:
     """Every step is worked out from the one before as it stands on the page, and rounded."""
@@ -267,12 +274,13 @@ def shares(random: Random, like: Array) -> Array:
     return np.asarray(random.dirichlet(np.ones(like.shape[-1]), size=like.shape[:-1]))
 
 
+@pytest.mark.draws
 @pytest.mark.parametrize("nonsense", [noise, nearby, shares])
 @pytest.mark.parametrize("draw", [an_attention, a_softmax, a_layernorm])
 def test_nonsense_is_unexplained(draw: Draw, nonsense: Callable[[Random, Array], Array]) -> None:
     for marker, random in markers(draw, 5):
         value = result(marker.key)
-        for decimals in (2, 3, 4) * 8:
+        for decimals in (2, 3, 4) * draws(8):
             found = finding(marker, marker.key.result, written(nonsense(random, value), decimals))
             assert found.verdict not in ACCUSED, found
 

@@ -11,15 +11,16 @@ import pytest
 from homework.problems import PROBLEMS
 from homework.sheets import answered, finding, written
 from numpy.typing import NDArray
+from rows import rows
 
 import attncalc as ac
 from attncalc.calculations import TABLE
-from attncalc.homework.key import Key, spelled
-from attncalc.homework.marking import Marker
-from attncalc.homework.mistakes import known, listed
-from attncalc.homework.slips import SLIPS
-from attncalc.homework.verdicts import SOUND
-from attncalc.mistake import Mistake, StepKey
+from attncalc.declare.mistake import Mistake, StepKey
+from attncalc.homework.diagnosis.catalogue import SLIPS, known, listed
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.step_names import spelled
+from attncalc.record.verdicts import SOUND
 
 Array = NDArray[Any]
 
@@ -63,31 +64,31 @@ def markers(name: str) -> list[Marker]:
 
 def visible(marker: Marker, number: int, step: StepKey) -> bool:
     """Whether a step is another one with a mistake, and can be written down."""
-    way = marker.key.mistakes[number][1]
+    wrong = marker.key.wrong[number]
     right = marker.key.value(step)
-    if right is None or step not in way.steps:
+    if right is None or step not in wrong.steps:
         return False
-    [value] = marker.key.values([way.steps[step]])
+    [value] = marker.key.values([wrong.steps[step]])
     if np.isnan(value).any() or (value == np.inf).any():
         return False
     if value.shape != right.shape:
         return True
     both = np.isfinite(value) & np.isfinite(right)
-    apart = APART / 25 ** FINE.get(marker.key.mistakes[number][0].id, 0)
+    apart = APART / 25 ** FINE.get(wrong.mistakes[0].id, 0)
     return bool((np.isfinite(value) != np.isfinite(right)).any() or (np.abs(value[both] - right[both]) > apart).any())
 
 
 def places(name: str, mistake: Mistake) -> Iterator[Planted]:
     """Where a mistake can be planted: in the result, else in the first step that it spoils."""
     for i, marker in enumerate(markers(name)):
-        for number, (found, _) in enumerate(marker.key.mistakes):
-            if found is mistake:
+        for number, found in enumerate(marker.key.wrong):
+            if found.mistakes[0] is mistake:
                 steps = [marker.key.result, *marker.key.steps]
                 yield from (Planted(i, number, step) for step in steps if visible(marker, number, step))
 
 
 PRIMARY = [name for name in PROBLEMS if not name.endswith("-block")]
-ALL = [(name, m) for name in PROBLEMS for m in known(name) if m.kind != "route"]
+ALL = [(name, m) for name in PROBLEMS for m in known(name) if m.kind != "alternative"]
 EVERY = [(name, m) for name, m in ALL if not m.alias_of]
 
 
@@ -103,47 +104,51 @@ def test_every_calculation_with_mistakes_has_problems() -> None:
 
 
 def test_every_calculation_has_mistakes() -> None:
-    assert {name for name in TABLE if all(m.kind == "route" for m in known(name))} == WITHOUT.keys()
+    assert {name for name in TABLE if all(m.kind == "alternative" for m in known(name))} == WITHOUT.keys()
 
 
 @pytest.mark.parametrize("id", sorted({m.id for name, m in ALL}))
 def test_every_mistake_applies_somewhere(id: str) -> None:
-    assert any(marker.key.ways.way(m) is not None for name, m in ALL if m.id == id for marker in markers(name)), (
+    assert any(marker.key.solutions.by(m) is not None for name, m in ALL if m.id == id for marker in markers(name)), (
         "no problem brings it out"
     )
 
 
-@pytest.mark.parametrize("decimals", [3, 4])
-@pytest.mark.parametrize(("name", "mistake"), EVERY, ids=[f"{name} {m.id} {i}" for i, (name, m) in enumerate(EVERY)])
+@pytest.mark.parametrize("decimals", [3, pytest.param(4, marks=pytest.mark.thorough)])
+@rows(("name", "mistake"), EVERY, ids=[f"{name} {m.id}" for name, m in EVERY], by=lambda name, mistake: name)
 def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int) -> None:
     decimals += FINE.get(mistake.id, 0)
     for place in places(name, mistake):
         marker = markers(name)[place.problem]
-        [value] = marker.key.values([marker.key.mistakes[place.number][1].steps[place.step]])
+        [value] = marker.key.values([marker.key.wrong[place.number].steps[place.step]])
         found = finding(marker, place.step, written(value, decimals))
         if found.verdict == "right":
-            continue  # a value that another route gives there too
+            continue  # a value that an alternative gives there too
         assert found.verdict == "mistake", f"{spelled(place.step)}: {found.hint}"
         named = {*found.mistakes, *found.also}
         assert mistake.id in named
         return
     if name in PRIMARY and mistake.id not in ENDLESS:
-        assert not any(m is mistake for marker in markers(name) for m, _ in marker.key.mistakes), "nothing shows it"
+        assert not any(found.mistakes[0] is mistake for marker in markers(name) for found in marker.key.wrong), (
+            "nothing shows it"
+        )
 
 
 def finite(value: Array) -> bool:
     return not (np.isnan(value).any() or (value == np.inf).any())
 
 
+@pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", [name for name in PRIMARY if name != "multihead"])
-def test_is_named_where_it_begins_and_carried_on_from_there(name: str) -> None:
+def test_is_named_where_it_begins_and_carried_on_from_there(name: str, count: int) -> None:
     """Every step of a sheet along a mistake, on the first few problems: the first that is wrong tells which."""
-    for marker in markers(name)[:4]:
-        for number, (mistake, way) in enumerate(marker.key.mistakes):
-            if len(way.mistakes) > 1 or not any(visible(marker, number, step) for step in marker.key.steps):
+    for marker in markers(name)[:count]:
+        for number, wrong in enumerate(marker.key.wrong):
+            [mistake] = wrong.mistakes
+            if wrong.alternatives or not any(visible(marker, number, step) for step in marker.key.steps):
                 continue
-            there = [step for step in marker.key.steps if step in way.steps]
-            values = zip(there, marker.key.values([way.steps[step] for step in there]), strict=True)
+            there = [step for step in marker.key.steps if step in wrong.steps]
+            values = zip(there, marker.key.values([wrong.steps[step] for step in there]), strict=True)
             decimals = 3 + FINE.get(mistake.id, 0)
             marked = answered(marker, {step: written(value, decimals) for step, value in values if finite(value)})
             first = next((s.finding for s in marked.steps if s.finding.verdict not in SOUND), None)
@@ -158,8 +163,8 @@ def test_is_named_where_it_begins_and_carried_on_from_there(name: str) -> None:
 def test_an_alias_gives_what_its_mistake_gives(name: str, alias: Mistake) -> None:
     target = next(m for m in known(name) if m.id == alias.alias_of)
     for marker in markers(name):
-        ways = [marker.key.ways.way(m) for m in (alias, target)]
-        values = [None if way is None else marker.key.values([way.steps[marker.key.result]])[0] for way in ways]
+        wrong = [marker.key.solutions.by(m) for m in (alias, target)]
+        values = [None if one is None else marker.key.values([one.steps[marker.key.result]])[0] for one in wrong]
         assert (values[0] is None) == (values[1] is None)
         if values[0] is not None and values[1] is not None:
             np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
@@ -170,11 +175,12 @@ def test_no_two_mistakes_are_the_same_on_all_problems(name: str) -> None:
     """Two that no step of any problem tells apart are aliases, and are to be declared so."""
     together: dict[tuple[str, str], bool] = {}
     for marker in markers(name):
-        ways = marker.key.mistakes
-        for i, (a, first) in enumerate(ways):
-            for b, second in ways[:i]:
-                if a.id != b.id:
-                    pair = (min(a.id, b.id), max(a.id, b.id))
+        wrong = marker.key.wrong
+        for i, first in enumerate(wrong):
+            for second in wrong[:i]:
+                a, b = (solution.mistakes[0].id for solution in (first, second))
+                if a != b:
+                    pair = (min(a, b), max(a, b))
                     together[pair] = together.get(pair, True) and first.steps == second.steps
     same = [{*pair} for pair, alike in together.items() if alike]
     assert [pair for pair in same if pair not in ALIKE] == []

@@ -16,7 +16,7 @@ import pytest
 from conftest import Run
 
 import attncalc as ac
-from attncalc.trace import Trace
+from attncalc.record.trace import Trace
 
 Q, K, V = [[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]]
 TRACE = ac.attention(Q, K, V)

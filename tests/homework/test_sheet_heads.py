@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from attncalc.errors import InputError
-from attncalc.homework.sheets import Sheet, from_contents, from_tree
-from attncalc.inputs import Reading
-from attncalc.inputs.contents import TextFile
+from attncalc.common.errors import InputError
+from attncalc.homework.reading.sheets import Sheet, from_contents, from_tree
+from attncalc.inputs.csv_files import TextFile
+from attncalc.inputs.reading import Reading
 
 
 def read(text: str) -> Sheet:

@@ -7,13 +7,13 @@ import re
 import pytest
 
 import attncalc as ac
-from attncalc.errors import InputError
-from attncalc.homework.key import Key
-from attncalc.homework.marking import Marker
-from attncalc.homework.sheets import from_contents
-from attncalc.homework.verdicts import Marked
-from attncalc.inputs import Reading
-from attncalc.inputs.contents import TextFile
+from attncalc.common.errors import InputError
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.sheets import from_contents
+from attncalc.inputs.csv_files import TextFile
+from attncalc.inputs.reading import Reading
+from attncalc.record.verdicts import Marked
 
 TINY = ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]])
 PLAIN = "@scores\n1,2\n1,1\n@weights\n0.3595,0.6405\n0.5,0.5\n@output\n1.3595,0.6405,0.3595\n1.5,0.5,0.5\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import attncalc as ac
-from attncalc.errors import InputError
-from attncalc.homework.key import Key
-from attncalc.homework.submissions import submissions
-from attncalc.inputs import Reading
+from attncalc.common.errors import InputError
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.reading.submissions import submissions
+from attncalc.inputs.reading import Reading
 
 KEY = Key(ac.softmax([1, 2]).problem)
 FILES = (
@@ -46,11 +46,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_words_mean(home: Path, words: str, names: list[str]) -> None:
-    assert [found.name for found in submissions(words.split(), "key.json", Reading(), KEY)] == names
+    assert [found.name for found in submissions(words.split(), "key.json", Reading(), KEY.names)] == names
 
 
 def test_an_absolute_pattern_means_what_it_fits(home: Path) -> None:
-    assert [found.name for found in submissions([f"{home}/hand-in/*.csv"], "key.json", Reading(), KEY)] == ["bob"]
+    assert [found.name for found in submissions([f"{home}/hand-in/*.csv"], "key.json", Reading(), KEY.names)] == ["bob"]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,6 @@ def test_an_absolute_pattern_means_what_it_fits(home: Path) -> None:
 )
 def test_what_means_nothing_is_told(home: Path, word: str, said: str, hint: str) -> None:
     with pytest.raises(InputError) as error:
-        submissions([word], "key.json", Reading(), KEY)
+        submissions([word], "key.json", Reading(), KEY.names)
     assert error.value.message == said
     assert hint in (error.value.hint or "")

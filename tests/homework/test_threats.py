@@ -18,8 +18,8 @@ import pytest
 from conftest import Run
 
 import attncalc as ac
-from attncalc.errors import InputError
-from attncalc.homework.limits import MOST_BYTES
+from attncalc.common.errors import InputError
+from attncalc.homework.reading.limits import MOST_BYTES
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes and links are POSIX's")
 
@@ -421,11 +421,12 @@ def test_python_reads_no_more_of_a_sheet(folder: Path, class_: Graded, what: str
 
 SLOW = """
 import sys, time
-from attncalc import homework, softmax
-from attncalc.errors import AttncalcError
-from attncalc.homework import grading, limits, sheets, submissions
-from attncalc.homework.marking import Marker
-from attncalc.inputs import Reading
+from attncalc import softmax
+from attncalc.common.errors import AttncalcError
+from attncalc.homework.marking import whole_class
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading import limits, sheets, submissions
+from attncalc.inputs.reading import Reading
 
 def slow(self, sheet):
     while sheet.student == "slow":
@@ -450,7 +451,7 @@ def test_a_sheet_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
         "t = softmax([1, 2])\n"
         "right = sheets.from_python(t.result).steps\n"
         "found = [submissions.Submission(n, n, sheet=sheets.Sheet(right, student=n)) for n in ('slow', 'ann')]\n"
-        "graded = grading.grade(t.problem, found, Reading(), grading.Settings())\n"
+        "graded = whole_class.grade(t.problem, found, Reading(), whole_class.Settings())\n"
         "print([(one.student, one.error, bool(one.marked)) for one in graded])\n",
         cwd=tmp_path,
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import attncalc as ac
-from attncalc.errors import InputError
+from attncalc.common.errors import InputError
 
 COST = ac.complexity(n=512)
 

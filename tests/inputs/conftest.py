@@ -9,10 +9,11 @@ from typing import Any, Protocol
 import pytest
 from operands import an_operand
 
-from attncalc.calculation import Kind, Operand
-from attncalc.errors import AttncalcError
-from attncalc.inputs import Reading, read_word
-from attncalc.trace import Given
+from attncalc.common.errors import AttncalcError
+from attncalc.declare.operands import Kind, Operand
+from attncalc.inputs.reading import Reading
+from attncalc.inputs.resolve import read_word
+from attncalc.record.trace import Given
 
 
 class Read(Protocol):

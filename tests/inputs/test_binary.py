@@ -194,7 +194,7 @@ def test_bad_npz(fault: Fault, content: bytes, message: str) -> None:
 
 
 def test_a_bomb_is_not_unpacked(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attncalc.inputs.binary.MAX_MEMBERS_BYTES", 10_000)
+    monkeypatch.setattr("attncalc.inputs.stored_arrays.MAX_MEMBERS_BYTES", 10_000)
     content = archive(("q.npy", bytes(9_000)), ("k.npy", bytes(9_000)))
     assert fault(content, "w.npz")[0] == "w.npz unpacks to 18,000 bytes; at most 10,000 are read"
 

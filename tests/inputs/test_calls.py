@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from operands import an_operand
 
-from attncalc.calculation import Calculation, Declaration, Operand, Option, calculation
-from attncalc.errors import AttncalcError
-from attncalc.inputs import Gathered, Reading, gather
+from attncalc.common.errors import AttncalcError
+from attncalc.declare.calculation import Calculation, calculation
+from attncalc.declare.operands import Declaration, Operand, Option
+from attncalc.inputs.calls import Gathered, gather
+from attncalc.inputs.reading import Reading
 
 
 def named(name: str, shape: str, *, kind: Any = "real", **more: Any) -> Operand:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attncalc.common.numerals import KEPT_DIGITS
 from attncalc.inputs.csv_files import read_table
-from attncalc.inputs.entries import KEPT_DIGITS
 from attncalc.inputs.reading import Reading
 
 Fault = Callable[..., tuple[str, str]]

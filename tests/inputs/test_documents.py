@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.errors import InputError
-from attncalc.inputs import Reading, load_document
-from attncalc.inputs.derivatives import asked
-from attncalc.problem import Backward
+from attncalc.calculations import load
+from attncalc.common.errors import InputError
+from attncalc.inputs.problem_files import load_document, posed
+from attncalc.inputs.reading import Reading
+from attncalc.solve.problem import Backward
 
 QKV = {"q": [[1, 0]], "K": [[0, 1]], "values": [["1/3", 3]]}
 PROBLEM = {
@@ -88,7 +89,18 @@ def test_operands_are_named_in_a_list_or_as_on_the_command_line(folder: Path, wr
 def test_a_document_asks_for_gradients_where_the_call_does_not(
     said: Backward, options: dict[str, Any], asked_for: Backward
 ) -> None:
-    assert asked(said, options | {"scale": 2}) == (asked_for, {"scale": 2})
+    found = posed(load("attention"), {}, options | {"scale": 2}, said)
+    assert (found.backward, found.options) == (asked_for, {"scale": 2})
+
+
+def test_a_document_gives_the_problem_that_it_holds(folder: Path) -> None:
+    save(folder, {"calculation": "grad attention", "inputs": QKV, "options": {"wrt": "q", "causal": True}})
+    problem = load_document("p.json", Reading()).problem
+    assert (problem.name, problem.backward, problem.options) == (
+        "grad attention",
+        Backward(wrt=("q",)),
+        {"causal": True},
+    )
 
 
 def test_labels(folder: Path) -> None:
@@ -133,6 +145,12 @@ FAULTS: list[tuple[str, Any, str, str]] = [
         {"calculation": "grad atention"},
         'p.json: there is no calculation called "grad atention"',
         "did you mean attention",
+    ),
+    (
+        "a derivative that there is none of",
+        {"calculation": "hessian attention"},
+        'p.json: there is no calculation called "hessian attention"',
+        "",
     ),
     (
         "another version",

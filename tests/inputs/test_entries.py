@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncalc.calculation import Kind
-from attncalc.errors import InputError
-from attncalc.inputs import parse_number
-from attncalc.inputs.entries import is_number, parse_entry
-from attncalc.inputs.mends import is_misspelt
+from attncalc.common.errors import InputError
+from attncalc.common.numerals import is_misspelt, is_number, parse_number
+from attncalc.declare.operands import Kind
+from attncalc.inputs.given import parse_entry
 
 GOOD = {
     "1": 1.0,

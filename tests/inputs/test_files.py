@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.inputs import files
+from attncalc.inputs import opening
 
 Fault = Callable[..., tuple[str, str]]
 
@@ -102,13 +102,13 @@ def test_what_is_no_text(fault: Fault, content: bytes, message: str, hint: str) 
 
 
 def test_too_many_bytes(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_TEXT", 10)
+    monkeypatch.setattr(opening, "MAX_TEXT", 10)
     assert fault("[[1, 2, 3, 4]]") == ("q.json has more than 10 bytes, the most that is read", "")
 
 
 @pytest.mark.parametrize("content", ["[[1, 2], [3, 4]]", "1,2\n3,4"])
 def test_too_many_cells(fault: Fault, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
-    monkeypatch.setattr("attncalc.inputs.arrays.MAX_CELLS", 3)
+    monkeypatch.setattr("attncalc.inputs.given.MAX_CELLS", 3)
     assert fault(content, "q") == ("q has more than 3 entries", "")
 
 

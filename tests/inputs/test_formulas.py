@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from attncalc.calculations import load
-from attncalc.errors import InputError
-from attncalc.inputs import Reading, gather, load_document, to_given
+from attncalc.common.errors import InputError
+from attncalc.inputs.calls import gather
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.python_values import to_given
+from attncalc.inputs.reading import Reading
 
 CALCULATION = load("gradient")
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.calculation import Kind
-from attncalc.inputs.entries import KEPT_DIGITS
+from attncalc.common.numerals import KEPT_DIGITS
+from attncalc.declare.operands import Kind
 
 Fault = Callable[..., tuple[str, str]]
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.calculation import Kind
-from attncalc.errors import InputError
-from attncalc.inputs import looks_numeric
-from attncalc.inputs.literals import read_literal, read_tokens
+from attncalc.common.errors import InputError
+from attncalc.declare.operands import Kind
+from attncalc.inputs.given import looks_numeric, read_literal, read_tokens
 
 LITERALS = {
     "1,2,3": [1, 2, 3],

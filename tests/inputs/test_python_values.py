@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from operands import an_operand
 
-from attncalc.calculation import Kind, Operand
-from attncalc.errors import InputError
-from attncalc.inputs import to_given
-from attncalc.trace import Given
+from attncalc.common.errors import InputError
+from attncalc.declare.operands import Kind, Operand
+from attncalc.inputs.python_values import to_given
+from attncalc.record.trace import Given
 
 
 class Foreign:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attncalc.inputs import Reading, read_word
-from attncalc.trace import Given
+from attncalc.inputs.reading import Reading
+from attncalc.inputs.resolve import read_word
+from attncalc.record.trace import Given
 
 Fault = Callable[..., tuple[str, str]]
 

@@ -18,11 +18,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from operands import an_operand
 
-from attncalc.calculation import Kind, Operand
-from attncalc.errors import AttncalcError, InputError
-from attncalc.inputs import Reading, load_document, looks_numeric, read_word
-from attncalc.inputs.paths import exists
-from attncalc.trace import Given
+from attncalc.common.errors import AttncalcError, InputError
+from attncalc.common.files import exists
+from attncalc.declare.operands import Kind, Operand
+from attncalc.inputs.given import looks_numeric
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
+from attncalc.inputs.resolve import read_word
+from attncalc.record.trace import Given
 
 KINDS: tuple[Kind, ...] = ("real", "logits", "mask", "integers", "tokens", "data")
 

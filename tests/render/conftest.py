@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
-from attncalc.trace import Arithmetic, Entry, Given, Notation, Step, Trace
+from attncalc.record.trace import Arithmetic, Entry, Given, Origin, Step, Trace
+from attncalc.render.page import Table
+from attncalc.render.traces import table
+from attncalc.render.view import View
+from attncalc.solve.behind import Behind
+
+
+class ByHand(Behind):
+    """Arithmetic by the names of steps, in the place of a graph."""
+
+    def __init__(self, lines: Mapping[str, Callable[[tuple[int, ...]], Arithmetic]], nothing: Any = None) -> None:
+        self.lines, self.nothing = lines, nothing
+
+    def knows(self, step: Step) -> bool:
+        return step.name in self.lines
+
+    def arithmetic(self, step: Step, at: tuple[int, ...]) -> Arithmetic:
+        return self.lines[step.name](at) if self.knows(step) else ()
+
+    def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
+        return ()
+
+    def left_over(self, step: Step) -> Any:
+        return self.nothing
 
 
 class Make:
@@ -17,22 +41,27 @@ class Make:
     def step(name: str, value: Any, axes: str = "", formula: str = "", **more: Any) -> Step:
         """A step; its axes are words apart by blanks."""
         array = np.asarray(value)
-        spelled = {field: more.pop(field) for field in Notation._fields if field in more}
-        notation = Notation(**{"symbol": name, "formula": formula} | spelled)
         return Step(
             name=name,
-            notation=lambda: notation,
             axes=tuple(axes.split()),
             shape=array.shape,
             value=array,
-            **{"group": "", "why": ""} | more,
+            **{"group": "", "symbol": name, "formula": formula} | more,
         )
 
     @staticmethod
-    def trace(*steps: Step, outputs: tuple[Step, ...] = (), **more: Any) -> Trace:
-        """A trace whose result is its last step, unless outputs are given."""
+    def trace(*steps: Step, outputs: tuple[Step, ...] = (), arithmetic: Any = None, **more: Any) -> Trace:
+        """A trace whose result is its last step, unless outputs are given; arithmetic by the names of steps."""
+        if arithmetic is not None:
+            more["behind"] = ByHand(arithmetic)
         usual = {"calculation": "demo", "summary": "A demonstration.", "inputs": {}, "options": {}}
         return Trace(steps=steps, outputs=outputs or steps[-1:], **usual | more)
+
+    @classmethod
+    def table(cls, name: str, value: Any, axes: str = "", **more: Any) -> Table:
+        """A value on a page."""
+        step = cls.step(name, value, axes, **more)
+        return table(step, cls.trace(step), View())
 
     @staticmethod
     def entry(value: Any, *, brackets: bool = False) -> Entry:
@@ -58,14 +87,17 @@ def dot(make: type[Make]) -> Trace:
     """Two vectors of three, with the arithmetic of every entry."""
     a, b = np.array([0.8, 0.2, -0.1]), np.array([0.7, 0.3, -0.2])
     why = {"products": "each entry of a meets its partner in b", "dot": "one number says how far they agree"}
-    products = make.step(
-        "products", a * b, "n", "a ⊙ b", sizes="[3] ⊙ [3]", why=why["products"],
-        arithmetic=lambda at: (Entry(a[at], brackets=False), "×", Entry(b[at], brackets=True)),
-    )  # fmt: skip
+    products = make.step("products", a * b, "n", "a ⊙ b", sizes="[3] ⊙ [3]", why=why["products"])
+    arithmetic = {
+        "products": lambda at: (Entry(a[at], brackets=False), "×", Entry(b[at], brackets=True)),
+        "dot": lambda at: _products(a, b),
+    }
     value = (a * b).sum()  # not a @ b, whose last digit depends on the processor
-    total = make.step("dot", value, "", "a·b", sizes="[3]·[3]", why=why["dot"], arithmetic=lambda at: _products(a, b))
+    total = make.step("dot", value, "", "a·b", sizes="[3]·[3]", why=why["dot"])
     inputs = {"a": Given(a, "words.csv#cat", axes=("n",)), "b": Given(b, axes=("n",))}
-    return make.trace(products, total, calculation="dot", summary="The inner product.", inputs=inputs)
+    return make.trace(
+        products, total, arithmetic=arithmetic, calculation="dot", summary="The inner product.", inputs=inputs
+    )
 
 
 @pytest.fixture(scope="session")

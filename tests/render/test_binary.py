@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import sympy
 
-from attncalc.errors import AttncalcError
+from attncalc.common.errors import AttncalcError
+from attncalc.record.trace import Trace
 from attncalc.render import BINARY, View, render
-from attncalc.trace import Trace
 
 
 def loaded(trace: Trace, format: str, **view: Any) -> Any:

@@ -6,8 +6,8 @@ import pytest
 import sympy
 from reader import read
 
+from attncalc.record.trace import Arithmetic, Entry
 from attncalc.render.worked import written
-from attncalc.trace import Arithmetic, Entry
 
 SUM = Entry(1 + sympy.sqrt(2), brackets=False)
 ROOT = Entry(sympy.sqrt(2), brackets=False)

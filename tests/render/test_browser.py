@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from solved import page_in
 
 import attncalc as ac
-from attncalc.render import html
+from attncalc.record.trace import Given
 from attncalc.render.view import View
-from attncalc.trace import Given
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -86,8 +86,8 @@ def trying(page: str, test: str) -> str:
     return page.replace("</head>", f"<script>{REPORT.replace('TEST', test)}</script></head>")
 
 
-ATTENTION = html.page(
-    ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [0, 1, 1]], [[1, 2, 3], [4, 5, 6]], causal=True), View()
+ATTENTION = page_in(
+    "html", ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [0, 1, 1]], [[1, 2, 3], [4, 5, 6]], causal=True), View()
 )
 
 
@@ -138,7 +138,7 @@ def test_a_keyboard_reaches_every_entry(look: Look) -> None:
 
 
 def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:
-    page = html.page(ac.matmul(np.arange(12.0).reshape(3, 2, 2), np.eye(2)), View())
+    page = page_in("html", ac.matmul(np.arange(12.0).reshape(3, 2, 2), np.eye(2)), View())
     found = look(trying(page, """found.stops = document.querySelectorAll('.result td[tabindex="0"]').length;""")).found
     assert found["stops"] == 3
 
@@ -152,13 +152,12 @@ def test_nobodys_text_runs(look: Look, make: Any) -> None:
         "]]>--><!--\u2028\u202e",
         "</title><style>*{display:none}",
     )
-    step = make.step(
-        "x", np.ones((6, 6)), "n m", labels={"n": words, "m": words}, why=words[0],
-        arithmetic=lambda at: (f"max({words[at[0]]})",),
-    )  # fmt: skip
+    step = make.step("x", np.ones((6, 6)), "n m", labels={"n": words, "m": words}, why=words[0])
+    lines = {"x": lambda at: (f"max({words[at[0]]})",)}
     given = Given(np.ones((6, 6)), source=words[1], note=words[2], labels={0: words}, axes=("n", "d"))
-    trace = make.trace(step, inputs={"q": given}, options={"scale": words[3]}, notes=words, warnings=words)
-    page = html.page(trace._replace(calculation=words[5], summary=words[4]), View())
+    told = {"options": {"scale": words[3]}, "notes": words, "warnings": words}
+    trace = make.trace(step, arithmetic=lines, inputs={"q": given}, **told)
+    page = page_in("html", trace._replace(calculation=words[5], summary=words[4]), View())
     test = """
     found.scripts = document.scripts.length;
     found.strangers = document.querySelectorAll("img, svg, [onerror], [onload], [onfocus]").length;

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from attncalc.render import View, cells, render
-from attncalc.trace import Trace
+from attncalc.record.trace import Trace
+from attncalc.render import View, render, traces
 
 
 def test_indices_say_once_whence_they_count(dot: Trace) -> None:
-    page = cells.page(dot, View(cells=("products[1]", "products[0]", "dot")))
+    page = str(render(dot, "table", View(cells=("products[1]", "products[0]", "dot"))))
     assert page.count("(indices from 0)") == 1
     assert "products[1] = 0.2×0.3 = 0.06\nproducts[0] = 0.8×0.7 = 0.56\n" in page
 
 
 def test_a_single_number_has_none(dot: Trace) -> None:
-    assert "indices" not in cells.page(dot, View(cells=("dot",)))
+    assert "indices" not in str(render(dot, "table", View(cells=("dot",))))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_single_number_has_none(dot: Trace) -> None:
     ids=["every step", "those to show", "the one to get", "the result"],
 )
 def test_all_are_those_of_what_is_to_be_seen(dot: Trace, view: View, places: list[str]) -> None:
-    assert [line.place for line in cells.lines(dot, view._replace(cells=("all",)))] == places
+    assert [line.place for _, line in traces.cells(dot, view._replace(cells=("all",)))] == places
 
 
 def test_a_narrow_page_breaks_lines_before_a_sign_and_keeps_numbers_whole(dot: Trace) -> None:

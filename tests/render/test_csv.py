@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attncalc.record.trace import Trace
 from attncalc.render import View, render
-from attncalc.trace import Trace
 
 BOTH = {"n": ("the", "cat"), "m": ("a", "b,c")}
 

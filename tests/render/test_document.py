@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from attncalc.record.trace import Check, Given, Trace
 from attncalc.render import View, render
 from attncalc.render.document import document, encode
-from attncalc.trace import Check, Given, Trace
 
 
 def text(trace: Trace, **view: Any) -> str:

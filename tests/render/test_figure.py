@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import attncalc as ac
-from attncalc.errors import AttncalcError
-from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
+from attncalc.common.errors import AttncalcError
+from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
+from attncalc.record.trace import Trace
 from attncalc.render import PICTURES, View, render
 from attncalc.render.pictures.figure import _draw, _own_settings, fonts_for
-from attncalc.trace import Trace
 
 PNG = b"\x89PNG\r\n\x1a\n"
 NASTY = ("$\\frac{$", "<script>x</script>", "\x1b[2J", "猫🙂", "&amp;", "long " * 40)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from rich.text import Text
 
-from attncalc.render.flow import chain, flow
+from attncalc.render.flow import Chain, broken
 
 FORMULAS = {
     "outside brackets rather than within": (
@@ -31,18 +31,14 @@ FORMULAS = {
 
 @pytest.mark.parametrize(("text", "width", "lines"), FORMULAS.values(), ids=FORMULAS)
 def test_a_formula_is_broken_where_it_is_read_best(text: str, width: int, lines: Sequence[str]) -> None:
-    assert [line.plain for line in flow(Text(text), width, formula=True)] == lines
+    assert [line.plain for line in broken(Text(text), width)] == lines
 
 
 def test_a_name_that_would_be_torn_gets_a_line_of_its_own() -> None:
     links = [Text("= ∂L/∂standard_deviation / (2·standard_deviation)"), Text("= [1] / (2·[1])")]
-    assert [line.plain for line in chain(Text("grad_variance"), links, 32)] == [
+    assert [line.plain for line in Chain(Text("grad_variance"), links).lines(32)] == [
         "grad_variance",
         "    = ∂L/∂standard_deviation",
         "      / (2·standard_deviation)",
         "    = [1] / (2·[1])",
     ]
-
-
-def test_a_sentence_is_broken_between_words_alone() -> None:
-    assert [line.plain for line in flow(Text("one (and two) of three"), 14)] == ["one (and two)", "of three"]

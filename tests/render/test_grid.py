@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from rich.cells import cell_len
+from rich.console import Console, Group
 
-from attncalc.numbers import texts
+from attncalc.record.numbers import texts
 from attncalc.render.grid import grid
+from attncalc.render.page import Table
+from attncalc.render.terminal import ENDLESS, Indented
 from attncalc.render.view import View
-from attncalc.trace import Notation, Step
 
 numbers = st.one_of(
     st.floats(-1e4, 1e4),
@@ -26,15 +29,26 @@ numbers = st.one_of(
 )
 
 
-def step(value: Any, axes: str = "", **more: Any) -> Step:
+def table(value: Any, axes: str = "", **more: Any) -> Table:
     array = np.asarray(value)
     names = tuple(axes.split()) or tuple("bhnm"[-array.ndim :] if array.ndim else "")
-    return Step("s", "", lambda: Notation("s"), names, array.shape, array, "", **more)
+    return Table("s", array, names, array.shape, full=array, **more)
+
+
+def text_of(value: Table, view: View, indent: int = 0) -> str:
+    """A value as a terminal shows it."""
+    width = None if view.columns is None else view.columns - indent
+    file = StringIO()
+    console = Console(
+        file=file, width=view.columns or ENDLESS, force_terminal=view.color, color_system="256" if view.color else None
+    )
+    console.print(Indented(Group(*grid(value, view, width)), indent), crop=False)
+    return file.getvalue()
 
 
 def drawn(value: Any, axes: str = "", *, width: int | None = None, all_of_it: bool = False, **more: Any) -> list[str]:
     view = View(width=width, everything=all_of_it, digits=more.pop("digits", None), unicode=more.pop("unicode", True))
-    return [line.plain for line in grid(step(value, axes, **more), view, indent=3)]
+    return text_of(table(value, axes, **more), view, indent=3).splitlines()
 
 
 def page(text: str) -> list[str]:
@@ -187,11 +201,6 @@ def test_many_tables_show_their_beginning_and_their_end() -> None:
     assert "   … 6 more tables (--all shows them)" in lines
 
 
-def test_a_value_that_was_not_kept_is_said_to_be_too_large() -> None:
-    left = Step("s", "", lambda: Notation("s"), ("n", "m"), (9, 9), None, "")
-    assert [line.plain for line in grid(left, View())] == ["too large to keep (--all keeps it)"]
-
-
 @given(arrays(np.float64, array_shapes(min_dims=1, max_dims=3, max_side=9), elements=numbers), st.integers(40, 200))
 def test_every_number_is_whole_at_any_width(value: np.ndarray, width: int) -> None:
     lines = drawn(value, width=width, all_of_it=True)
@@ -239,15 +248,8 @@ HOSTILE = [
 @pytest.mark.parametrize("label", HOSTILE, ids=ascii)
 @pytest.mark.parametrize("color", [True, False], ids=["colour", "plain"])
 def test_labels_are_shown_and_never_act(label: str, color: bool) -> None:
-    from attncalc.render.flow import assembled
-
-    view = View(color=color)
-    value = step([[1.0, 2.0], [3.0, 4.0]], labels={"n": (label, "k"), "m": (label, "k")})
-    text = (
-        re.sub(r"\x1b\[[\d;]*m", "", assembled(grid(value, view), view))
-        if color
-        else assembled(grid(value, view), view)
-    )
+    value = table([[1.0, 2.0], [3.0, 4.0]], labels={"n": (label, "k"), "m": (label, "k")})
+    text = re.sub(r"\x1b\[[\d;]*m", "", text_of(value, View(color=color)))
     assert text.count("\n") == 4
     assert text.replace("\n", "").isprintable()
     shown = label.encode("unicode_escape").decode() if not label.isprintable() else label

@@ -6,20 +6,21 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from solved import ONE_OF_EACH, Tried, solved
+from rows import rows
+from solved import ONE_OF_EACH, Tried, page_in, solved, tables
 
-from attncalc.numbers import texts
+from attncalc.common.text import visible
+from attncalc.record.numbers import texts
+from attncalc.record.trace import Entry, Given, Trace
 from attncalc.render import html, pointing
-from attncalc.render.parts import divided, operand_steps
 from attncalc.render.view import View
-from attncalc.text import visible
-from attncalc.trace import Entry, Given, Trace
 
 VOID = {"meta"}
 HOSTILE = [
@@ -87,16 +88,15 @@ def read(page: str) -> Reader:
 @cache
 def page_of(tried: Tried) -> tuple[str, Reader]:
     """The page of a case, and what a reader finds in it."""
-    page = html.page(solved(tried), View())
+    page = page_in("html", solved(tried), View())
     return page, read(page)
 
 
 def shown(trace: Trace) -> list[Any]:
-    steps, result = divided(trace, View())
-    return [*operand_steps(trace).values(), *(item.step for item in (*steps, *result))]
+    return list(tables(trace))
 
 
-@pytest.mark.parametrize("tried", ONE_OF_EACH, ids=str)
+@rows("tried", ONE_OF_EACH)
 class TestEveryCalculation:
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace = solved(tried)
@@ -164,8 +164,8 @@ class TestEveryCalculation:
         assert not re.search(r"url\(|@import|https?:", page)
 
 
-def test_the_policy_lets_pass_this_style_and_this_script_alone(attention: Trace) -> None:
-    reader = read(html.page(attention, View()))
+def test_the_policy_lets_pass_this_style_and_this_script_alone(dot: Trace) -> None:
+    reader = read(page_in("html", dot, View()))
     (policy,) = reader.all("meta", **{"http-equiv": "Content-Security-Policy"})
     rules = dict(rule.strip().split(" ", 1) for rule in policy.attributes["content"].split(";"))
     for tag in ("style", "script"):
@@ -183,11 +183,13 @@ class TestHostileText:
         def page(words: str) -> Reader:
             step = make.step(
                 "x", np.ones((2, 1, 1)), "b n m", labels={"b": ("one", words), "n": (words,), "m": (words,)},
-                names=("", words), arithmetic=lambda at: (f"max({words}", ")"), why=words,
+                names=("", words), why=words,
             )  # fmt: skip
             given = Given(np.ones((1, 2)), source=words, note=words, labels={1: (words, "")}, axes=("n", "d"))
-            trace = make.trace(step, inputs={"q": given}, options={"scale": words}, notes=(words,), warnings=(words,))
-            return read(html.page(trace._replace(calculation=words, summary=words), View()))
+            more = {"options": {"scale": words}, "notes": (words,), "warnings": (words,)}
+            lines = {"x": lambda at: (f"max({words}", ")")}
+            trace = make.trace(step, arithmetic=lines, inputs={"q": given}, **more)
+            return read(page_in("html", trace._replace(calculation=words, summary=words), View()))
 
         reader, tame = page(text), page("tame")
         assert [(e.tag, sorted(e.attributes)) for e in reader.elements] == [
@@ -201,7 +203,7 @@ class TestArithmetic:
         import attncalc as ac
 
         trace = ac.attention([[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [0, 1, 1]], [[1, 2, 3], [4, 5, 6]])
-        told = dict(told_by(html.page(trace, View())))
+        told = dict(told_by(page_in("html", trace, View())))
         assert told["scores[0,1] = 1×0 + 0×1 + 1×1 = 1, from Q at n=0 and K at m=1"] == "0:0,0-2;1:1,0-2"
         assert "scaled[1,1] = 2 / √3 = 1.1547, from scores at n=1, m=1" in told
         assert sum(how.startswith("output[") for how in told) == 6
@@ -210,7 +212,7 @@ class TestArithmetic:
         import attncalc as ac
 
         trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
-        words = dict(how.partition(" = ")[::2] for how, _ in told_by(html.page(trace, View())))
+        words = dict(how.partition(" = ")[::2] for how, _ in told_by(page_in("html", trace, View())))
         assert words["masked[0,1]"] == "−∞ (masked)"
         assert words["masked[1,0]"] == "0.0000, from scaled at n=1, m=0"
         assert words["output[1,1]"].endswith(", from weights at n=1 and V at d_v=1")
@@ -219,19 +221,20 @@ class TestArithmetic:
         import attncalc as ac
 
         trace = ac.matmul([[1, 2]], [[3], [4]]).grad([[5]])
-        words = [how for how, _ in told_by(html.page(trace, View()))]
+        words = [how for how, _ in told_by(page_in("html", trace, View()))]
         assert "grad_b[1,0] = 2×5 = 10, from A at n=1 and ∂L/∂product" in words
 
     def test_a_value_in_another_part_is_named_with_it(self) -> None:
         import attncalc as ac
 
         trace = ac.optimizer([[1.0], [2.0]], start=[0.0], kind="gd", lr=1.0)
-        words = [how for how, _ in told_by(html.page(trace, View()))]
+        words = [how for how, _ in told_by(page_in("html", trace, View()))]
         assert any(how.startswith("point") and "of step 1" in how for how in words)
 
     def test_an_entry_that_was_only_moved_tells_nothing(self, make: Any) -> None:
-        step = make.step("x", [[5.0]], "n m", arithmetic=lambda at: (Entry(5.0, brackets=False),))
-        assert "data-how=" not in html.page(make.trace(step), View())
+        step = make.step("x", [[5.0]], "n m")
+        trace = make.trace(step, arithmetic={"x": lambda at: (Entry(5.0, brackets=False),)})
+        assert "data-how=" not in page_in("html", trace, View())
 
     def test_a_large_page_works_out_no_more_than_its_share(self, make: Any) -> None:
         worked: list[tuple[int, ...]] = []
@@ -240,22 +243,26 @@ class TestArithmetic:
             worked.append(at)
             return ("1 + 1",)
 
-        steps = [make.step(f"x{i}", np.ones((30, 30)), "n m", arithmetic=arithmetic) for i in range(3)]
-        page = html.page(make.trace(*steps), View(everything=True))
+        steps = [make.step(f"x{i}", np.ones((30, 30)), "n m") for i in range(3)]
+        trace = make.trace(*steps, arithmetic={f"x{i}": arithmetic for i in range(3)})
+        page = page_in("html", trace, View(everything=True))
         assert len(worked) == page.count("data-how=") == 1800 <= pointing.MOST_WORKED
 
     def test_what_has_more_entries_than_that_names_the_command(self, make: Any) -> None:
-        step = make.step("x", np.ones((50, 50)), "n m", arithmetic=lambda at: ("1 + 1",))
-        page = html.page(make.trace(step), View(everything=True))
-        assert "the arithmetic of an entry: --cell 'x[0,0]'" in page
+        step = make.step("x", np.ones((50, 50)), "n m")
+        page = page_in("html", make.trace(step, arithmetic={"x": lambda at: ("1 + 1",)}), View(everything=True))
+        assert "the arithmetic of an entry: --cell 'x[0,0]'" in unescape(page)
         assert "data-how=" not in page
 
     def test_only_what_is_shown_is_worked_out(self, make: Any) -> None:
-        step = make.step("x", np.ones((90, 90)), "n m", arithmetic=lambda at: ("1 + 1",))
-        assert html.page(make.trace(step), View()).count("data-how=") == 22 * 38
+        step = make.step("x", np.ones((90, 90)), "n m")
+        assert (
+            page_in("html", make.trace(step, arithmetic={"x": lambda at: ("1 + 1",)}), View()).count("data-how=")
+            == 22 * 38
+        )
 
     def test_without_any_there_is_no_hint(self, attention: Trace) -> None:
-        assert html.HINT not in html.page(attention, View())
+        assert html.HINT not in page_in("html", attention, View())
 
 
 def told_by(page: str) -> list[tuple[str, str]]:
@@ -266,46 +273,48 @@ def told_by(page: str) -> list[tuple[str, str]]:
 
 def test_a_page_of_many_large_values_stays_one_that_opens(make: Any) -> None:
     steps = [make.step(f"x{i}", np.ones((4, 8, 64, 64)), "b h n m") for i in range(100)]
-    page = html.page(make.trace(*steps), View())
+    page = page_in("html", make.trace(*steps), View())
     assert page.count("<td>") < 1.5 * html.MOST_SHOWN
     assert "… 58 more columns and 60 more rows and 31 more tables (--all shows them)" in page
 
 
 def test_signs_in_sentences_stand_below_and_above(make: Any) -> None:
-    page = html.page(make.trace(make.step("x", [1.0], "n", why="keep d_k, e^x, and e^−∞ is 0")), View())
+    page = page_in("html", make.trace(make.step("x", [1.0], "n", why="keep d_k, e^x, and e^−∞ is 0")), View())
     assert '<p class="why">keep d<sub>k</sub>, e<sup>x</sup>, and e<sup>−∞</sup> is 0</p>' in page
 
 
 def test_large_values_are_windowed_and_say_so(make: Any) -> None:
     trace = make.trace(make.step("x", np.arange(6000.0).reshape(60, 100), "n m"))
-    page = html.page(trace, View())
+    page = page_in("html", trace, View())
     assert "… 62 more columns and 38 more rows (--all shows them)" in page
     assert len(read(page).all("td", **{"class": "gap"})) == 39 + 22  # a row of them, and one in every other row
-    assert sum(bool(cell.text) for cell in read(html.page(trace, View(everything=True))).all("td")) == 6000
+    assert sum(bool(cell.text) for cell in read(page_in("html", trace, View(everything=True))).all("td")) == 6000
 
 
 def test_quiet_and_get_show_one_value_alone(attention: Trace) -> None:
-    reader = read(html.page(attention, View(get="weights")))
+    reader = read(page_in("html", attention, View(get="weights")))
     assert len(reader.all("table")) == 1
     assert not reader.all("h1") + reader.all("h3") + reader.all("math")
-    assert read(html.page(attention, View(quiet=True))).all("caption")[0].text.startswith("output")
+    assert read(page_in("html", attention, View(quiet=True))).all("caption")[0].text.startswith("output")
 
 
 def test_show_leaves_out_the_rest(attention: Trace) -> None:
-    assert [h.text for h in read(html.page(attention, View(show=("scores",)))).all("h3")] == ["1scores"]
+    assert [h.text for h in read(page_in("html", attention, View(show=("scores",)))).all("h3")] == ["1scores"]
 
 
 def test_groups_and_findings(grouped: Trace) -> None:
-    reader = read(html.page(grouped, View()))
+    reader = read(page_in("html", grouped, View()))
     titles = ["encoder 1/self-attention", "encoder 2/self-attention", "Result: encoder 1/self-attention", "Result"]
     assert [heading.text for heading in reader.all("h2")] == titles
     assert "largest drift from full precision: 0.0012" in [p.text for p in reader.all("p")]
 
 
 def test_a_page_can_be_ascii(attention: Trace) -> None:
-    page = html.page(attention, View(unicode=False))
+    page = page_in("html", attention, View(unicode=False))
     assert page.isascii()
-    assert [e.text for e in read(page).all("td")] == [e.text for e in read(html.page(attention, View())).all("td")]
+    assert [e.text for e in read(page).all("td")] == [
+        e.text for e in read(page_in("html", attention, View())).all("td")
+    ]
 
 
 def test_exact_entries_are_formulas_with_their_decimals(make: Any) -> None:
@@ -313,14 +322,14 @@ def test_exact_entries_are_formulas_with_their_decimals(make: Any) -> None:
 
     value = np.array([[sympy.sqrt(3) / 3, sympy.Symbol("q_0")]], dtype=object)
     (surd, letter) = [
-        cell.text for cell in read(html.page(make.trace(make.step("x", value, "n m")), View())).all("td")
+        cell.text for cell in read(page_in("html", make.trace(make.step("x", value, "n m")), View())).all("td")
     ][1:]
     assert surd.endswith(r"\frac{\sqrt{3}}{3} ≈ 0.5774")
     assert letter.endswith("q_{0}")
 
 
 def test_cells_are_listed_under_their_formulas(dot: Trace) -> None:
-    reader = read(html.page(dot, View(cells=("products[1]", "dot"))))
+    reader = read(page_in("html", dot, View(cells=("products[1]", "dot"))))
     assert [heading.text for heading in reader.all("h3")] == ["products", "dot"]
     assert [line.text for line in reader.all("li")] == [
         "products[1] = 0.2×0.3 = 0.06",

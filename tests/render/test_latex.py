@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from reader import latex_fault
-from solved import ALL, ONE_OF_EACH, Tried, solved
+from rows import rows
+from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 
-from attncalc.numbers import texts
-from attncalc.render import latex, links, tex
-from attncalc.render.links import CONTINUED, LINE
-from attncalc.render.matrices import value
-from attncalc.render.parts import divided, operand_steps
+from attncalc.common.text import visible
+from attncalc.record.numbers import texts
+from attncalc.record.trace import Given, Trace
+from attncalc.render import latex, matrices, tex
+from attncalc.render.matrices import CONTINUED, LINE, value
 from attncalc.render.view import View
-from attncalc.text import visible
-from attncalc.trace import Given, Notation, Trace
 
 DOCUMENT = View(standalone=True)
 PDFLATEX = shutil.which("pdflatex")
@@ -82,34 +81,33 @@ def compiles(page: str, folder: Path) -> str:
     return "\n".join(errors)
 
 
-@pytest.mark.parametrize("tried", ONE_OF_EACH, ids=str)
+@rows("tried", ONE_OF_EACH)
 class TestEveryCalculation:
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace = solved(tried)
-        page = latex.page(trace, View(everything=True))
+        page = page_in("latex", trace, View(everything=True))
         entries = set(re.split(r"[&{}$\s]|\\\\|\\boxed|=", re.sub(r"\\text\{[^{}]*\}", "", page)))
-        steps, result = divided(trace, View())
-        for step in (*operand_steps(trace).values(), *(item.step for item in (*steps, *result))):
+        for step in tables(trace):
             assert step.value is not None
             numbers = {tex.arithmetic(text) for text in texts(step.value).flat} if not step.names else set()
-            assert {n for n in numbers if " " not in n and "{" not in n} <= entries, step.key
+            assert {n for n in numbers if " " not in n and "{" not in n} <= entries, step.name
 
     def test_every_step_has_its_reason_and_its_formula(self, tried: Tried) -> None:
         trace = solved(tried)
-        page = latex.page(trace, View())
+        page = page_in("latex", trace, View())
         for number, step in enumerate(trace.steps, start=1):
             assert f"\\paragraph{{{number}. {tex.text(step.name)}}} {tex.sentence(step.why)}" in page
             assert step.latex in page or latex._breakable(step.latex) in page
 
 
-@pytest.mark.parametrize("tried", ALL, ids=str)
+@rows("tried", ALL)
 def test_every_page_is_in_balance_and_ascii(tried: Tried) -> None:
-    page = latex.page(solved(tried), DOCUMENT)
+    page = page_in("latex", solved(tried), DOCUMENT)
     assert not fault(page)
     assert page.isascii()
 
 
-@pytest.mark.parametrize("words", HOSTILE, ids=repr)
+@rows("words", HOSTILE, ids=map(repr, HOSTILE))
 class TestHostileText:
     def page(self, make: Any, words: str) -> Trace:
         labels = {"n": ("one", words), "m": (words,), "b": (words,)}
@@ -120,8 +118,8 @@ class TestHostileText:
         return trace._replace(warnings=(words,), summary=words)
 
     def test_does_nothing(self, make: Any, words: str) -> None:
-        page = latex.page(self.page(make, words), DOCUMENT)
-        tame = latex.page(self.page(make, "tame"), DOCUMENT)
+        page = page_in("latex", self.page(make, words), DOCUMENT)
+        tame = page_in("latex", self.page(make, "tame"), DOCUMENT)
         preamble, _, body = page.partition(r"\begin{document}")
         assert not fault(page)
         assert body == tame.partition(r"\begin{document}")[2].replace("tame", tex.text(words))
@@ -129,19 +127,19 @@ class TestHostileText:
 
     @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
     def test_compiles(self, make: Any, words: str, tmp_path: Path) -> None:
-        assert "! " not in compiles(latex.page(self.page(make, words), DOCUMENT), tmp_path)
+        assert "! " not in compiles(page_in("latex", self.page(make, words), DOCUMENT), tmp_path)
         assert visible(words).isprintable()
 
 
 @pytest.mark.skipif(not PDFLATEX, reason="needs pdflatex")
 class TestCompiling:
     def test_one_page_of_each_calculation(self, tmp_path: Path) -> None:
-        pages = [latex.page(solved(tried), View()) for tried in ONE_OF_EACH]
+        pages = [page_in("latex", solved(tried), View()) for tried in ONE_OF_EACH]
         assert not compiles(f"{latex.PREAMBLE}\\begin{{document}}\n{''.join(pages)}\\end{{document}}", tmp_path)
 
     @pytest.mark.parametrize("name", ["attention", "dot", "grouped"])
     def test_a_document_by_itself(self, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-        assert not compiles(latex.page(request.getfixturevalue(name), DOCUMENT), tmp_path)
+        assert not compiles(page_in("latex", request.getfixturevalue(name), DOCUMENT), tmp_path)
 
     def test_large_wide_and_exact_values(self, make: Any, tmp_path: Path) -> None:
         import sympy
@@ -154,13 +152,13 @@ class TestCompiling:
             make.step("infinite", [[np.inf, -np.inf, 1e-9, 1e12]], "n m", latex="x"),
         ]
         for view in (DOCUMENT, View(standalone=True, everything=True)):
-            errors = compiles(latex.page(make.trace(*steps), view), tmp_path)
+            errors = compiles(page_in("latex", make.trace(*steps), view), tmp_path)
             assert "! " not in errors
 
 
 class TestMatrices:
     def latex(self, make: Any, entries: Any, axes: str, view: View | None = None, **more: Any) -> list[str]:
-        return [link.latex for link in value(make.step("x", entries, axes, **more), view or View()).links]
+        return [link.latex for link in value(make.table("x", entries, axes, **more), view or View()).links]
 
     @pytest.mark.parametrize(
         ("entries", "axes", "labels", "expected"),
@@ -188,12 +186,14 @@ class TestMatrices:
         assert self.latex(make, entries, axes, labels=labels) == [expected]
 
     def test_a_stack_is_told_apart(self, make: Any) -> None:
-        page = latex.page(make.trace(make.step("w", np.ones((2, 1, 1)), "h n m", symbol_latex="w", latex="v")), View())
+        page = page_in(
+            "latex", make.trace(make.step("w", np.ones((2, 1, 1)), "h n m", symbol_latex="w", latex="v")), View()
+        )
         assert r"{w}_{\text{h = 0}} &= \boxed{\begin{bmatrix} 1 \end{bmatrix}}" in page
         assert r"{w}_{\text{h = 1}} &= " in page
 
     def test_wide_values_are_windowed_and_say_so(self, make: Any) -> None:
-        step = make.step("x", np.arange(6000.0).reshape(60, 100) + 0.5, "n m")
+        step = make.table("x", np.arange(6000.0).reshape(60, 100) + 0.5, "n m")
         (link,), left_out = value(step, View())
         assert link.width <= LINE
         assert r"\cdots & 99.5 \\" in link.latex
@@ -202,7 +202,7 @@ class TestMatrices:
 
     def test_all_of_a_wide_value_comes_in_blocks(self, make: Any) -> None:
         entries = np.arange(6000.0).reshape(60, 100)
-        links = value(make.step("x", entries, "n m"), View(everything=True)).links
+        links = value(make.table("x", entries, "n m"), View(everything=True)).links
         assert all(link.width <= LINE for link in links)
         body = " ".join(link.latex.partition(r"\hline")[2] for link in links)
         assert {str(int(x)) for x in entries.flat} <= set(body.split())
@@ -211,7 +211,7 @@ class TestMatrices:
         import sympy
 
         entries = np.array([sympy.sqrt(3) / 3, sympy.Integer(2)], dtype=object)
-        exact, decimals = value(make.step("x", entries, "n"), View()).links
+        exact, decimals = value(make.table("x", entries, "n"), View()).links
         assert exact.latex == r"\begin{bmatrix} \frac{\sqrt{3}}{3} & 2 \end{bmatrix}"
         assert (decimals.relation, decimals.latex) == (r"\approx", r"\begin{bmatrix} 0.5774 & 2 \end{bmatrix}")
 
@@ -219,18 +219,18 @@ class TestMatrices:
         import sympy
 
         long = sum(sympy.Symbol(f"q_{i}") for i in range(20))
-        links = value(make.step("x", np.array([[long, long]], dtype=object), "n m"), View()).links
+        links = value(make.table("x", np.array([[long, long]], dtype=object), "n m"), View()).links
         assert [(link.below, link.relation) for link in links] == [
             ("0,0", "="), ("", CONTINUED), ("0,1", "="), ("", CONTINUED)
         ]  # fmt: skip
 
 
 def test_quiet_and_get_give_the_matrix_alone(attention: Trace) -> None:
-    assert latex.page(attention._replace(outputs=attention.steps[:1]), View(quiet=True)) == (
+    assert page_in("latex", attention._replace(outputs=attention.steps[:1]), View(quiet=True)) == (
         r"\begin{array}{r|rr}  & \text{the} & \text{cat} \\ \hline \text{the} & 1 & 2 \\ \text{cat} & 1 & 1 \end{array}"
         "\n"
     )
-    assert not fault(latex.page(attention, View(get="weights", standalone=True)))
+    assert not fault(page_in("latex", attention, View(get="weights", standalone=True)))
 
 
 HALF = r"\begin{bmatrix} \frac{1}{2} & 1 \end{bmatrix} = \begin{bmatrix} 0.5 & 1 \end{bmatrix}"
@@ -253,13 +253,13 @@ def test_an_exact_value_by_itself(make: Any, entries: Any, axes: str, expected: 
 
     step = make.step("x", np.vectorize(sympy.sympify, otypes=[object])(entries), axes)
     trace = make.trace(step)
-    assert latex.page(trace, View(quiet=True)).replace(" {}+", " +").splitlines() == expected.splitlines()
-    assert not fault(latex.page(trace, View(quiet=True, standalone=True)))
+    assert page_in("latex", trace, View(quiet=True)).replace(" {}+", " +").splitlines() == expected.splitlines()
+    assert not fault(page_in("latex", trace, View(quiet=True, standalone=True)))
 
 
 def test_a_scalar_is_a_chain_of_equations(dot: Trace) -> None:
-    made = dot.steps[1]._replace(notation=lambda: Notation("dot", "a·b", latex="a b", symbol_latex=r"\text{dot}"))
-    page = latex.page(dot._replace(steps=(made,), outputs=(made,)), View())
+    made = dot.steps[1]._replace(latex="a b", symbol_latex=r"\text{dot}")
+    page = page_in("latex", dot._replace(steps=(made,), outputs=(made,)), View())
     assert r"\text{dot} = a b = 0.8\times0.7 + 0.2\times0.3 + (-0.1)\times(-0.2) = \boxed{0.64}" in page
 
 
@@ -277,7 +277,7 @@ def test_formulas_on_pages_have_no_fault() -> None:
 
 
 def test_cells_are_equations(dot: Trace) -> None:
-    page = latex.page(dot, View(cells=("products[1]",)))
+    page = page_in("latex", dot, View(cells=("products[1]",)))
     assert r"{\text{products}}_{1} &= 0.2\times0.3 = 0.06" in page
     assert not fault(page)
 
@@ -293,11 +293,11 @@ def test_cells_are_equations(dot: Trace) -> None:
     ],
 )
 def test_long_arithmetic_is_broken_between_terms(line: str, room: int, lines: list[str]) -> None:
-    assert links._lines(line, room) == lines
+    assert matrices._lines(line, room) == lines
 
 
 def test_arithmetic_that_no_line_holds_is_left_out(make: Any) -> None:
     step = make.step("x", np.array(1.0), "")
     terms = " + ".join(f"{i}²" for i in range(100, 140))
-    assert links.fits(step, terms)
-    assert not links.fits(step, f"√({terms})")
+    assert matrices.fits(step, terms)
+    assert not matrices.fits(step, f"√({terms})")

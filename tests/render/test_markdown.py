@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from solved import ALL, ONE_OF_EACH, Tried, solved
+from rows import rows
+from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 
-from attncalc.numbers import texts
+from attncalc.common.text import visible
+from attncalc.record.numbers import texts
+from attncalc.record.trace import Given, Trace
 from attncalc.render import markdown
-from attncalc.render.parts import divided, inline, operand_steps
 from attncalc.render.view import View
-from attncalc.text import visible
-from attncalc.trace import Given, Trace
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PLAIN_MARKUP = {"text", "code_inline", "strong_open", "strong_close", "em_open", "em_close", "softbreak"}
@@ -68,16 +68,14 @@ class Page:
 
 @cache
 def page_of(tried: Tried) -> Page:
-    return Page(markdown.page(solved(tried), View()))
+    return Page(page_in("markdown", solved(tried), View()))
 
 
-@pytest.mark.parametrize("tried", ONE_OF_EACH, ids=str)
+@rows("tried", ONE_OF_EACH)
 class TestEveryCalculation:
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace, page = solved(tried), page_of(tried)
-        steps, result = divided(trace, View())
-        drawn = [item.step for item in (*steps, *result)]
-        drawn += [step for name, step in operand_steps(trace).items() if not inline(trace.inputs[name])]
+        drawn = [table for table in tables(trace) if not table.typed]
         arrays = [step.value for step in drawn if step.value is not None and step.value.ndim and not step.names]
         cells = [text for text in page.texts("td") if text]
         assert {text for value in arrays for text in texts(value).flat} <= set(cells)
@@ -95,7 +93,7 @@ class TestEveryCalculation:
         assert page_of(tried).kinds <= PLAIN_MARKUP
 
 
-@pytest.mark.parametrize("tried", ALL, ids=str)
+@rows("tried", ALL)
 def test_a_parser_leaves_every_formula_as_it_is(tried: Tried) -> None:
     for step in solved(tried).steps:
         formula = markdown.math(f"{step.symbol_latex} = {step.latex}")
@@ -117,14 +115,14 @@ def test_formulas_say_the_same_without_what_markdown_acts_on(latex: str, written
     assert markdown.math(latex) == written
 
 
-@pytest.mark.parametrize("words", HOSTILE, ids=repr)
+@rows("words", HOSTILE, ids=map(repr, HOSTILE))
 class TestHostileText:
     def test_stands_in_the_page_as_it_is(self, make: Any, words: str) -> None:
         labels = {"n": ("one", words), "m": (words,)}
         step = make.step("x", [[1.0], [2.0]], "n m", labels=labels, why=f"as {words}.")
         source = Given(np.ones(2), source=words, note=words, axes=("n",))
         trace = make.trace(step, inputs={"q": source}, options={"scale": words}, notes=(f"so {words}",))
-        page = Page(markdown.page(trace._replace(warnings=(words,)), View()))
+        page = Page(page_in("markdown", trace._replace(warnings=(words,)), View()))
         assert page.kinds <= PLAIN_MARKUP
         assert len([token for token in page.tokens if token.type == "heading_open"]) == 4
         assert [token.type for token in page.tokens].count("table_open") == 1
@@ -147,48 +145,52 @@ def test_no_sign_of_anybodys_text_acts(words: str) -> None:
 
 
 def test_a_scalar_shows_its_arithmetic_and_a_bold_value(dot: Trace) -> None:
-    assert "dot = `0.8×0.7 + 0.2×0.3 + (-0.1)×(-0.2)` = **0.64**" in markdown.page(dot, View())
+    assert "dot = `0.8×0.7 + 0.2×0.3 + (-0.1)×(-0.2)` = **0.64**" in page_in("markdown", dot, View())
 
 
 def test_the_result_is_set_apart(attention: Trace) -> None:
-    text = markdown.page(attention, View())
+    text = page_in("markdown", attention, View())
     assert text.index("\n---\n\n## Result\n") < text.index("### 4. output")
 
 
 def test_operands_are_a_list(attention: Trace) -> None:
-    assert "\n- q from `q.json`, n=2 × d_k=3: `1 0 1; 0 1 1`\n- causal = true\n" in markdown.page(attention, View())
+    assert "\n- q from `q.json`, n=2 × d_k=3: `1 0 1; 0 1 1`\n- causal = true\n" in page_in(
+        "markdown", attention, View()
+    )
 
 
 def test_a_large_operand_is_a_table(make: Any) -> None:
     trace = make.trace(make.step("x", 1.0), inputs={"q": Given(np.arange(60.0).reshape(3, 20), axes=("n", "d"))})
-    assert len(Page(markdown.page(trace, View())).texts("td")) == 3 * 21
+    assert len(Page(page_in("markdown", trace, View())).texts("td")) == 3 * 21
 
 
 def test_large_values_are_windowed_and_say_so(make: Any) -> None:
     trace = make.trace(make.step("x", np.arange(6000.0).reshape(60, 100), "n m"))
-    assert "… 82 more columns and 38 more rows (`--all` shows them)" in markdown.page(trace, View())
-    whole = Page(markdown.page(trace, View(everything=True)))
+    assert "… 82 more columns and 38 more rows (`--all` shows them)" in page_in("markdown", trace, View())
+    whole = Page(page_in("markdown", trace, View(everything=True)))
     assert set(map(str, range(6000))) <= set(whole.texts("td"))
 
 
 def test_quiet_and_get_show_one_value_alone(attention: Trace, dot: Trace) -> None:
-    page = Page(markdown.page(attention, View(get="masked")))
+    page = Page(page_in("markdown", attention, View(get="masked")))
     assert page.texts("td") == ["the", "0.3333", "−∞", "cat", "0.3333", "0.3333"]
     assert {token.type for token in page.tokens if token.nesting == 1} <= {"table_open", *TABLE_PARTS}
-    assert markdown.page(dot, View(quiet=True)) == "dot = **0.64**\n"
-    assert Page(markdown.page(dot, View(get="products"))).texts("li") == []
+    assert page_in("markdown", dot, View(quiet=True)) == "dot = **0.64**\n"
+    assert Page(page_in("markdown", dot, View(get="products"))).texts("li") == []
 
 
 def test_stacks_and_groups(grouped: Trace) -> None:
-    page = Page(markdown.page(grouped, View()))
+    page = Page(page_in("markdown", grouped, View()))
     assert "encoder 2/self-attention" in page.texts("h2")
     assert page.texts("p").count("h = 1:") == 3
-    assert re.search(r"largest drift from full precision: 0\.0012", markdown.page(grouped, View()))
+    assert re.search(r"largest drift from full precision: 0\.0012", page_in("markdown", grouped, View()))
 
 
 def test_a_page_can_be_ascii(attention: Trace) -> None:
-    assert markdown.page(attention, View(unicode=False)).isascii()
+    assert page_in("markdown", attention, View(unicode=False)).isascii()
 
 
 def test_cells_are_listed_under_their_formulas(dot: Trace) -> None:
-    assert markdown.page(dot, View(cells=("products[1]",))) == "### products\n\n- `products[1] = 0.2×0.3 = 0.06`\n"
+    assert (
+        page_in("markdown", dot, View(cells=("products[1]",))) == "### products\n\n- `products[1] = 0.2×0.3 = 0.06`\n"
+    )

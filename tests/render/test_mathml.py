@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from solved import ALL, Tried, solved
 
 from attncalc.render.mathml import FUNCTIONS, LETTERS, OPERATORS, mathml
@@ -99,7 +100,7 @@ def test_any_text_gives_well_formed_mathml(latex: str) -> None:
     assert parsed(latex).tag == "math"
 
 
-@pytest.mark.parametrize("tried", ALL, ids=str)
+@rows("tried", ALL)
 def test_every_formula_of_every_calculation(tried: Tried) -> None:
     known = {*LETTERS, *OPERATORS, *FUNCTIONS, *WITH_ARGUMENTS}
     for step in solved(tried).steps:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
-from solved import ONE_OF_EACH, Tried, solved
+from rows import rows
+from solved import ONE_OF_EACH, Tried, page_in, solved
 
-from attncalc.render import html, markdown
+from attncalc.record.trace import Trace
 from attncalc.render.view import View
-from attncalc.trace import Trace
 
 
-@pytest.mark.parametrize("tried", ONE_OF_EACH, ids=str)
+@rows("tried", ONE_OF_EACH)
 class TestEveryCalculation:
     def test_latex_is_one_display_of_every_formula(self, tried: Tried) -> None:
         trace = solved(tried)
@@ -35,7 +34,7 @@ def test_every_rule_keeps_to_the_trace(attention: Trace) -> None:
 
 
 def test_the_steps_are_those_of_the_page(attention: Trace) -> None:
-    pages = (html.page(attention, View()), attention._repr_html_())
+    pages = (page_in("html", attention, View()), attention._repr_html_())
     whole, part = (re.findall(r"<td[^>]*>([^<]*)</td>", page) for page in pages)
     assert whole == part
-    assert attention._repr_markdown_() == markdown.page(attention, View())
+    assert attention._repr_markdown_() == page_in("markdown", attention, View())

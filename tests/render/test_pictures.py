@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from rich.cells import cell_len
 
-from attncalc.numbers import texts
-from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
+from attncalc.record.numbers import texts
+from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Line, Marks, Picture, Ticks
+from attncalc.record.trace import Trace
 from attncalc.render import View, render
 from attncalc.render.pictures import shades
 from attncalc.render.pictures.sides import round_numbers
-from attncalc.trace import Trace
 
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 WORDS = Ticks("m", ("the", "cat", "sat"), own=True)

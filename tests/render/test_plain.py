@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from attncalc.record.trace import Trace
 from attncalc.render import View, render
 from attncalc.render.plain import rows
-from attncalc.trace import Trace
 
 DOT = """\
 dot

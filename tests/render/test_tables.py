@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from render.conftest import ByHand
 from rich.cells import cell_len
 
-from attncalc.errors import AttncalcError
+from attncalc.common.errors import AttncalcError
+from attncalc.record.trace import Check, Given, Trace
 from attncalc.render import View, render
-from attncalc.render.parts import operand_steps, outcome
-from attncalc.trace import Check, Given, Trace
+from attncalc.render.traces import formula, operand_steps
 
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 
@@ -272,7 +273,7 @@ def test_a_gradient_says_what_central_differences_found(make: Any, agrees: bool,
 def test_seven_terms_are_too_many_to_write_out(make: Any) -> None:
     def total(terms: int) -> str:
         pieces = [piece for i in range(terms) for piece in ((" + ",) if i else ()) + (make.entry(i),)]
-        return page(make.trace(make.step("sum", 1.0, arithmetic=lambda at: tuple(pieces))))
+        return page(make.trace(make.step("sum", 1.0), arithmetic={"sum": lambda at: tuple(pieces)}))
 
     assert "sum = 0 + 1 + 2 + 3 + 4 + 5 = 1" in total(6)
     assert "sum = 1\n" in total(7)
@@ -288,7 +289,7 @@ def test_options_that_were_left_as_they_are_stay_unsaid(make: Any) -> None:
     usual = {"causal": False, "scale": "default", "dk": (2, 8)}
     problem = SimpleNamespace(calculation=SimpleNamespace(defaults=usual))
     options = {"causal": True, "scale": "default", "dk": (2, 32)}
-    text = page(make.trace(make.step("x", 1.0), options=options, problem=problem))
+    text = page(make.trace(make.step("x", 1.0), arithmetic={}, options=options, problem=problem))
     assert "  causal = true, dk = 2,32\n" in text
 
 
@@ -303,10 +304,10 @@ def test_an_operand_keeps_the_digits_it_was_written_with(make: Any) -> None:
 
 @given(st.text(max_size=60), st.integers(40, 100))
 def test_words_of_others_never_start_a_line_or_widen_it(text: str, width: int) -> None:
-    from attncalc.trace import Notation, Step
+    from attncalc.record.trace import Step
 
     value = np.ones(1)
-    step = Step("s", "", lambda: Notation("s", text), ("n",), (1,), value, text, labels={"n": (text,)})
+    step = Step("s", "", ("n",), (1,), value, "s", formula=text, why=text, labels={"n": (text,)})
     operand = Given(value, source=text, axes=("n",), note=text)
     trace = Trace("demo", "A demonstration.", {"q": operand}, {"scale": text}, (step,), (step,))
     lines = page(trace, width=width).split("\n")
@@ -323,8 +324,8 @@ def test_everything_shows_all_rows_and_columns(make: Any) -> None:
 
 
 def test_what_rounding_has_left_over_is_shown_as_nothing(make: Any) -> None:
-    step = make.step("x", [1.1e-16, 0.25], "n", left_over=lambda: np.array([True, False]))
-    trace = make.trace(step)
+    step = make.step("x", [1.1e-16, 0.25], "n")
+    trace = make.trace(step, behind=ByHand({}, np.array([True, False])))
     assert "     │ 0.00  0.25\n" in page(trace)
     assert page(trace, quiet=True).endswith(" │ 0.00  0.25\n")
     assert trace.result[0] == 1.1e-16
@@ -333,7 +334,7 @@ def test_what_rounding_has_left_over_is_shown_as_nothing(make: Any) -> None:
 def test_a_shape_that_the_sizes_say_already_is_not_said_again(make: Any) -> None:
     handed_on = make.step("grad", [1.0, 2.0], "n", "upstream", sizes="[2]")
     summed = make.step("sums", [1.0, 2.0], "n", "Σ x", sizes="Σ [2×3]")
-    assert [outcome(step) for step in (handed_on, summed, make.step("loss", 1.0))] == ["", "[2]", ""]
+    assert [formula(step).outcome for step in (handed_on, summed, make.step("loss", 1.0))] == ["", "[2]", ""]
 
 
 def test_an_axis_is_labelled_wherever_it_stands(make: Any) -> None:

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import attncalc as ac
-from attncalc.render.worked import ending, in_the_step, leading
+from attncalc.record.trace import Trace
+from attncalc.render.page import Part
+from attncalc.render.traces import page
+from attncalc.render.view import View
+from attncalc.render.worked import leading, links
 
 
 @pytest.mark.parametrize(
@@ -39,7 +43,13 @@ def test_what_is_the_value_itself_is_not_said_twice(arithmetic: str, value: str,
     ],
 )
 def test_words_in_the_place_of_arithmetic_come_behind_the_value(arithmetic: str, value: str, chain: str) -> None:
-    assert ending(arithmetic, value) == chain
+    assert " = ".join(links(arithmetic, value)) == chain
+
+
+def in_the_step(trace: Trace, name: str) -> str:
+    """The arithmetic that stands in a step."""
+    (part,) = (step for part in page(trace, View()).all(Part) for step in part.steps if step.heading.key == name)
+    return next((line.arithmetic for line in part.lines), "")
 
 
 @pytest.mark.parametrize(
@@ -52,14 +62,11 @@ def test_words_in_the_place_of_arithmetic_come_behind_the_value(arithmetic: str,
 )
 def test_six_terms_are_worked_out_in_the_step_and_no_more_whatever_their_signs(entries: int, worked: str) -> None:
     upstream = np.eye(entries)[0]
-    [(arithmetic, _)] = in_the_step(ac.softmax(np.arange(entries)).grad(upstream=upstream).find("grad_sum")) or [
-        ("", "")
-    ]
-    assert arithmetic == worked
+    assert in_the_step(ac.softmax(np.arange(entries)).grad(upstream=upstream), "grad_sum") == worked
 
 
 def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) -> None:
     one = make.entry(1)
     line = ("(", one, *(piece for _ in range(5) for piece in (" − ", one, ")² + (", one)), " − ", one, ")²")
-    [(arithmetic, _)] = in_the_step(make.step("x", 0.0, arithmetic=lambda at: line))
-    assert arithmetic == " + ".join(["(1 − 1)²"] * 6)
+    step = make.step("x", 0.0)
+    assert in_the_step(make.trace(step, arithmetic={"x": lambda at: line}), "x") == " + ".join(["(1 − 1)²"] * 6)

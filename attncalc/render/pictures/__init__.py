@@ -1,53 +1,41 @@
-"""The pictures of a trace: drawn with characters on a page, or as a PNG or SVG file."""
+"""The pictures of a page: drawn with characters, or as a PNG or SVG file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from rich.text import Text
 
-from attncalc.pictures import Bars, Curves, HeatMap, Picture
-from attncalc.render.flow import assembled, flow
+from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Picture
+from attncalc.render.page import Page
 from attncalc.render.pictures.bars import bars
 from attncalc.render.pictures.canvas import curves, landscape
 from attncalc.render.pictures.maps import heat_map
 from attncalc.render.view import View
-from attncalc.trace import Trace
 
 TITLE = "bold color(32)"  # as the titles of steps
+DRAWN: dict[type, Any] = {HeatMap: heat_map, Bars: bars, Curves: curves, Landscape: landscape}
 
 
-def page(trace: Trace, view: View) -> str:
-    """The pictures one below the other, each with its title."""
-    return assembled(_page(trace, view), view)
+def drawn(picture: Picture, view: View) -> Iterator[Text]:
+    """A picture below its title."""
+    yield Text(view.spell(picture.title), TITLE)
+    yield Text()
+    yield from DRAWN[type(picture)](picture, view)
 
 
-def _page(trace: Trace, view: View) -> Iterator[Text]:
-    for number, picture in enumerate(trace.pictures):
-        if number:
-            yield Text()
-        yield from flow(Text(view.spell(picture.title), TITLE), view.columns, hang=2)
-        yield Text()
-        yield from _drawn(picture, view)
-
-
-def _drawn(picture: Picture, view: View) -> Iterator[Text]:
-    if isinstance(picture, HeatMap):
-        return heat_map(picture, view)
-    if isinstance(picture, Bars):
-        return bars(picture, view)
-    return curves(picture, view) if isinstance(picture, Curves) else landscape(picture, view)
-
-
-def png(trace: Trace, view: View) -> bytes:
+def png(page: Page, view: View) -> bytes:
     """The pictures as one PNG file."""
-    from attncalc.render.pictures.figure import figure
-
-    return figure(trace, view, "png")
+    return _figure(page, view, "png")
 
 
-def svg(trace: Trace, view: View) -> str:
+def svg(page: Page, view: View) -> str:
     """The pictures as one SVG file, whose text stays text."""
-    from attncalc.render.pictures.figure import figure
+    return _figure(page, view, "svg").decode()
 
-    return figure(trace, view, "svg").decode()
+
+def _figure(page: Page, view: View, format: str) -> bytes:
+    from attncalc.render.pictures.figure import figure  # a door: Matplotlib
+
+    return figure(tuple(block for block in page.blocks if type(block) in DRAWN), view, format)

@@ -8,11 +8,12 @@ import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
-from attncalc.numbers import format_column
-from attncalc.pictures import Bars
+from attncalc.record.numbers import format_column
+from attncalc.record.pictures import Bars
 from attncalc.render.flow import right
+from attncalc.render.grid import FAINT, missing
 from attncalc.render.pictures.shades import LINES, ODD
-from attncalc.render.pictures.sides import FAINT, MOST_ROWS, count, ends, label, left_out
+from attncalc.render.pictures.sides import MOST_ROWS, count, ends, label
 from attncalc.render.view import View
 
 LONGEST = 40  # columns
@@ -40,7 +41,7 @@ def bars(picture: Bars, view: View) -> Iterator[Text]:
             value = float(picture.values[place])
             line.append_text(_bar(value, value / 2 / half, left, room, view)).append(f" {numbers[place]}")
         yield line
-    yield from left_out(view, (len(picture.values) - count(places), "bar"))
+    yield from missing(view, (len(picture.values) - count(places), "bar"))
 
 
 def _bar(value: float, share: float, left: int, room: int, view: View) -> Text:

@@ -8,12 +8,13 @@ from itertools import pairwise
 import numpy as np
 from rich.text import Text
 
-from attncalc.arrays import Array
-from attncalc.numbers import texts
-from attncalc.pictures import Curves, Landscape, Marks
-from attncalc.render.flow import flow, right
+from attncalc.common.arrays import Array
+from attncalc.record.numbers import texts
+from attncalc.record.pictures import Curves, Landscape, Marks
+from attncalc.render.flow import right
+from attncalc.render.grid import FAINT
 from attncalc.render.pictures.shades import LINES, Shade, legend, shade
-from attncalc.render.pictures.sides import FAINT, round_numbers
+from attncalc.render.pictures.sides import round_numbers
 from attncalc.render.view import View
 
 WIDEST, HEIGHT = 72, 18
@@ -182,7 +183,7 @@ def _keys(keys: Sequence[tuple[str, str, str]], view: View) -> Iterator[Text]:
     for sign, style, name in keys:
         key = Text().append(view.spell(sign), style).append(view.spell(f" {name}"))
         if line and view.columns and line.cell_len + 3 + key.cell_len > view.columns:
-            yield from flow(line, view.columns, hang=2)
+            yield line
             line = Text()
         line.append("   " if line else "").append_text(key)
-    yield from flow(line, view.columns, hang=2)
+    yield line

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.arrays import Array
-from attncalc.errors import AttncalcError, NoPicture
-from attncalc.numbers import texts
-from attncalc.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
+from attncalc.common.arrays import Array
+from attncalc.common.errors import AttncalcError, NoPicture
+from attncalc.common.text import visible
+from attncalc.record.numbers import texts
+from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
 from attncalc.render.pictures.sides import few_decimals
 from attncalc.render.view import View
-from attncalc.text import visible
-from attncalc.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,19 +39,19 @@ FARTHEST = 1e307  # Matplotlib adds margins to an axis, and numbers end at 1.8e3
 BOXES = "Last Resort"  # and so does this one, whose characters are boxes that tell the script
 
 
-def figure(trace: Trace, view: View, format: str) -> bytes:
-    """All the trace's pictures in one file; the same bytes for the same numbers."""
-    if any((np.abs(numbers[np.isfinite(numbers)]) > FARTHEST).any() for numbers in _numbers(trace.pictures)):
+def figure(pictures: tuple[Picture, ...], view: View, format: str) -> bytes:
+    """All the pictures in one file; the same bytes for the same numbers."""
+    if any((np.abs(numbers[np.isfinite(numbers)]) > FARTHEST).any() for numbers in _numbers(pictures)):
         fault = f"numbers beyond {FARTHEST:g} are not drawn to a file: Matplotlib's axes end there"
         raise NoPicture(fault, hint="--plot draws them in characters")
-    count = len(trace.pictures)
+    count = len(pictures)
     columns = min(count, 1 if count == 1 else 2 if count <= 4 else 3)
     rows = ceil(count / columns)
-    with _own_settings(format, "".join(_words(trace.pictures))):
+    with _own_settings(format, "".join(_words(pictures))):
         from matplotlib.figure import Figure
 
-        drawn = Figure(figsize=_size(trace.pictures, rows, columns), layout="constrained")
-        for number, picture in enumerate(trace.pictures, start=1):
+        drawn = Figure(figsize=_size(pictures, rows, columns), layout="constrained")
+        for number, picture in enumerate(pictures, start=1):
             axes = drawn.add_subplot(rows, columns, number)
             axes.set_title(_label(picture.title, 60))
             _draw(axes, picture, view)

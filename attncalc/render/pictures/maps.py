@@ -8,11 +8,12 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from attncalc.numbers import align
-from attncalc.pictures import HeatMap, Ticks
-from attncalc.render.flow import flow, right, shortened
+from attncalc.record.numbers import align
+from attncalc.record.pictures import HeatMap, Ticks
+from attncalc.render.flow import right, shortened
+from attncalc.render.grid import FAINT, missing
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
-from attncalc.render.pictures.sides import FAINT, LONGEST_NARROW, MOST_ROWS, count, ends, few_decimals, label, left_out
+from attncalc.render.pictures.sides import LONGEST_NARROW, MOST_ROWS, count, ends, few_decimals, label
 from attncalc.render.view import View
 from attncalc.render.window import LEAST_HIDDEN
 
@@ -46,10 +47,10 @@ def heat_map(picture: HeatMap, view: View) -> Iterator[Text]:
     yield Text()
     if layout.numbers is None and picture.columns.own:
         words = (f"{i} {picture.columns.labels[i]}" for i in layout.columns if i is not None)
-        yield from flow(Text(view.spell(f"{picture.columns.name}: {', '.join(words)}")), view.columns, hang=2)
+        yield Text(view.spell(f"{picture.columns.name}: {', '.join(words)}"))
     yield from legend(picture.low, picture.high, _odd(picture, view), view)
     height, width = picture.values.shape
-    yield from left_out(view, (width - count(layout.columns), "column"), (height - count(layout.rows), "row"))
+    yield from missing(view, (width - count(layout.columns), "column"), (height - count(layout.rows), "row"))
 
 
 def _layout(picture: HeatMap, view: View) -> _Layout:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from rich.text import Text
 
-from attncalc.numbers import format_number
-from attncalc.render.flow import flow
+from attncalc.record.numbers import format_number
 from attncalc.render.view import View
 
 DENSER = {True: " ░▒▓█", False: " .:-=+*#%@"}
@@ -72,4 +71,4 @@ def legend(low: float, high: float, remarks: Iterable[str], view: View) -> Itera
         else:
             line.append(DENSER[view.unicode][level])
     line.append(view.spell(f"] {', '.join([last, *remarks])}"))
-    yield from flow(line, view.columns)
+    yield line

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from rich.text import Text
 
-from attncalc.arrays import Array
-from attncalc.numbers import texts
-from attncalc.pictures import Ticks
-from attncalc.render.flow import flow, shortened
+from attncalc.common.arrays import Array
+from attncalc.record.numbers import texts
+from attncalc.record.pictures import Ticks
+from attncalc.render.flow import shortened
 from attncalc.render.view import View
 from attncalc.render.window import GAP
-from attncalc.render.window import left_out as words_for
 
-FAINT = "dim"
 DIGITS = 2  # decimals in a picture: its table has the others
 MOST_ROWS = 40
 LONGEST_LABEL, LONGEST_NARROW = 16, 8
@@ -31,12 +28,6 @@ def ends(size: int, most: int) -> list[int | None]:
 def count(places: Sequence[int | None]) -> int:
     """How many places are shown."""
     return sum(place is not None for place in places)
-
-
-def left_out(view: View, *hidden: tuple[int, str]) -> Iterator[Text]:
-    """`… 22 more columns and 3 more rows (--all shows them)`, where any are."""
-    if words := words_for(hidden):
-        yield from flow(Text(view.spell(f"{GAP} {words} (--all shows them)"), FAINT), view.columns, hang=2)
 
 
 def label(ticks: Ticks, place: int | None, view: View) -> str:

@@ -1,0 +1,31 @@
+"""Python's face: what a call and the methods of a record do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+METHODS = {
+    "call": "api.calling:solve_call",
+    "grad": "api.calling:backward",
+    "check": "api.answers:check_answer",
+    "marked": "homework.reports.marked_sheets:plain",
+    "entries": "solve.later:entries",
+    "to_dict": "render.document:document",
+    "to_latex": "api.pages:latex",
+    "plot": "api.plots:plotted",
+    "plain": "api.pages:plain",
+    "rich": "api.pages:rich",
+    "html": "api.pages:html",
+    "markdown": "api.pages:markdown",
+    "latex": "api.pages:equations",
+}
+"""A method of a record → where the function behind it is: only that of the one that is called is loaded."""
+
+
+def method(name: str) -> Callable[..., Any]:
+    """The function behind a method, by the method's name."""
+    module, _, function = METHODS[name].partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"attncalc.{module}"), function)
+    return found

@@ -1,0 +1,71 @@
+"""Answers checked from Python: marked, asserted to be right, or counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attncalc.common.arrays import Answers
+from attncalc.common.errors import AttncalcError, OptionError
+from attncalc.common.text import quoted
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.sheets import from_python
+from attncalc.homework.reports.marked_sheets import blame
+from attncalc.record.trace import Trace
+from attncalc.record.verdicts import SOUND, Marked
+from attncalc.solve.problem import Problem
+
+
+def check_answer(problem: Problem, answer: Answers, *, reveal: bool = False) -> Marked:
+    """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
+    key = Key(problem)
+    return Marker(key, reveal=reveal).mark(from_python(answer, key.room))
+
+
+def assert_close(trace: Trace, answer: Answers) -> None:
+    """Raise an AssertionError that names the step, the mistake and a hint, unless the answer counts as right.
+
+    For pytest and otter: `attncalc.assert_close(attncalc.attention(q, k, v), my_output)`. The answer is the result
+    alone, anything that NumPy takes; a mapping of steps to their values; or a sheet, as a dictionary or as the path of
+    its file. How many digits it has says how exact it must be. The message gives no number of the key away.
+    """
+    problem = _problem(trace)
+    try:
+        marked = check_answer(problem, answer)
+    except AttncalcError as error:
+        raise AssertionError(f"the answer cannot be marked: {error}") from None
+    if not marked:
+        raise AssertionError(blamed(marked))
+
+
+def score(trace: Trace, answer: Answers) -> float:
+    """The share of the marks that an answer reaches, from 0 to 1; what cannot be marked reaches none.
+
+    For nbgrader and other scripts that count: `attncalc.score(attncalc.softmax(x), my_softmax)`. Nothing is printed.
+    """
+    problem = _problem(trace)
+    try:
+        marked = check_answer(problem, answer)
+    except AttncalcError:
+        return 0.0
+    return marked.score / marked.out_of if marked.out_of else 0.0
+
+
+def blamed(marked: Marked) -> str:
+    """What is wrong with an answer, a step a line: its verdict, the mistake behind it, a hint."""
+    lines = [f"{marked.calculation} is not right"]
+    for step in marked.steps:
+        found = step.finding
+        if found.verdict not in SOUND:
+            told = ": ".join(part for part in (step.name, found.verdict, blame(step)) if part)
+            lines.append(f"{told}. {found.hint}" if found.hint else told)
+    return "\n  ".join(lines) if len(lines) > 1 else f"{lines[0]}: nothing is answered"
+
+
+def _problem(trace: Any) -> Problem:
+    """The problem of a trace, or a word on which argument it is."""
+    if not isinstance(trace, Trace):
+        mend = "attncalc.assert_close(attncalc.softmax(x), answer)"
+        raise OptionError(f"a Trace comes first, then the answer, and not {quoted(type(trace).__name__)}", hint=mend)
+    problem: Problem = trace.problem
+    return problem

@@ -1,0 +1,153 @@
+"""A call from Python: operands by position or by name, options by name, and `dtype` and `round_to`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from attncalc.calculations import load
+from attncalc.common.arrays import DTYPES
+from attncalc.common.errors import OptionError
+from attncalc.common.text import amount, both, either, visible
+from attncalc.declare.calculation import Calculation
+from attncalc.declare.operands import UPSTREAM, WEIGHTS
+from attncalc.declare.spelling import operand_words, shape_words, type_words
+from attncalc.inputs.problem_files import from_model
+from attncalc.inputs.python_values import to_given
+from attncalc.record.trace import Trace
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.solver import solve
+
+
+class _Words(str):
+    """A type as it is spelled, so that `help` shows it without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@cache
+def function(name: str) -> Callable[..., Trace]:
+    """The calculation of that name as a function, with what `help` and an editor's completion ask of one."""
+    calculation = load(name)
+
+    def call(*operands: Any, **given: Any) -> Trace:
+        return solve_call(calculation, operands, given)
+
+    call.__name__ = call.__qualname__ = name.replace("-", "_")
+    call.__module__ = "attncalc"
+    call.__doc__ = "\n".join([calculation.doc, "", *_listed(calculation)])
+    vars(call)["__signature__"] = signature(calculation)
+    return call
+
+
+def _listed(calculation: Calculation) -> Iterator[str]:
+    """What a calculation takes, a line each: `q [n, d_k]: the queries`, `causal (False): a query sees …`."""
+    yield "Operands:"
+    for operand in calculation.operands:
+        words = f" or {either(operand.words)}" if operand.words else ""
+        yield f"    {operand.name} {shape_words(operand)}{words}: {operand.help or 'see above'}"
+    if calculation.options:
+        yield from ("", "Options:")
+    for option in calculation.options:
+        yield f"    {option.name} ({option.default!r}): {option.help}"
+
+
+def signature(calculation: Calculation) -> Signature:
+    """Operands, options with their defaults, `weights` that hold those that begin with w, `dtype` and `round_to`."""
+    operands = [
+        o._replace(required=o.required and not (calculation.has_weights and o.name.startswith("w")))
+        for o in calculation.operands
+    ]
+    by_position = [
+        Parameter(
+            o.name,
+            Parameter.POSITIONAL_OR_KEYWORD,
+            default=Parameter.empty if o.required else None,
+            annotation=_Words(operand_words(o)),
+        )
+        for o in operands
+        if o.positional
+    ]
+    named: dict[str, tuple[Any, str]] = {o.name: (None, operand_words(o)) for o in operands if not o.positional}
+    named |= {o.name: (o.default, type_words(o)) for o in calculation.options}
+    named |= {WEIGHTS: (None, "Mapping[str, Numbers] | None")} if calculation.has_weights else {}
+    named |= {"dtype": ("float64", "DTypeLike"), "round_to": (None, "int | None")}
+    further = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_Words(words))
+        for name, (default, words) in named.items()
+    ]
+    return Signature([*by_position, *further], return_annotation=_Words("Trace"))
+
+
+def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping[str, Any]) -> Trace:
+    """A call from Python: operands by position or by name, options by name, and `dtype` and `round_to`."""
+    positional = [operand.name for operand in calculation.operands if operand.positional]
+    if len(operands) > len(positional):
+        raise OptionError(
+            f"{calculation.name} takes {amount(len(positional), 'operand')} by position ({', '.join(positional)}), "
+            f"but {len(operands)} were given"
+        )
+    by_name = dict(zip(positional, operands, strict=False))
+    twice = [name for name in named if name in by_name]
+    if twice:
+        raise OptionError(f"{calculation.name} was given {both(twice)} twice, by position and by name")
+    settings = {name: check(named[name]) for name, check in _SETTINGS.items() if name in named}
+    given = by_name | {name: value for name, value in named.items() if name not in settings}
+    together = given.get(WEIGHTS)
+    if calculation.operand(WEIGHTS) is None and (
+        isinstance(together, Mapping) or (together is None and calculation.has_weights)
+    ):
+        given = dict(given.pop(WEIGHTS, None) or {}) | given
+    for operand in calculation.operands:
+        if operand.kind == "model" and given.get(operand.name) is not None:
+            given = from_model(given.pop(operand.name), calculation) | given
+    arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
+    options = {name: value for name, value in given.items() if name not in arrays}
+    inputs = {}
+    for operand in calculation.operands_in(arrays):
+        if arrays.get(operand.name) is not None:
+            inputs[operand.name] = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
+    return solve(Problem(calculation, inputs, options), **settings)
+
+
+def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck: bool) -> Trace:
+    """The backward pass of a trace's problem, in numbers as wide as those of its result."""
+    problem: Problem = trace.problem
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    inputs = dict(problem.inputs)
+    if upstream is not None:
+        inputs[UPSTREAM.name] = to_given(upstream, UPSTREAM)
+    dtype = "float32" if trace.result.dtype == np.float32 else "float64"
+    return solve(problem._replace(inputs=inputs, backward=Backward(names, gradcheck)), dtype=dtype)
+
+
+def _known_dtype(dtype: Any) -> str:
+    """`float32` or `float64`, however it was said."""
+    try:
+        name = str(np.dtype(dtype).name)
+    except TypeError:
+        name = str(dtype)
+    if name not in DTYPES:
+        raise OptionError(f"dtype must be {either(DTYPES)}, not {visible(name, 80)}")
+    return name
+
+
+def _decimals(decimals: Any) -> int | None:
+    """A number of decimals, or None for no rounding."""
+    if decimals is None:
+        return None
+    if isinstance(decimals, bool) or not isinstance(decimals, int | np.integer) or decimals < 0:
+        said = visible(repr(decimals), 80)
+        raise OptionError(f"round_to must be a whole number of decimals, 0 or more, not {said}")
+    return int(decimals)
+
+
+_SETTINGS: dict[str, Callable[[Any], Any]] = {"dtype": _known_dtype, "round_to": _decimals}
+"""What a call takes beside operands and options, each with its check."""

@@ -1,0 +1,47 @@
+"""The pages that a trace writes of itself in Python, in a notebook and on a Rich console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attncalc.record.trace import Trace
+from attncalc.render import View, render, traces
+
+if TYPE_CHECKING:
+    from attncalc.render.terminal import Drawn
+
+
+def plain(trace: Trace) -> str:
+    """The page without any drawing, as `print` shows it."""
+    return str(render(trace, "plain"))
+
+
+def latex(trace: Trace, *, standalone: bool) -> str:
+    """The page in LaTeX, to put into a document or as one."""
+    return str(render(trace, "latex", View(standalone=standalone)))
+
+
+def rich(trace: Trace) -> Drawn:
+    """The page as Rich draws it, as wide as what it is drawn in."""
+    from attncalc.render.terminal import Drawn  # a door: nobody else needs Rich
+
+    return Drawn(traces.page(trace, View()), View())
+
+
+def html(trace: Trace) -> str:
+    """The steps and the result as a part of a notebook, in its colours."""
+    from attncalc.render.html import fragment  # a door: so do the styles and MathML
+
+    return fragment(traces.page(trace, View()), View())
+
+
+def markdown(trace: Trace) -> str:
+    """The same as Markdown."""
+    return str(render(trace, "markdown"))
+
+
+def equations(trace: Trace) -> str:
+    """The steps as one formula in LaTeX: a notebook sets nothing else of it."""
+    from attncalc.render.latex import equations  # a door, like the others
+
+    return equations(traces.page(trace, View()), View())

@@ -1,0 +1,144 @@
+"""What operands must hold for there to be an answer: probabilities, whole numbers, rows that are not all masked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import DomainError
+from attncalc.common.text import amount
+from attncalc.language.steps import note
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Check = Callable[[Mapping[str, Any]], None]
+
+LEAST_SLACK = 1e-6  # what single precision leaves of a sum
+MOST_SLACK = 0.02
+HALF_PRECISIONS = (8, 11)  # significant bits of bfloat16 and float16
+FIRST = 3  # a warning names so many entries
+
+
+def spot(at: NDArray[np.intp]) -> str:
+    """An entry's place as one writes it behind a name: `[0,2]`, nothing for a single number."""
+    return f"[{','.join(map(str, at.tolist()))}]" if at.size else ""
+
+
+def places(value: Array, are: Callable[[Array], NDArray[np.bool_]]) -> Iterator[str]:
+    """The first entries that are so, each as one writes its place; none among exact numbers and letters."""
+    if value.dtype.kind == "f":
+        yield from map(spot, np.argwhere(are(value))[:FIRST])
+
+
+def numbers(value: Array) -> NDArray[np.float64] | None:
+    """The entries as floats; None where some are letters, of which nothing can be said."""
+    try:
+        return value.astype(np.float64)
+    except TypeError:
+        return None
+
+
+def distributions(*names: str) -> Check:
+    """A check that the named operands, where they are given, are probabilities that sum to 1 along the last axis."""
+
+    def check(values: Mapping[str, Any]) -> None:
+        for name in names:
+            if name in values:
+                must_sum_to_one(name, values[name])
+
+    return check
+
+
+def must_sum_to_one(name: str, value: Array) -> None:
+    """Raise unless the rows are probabilities; what their rounding as written explains is said and let pass."""
+    must_be_probabilities(name, value)
+    p = numbers(value)
+    if p is None:
+        return
+    sums = p.sum(axis=-1)
+    off = np.abs(sums - 1)
+    for at in np.argwhere(off > LEAST_SLACK):
+        row, total = p[tuple(at)], sums[tuple(at)]
+        which = f"row {','.join(map(str, at))} of {name} (counted from 0)" if len(at) else name
+        if off[tuple(at)] > _slack(row):
+            raise DomainError(
+                f"{which} sums to {total:.6g}, and probabilities sum to 1",
+                hint="softmax turns scores into probabilities",
+            )
+        note(f"{which} sums to {total:.6g}: taken as rounded, and used as it is")
+
+
+def _slack(row: NDArray[np.float64]) -> float:
+    """How far the sum of a row may be from 1 because its entries were rounded, judged by their decimals or bits."""
+    fractions, exponents = np.frexp(row[row > 0])
+    for bits in HALF_PRECISIONS:
+        if not (np.ldexp(fractions, bits) % 1).any():  # a model's dump: half a unit of each entry's last bit
+            return min(float(np.ldexp(1.0, exponents - bits - 1).sum()) + LEAST_SLACK, MOST_SLACK)
+    decimals = max(len(f"{entry:.12f}".rstrip("0").partition(".")[2]) for entry in row.tolist())
+    return min(len(row) * 0.5 * 10.0**-decimals + LEAST_SLACK, MOST_SLACK) if decimals > 1 else 0.0
+
+
+def must_be_probabilities(name: str, value: Array) -> None:
+    """Raise for an entry below 0 or above 1."""
+    p = numbers(value)
+    if p is None:
+        return
+    for at in np.argwhere((p < 0) | (p > 1 + LEAST_SLACK)):
+        place, entry = f"{name}{spot(at)}", p[tuple(at)]
+        if entry < 0:
+            raise DomainError(f"{place} = {entry:.6g} is below 0, and a probability is not")
+        raise DomainError(
+            f"{place} = {entry:.6g} is above 1, and a probability is not",
+            hint="softmax turns scores into probabilities; 25% is written 0.25",
+        )
+
+
+def must_be_whole(name: str, value: Array, what: str) -> None:
+    """Raise for an entry that is no whole number from 0 on."""
+    found = numbers(value)
+    if found is not None:
+        for at in np.argwhere((found < 0) | (found % 1 != 0)):
+            raise DomainError(f"{name}{spot(at)} = {found[tuple(at)]:g} is not {what}")
+
+
+def must_be_places(name: str, value: Array, size: int, axis: str, *, but: int | None = None) -> None:
+    """Raise for an entry that is no position along an axis, counted from 0; `but` is one that need not be."""
+    found = numbers(value)
+    if found is None:
+        return
+    there = (found >= 0) & (found < size) & (found % 1 == 0)
+    for at in np.argwhere(~there & (found != (np.nan if but is None else but))):
+        entry = found[tuple(at)]
+        raise DomainError(
+            f"{name}{spot(at)} = {entry:g} is not one of the {amount(size, 'position')} of {axis}, 0 to {size - 1}",
+            hint=f"they are counted from 0, so that the last is {size - 1}" if entry == size else "",
+        )
+
+
+def not_all_masked(name: str) -> Check:
+    """A check that no row (along the axis that the options name, else the last one) is −∞ throughout."""
+
+    def check(values: Mapping[str, Any]) -> None:
+        x, axis = values[name], values.get("axis", -1)
+        if x.dtype.kind != "f" or not -x.ndim <= axis < x.ndim:
+            return
+        empty = np.argwhere(np.isneginf(x).all(axis=axis))
+        if len(empty):
+            raise DomainError(
+                f"{_row(name, empty[0].tolist(), x.ndim, axis)} is −∞ throughout: nothing is left to share out",
+                hint="let one entry of it stay finite; attention gives such a query the weights 0",
+            )
+
+    return check
+
+
+def _row(name: str, at: list[int], rank: int, axis: int) -> str:
+    """`row 2 of x`, or `column 2 of x` where the axis is the first of two."""
+    if not at:
+        return name
+    kind = "column" if rank == 2 and axis in (0, -2) else "row"
+    return f"{kind} {','.join(map(str, at))} of {name} (counted from 0)"

@@ -1,0 +1,168 @@
+"""`explain` and `mistakes`: all there is to know about a calculation, and what goes wrong with it."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Annotated
+
+import typer
+
+from attncalc.api.explain import card
+from attncalc.calculations import TABLE, unknown
+from attncalc.cli import output as out
+from attncalc.cli.command import VERBS
+from attncalc.cli.lists import FORMATS, show
+from attncalc.cli.settings import Colour, Digits, File, formats, paper, target
+from attncalc.common.errors import NoGradient, OptionError
+from attncalc.common.files import is_file
+from attncalc.common.text import near, quoted, visible
+from attncalc.declare.spelling import DERIVATIVES
+from attncalc.homework.diagnosis.catalogue import listed
+from attncalc.render.cards import FORMATS as CARDS
+from attncalc.render.cards import shown
+from attncalc.render.page import Heading, Page, Part, Point, Points
+
+WIDEST = 100  # columns of a page that has no width of its own
+
+
+def _calculations() -> list[str]:
+    return [*TABLE, *DERIVATIVES]
+
+
+def explain(
+    calculation: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[grad|jacobian] calculation", autocompletion=_calculations),
+    ] = None,
+    format: Annotated[str | None, formats(CARDS)] = None,
+    output: File = None,
+    digits: Digits = None,
+    color: Colour = "auto",
+) -> None:
+    """The reference card of a calculation.
+
+    Its formula, its steps and the reasons for them, its options, what always holds, what it costs, common mistakes,
+    its gradient, its sources and an example. With grad or jacobian before its name: that of its derivative.
+    """
+    name = named(calculation or (), "explain", with_file="attncalc run {} --explain explains a problem")
+    where = target(format, output, CARDS)
+    view = paper(digits, color, where)
+    try:
+        known = card(name)
+    except NoGradient as fault:
+        fault.hint = fault.hint or f"attncalc explain {name.split()[-1]} explains the calculation itself"
+        raise
+    out.deliver(shown(known, where.format, view._replace(width=view.width or WIDEST)), where.path)
+
+
+def _ids() -> list[str]:
+    return list(dict.fromkeys(row["id"] for row in listed()))
+
+
+def _known() -> list[str]:
+    return [*_calculations(), *_ids()]
+
+
+def mistakes(
+    name: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[[grad|jacobian] calculation|id]", autocompletion=_known),
+    ] = None,
+    format: Annotated[str | None, formats(FORMATS)] = None,
+    output: File = None,
+) -> None:
+    """Lists the known mistakes of every calculation, or of one.
+
+    Of each the id that reports use, the wrong rule, and the hint that a student gets. With grad or jacobian before
+    the calculation's name it lists those that are made in the steps of that derivative, with an id that mistake alone,
+    wherever it is known.
+    """
+    where = target(format, output, FORMATS)
+    rows = _rows([part for word in name or () for part in word.split()])
+    show(mistakes_page(rows), rows, where, WIDEST)
+
+
+def _rows(words: Sequence[str]) -> list[dict[str, str]]:
+    """The mistakes that are asked for: all, those of a calculation or of its derivative, or those of one id."""
+    if len(words) == 2 and words[0] in DERIVATIVES:
+        return _of_derivative(*words)
+    if len(words) > 1:
+        raise OptionError(f"mistakes takes one calculation or one id, but {len(words)} words were given")
+    name = words[0].replace("_", "-") if words else None
+    if name is None or name in TABLE:
+        return listed(name)
+    found = [row for row in listed(None) if row["id"] == name]
+    if not found:
+        mend = near(name, [*TABLE, *_ids()]) or "attncalc mistakes lists them all"
+        raise OptionError(f"there is no calculation and no mistake {quoted(words[0])}", hint=mend)
+    return found
+
+
+def _of_derivative(derivative: str, word: str) -> list[dict[str, str]]:
+    """Those mistakes of a calculation that are made in the steps of its derivative."""
+    name = word.replace("_", "-")
+    if name not in TABLE:
+        raise unknown(word)
+    own = {mistake.id for mistake in card(f"{derivative} {name}").mistakes}
+    found = [row for row in listed(name) if own & {row["id"], row["alias_of"]}]
+    if not found:
+        mend = f"those of {name} carry on into it: attncalc mistakes {name}"
+        raise OptionError(f"no mistake is known that is {derivative} {name}'s own", hint=mend)
+    return found
+
+
+def mistakes_page(rows: Sequence[dict[str, str]]) -> Page:
+    """The mistakes under the names of their calculations: the id and the wrong rule, the hint below."""
+    parts = []
+    for name, found in groupby(rows, key=lambda row: row["calculation"]):
+        points = []
+        for row in found:
+            kind = "" if row["kind"] == "misconception" else f" ({row['kind']})"
+            aside = f" (the same as {row['alias_of']})" if row["alias_of"] else kind
+            fields = tuple(row[field] for field in ("calculation", "id", "kind", "says", "hint"))
+            points.append(Point(f"{row['id']}: {row['says']}{aside}", row["hint"], fields=fields))
+        parts.append(Part("section", Heading(name), (Points(tuple(points)),)))
+    return Page("Mistakes", tuple(parts))
+
+
+def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) -> str:
+    """The one calculation, or its derivative, that the words name.
+
+    `ending` is what else a call of the verb needs, for examples; `with_file` is the mend where a file was named.
+    """
+    spoken = [part for word in words for part in word.split()]
+    derivative = [word for word in spoken[:1] if word in DERIVATIVES]
+    names = spoken[len(derivative) :]
+    if derivative and not names:
+        raise OptionError(
+            f"{verb} {derivative[0]} needs the name of a calculation",
+            hint=f"attncalc {verb} {derivative[0]} attention{ending}; attncalc list names them all",
+        )
+    if len(words) == 1 and len(names) != 1:
+        raise unknown(words[0])
+    if len(names) != 1:
+        raise OptionError(
+            f"{verb} takes the name of one calculation, but {len(words)} words were given",
+            hint=f"attncalc {verb} attention{ending}, or attncalc {verb} grad attention{ending}",
+        )
+    name = names[0].replace("_", "-")
+    if name in VERBS:
+        raise OptionError(
+            f"{verb} is for calculations, and {quoted(name)} is none", hint=f"attncalc {name} --help explains it"
+        )
+    if name not in TABLE:
+        raise _a_file(words[0], with_file) or _a_mistake(names[0]) or unknown(names[0])
+    return " ".join([*derivative, name])
+
+
+def _a_file(word: str, mend: str) -> OptionError | None:
+    """The fault where a file was named in place of a calculation."""
+    if not is_file(word):
+        return None
+    return OptionError(f"{quoted(word)} is a file, not a calculation", hint=mend.format(visible(word, 80)))
+
+
+def _a_mistake(word: str) -> OptionError | None:
+    """The fault where a known mistake was named in place of a calculation."""
+    if not any(row["id"] == word for row in listed(None)):
+        return None
+    return OptionError(f"{quoted(word)} is a mistake, not a calculation", hint=f"attncalc mistakes {word} tells it")

@@ -1,0 +1,150 @@
+"""A number as a person writes it, read by a small grammar; of a text that is none, what was meant.
+
+    number   = ["+" | "-"] factor {("*" | "/") factor}
+    factor  = decimal | "pi" | "sqrt(" decimal ["/" decimal] ")"
+    decimal = 12, 0.5, .5, 1e-3 …, in ASCII digits
+
+Nothing else is a number: `float` would also take `1_0`, `nan` and the digits of other scripts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from attncalc.common.errors import InputError
+from attncalc.common.text import quoted
+
+if TYPE_CHECKING:
+    from numbers import Rational
+
+BOOLEANS_HINT = "true and false stand in masks alone: write 1 and 0"
+
+_DECIMAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_FACTOR = rf"(?:{_DECIMAL}|pi|sqrt\({_DECIMAL}(?:/{_DECIMAL})?\))"
+_PLAIN = re.compile(rf"[+-]?{_DECIMAL}", re.ASCII)
+GAPS_HINT = "arrays have no gaps: every entry must be a number"
+KEPT_DIGITS = 2**18  # characters of text up to which each number keeps the digits that it was written with
+NOT_FINITE = ("nan", "inf", "infinity")
+
+
+def parse_number(text: str) -> float:
+    """A finite number as a person writes it: `0.5`, `1e-3`, `1/3`, `sqrt(2)`, `1/sqrt(3)`, `-pi/2`."""
+    text = text.strip(" ")
+    if _PLAIN.fullmatch(text):
+        value = float(text)
+    elif _is_product(text):
+        value = _product(text)
+    else:
+        raise InputError(_fault(text), hint=mend(text))
+    return _in_range(value, text)
+
+
+def written_number(text: str) -> Rational | float:
+    """A number as a person writes it; a fraction of no few decimals, 1/3, stays one for exact arithmetic."""
+    value = parse_number(text)
+    if re.fullmatch(r"[+-]?\d{1,15}/\d{1,15}", text.strip(" "), re.ASCII):
+        from fractions import Fraction  # a door: fractions take their time to load, and few options are such
+
+        fraction = Fraction(text)
+        return value if Fraction(repr(value)) == fraction else fraction
+    return value
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is meant as a number, finite or not: what tells data from headers and literals from names."""
+    text = text.strip(" ")
+    word = text.casefold()
+    return _PLAIN.fullmatch(text) is not None or word.lstrip("+-") in NOT_FINITE or _is_product(text)
+
+
+def vanishes(text: str) -> bool:
+    """Whether the number written here is not 0, so that a value of 0 means it was too small for 64 bits."""
+    return re.search(r"[1-9]", re.split("[eE]", text, maxsplit=1)[0]) is not None
+
+
+def _is_product(text: str) -> bool:
+    if text[:1] not in tuple("+-.0123456789ps"):  # most names end here, before the pattern is compiled
+        return False
+    return re.fullmatch(rf"[+-]?{_FACTOR}(?:[*/]{_FACTOR})*", text, re.ASCII) is not None
+
+
+def _product(text: str) -> float:
+    value = -1.0 if text.startswith("-") else 1.0
+    for operator, written in re.findall(rf"([*/]?)({_FACTOR})", text, re.ASCII):
+        factor = _in_range(_factor(written, text), text)
+        value = _in_range(_quotient(value, factor, text) if operator == "/" else value * factor, text)
+    return value
+
+
+def _factor(written: str, text: str) -> float:
+    if written == "pi":
+        return math.pi
+    if not written.startswith("sqrt"):
+        return float(written)
+    radicand, _, divisor = written[5:-1].partition("/")
+    above, below = (_in_range(float(part), text) for part in (radicand, divisor or "1"))
+    quotient = _quotient(above, below, written)
+    if sys.float_info.min <= quotient < math.inf:
+        return math.sqrt(quotient)
+    return math.sqrt(above) / math.sqrt(below)  # a root may fit where its radicand does not
+
+
+def _in_range(value: float, text: str) -> float:
+    if not math.isfinite(value):
+        raise InputError(f"{quoted(text)} is too large: 64-bit numbers end at 1.8e308")
+    return value
+
+
+def _quotient(above: float, below: float, text: str) -> float:
+    if below == 0:
+        raise InputError(f"{quoted(text)} divides by zero")
+    return above / below
+
+
+def _fault(text: str) -> str:
+    if not text:
+        return "there is no number"
+    finite = text.casefold().lstrip("+-") not in NOT_FINITE
+    return f"{quoted(text)} is not a {'' if finite else 'finite '}number"
+
+
+_MENDS = (
+    ("", GAPS_HINT),
+    (r"[−–—‐‑‒].*", "the minus sign is another character: write an ASCII -"),
+    (r".*[√π∞].*", "write sqrt(2), pi, -inf"),
+    (r"[$€£¥].*|.*[$€£¥]", "leave out the currency sign"),
+    (r"[^\x00-\x7f]+", "digits are written 0 to 9"),
+    (r"[+-]?\d*,\d+", "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"),
+    (r"[^,]+(,[^,]+){2,}", "several numbers stand in one place: each row needs a line, or a list, of its own"),
+    (r"[+-]?\d[\d.,\s']*", "write a number without blanks or separators: 1000"),
+    (r"[+-]?\d[\d._]*", "write a number without underscores: 1000"),
+    (r"[+-]?[\d.]+\s*%", "write a percentage as a decimal: 0.5 for 50%"),
+    (r"[+-]?0[xXbBoO].*", "write the number in decimal digits"),
+    (r"[+-]?[\d.]+[dD][+-]?\d+", "write the exponent with an e: 1e3"),
+    (r"[+-]?[\d.]+[+-][\d.]*[ij]", "operands are real"),
+    (r"[+-]?([OoIl]|(?=.*\d)[\dOoIl.]+)", "the letters O and l are not the digits 0 and 1"),
+    (r"(?i:true|false)", BOOLEANS_HINT),
+    (r"(?i:n/?a|none|null|-+|\?)", GAPS_HINT),
+    (r"[A-Za-z_]\w*=.*", "leave out the name and its sign; an operand is named as --q 1,2"),
+    (r"=.*", "save the values in place of the formulas"),
+    (r".*[*^(].*", "an entry is a number, 1/3, sqrt(2) or pi: give the result of a formula"),
+)
+
+
+_MISSPELT = (
+    r"(?=.*\d)(?!.*\d\s*[-/:]\s*\d)[\W\d_]+"  # digits and signs, but no date and no range: 1_000, 50%, $1, 1 000
+    r"|[+-]?0[xX][0-9a-fA-F]+|[+-]?[\d.]+[dD][+-]?\d+|[+-]?[\d.]+[+-][\d.]*[ij]|=.*"
+)
+
+
+def is_misspelt(text: str) -> bool:
+    """Whether a text that is no number was meant as one, so that it is not taken for a label or a name."""
+    return len(text) < 200 and re.fullmatch(_MISSPELT, text) is not None and not is_number(text)
+
+
+def mend(text: str) -> str:
+    """The likely mend of a text that is no number, "" where there is none."""
+    return next((mend for pattern, mend in _MENDS if re.fullmatch(pattern, text[:200], re.ASCII | re.DOTALL)), "")

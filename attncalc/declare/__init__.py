@@ -1,0 +1,1 @@
+"""What is said of a calculation: its operands and options, what always holds, how it goes wrong."""

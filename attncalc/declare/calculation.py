@@ -1,0 +1,309 @@
+"""A calculation's declaration: its operands, its options and the function that writes its graph.
+
+`@calculation(q="n d_k", …)` reads everything else from the function: the n-th keyword names the n-th parameter
+that is a Node, whose spelling (`Q`, `W_Q`) is the symbol in formulas; the other parameters are options, typed
+and explained by their annotations. Parameters behind the `*` are given by name only. All this is read when it is first
+asked for, so that a module of many calculations costs no more than the one that is called.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from attncalc.declare.operands import (
+    AS_ITS_SAMPLE,
+    WEIGHTS,
+    Declaration,
+    Declared,
+    Exercise,
+    Operand,
+    Option,
+    Range,
+    Shapes,
+    Weights,
+    layer_of,
+    parse_shape,
+)
+from attncalc.language.expression import Expression
+from attncalc.language.graph import Node
+from attncalc.record.door import api
+from attncalc.record.trace import NOTHING, Trace
+
+if TYPE_CHECKING:
+    from attncalc.declare.laws import Law
+    from attncalc.declare.sweeps import Pictures
+
+Remarks = Callable[[Trace], Iterable[str]]
+Slopes = Callable[[Node, Mapping[str, Any]], "Node | None"]
+"""(the result, the options) → its Jacobian as a formula of its own, None where the chain rule must do."""
+Check = Callable[[Mapping[str, Any]], "Mapping[str, Any] | None"]
+"""(operands and options by name) → DomainError, or the options that the values settle otherwise, if there are any."""
+
+
+class Calculation:
+    """One definition, from which the command, the function, the steps and the backward pass come."""
+
+    def __init__(
+        self,
+        function: Callable[..., Node | tuple[Node, ...]],
+        shapes: Shapes,
+        *,
+        reference: str,
+        sizes: Mapping[str, str],
+        leading: tuple[str, ...],
+        check: Check | None,
+        remarks: Remarks | None,
+        slopes: Slopes | None,
+        laws: Mapping[str, Law],
+        infinite: bool,
+        finish: Callable[[Trace], Trace] | None,
+        pictures: Pictures | None,
+        exercise: Exercise,
+    ) -> None:
+        self.name = function.__name__.rstrip("_").replace("_", "-")
+        self.function = function
+        self.__module__ = function.__module__
+        self.shapes = shapes
+        self.reference = reference
+        self.sizes = sizes  # axis name → the option that gives its size
+        self.leading = leading  # names of leading axes, the innermost first
+        self.check = check  # raises DomainError for operands without an answer
+        self.remarks = remarks  # warnings that depend on the values: a fully masked query
+        self.slopes = slopes  # the Jacobian's closed form, where there is one that a reader should see
+        self.laws = laws  # what always holds of it: the words → a test
+        self.infinite = infinite  # whether the result may be infinite (a divergence may)
+        self.finish = finish  # what is left out once the values are known
+        self.pictures = pictures  # what is drawn of it in place of its result
+        self.exercise = exercise  # what a quiz changes of its sample
+
+    def __repr__(self) -> str:
+        return f"<calculation {self.name}>"
+
+    @cached_property
+    def doc(self) -> str:
+        """What it is, at length."""
+        return inspect.cleandoc(self.function.__doc__ or "")
+
+    @property
+    def summary(self) -> str:
+        """What it is, in one line."""
+        return self.doc.partition("\n")[0]
+
+    @cached_property
+    def declaration(self) -> Declaration:
+        """What it takes, read off its function."""
+        return declaration(self.function, self.shapes)
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The arrays that it takes."""
+        return self.declaration.operands
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Its scalars and switches."""
+        return self.declaration.options
+
+    def graph(self, *nodes: Node | str | None, **given: Any) -> Any:
+        """The calculation on nodes, as a part of a larger graph; options that make up one parameter are bundled."""
+        for parameter, (kind, prefix) in self.declaration.bundles.items():
+            parts = {name: given.pop(prefix + name) for name in kind._fields if prefix + name in given}
+            given.setdefault(parameter, kind(**parts))
+        return self.function(*nodes, **given)
+
+    def __call__(self, *operands: Any, **given: Any) -> Trace:
+        """The calculation on arrays: `attention(q, k, v, causal=True)`."""
+        trace: Trace = api("call")(self, operands, given)
+        return trace
+
+    def __reduce__(self) -> str:
+        return self.function.__name__  # by its name in its module, as functions are pickled
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether several operands are weights, so that they may come together."""
+        return not self.operand(WEIGHTS) and sum(o.name.startswith("w") for o in self.operands) > 1
+
+    def operand(self, name: str) -> Operand | None:
+        """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""
+        stack, number, inner = layer_of(name)
+        among = self.declaration.layers.get(stack, ()) if number else self.operands
+        found = next((o for o in among if o.name == inner), None)
+        return found and found._replace(name=name)
+
+    def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:
+        """The operands, and those of the layers that are named."""
+        layered = (self.operand(name) for name in names if layer_of(name)[1])
+        return (*self.operands, *(operand for operand in layered if operand is not None))
+
+    def option(self, name: str) -> Option | None:
+        """The option called `name`, if there is one; an operand for which a word may stand is one too."""
+        spoken = (Option(o.name, (), o.words, False, None, o.help) for o in self.operands if o.words)
+        return next((o for o in (*self.options, *spoken) if o.name == name), None)
+
+    def opposite(self, name: str) -> Option | None:
+        """The switch `no_NAME`, which can be said the other way round too: causal=False is no_causal=True."""
+        return next((o for o in self.options if o.name == f"no_{name}" and bool in o.types), None)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Every option with its default."""
+        return {o.name: o.default for o in self.options}
+
+
+def calculation(
+    *,
+    reference: str = "",
+    sizes: Mapping[str, str] = NOTHING,
+    leading: tuple[str, ...] = ("b",),
+    check: Check | None = None,
+    remarks: Remarks | None = None,
+    slopes: Slopes | None = None,
+    laws: Mapping[str, Law] = NOTHING,
+    infinite: bool = False,
+    finish: Callable[[Trace], Trace] | None = None,
+    pictures: Pictures | None = None,
+    exercise: Exercise = AS_ITS_SAMPLE,
+    **shapes: str | Declared | Mapping[str, Declared],
+) -> Callable[[Callable[..., Any]], Calculation]:
+    """Declare a calculation; the keywords name its operands in the order of the function's parameters for them.
+
+    A shape is axis names apart by blanks (`""` a scalar), `|` between alternatives, brackets around a composite axis.
+    A parameter whose type is a named tuple stands for several options, one for each of its fields; the text beside it
+    (`Annotated[Rotation, "rope_"]`) is what their names begin with. A parameter of Weights holds the operands that its
+    keyword names one by one, and one of tuple[Weights, ...] so many of them for each layer.
+    """
+    return lambda function: Calculation(
+        function,
+        shapes,
+        reference=reference,
+        sizes=sizes,
+        leading=leading,
+        check=check,
+        remarks=remarks,
+        slopes=slopes,
+        laws=laws,
+        infinite=infinite,
+        finish=finish,
+        pictures=pictures,
+        exercise=exercise,
+    )
+
+
+# What a function takes, read off its parameters and their annotations
+
+
+def declaration(function: Callable[..., Any], shapes: Shapes) -> Declaration:
+    """What the function takes, the shapes being those of its operands in the order of its parameters for them."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters.values()
+    bare = {p.name: _bare(hints[p.name]) for p in parameters}
+    arrays = [p for p in parameters if _is_operand(bare[p.name][0])]
+    assert len(arrays) == len(shapes), f"{function.__name__}: {len(arrays)} operands, {len(shapes)} shapes"
+    found = {p.name: _operands(p, n, s, hints) for p, (n, s) in zip(arrays, shapes.items(), strict=True)}
+    layers = {p.name: found.pop(p.name) for p in arrays if typing.get_origin(bare[p.name][0]) is tuple}
+    return Declaration(
+        operands=tuple(o for ours in found.values() for o in ours),
+        options=tuple(o for p in parameters if p not in arrays for o in _options(p, hints[p.name])),
+        bundles={p.name: bare[p.name] for p in parameters if p not in arrays and _is_bundle(bare[p.name][0])},
+        families={p.name: tuple(o.name for o in found[p.name]) for p in arrays if bare[p.name][0] == Weights},
+        layers=layers,
+    )
+
+
+def _bare(hint: Any) -> tuple[Any, str]:
+    """A hint without its Annotated text, and that text."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return hint.__origin__, hint.__metadata__[0]
+    return hint, ""
+
+
+def _is_operand(hint: Any) -> bool:
+    return hint in (Node, Expression) or Node in typing.get_args(hint) or hint in (Weights, tuple[Weights, ...])
+
+
+def _is_bundle(hint: Any) -> bool:
+    """Whether a parameter stands for several options: a named tuple does."""
+    return isinstance(hint, type) and hasattr(hint, "_field_defaults")
+
+
+def _operands(
+    parameter: inspect.Parameter, name: str, declared: str | Declared | Mapping[str, Declared], hints: dict[str, Any]
+) -> tuple[Operand, ...]:
+    """The operand that a parameter is, or those that it holds by their names."""
+    if not isinstance(declared, Mapping):
+        return (_operand(parameter, name, declared, hints),)
+    return tuple(
+        Operand(
+            name=inner,
+            symbol=each.symbol,
+            shapes=(parse_shape(each.text),),
+            required=each.required,
+            positional=False,
+            kind=each.kind,
+            broadcasts=each.broadcasts,
+            help=each.help,
+        )
+        for inner, each in declared.items()
+    )
+
+
+def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, hints: dict[str, Any]) -> Operand:
+    if isinstance(declared, str):
+        declared = Declared(declared)
+    hint, text = _bare(hints[parameter.name])
+    return Operand(
+        name=name,
+        symbol=parameter.name,
+        shapes=tuple(parse_shape(part) for part in declared.text.split("|")),
+        required=parameter.default is inspect.Parameter.empty,
+        positional=parameter.kind is not inspect.Parameter.KEYWORD_ONLY,
+        kind=declared.kind,
+        broadcasts=declared.broadcasts,
+        help=text,
+        words=tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None),
+        of=declared.of,
+    )
+
+
+def _options(parameter: inspect.Parameter, annotated: Any) -> list[Option]:
+    """The option that a parameter is, or those that its class has as fields."""
+    kind, prefix = _bare(annotated)
+    if not _is_bundle(kind):
+        return [_option(parameter.name, annotated, parameter.default)]
+    hints = _field_hints(kind)
+    return [_option(prefix + name, hints[name], kind._field_defaults[name]) for name in kind._fields]
+
+
+@cache
+def _field_hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind, include_extras=True)
+
+
+def _one(kind: Any) -> Any:
+    """What a list holds, float for tuple[float, ...]; dict for assignments; anything else is itself."""
+    origin = typing.get_origin(kind)
+    return typing.get_args(kind)[0] if origin is tuple else dict if origin is dict else kind
+
+
+def _option(name: str, annotated: Any, default: Any) -> Option:
+    hint, text = _bare(annotated)
+    told = getattr(annotated, "__metadata__", ())
+    union = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    many = any(typing.get_origin(part) is tuple for part in union)
+    flat = [_one(part) for part in union]
+    choices = [word for part in flat if typing.get_origin(part) is Literal for word in typing.get_args(part)]
+    return Option(
+        name=name,
+        types=tuple(part for part in flat if part in (bool, int, float, str, dict)),
+        choices=tuple(choices),
+        many=many,
+        default=default,
+        help=text,
+        range=next((each for each in told if isinstance(each, Range)), Range()),
+    )

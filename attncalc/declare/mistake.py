@@ -1,0 +1,179 @@
+"""A mistake's declaration: a wrong rule in the language of calculations, with its id and the hint that goes with it.
+
+    wrong(
+        "att-p-transposed", "output", lambda s: like(weights(s).T, weights(s)) @ values(s),
+        says="Pᵀ·V", hint="Output row i mixes values with whose weights?",
+    )
+
+A mistake writes steps (or operands) by another rule, or does the calculation under other options. Where the expression
+cannot be formed, or a step is not there, the mistake does not apply. An alternative, a rule that is as right, is
+declared alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from attncalc.common.errors import ShapeError
+from attncalc.language.axes import describe
+from attncalc.language.graph import Node, rewrite
+from attncalc.language.ops.moves import reread
+
+Kind = Literal["misconception", "convention", "slip", "alternative"]
+"""What is wrong: the idea, the convention (right elsewhere), the hand; an alternative is as right as the usual rule."""
+
+StepKey = tuple[str, str]
+"""A step's (group, name)."""
+
+
+class NotThere(LookupError):
+    """A step or an operand that a rule speaks of is not in this problem, so that the mistake does not apply."""
+
+
+class Scope:
+    """What a rule may speak of: the steps and operands of a problem by their names, of its own part first."""
+
+    def __init__(
+        self,
+        step: Node,
+        known: Mapping[StepKey, Node],
+        options: Mapping[str, Any],
+        as_due: Mapping[StepKey, Node],
+    ) -> None:
+        self.step = step
+        self.known = known
+        self.options = options
+        self.as_due = as_due  # every step as it should be, those behind this one too
+
+    @property
+    def this(self) -> Node:
+        """The expression of the step that a rule writes, as it should be."""
+        return self.step.sources[0]
+
+    def __getattr__(self, name: str) -> Node:
+        group = self.step.args.get("group", "")
+        while True:
+            if (group, name) in self.known:
+                return self.known[group, name]
+            if not group:
+                raise NotThere(name)
+            group = group.rpartition("/")[0]
+
+    def __contains__(self, name: str) -> bool:
+        try:
+            getattr(self, name)
+        except NotThere:
+            return False
+        return True
+
+
+Rule = Callable[[Scope], Node]
+Options = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""All options of a problem → those that are other ones; NotThere where there are none to change."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A rule in place of the usual one: a wrong one, or an alternative that is as right."""
+
+    id: str
+    says: str  # the wrong rule, as one would write it down
+    hint: str  # a question or a pointer that does not give the answer away
+    kind: Kind
+    at: tuple[str, ...] = ()  # the steps or operands that the rule writes
+    rule: Rule | None = None
+    options: Options | None = None
+    alias_of: str = ""  # the mistake whose results it has, whatever the operands are
+
+
+def wrong(
+    id: str,
+    at: str = "",
+    rule: Rule | None = None,
+    *,
+    says: str,
+    hint: str,
+    options: Mapping[str, Any] | Options | None = None,
+    kind: Kind = "misconception",
+    alias_of: str = "",
+) -> Mistake:
+    """Declare a mistake: `at` names steps, apart by blanks, and `rule` writes them; or `options` are other ones.
+
+    `partial_*` names all steps that begin so.
+    """
+    assert (rule is None) == (not at), f"{id}: a rule and the steps that it writes go together"
+    assert (rule is None) != (options is None), f"{id}: either a rule or options"
+    changed = options if callable(options) or options is None else _fixed(options)
+    return Mistake(id, says, hint, kind, tuple(at.split()), rule, changed, alias_of)
+
+
+def alternative(
+    id: str, at: str = "", rule: Rule | None = None, *, says: str, options: Options | None = None
+) -> Mistake:
+    """Declare an alternative: a rule that leads to the same result, and whose steps are as right as the usual ones."""
+    return Mistake(id, says, "", "alternative", tuple(at.split()), rule, options)
+
+
+def _fixed(options: Mapping[str, Any]) -> Options:
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        missing = options.keys() - given.keys()
+        if missing:
+            raise NotThere(*missing)
+        return options
+
+    return change
+
+
+def chosen(**changes: Mapping[Any, Any]) -> Options:
+    """Other words for options, by what they are: `chosen(layout={"interleaved": "half", "half": "interleaved"})`."""
+
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = {name: words[given[name]] for name, words in changes.items() if given.get(name) in words}
+        if len(found) < len(changes):
+            raise NotThere(*changes)
+        return found
+
+    return change
+
+
+def names(word: str, step: str) -> bool:
+    """Whether a word of a mistake's `at` names a step: `partial_*` names all that begin so."""
+    return word == step or (word.endswith("*") and step.startswith(word[:-1]))
+
+
+def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
+    """The mistakes of a calculation in a larger one, where its steps stand in these groups."""
+    return tuple(
+        replace(mistake, at=tuple(f"{group}/{name}" for group in groups for name in mistake.at))
+        for mistake in mistakes
+        if mistake.at
+    )
+
+
+def like(x: Node, pattern: Node) -> Node:
+    """x with the axes of another node: what a wrong rule takes it for; refused where the sizes are others."""
+    if [axis.size for axis in x.axes] != [axis.size for axis in pattern.axes]:
+        raise ShapeError(f"{describe(x.axes)} cannot be taken for {describe(pattern.axes)}")
+    return reread(x, pattern.axes)
+
+
+def replaced(whole: Node, part: Node, other: Node) -> Node:
+    """An expression with something else in the place of a part of it."""
+    [changed] = rewrite([whole], lambda node: other if node is part else None)
+    return changed
+
+
+def flipped(x: Node) -> Node:
+    """A square matrix transposed, its axes named as before."""
+    return like(x.T, x)
+
+
+def parts(node: Node, *ops: str) -> Sequence[Node]:
+    """The sources of a primitive, looked for behind the names that it carries; NotThere where it is another one."""
+    while node.op not in ops and (node.op == "step" or node.row.stays):
+        node = node.sources[0]
+    if node.op not in ops:
+        raise NotThere(" or ".join(ops))
+    return node.sources

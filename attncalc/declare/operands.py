@@ -1,0 +1,159 @@
+"""What a calculation takes: its operands with their axes, and its options, as they are declared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from attncalc.common.text import flag
+from attncalc.language.graph import Node
+from attncalc.record.trace import NOTHING
+
+Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
+"""What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
+
+`data` are finite numbers that a loss is measured by, targets and class weights: nobody asks for their gradient. An
+`expression` is no array but a formula, `x**2 + sin(y)`: its value is one text, and its parameter an Expression. A
+`model` is no array either: it is a file that holds other operands, and options, by their names.
+"""
+
+Shape = tuple["str | tuple[str, ...]", ...]
+"""Axis names; a tuple among them is a composite axis: `"d_model (h d_k)"` is ("d_model", ("h", "d_k"))."""
+
+Weights = Mapping[str, Node | None]
+"""A parameter that holds many operands by their names, as a layer's weights; a tuple of them is a stack of layers."""
+
+
+class Operand(NamedTuple):
+    """An array that a calculation takes."""
+
+    name: str  # the word on the command line, the JSON key, the library's parameter: "wq"
+    symbol: str  # how formulas speak of it: "W_Q"
+    shapes: tuple[Shape, ...]  # the declared axes; several when a vector or a matrix will do
+    required: bool = False
+    positional: bool = False
+    kind: Kind = "real"
+    broadcasts: bool = False  # read from the right: a mask [m] or [n, m] serves every head; axes of size 1 are any size
+    help: str = ""
+    words: tuple[str, ...] = ()  # what may be said in its place: `--bias alibi`; an option of its name holds the word
+    of: str = ""  # the axis that tokens point into, whose labels are their words
+
+    def means(self, value: Any) -> bool:
+        """Whether a value is one of the words that may stand for the array."""
+        return isinstance(value, str) and value in self.words
+
+
+UPSTREAM = Operand("upstream", "upstream", ((),), help="the gradient of the loss with respect to the result")
+"""What every backward pass takes beside the calculation's own operands: of the result's shape, whatever that is."""
+WEIGHTS = "weights"
+"""The word for operands that come together by their names, as weights are usually stored."""
+
+
+class Range(NamedTuple):
+    """The numbers that an option may be: `Annotated[float, "how warm it is", Range(above=0)]`."""
+
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def holds(self, number: Any) -> bool:
+        """Whether the number lies within."""
+        return (
+            (self.at_least is None or number >= self.at_least)
+            and (self.at_most is None or number <= self.at_most)
+            and (self.above is None or number > self.above)
+            and (self.below is None or number < self.below)
+        )
+
+    def __str__(self) -> str:
+        """`at least 1`, `greater than 0`, `from 0 to 1`, `from 0 up to, not including, 1`; "" for any number."""
+        if self.at_least is not None and self.at_most is not None:
+            return f"from {self.at_least:g} to {self.at_most:g}"
+        if self.at_least is not None and self.below is not None:
+            return f"from {self.at_least:g} up to, not including, {self.below:g}"
+        named = (("at least", self.at_least), ("at most", self.at_most), ("greater than", self.above))
+        return " and ".join(f"{words} {limit:g}" for words, limit in named if limit is not None)
+
+
+AT_LEAST_1, ABOVE_0, FROM_0_ON = Range(at_least=1), Range(above=0), Range(at_least=0)
+
+
+class Option(NamedTuple):
+    """A scalar or a switch."""
+
+    name: str  # the library's parameter: "causal_align"; a dash on the command line
+    types: tuple[type, ...]  # bool, int, float, str in the order in which a word is tried; dict for x=3,y=1
+    choices: tuple[str, ...]  # the words that it may be, if it may be a word at all
+    many: bool  # a list of them: `--n 2,8,32`
+    default: Any
+    help: str
+    range: Range = Range()
+
+    @property
+    def flag(self) -> str:
+        """How it is spelled on the command line."""
+        return flag(self.name)
+
+
+class Declared(NamedTuple):
+    """What the decorator says of an operand; the last three of one in a family, which is no parameter by itself."""
+
+    text: str
+    kind: Kind = "real"
+    broadcasts: bool = False
+    of: str = ""
+    symbol: str = ""
+    help: str = ""
+    required: bool = False
+
+
+Shapes = Mapping[str, str | Declared | Mapping[str, Declared]]
+
+
+class Declaration(NamedTuple):
+    """What a calculation takes."""
+
+    operands: tuple[Operand, ...]
+    options: tuple[Option, ...]
+    bundles: Mapping[str, tuple[Any, str]] = NOTHING  # parameter → its class, and what its options' names begin with
+    families: Mapping[str, tuple[str, ...]] = NOTHING  # parameter → the operands that it holds
+    layers: Mapping[str, tuple[Operand, ...]] = NOTHING  # parameter → those of each of its layers
+
+
+def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "") -> Declared:
+    """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
+    return Declared(axes, kind, broadcasts, of)
+
+
+def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Declared:
+    """An operand of a family: `{"wq": weight("d_model d_k", "W_Q", "the query projection", required=True)}`."""
+    return Declared(axes, symbol=symbol, help=help, required=required)
+
+
+def layer_of(name: str) -> tuple[str, int, str]:
+    """`"encoder 2/wq"` → ("encoder", 2, "wq"); the number is 0 where a name is that of no layer's operand."""
+    found = re.fullmatch(r"(\w+) (\d{1,4})/(\w+)", name) if "/" in name else None
+    return (found[1], int(found[2]), found[3]) if found else ("", 0, name)
+
+
+def parse_shape(text: str) -> Shape:
+    """`"d_model (h d_k)"` → ("d_model", ("h", "d_k"))."""
+    words = re.findall(r"\([^)]*\)|\S+", text) if "(" in text else text.split()
+    return tuple(tuple(word[1:-1].split()) if word.startswith("(") else word for word in words)
+
+
+class Exercise(NamedTuple):
+    """What a quiz changes of a calculation's sample, where new numbers alone would make a poor exercise of it."""
+
+    refused: str = ""  # why it makes none, and what does in its place
+    instead: str = ""
+    sizes: Mapping[str, int] = NOTHING  # of axes that are long in the sample, or too short to tell mistakes apart
+    one_of: tuple[Mapping[str, Any], ...] = ()  # options that go together, one set of which is taken
+    at_hard: Mapping[str, Any] = NOTHING  # options that make a hard exercise of a usual one
+    formulas: Mapping[str, tuple[str, ...]] = NOTHING  # in place of the sample's, by the level
+    truths: tuple[str, ...] = ()  # operands of noughts and ones
+
+
+AS_ITS_SAMPLE = Exercise()

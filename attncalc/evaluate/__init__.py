@@ -1,0 +1,1 @@
+"""From a graph to values, and what else a graph tells."""

@@ -1,0 +1,75 @@
+"""Operands as exact numbers or as letters; what follows from them is exact by itself."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy
+
+from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact
+from attncalc.common.text import shape_text, visible
+from attncalc.language.ops.exact_kernels import MOST_EXACT, exactly, refuse_many
+from attncalc.record.trace import LETTERS, Given
+
+_FACTOR = re.compile(r"([*/]?)(?:(pi)|sqrt\(([^/()]+)(?:/([^()]+))?\)|([\d.]+(?:[eE][+-]?\d+)?))", re.ASCII)
+
+
+def exact(given: Given) -> Given:
+    """The operand as exact numbers: each by the digits that it was written with, 0.1 as 1/10, 1/3 as a third."""
+    if given.value.dtype.kind != "f":
+        return given
+    refuse_many(given.value.size)
+    if given.written is None:
+        return given._replace(value=exactly(given.value))
+    entries = [_entry(text) for text in given.written.flat]
+    value = np.empty(len(entries), dtype=object)
+    value[:] = entries
+    return given._replace(value=value.reshape(given.value.shape))
+
+
+def _entry(text: str) -> Any:
+    """An entry in the grammar of attncalc.common.numerals, which has already read it once."""
+    text = str(text).strip()
+    if text.casefold() in ("-inf", "-infinity"):
+        return -sympy.oo
+    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    result = sympy.Integer(sign)
+    for mark, pi, above, below, decimal in _FACTOR.findall(rest):
+        factor = sympy.pi if pi else _decimal(decimal) if decimal else _root(above, below or "1")
+        result = result / factor if mark == "/" else result * factor
+    return result
+
+
+def _root(above: str, below: str) -> Any:
+    return sympy.sqrt(_decimal(above) / _decimal(below))
+
+
+def _decimal(text: str) -> Any:
+    if len(text) > EXACT_DIGITS:
+        raise NotExact(
+            f"an entry is written with {len(text):,} characters, but the limit is {EXACT_DIGITS:,}", hint=WITHOUT_EXACT
+        )
+    figures, _, exponent = text.casefold().partition("e")
+    if not figures.strip("0."):
+        return sympy.Integer(0)
+    if abs(int(exponent or 0)) > EXACT_DIGITS:  # SymPy would write out the power of ten
+        raise NotExact(f"the entry {visible(text, 40)} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
+    return sympy.Rational(text)
+
+
+def letters(name: str, shape: Sequence[int]) -> Given:
+    """An operand of letters: `q` of shape 2×3 is q₀₀ … q₁₂, each a real number."""
+    if 0 in shape:
+        raise NotExact(f"{name} would have no letters: its shape is {shape_text(shape)}", hint=f"{name} as 2x3 has six")
+    if math.prod(shape) > MOST_EXACT:
+        fact = f"{name} would have {math.prod(shape):,} letters, but the limit is {MOST_EXACT:,}"
+        raise NotExact(fact, hint=f"{name} as 2x3 has six")
+    value = np.empty(shape, dtype=object)
+    for place in np.ndindex(*shape):
+        below = ",".join(map(str, place)) if any(i > 9 for i in place) else "".join(map(str, place))
+        value[place] = sympy.Symbol(f"{name}_{below}" if below else name, real=True)
+    return Given(value, LETTERS)

@@ -1,0 +1,100 @@
+"""Evaluation in blocks over an axis that nothing mixes, on all cores: what a large graph gives.
+
+In little memory it gives what evaluate gives, by the same kernels, but for rounding where sums are
+taken in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.evaluate.large import fused
+from attncalc.evaluate.large.cores import on_all
+from attncalc.evaluate.large.layout import SHARES, Layout, lay_out
+from attncalc.evaluate.large.portions import Portion, at_places, portion
+from attncalc.evaluate.values import Plan, evaluate, plan, value_of
+from attncalc.language.graph import Node
+
+
+def evaluate_large(
+    roots: Sequence[Node] | Layout, operands: Mapping[str, Array], *, dtype: str = "float64"
+) -> dict[Node, Array]:
+    """The values of the roots of a graph of floats, and of nothing else."""
+    layout = roots if isinstance(roots, Layout) else lay_out(roots, np.dtype(dtype).itemsize)
+    values: dict[Node, Array] = {}
+    with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the result
+        for level, freed in enumerate(layout.released()):
+            for node in layout.whole(level):
+                values[node] = _whole(node, layout, values, operands, dtype)
+            values |= _in_blocks(layout.targets(level), layout, values, dtype)
+            for node in freed:
+                del values[node]
+    return {node: values[node] for node in layout.roots}
+
+
+def _whole(
+    node: Node, layout: Layout, values: Mapping[Node, Array], operands: Mapping[str, Array], dtype: str
+) -> Array:
+    if node.op == "step":
+        return values[node.sources[0]]
+    if node in layout.fused:
+        return fused.attend(node, layout.fused[node], values)
+    return value_of(node, values, operands, np.dtype(dtype))
+
+
+def _in_blocks(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], dtype: str) -> dict[Node, Array]:
+    """The values of the targets: each block's places beside the others', or the blocks' sums added up."""
+    axis = layout.axis
+    if axis is None or not targets:
+        return {}
+    rows = layout.rows(np.dtype(dtype).itemsize)
+    smaller = {count: _planned(targets, layout, values, count) for count in {rows, axis.size % rows or rows}}
+
+    def block(start: int) -> tuple[list[Array], list[Array]]:
+        """What a block gives: places of values, and its shares of sums."""
+        places = {axis: slice(start, min(start + rows, axis.size))}
+        part, order = smaller[min(rows, axis.size - start)]
+        given = {
+            name: at_places(values[source], source.axes, places if along else {})
+            for name, (source, along) in part.taken.items()
+        }
+        found = evaluate(order, given, dtype=dtype)
+        made = list(zip(targets, (found[root] for root in part.roots), strict=True))
+        return [v for t, v in made if t not in layout.adding], [v for t, v in made if t in layout.adding]
+
+    kept = [target for target in targets if target not in layout.adding]
+    first, sums = block(0)
+    whole = [np.empty(t.shape, v.dtype) for t, v in zip(kept, first, strict=True)]
+
+    def put(start: int, made: Sequence[Array]) -> None:
+        for target, all_of_it, value in zip(kept, whole, made, strict=True):
+            at_places(all_of_it, target.axes, {axis: slice(start, start + rows)})[...] = value
+
+    def share(starts: Sequence[int]) -> list[Array]:
+        total: list[Array] = []
+        for start in starts:
+            made, added = block(start)
+            put(start, made)
+            total = [a + b for a, b in zip(total, added, strict=True)] if total else added
+        return total
+
+    put(0, first)
+    for added in on_all(share, _shares(range(rows, axis.size, rows), SHARES if sums else axis.size)):
+        sums = [a + b for a, b in zip(sums, added, strict=True)]
+    return dict(zip((*kept, *(t for t in targets if t in layout.adding)), (*whole, *sums), strict=True))
+
+
+def _planned(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], count: int) -> tuple[Portion, Plan]:
+    """The graph of a block of so many places."""
+    assert layout.axis is not None, "there are blocks over an axis alone"
+    part = portion(targets, {layout.axis: count}, values.__contains__, layout.adding)
+    return part, plan(part.roots, keep=lambda node: False)
+
+
+def _shares(starts: Sequence[int], most: int) -> list[Sequence[int]]:
+    """The blocks in at most so many pieces of neighbours."""
+    length = max(1, -(-len(starts) // most))
+    return [starts[i : i + length] for i in range(0, len(starts), length)]

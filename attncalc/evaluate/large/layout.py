@@ -1,0 +1,204 @@
+"""In which order a large graph is evaluated in blocks, and what of it must be kept: the bytes that it takes.
+
+Blocks run over one axis. A node's level is the number of times that the axis is mixed behind it: what is mixed must be
+there as a whole before. The nodes of a level are evaluated block by block, as late as possible, and only what crosses
+levels is kept. A sum over the axis crosses none: each block adds its share. Attention that the fused kernel knows is
+one node, whose scores nobody keeps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from attncalc.evaluate.large import fused
+from attncalc.evaluate.large.cores import count
+from attncalc.evaluate.large.fused import Pattern
+from attncalc.evaluate.large.portions import divides
+from attncalc.evaluate.values import Plan
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, walk
+
+BLOCK = 2**22
+"""So many bytes, about, all values of a block take."""
+SHARES = 8
+"""So many partial sums are held at a time, however many cores there are: the result must not depend on that."""
+
+
+class Layout(NamedTuple):
+    """A graph's nodes, each at its level, for blocks over an axis; without an axis all are evaluated whole."""
+
+    roots: tuple[Node, ...]
+    order: tuple[Node, ...]
+    fused: dict[Node, Pattern]
+    axis: Axis | None
+    level: dict[Node, int]  # of a value that is whole: before whose blocks it is evaluated; of others: with whose
+    divided: frozenset[Node]  # evaluated in blocks
+    adding: frozenset[Node]  # sums over the axis, to which each block of their level adds
+    kept: frozenset[Node]  # those in blocks that are needed as a whole
+
+    def sources(self, node: Node) -> tuple[Node, ...]:
+        """What a node's value is made of; the fused kernel looks through to queries, keys and values."""
+        return _sources(node, self.fused)
+
+    def whole(self, level: int) -> list[Node]:
+        """The nodes that are evaluated whole, before the blocks of a level."""
+        inside = self.divided | self.adding
+        return [node for node in self.order if self.level[node] == level and node not in inside]
+
+    def targets(self, level: int) -> list[Node]:
+        """What the blocks of a level are to give."""
+        wanted = self.kept | self.adding
+        return [node for node in self.order if node in wanted and self.level[node] == level]
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are."""
+        return 1 + max(self.level.values(), default=0)
+
+    def released(self) -> list[list[Node]]:
+        """For each level, the values that nobody needs any more behind it."""
+        last: dict[Node, int] = {}
+        for node in self.order:
+            for source in self.sources(node):
+                last[source] = max(last.get(source, 0), self.level[node])
+        freed: list[list[Node]] = [[] for _ in range(self.levels)]
+        for node, level in last.items():
+            if node not in self.roots and (node not in self.divided or node in self.kept):
+                freed[level].append(node)
+        return freed
+
+    def rows(self, itemsize: int) -> int:
+        """How many places of the axis make a block."""
+        assert self.axis is not None, "there are blocks over an axis alone"
+        each = sum(bytes_of(node, itemsize) for node in self.divided if not node.row.view) // self.axis.size
+        return max(1, min(self.axis.size, BLOCK // max(each, 1)))
+
+    def bytes(self, itemsize: int) -> int:
+        """The most memory that evaluating takes at a time, beside the operands."""
+        own = self.kept | self.adding
+        stages = zip(map(self.made, range(self.levels)), self.released(), strict=True)
+        return peak(stages, itemsize, own) + (BLOCK * count() if self.axis else 0)
+
+    def made(self, level: int) -> list[Node]:
+        """The values that are there, as a whole, from a level on."""
+        return [*self.whole(level), *self.targets(level)]
+
+
+def whole_bytes(order: Plan, itemsize: int) -> int:
+    """The most memory that evaluating a graph without blocks takes at a time, beside the operands."""
+    stages = (([node], freed) for node, freed in zip(order.order, order.release, strict=True))
+    return peak(stages, itemsize)
+
+
+def peak(
+    stages: Iterable[tuple[Sequence[Node], Sequence[Node]]], itemsize: int, own: Container[Node] = frozenset()
+) -> int:
+    """The most bytes that are held at a time: each stage makes some values, then lets some go.
+
+    A view holds the value that it shows; one that is its `own` is an array by itself, whatever its primitive.
+    """
+    live = most = 0
+    holders: dict[Node, int] = {}
+    for made, freed in stages:
+        for node in made:
+            owner = _owner(node, own)
+            held = holders[owner] = holders.get(owner, 0) + 1
+            live += bytes_of(owner, itemsize) if held == 1 else 0
+        most = max(most, live + max((bytes_of(node, itemsize) for node in made if node.row.twice), default=0))
+        for node in freed:
+            owner = _owner(node, own)
+            holders[owner] -= 1
+            live -= 0 if holders[owner] else bytes_of(owner, itemsize)
+    return most
+
+
+def _owner(node: Node, own: Container[Node]) -> Node:
+    while node.row.view and node not in own:
+        node = node.sources[0]
+    return node
+
+
+def bytes_of(node: Node, itemsize: int) -> int:
+    """The bytes of a node's value; an operand is there before, and positions are counted as they are asked for."""
+    if node.op in ("input", "index"):
+        return 0
+    return (1 if node.row.truth else itemsize) * math.prod(node.shape)
+
+
+def lay_out(roots: Sequence[Node], itemsize: int) -> Layout:
+    """The layout that takes the least memory: without blocks where that is no more than with them."""
+    order, patterns = _fused(roots)
+    whole = _over(None, roots, order, patterns)
+    least = whole.bytes(itemsize)
+    for axis in dict.fromkeys(axis for node in order for axis in node.axes if axis.size > 1):
+        found = _over(axis, roots, order, patterns)
+        if (needed := found.bytes(itemsize)) < least:
+            whole, least = found, needed
+    return whole
+
+
+def _fused(roots: Sequence[Node]) -> tuple[tuple[Node, ...], dict[Node, Pattern]]:
+    """The nodes that must be evaluated, and those among them that the fused kernel does.
+
+    It does none whose weights somebody else needs too: they would be worked out twice.
+    """
+    patterns = {node: found for node in walk(*roots) if (found := fused.match(node)) is not None}
+    while True:
+        order = walk(*roots, into=partial(_sources, patterns=patterns))
+        there = set(order)
+        needed = [node for node in patterns if node.sources[0] in there or node not in there]
+        if not needed:
+            return tuple(order), patterns
+        for node in needed:
+            del patterns[node]
+
+
+def _sources(node: Node, patterns: dict[Node, Pattern]) -> tuple[Node, ...]:
+    return tuple(patterns[node][:3]) if node in patterns else node.sources
+
+
+def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], patterns: dict[Node, Pattern]) -> Layout:
+    """The layout in blocks over an axis."""
+    if axis is None:
+        nothing = frozenset[Node]()
+        return Layout(tuple(roots), order, patterns, None, dict.fromkeys(order, 0), nothing, nothing, nothing)
+    divided = {node for node in order if node.sources and node not in patterns and divides(node, axis)}
+    adding = {node for node in order if node not in patterns and _adds(node, axis, divided)}
+    level: dict[Node, int] = {}  # of a sum: from when on it is there
+    users: dict[Node, list[Node]] = {node: [] for node in order}
+    for node in order:
+        sources = _sources(node, patterns)
+        inside = node in divided
+        if node in adding:
+            level[node] = 1 + max(level[source] for source in sources)
+        else:
+            level[node] = max((level[s] + (s in divided and not inside) for s in sources), default=0)
+        for source in sources:
+            users[source].append(node)
+
+    def turn(node: Node) -> int:
+        """With the blocks of which level a node is evaluated, or before whose blocks the last one has to be done."""
+        return level[node] - (node not in divided)
+
+    kept: set[Node] = set()
+    for node in reversed(order):
+        if node in divided:
+            asked = [turn(user) for user in users[node]]
+            if node not in roots and asked:
+                level[node] = min(asked)
+            if node in roots or any(
+                turn(user) > level[node] or (user not in divided and user not in adding) for user in users[node]
+            ):
+                kept.add(node)
+    stage = {node: level[node] - (node in adding) for node in order}
+    return Layout(tuple(roots), order, patterns, axis, stage, frozenset(divided), frozenset(adding), frozenset(kept))
+
+
+def _adds(node: Node, axis: Axis, divided: set[Node]) -> bool:
+    """Whether a node is a sum over the axis, of entries that are there in blocks."""
+    if axis in node.axes or not any(source in divided for source in node.sources):
+        return False
+    return node.row.adds and all(axis in source.axes for source in node.sources)

@@ -1,0 +1,1 @@
+"""What may be behind an answer is found: a right rule, a mistake, rounding, a slip."""

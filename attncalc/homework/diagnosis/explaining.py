@@ -1,0 +1,317 @@
+"""Explanations are the mistakes that give what was written, likelier ones first.
+
+One mistake as it is written, then but for the last digit, then with rounding on the way; then two mistakes. Each first
+on the writer's own values, then on the true operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import combinations
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.declare.mistake import Mistake, StepKey
+from attncalc.homework.diagnosis.chance import Odds, is_by_rule, odds
+from attncalc.homework.diagnosis.comparing import Close, comes_out, fits, fitting, largest, nearly
+from attncalc.homework.diagnosis.excerpts import at_rows, in_blocks, rows, sample
+from attncalc.homework.diagnosis.key import Key, Question
+from attncalc.homework.diagnosis.rounding import MOST_DECIMALS
+from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
+from attncalc.homework.reading.answers import BY_HAND, Answer
+from attncalc.language.graph import Node
+
+Explanation = tuple[Mistake, ...]
+"""Mistakes that, made together, give what was written."""
+
+COPIED, AGAIN, PAIRED = 0.1, 0.02, 10.0
+"""What stands on the page already is so much likelier to be written down, and what was done wrong to be done again;
+two mistakes at once are so much less likely."""
+BY_RULE, RESHAPED = 0.02, 0.1
+"""A round number that nobody has by rounding what is right is so much likelier to come from a known rule, and so is an
+answer of another shape."""
+COUNTED = 0.02
+"""Whole numbers that another convention gives, as of places counted from 1, are so much likelier than others."""
+MOST_PAIRS = 400
+FAR = 30
+"""Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
+
+
+class Candidate(NamedTuple):
+    """Mistakes that may explain a step, and the solution with them."""
+
+    mistakes: Explanation
+    solution: Solution
+
+
+def explanations(key: Key, question: Question, *, as_written: bool = False) -> Iterator[list[Explanation]]:
+    """What would explain an answer, likelier explanations first; those that explain it equally well together.
+
+    `as_written` is for one mistake without any rounding on the way, and no more.
+    """
+    singles = _candidates(question, key.wrong)
+    singles.sort(key=lambda single: -_place(key, single.mistakes))
+    if key.large:
+        yield _matching_rows(key, question, singles)
+        return
+    for close in (fits,) if as_written else (fits, nearly):
+        for base in question.bases:
+            yield _matching(key, question, singles, base, close)
+    if as_written:
+        return
+    if question.by_hand and question.digits <= MOST_DECIMALS:
+        for base in question.bases:
+            yield _matching_rounded(key, question, singles, base)
+    if question.answer.value.size <= BY_HAND and key.is_small(question.step):
+        pairs = _candidates(question, _pairs(key, question))
+        for close in (fits, nearly):
+            for base in question.bases:
+                yield _matching(key, question, pairs, base, close, tried=len(singles))
+
+
+def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
+    """Those of the mistakes made elsewhere on the sheet that give a step which says too little by itself."""
+    if key.large:
+        return []  # it says enough
+    candidates = [one for one in _candidates(question, key.wrong) if one.mistakes[0] in made]
+    for close in (fits, nearly):
+        for base in question.bases:
+            if found := _matching(key, question, candidates, base, close, prior=AGAIN):
+                return found
+    return []
+
+
+def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[Explanation]:
+    """The mistakes that give a step together with those made before it, of which more digits were kept than written."""
+    if key.large:
+        return []
+    gap = _gap(key, question)
+    later = [one.mistakes[0] for one in key.wrong if not one.alternatives and _writes(one.mistakes, gap)]
+    solutions = {mistake: key.solutions.by(*made, mistake) for mistake in later if mistake not in made}
+    there = [(mistake, found) for mistake, found in solutions.items() if found and question.step in found.steps]
+    candidates = [Candidate((mistake,), found) for mistake, found in there]
+    return next((found for close in (fits, nearly) if (found := _matching(key, question, candidates, None, close))), [])
+
+
+def made_throughout(key: Key, questions: Sequence[Question]) -> list[Explanation]:
+    """The mistakes that explain several steps, none of which says enough by itself."""
+    if key.large:
+        return []  # a large one says enough
+    return [solution.mistakes for solution in key.wrong if _explains_all(key, questions, solution)]
+
+
+def _explains_all(key: Key, questions: Sequence[Question], solution: Solution) -> bool:
+    """Whether a solution gives every one of these steps, together too well for chance."""
+    if not all(question.step in solution.steps for question in questions):
+        return False
+    tried, share, most = 1.0, 1.0, 1.0
+    for question in questions:
+        [value] = key.values([solution.steps[question.step]])
+        if value.shape != question.answer.shape or not nearly(question.answer, value).all():
+            return False
+        others = _distinct(_values(key, question, _candidates(question, key.wrong)))
+        slack = 0.0 if fits(question.answer, value).all() else question.answer.unit
+        alone = odds(question.answer, value, question.expected, others, slack=slack)
+        tried, share, most = max(tried, alone.tried), share * alone.share, min(most, alone.most)
+    return Odds(tried, share, most).convince
+
+
+def is_possible(key: Key, question: Question) -> bool:
+    """Whether some mistake gives what was written, though it may be chance; of more than a hand writes none may."""
+    if question.answer.value.size > BY_HAND:
+        return False
+    candidates = _candidates(question, key.wrong)
+    values = [value for base in question.bases for value in _values(key, question, candidates, base)]
+    return any(value.shape == question.answer.shape and fits(question.answer, value).all() for value in values)
+
+
+def ids(mistakes: Sequence[Mistake]) -> tuple[str, ...]:
+    """What mistakes are called."""
+    return tuple(dict.fromkeys(mistake.id for mistake in mistakes))
+
+
+# Which mistakes are tried
+
+
+def _candidates(question: Question, solutions: Iterable[Solution]) -> list[Candidate]:
+    """Those of the solutions that have the step."""
+    return [Candidate(found.mistakes, found) for found in solutions if question.step in found.steps]
+
+
+def _place(key: Key, mistakes: Explanation) -> int:
+    """Where mistakes begin among the steps; what begins later spoils less of what may be right."""
+    return min((i for i, step in enumerate(key.nodes) if _writes(mistakes, [step])), default=-1)
+
+
+def _writes(mistakes: Explanation, steps: Iterable[StepKey]) -> bool:
+    """Whether some of these mistakes write one of these steps."""
+    return any(is_meant(step, mistake.at) for step in steps for mistake in mistakes)
+
+
+def _pairs(key: Key, question: Question) -> Iterator[Solution]:
+    """The solutions with two mistakes that both lie between the writer's own steps and this one."""
+    gap = _gap(key, question)
+    within = [
+        i
+        for i, one in enumerate(key.wrong)
+        if not one.alternatives and (one.mistakes[0].options or _writes(one.mistakes, gap))
+    ]
+    for number, (i, j) in enumerate(combinations(within, 2)):
+        if number == MOST_PAIRS:
+            return
+        if (found := key.wrong_twice(i, j)) is not None:
+            yield found
+
+
+def _gap(key: Key, question: Question) -> list[StepKey]:
+    """The steps that are made between the writer's own ones and this one."""
+    seen: set[Node] = set()
+    stack = [key.nodes[question.step]]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(s for s in node.sources if not (s.op == "step" and s.key in question.own))
+    return [node.key for node in seen if node.op == "step"]
+
+
+# What they give
+
+
+def _matching(
+    key: Key,
+    question: Question,
+    candidates: Sequence[Candidate],
+    own: Own | None,
+    close: Close,
+    *,
+    tried: int = 0,
+    prior: float = 1.0,
+) -> list[Explanation]:
+    """The candidates that give what was written, too well for chance."""
+    answer = question.answer
+    candidates = _open_to(key, candidates, own)
+    if not candidates or (close is nearly and not answer.enough.any()):
+        return []
+    values = _values(key, question, candidates, own)
+    alike = [i for i, value in enumerate(values) if value.shape == answer.shape]
+    if not alike:
+        return []
+    against = _without_mistake(key, question, own)
+    slack = answer.unit if close is nearly else 0.0
+    found = []
+    for i in (alike[hit] for hit in fitting(answer, np.array([values[i] for i in alike]), close)):
+        likely = prior * _likelihood(key, question, candidates[i].mistakes, values[i], against)
+        if odds(answer, values[i], against, _distinct(values), tried=tried, slack=slack, prior=likely).convince:
+            found.append(candidates[i])
+    return _likelier(found)
+
+
+def _matching_rounded(
+    key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None
+) -> list[Explanation]:
+    """The candidates that give what was written with rounding on the way."""
+    answer = question.answer
+    candidates = _open_to(key, candidates, own)
+    values = _values(key, question, candidates, own)
+    against = _without_mistake(key, question, own)
+    found = []
+    for candidate, value in zip(candidates, values, strict=True):
+        if value.shape == answer.shape and _is_about(answer, value):
+            rounded = key.rounded(candidate.solution.steps[question.step], question.digits, own).near
+            slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
+            near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
+            if near and odds(answer, value, against, _distinct(values), slack=slack).convince:
+                found.append(candidate)
+    return _likelier(found)
+
+
+def _matching_rows(key: Key, question: Question, candidates: Sequence[Candidate]) -> list[Explanation]:
+    """The candidates that give a large step: at some of its rows, too well for chance, and then at all."""
+    node, answer = key.nodes[question.step], question.answer
+    axis = rows(node)
+    if axis is None or answer.shape != question.expected.shape:
+        return []
+    chosen = sample(node.axes[-2].size)
+    few, against = answer.laid(lambda part: part.take(chosen, axis=-2)), question.expected.take(chosen, axis=-2)
+    alike = [(one.mistakes, one.solution.steps[question.step].sources[0]) for one in candidates]
+    alike = [(made, wrong) for made, wrong in alike if wrong.axes == node.axes]
+    values = at_rows([wrong for _, wrong in alike], key.solutions.operands, axis, chosen)
+    tried = [(made, wrong, value) for (made, wrong), value in zip(alike, values, strict=True) if value is not None]
+    others = _distinct([value for *_, value in tried])
+    return [
+        made
+        for made, wrong, value in tried
+        if fits(few, value).all()
+        and odds(few, value, against, others).convince
+        and _fits_throughout(key, answer, wrong)
+    ]
+
+
+def _fits_throughout(key: Key, answer: Answer, node: Node) -> bool:
+    """Whether a large answer is a node's value, looked at in blocks of rows."""
+    compared = False
+    for part, value in in_blocks(node, key.solutions.operands):
+        if not fits(answer.laid(itemgetter((..., part, slice(None)))), value).all():
+            return False
+        compared = True
+    return compared
+
+
+def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:
+    """Those of the candidates whose alternatives may be behind the own values."""
+    behind = key.alternatives_behind(own)
+    return [candidate for candidate in candidates if candidate.solution.alternatives in behind]
+
+
+def _values(key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None = None) -> list[Array]:
+    """The values that the candidates give a step."""
+    return key.values([candidate.solution.steps[question.step] for candidate in candidates], own)
+
+
+def _likelier(found: Sequence[Candidate]) -> list[Explanation]:
+    """Those by the usual rules, if there are any: a mistake in an alternative is two things that somebody did."""
+    usual = [candidate.mistakes for candidate in found if not candidate.solution.alternatives]
+    return usual or [candidate.mistakes for candidate in found]
+
+
+def _without_mistake(key: Key, question: Question, own: Own | None) -> Array:
+    """What a step would be without the mistake that is looked for."""
+    follows = key.value(question.step, own=own) if own else None
+    return question.expected if follows is None or follows.shape != question.expected.shape else follows
+
+
+def _likelihood(key: Key, question: Question, mistakes: Explanation, value: Array, against: Array) -> float:
+    """How much likelier than others a value is to be what somebody wrote who made these mistakes."""
+    if len(mistakes) > 1:
+        return PAIRED
+    if mistakes[0].kind == "convention" and comes_out(value, 1) and comes_out(against, 1):
+        return COUNTED
+    copied = COPIED if _stands_there(key, question, value) else 1.0
+    reshaped = RESHAPED if value.shape != against.shape else 1.0
+    return copied * reshaped * (BY_RULE if is_by_rule(question.answer, value, against) else 1.0)
+
+
+def _stands_there(key: Key, question: Question, value: Array) -> bool:
+    """Whether a value is that of an operand or of an earlier step, so that it may have been copied."""
+    serial = key.nodes[question.step].serial
+    earlier = [step for step, node in key.nodes.items() if node.serial < serial]
+    key.foresee(earlier)
+    stands = (known for step in earlier if (known := key.value(step)) is not None)
+    there = (*question.own.values(), *key.solutions.operands.values(), *stands)
+    return any(other.shape == value.shape and np.array_equal(other, value) for other in there)
+
+
+def _distinct(values: Sequence[Array]) -> list[Array]:
+    """The values that differ."""
+    return [*{(value.shape, value.round(9).tobytes()): value for value in values}.values()]
+
+
+def _is_about(answer: Answer, value: Array) -> bool:
+    """Whether rounding could bring a value to what was written; to look closer is work."""
+    with np.errstate(invalid="ignore"):
+        off = np.abs(answer.value - value)
+    return bool(np.all((off <= FAR * answer.unit + 0.02 * largest(value)) | ~np.isfinite(value)))

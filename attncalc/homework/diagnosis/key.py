@@ -1,0 +1,334 @@
+"""The key holds what a problem's steps should be, by usual and alternative rules, and what mistakes make of them.
+
+A question is what is asked of it: a step that is to be judged, with what its writer had before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import NotExact
+from attncalc.declare.mistake import Mistake, StepKey
+from attncalc.evaluate.values import is_given
+from attncalc.homework.diagnosis.catalogue import known
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, largest
+from attncalc.homework.diagnosis.excerpts import FEW, LARGE, entries_of, in_blocks, most_entries
+from attncalc.homework.diagnosis.rounding import Rounded, Spelled
+from attncalc.homework.diagnosis.solutions import Own, Solution, Solutions, is_meant
+from attncalc.homework.reading.answers import ROUND_OFF, Answer
+from attncalc.homework.reading.complex_numbers import as_parts
+from attncalc.homework.reading.limits import MOST_BYTES
+from attncalc.homework.reading.step_names import StepNames
+from attncalc.language.graph import Node, walk
+from attncalc.record.trace import Given
+from attncalc.solve.build import write
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
+from attncalc.solve.written import is_large
+
+LONGEST_NUMBER = 64
+"""Bytes that a number takes, with what stands around it, where every number of a problem is written out."""
+MUCH_NEARER = 0.1
+"""What is wrong by either rule may by chance lie nearer to the one than to the other, but hardly by so much."""
+
+
+class Key:
+    """What a problem's steps should be, and the wrong solutions that are known of it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = _in_floats(problem)
+        written = write(self.problem)
+        if written.loop is None and is_large(written):
+            from attncalc.solve import large  # a door: few problems are
+
+            large.must_fit_for_checking(written, problem.name)
+        self.solutions = Solutions(self.problem, written)
+        self.dropped, self.axes = written.bound.dropped, written.bound.axes
+        self.nodes = dict(sorted(self.solutions.right.steps.items(), key=lambda item: item[1].serial))
+        self.result = self.solutions.result
+        self.steps = [step for step, node in self.nodes.items() if node.args["shown"] or step == self.result]
+        self.names = StepNames(problem.name, self.nodes, self.steps, self.result)
+        self.separated: dict[tuple[StepKey, tuple[tuple[str, ...], ...]], dict[str, Any] | None] = {}
+        self._pairs: dict[tuple[int, int], Solution | None] = {}
+        self._spelled: dict[Node, Spelled] = {}
+        self._written_down: dict[Node, Node] = {}
+        self._rounded: dict[tuple[Node, int], Rounded] = {}
+        self._sizes: dict[Node, int] = {}
+        self._large: dict[Node, Array] = {}
+        self._must_have_an_answer()
+
+    def _must_have_an_answer(self) -> None:
+        """Refuse a problem in which something overflows that the result uses, in the words of whoever works it out."""
+        small = [node.sources[0] for node in self.nodes.values() if not self._is_large(node.sources[0])]
+        if any(np.isposinf(value).any() or np.isnan(value).any() for value in self._numbers(small)):
+            solve(self.problem)
+
+    def _numbers(self, expressions: Sequence[Node]) -> Iterator[Array]:
+        """The values of those that are real numbers."""
+        return (value for value in self.solutions.values(expressions).values() if value.dtype.kind == "f")
+
+    # What is right, and what is wrong
+
+    @cached_property
+    def known(self) -> tuple[Mistake, ...]:
+        """The rules that are known of the calculation: its mistakes, and the alternatives to its own."""
+        return known(self.problem.calculation.name)
+
+    @cached_property
+    def right(self) -> list[Solution]:
+        """The usual solution, and those by an alternative rule that lead to the same result with these operands.
+
+        An alternative that writes the result itself says by that what else counts as one.
+        """
+        usual = self.solutions.right
+        if self.large:
+            return [usual]
+        others = [self.solutions.by(rule) for rule in self.known if rule.kind == "alternative"]
+        return [usual, *(other for other in others if other is not None and self._leads_to_the_result(other))]
+
+    def _leads_to_the_result(self, solution: Solution) -> bool:
+        if any(is_meant(self.result, rule.at) for rule in solution.rules):
+            return True
+        value, right = self.value(self.result, solution), self.value(self.result)
+        if value is None or right is None or value.shape != right.shape:
+            return False
+        return bool(np.allclose(value, right, rtol=ROUND_OFF, atol=LEFT_OVER * self.largest_operand, equal_nan=True))
+
+    @cached_property
+    def wrong(self) -> list[Solution]:
+        """The solutions with one mistake, by the usual rules and by each alternative, but for aliases of mistakes.
+
+        Those by an alternative are told only where the mistake has other numbers there than by the usual rules.
+        """
+        mistakes = [rule for rule in self.known if rule.kind != "alternative" and not rule.alias_of]
+        usual = [found for mistake in mistakes if (found := self.solutions.by(mistake)) is not None]
+        alternatives = [rule for solution in self.right for rule in solution.rules]
+        both = [
+            (solution, found)
+            for rule in alternatives
+            for solution in usual
+            if (found := self.solutions.by(rule, *solution.rules)) is not None
+        ]
+        pairs = [_written_by_mistakes(solution, found) for solution, found in both]
+        self.values([node for steps in pairs for pair in steps for node in pair])  # at once, which is faster
+        return usual + [found for (_, found), steps in zip(both, pairs, strict=True) if self._differ(steps)]
+
+    def _differ(self, steps: Iterable[tuple[Node, Node]]) -> bool:
+        """Whether two steps, of any of these, have other numbers."""
+        pairs = [self.values(pair) for pair in steps]
+        return any(not np.allclose(a, b, equal_nan=True) for a, b in pairs if a.shape == b.shape)
+
+    def wrong_twice(self, i: int, j: int) -> Solution | None:
+        """The solution with the mistakes of the i-th and the j-th wrong one; two that write one step are no pair."""
+        if (i, j) not in self._pairs:
+            first, second = self.wrong[i], self.wrong[j]
+            [a], [b] = first.mistakes, second.mistakes
+            clash = a.id == b.id or set(a.at) & set(b.at) or (a.options and b.options)
+            found = None if clash else self.solutions.by(a, b)
+            single = found is not None and found.steps in (first.steps, second.steps)
+            self._pairs[i, j] = None if single else found
+        return self._pairs[i, j]
+
+    def alternatives_behind(self, own: Own | None) -> list[tuple[Mistake, ...]]:
+        """The alternatives by which somebody may have come to their own values; () is none, the usual rules.
+
+        Where solutions have other numbers, theirs are those of one of them, and nobody goes over to another. Numbers
+        that are wrong by every rule speak for none.
+        """
+        if not own or len(self.right) == 1:
+            return [solution.rules for solution in self.right]
+        return [
+            solution.rules
+            for solution in self.right
+            if not any(
+                _much_nearer(as_parts(given), self.value(step, other), self.value(step, solution))
+                for other in self.right
+                if other is not solution
+                for step, given in own.items()
+            )
+        ]
+
+    # Values
+
+    def value(self, step: StepKey, solution: Solution | None = None, own: Own | None = None) -> Array | None:
+        """What a step should be: from the true operands, or as it follows from own values of steps before it.
+
+        A complex step has a last axis of two, the real and the imaginary part; one that is told in words has no value.
+        """
+        node = (solution or self.solutions.right).steps.get(step)
+        if node is None:
+            return None
+        expression = node.sources[0]
+        if not own and self._is_large(expression):
+            value = self._in_blocks(expression)
+        else:
+            value = self.solutions.values([expression], own)[expression]
+        return as_parts(value).astype(np.float64) if value.dtype.kind in "biufc" else None
+
+    def values(self, nodes: Iterable[Node], own: Own | None = None) -> list[Array]:
+        """The values of steps' expressions."""
+        expressions = [node.sources[0] for node in nodes]
+        found = self.solutions.values(expressions, own)
+        return [as_parts(found[node]).astype(np.float64, copy=False) for node in expressions]
+
+    def true(self, steps: Iterable[StepKey]) -> Own:
+        """The values that steps have with the true operands; of large ones none."""
+        small = self._small(steps)
+        values = self.solutions.values([*small.values()])
+        return {step: values[expression] for step, expression in small.items()}
+
+    def foresee(self, steps: Iterable[StepKey]) -> None:
+        """Work out what these steps should be, together: one by one, each would begin with the operands anew."""
+        self.solutions.values([*self._small(steps).values()])
+
+    def rounded(self, node: Node, decimals: int, own: Own | None = None) -> Rounded:
+        """What a step becomes by rounding on the way to it, to about so many decimals."""
+        if node not in self._spelled:
+            self._spelled[node] = Spelled(node, self._written_down)
+        own = self.solutions.usable(own, node) if own else None
+        if own:
+            return self._spelled[node].rounded(self.solutions.operands, decimals, own)
+        if (node, decimals) not in self._rounded:
+            self._rounded[node, decimals] = self._spelled[node].rounded(self.solutions.operands, decimals)
+        return self._rounded[node, decimals]
+
+    def own_behind(self, step: StepKey, own: Own) -> dict[StepKey, Array]:
+        """The own values that a step is made of."""
+        behind = walk(self.nodes[step].sources[0], into=lambda node: () if is_given(node, own) else node.sources)
+        return {node.key: own[node.key] for node in behind if is_given(node, own)}
+
+    # Sizes
+
+    @cached_property
+    def large(self) -> bool:
+        """Whether the result takes so much to be worked out that it is not done for every rule there is."""
+        return most_entries(self.nodes[self.result]) > LARGE
+
+    @cached_property
+    def largest_operand(self) -> float:
+        """The largest number that goes in."""
+        operands = self.solutions.operands.values()
+        return max((largest(value) for value in operands if value.dtype.kind == "f"), default=0.0)
+
+    @cached_property
+    def room(self) -> int:
+        """The bytes that the one answer may have: a sheet's, or what all numbers of a large problem take."""
+        inside = sum(prod(node.shape) for node in self.nodes.values())
+        given = sum(value.size for value in self.solutions.operands.values())
+        return max(MOST_BYTES, LONGEST_NUMBER * (inside + given))
+
+    def is_small(self, step: StepKey) -> bool:
+        """Whether a step and those behind it are small enough for everything to be tried that may explain it."""
+        return self._most_entries(self.nodes[step].sources[0]) <= FEW
+
+    def _small(self, steps: Iterable[StepKey]) -> dict[StepKey, Node]:
+        """The expressions of those steps that are not large."""
+        expressions = {step: self.nodes[step].sources[0] for step in steps}
+        return {step: expression for step, expression in expressions.items() if not self._is_large(expression)}
+
+    def _is_large(self, expression: Node) -> bool:
+        return self._most_entries(expression) > LARGE
+
+    def _most_entries(self, expression: Node) -> int:
+        """The number of entries of the largest value behind an expression."""
+        sizes = self._sizes
+        for node in walk(expression, into=lambda node: () if node in sizes else node.sources):
+            sizes[node] = max(entries_of(node), *(sizes[source] for source in node.sources), 0)
+        return sizes[expression]
+
+    def _in_blocks(self, expression: Node) -> Array:
+        if expression not in self._large:
+            parts = [value for _, value in in_blocks(expression, self.solutions.operands)]
+            whole = np.concatenate(parts, axis=-2) if parts else self.solutions.values([expression])[expression]
+            self._large[expression] = whole
+        return self._large[expression]
+
+    # Numbers and words
+
+    def in_numbers(self, answer: Answer, step: StepKey) -> Answer:
+        """The answer in numbers; raises InputError for words where the step has none."""
+        if answer.wordy is None:
+            return answer
+        if step in self.perhaps_complex and answer.in_parts().wordy is None:
+            return answer
+        words, value = self.words.get(step), self.value(step)
+        if words is None or value is None or words.size != answer.value.size:
+            raise answer.wordy
+        return answer.of_words(*(np.reshape(part, answer.shape) for part in (words, value)))
+
+    @cached_property
+    def perhaps_complex(self) -> frozenset[StepKey]:
+        """The steps that may be complex, and those that are made of them."""
+        first = {node for node in self.nodes.values() if node.sources[0].row.complex}
+        return frozenset(step for step, node in self.nodes.items() if first and not first.isdisjoint(walk(node)))
+
+    @cached_property
+    def complex(self) -> frozenset[StepKey]:
+        """The steps that are complex with these operands."""
+        expressions = {step: self.nodes[step].sources[0] for step in self.perhaps_complex}
+        values = self.solutions.values([*expressions.values()])
+        return frozenset(step for step, node in expressions.items() if values[node].dtype.kind == "c")
+
+    @cached_property
+    def words(self) -> dict[StepKey, Array]:
+        """What is told in words: `memory` rather than 0."""
+        found = solve(self.problem).steps if self.problem.calculation.finish else ()
+        return {
+            (step.group, step.name): step.value
+            for step in found
+            if step.value is not None and step.value.dtype.kind == "U"
+        }
+
+
+class Question(NamedTuple):
+    """A step that is judged."""
+
+    step: StepKey
+    answer: Answer
+    expected: Array
+    own: Mapping[StepKey, Array]  # the own values that the step is made of
+    own_are_right: bool
+    right: Sequence[Solution]  # the solutions by which it may be right
+    digits: int  # the decimals that were worked with
+    by_hand: bool  # whether it may have been rounded on the way
+
+    @property
+    def bases(self) -> list[Own | None]:
+        """What it may have been worked out from: own values, the true operands."""
+        return [self.own, None] if self.own else [None]
+
+
+def _written_by_mistakes(solution: Solution, other: Solution) -> list[tuple[Node, Node]]:
+    """The steps that the mistakes of a solution write, in it and in another one."""
+    at = [word for mistake in solution.mistakes for word in mistake.at]
+    meant = [step for step in other.steps if is_meant(step, at) and step in solution.steps]
+    return [(other.steps[step], solution.steps[step]) for step in meant]
+
+
+def _much_nearer(given: Array, value: Array | None, other: Array | None) -> bool:
+    """Whether what is given is a value, but for rounding on the way, and not another one."""
+    if value is None or other is None or not value.shape == other.shape == given.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        off, far = (float(np.max(np.nan_to_num(np.abs(given - x), nan=0.0), initial=0.0)) for x in (value, other))
+    return off < MUCH_NEARER * far - LEFT_OVER
+
+
+def _in_floats(problem: Problem) -> Problem:
+    """The problem with exact operands as 64-bit numbers."""
+    return problem._replace(inputs={name: _floats(name, given) for name, given in problem.inputs.items()})
+
+
+def _floats(name: str, given: Given) -> Given:
+    if given.value.dtype != object or any(isinstance(entry, str) for entry in given.value.flat):
+        return given
+    try:
+        return given._replace(value=given.value.astype(np.float64))
+    except (TypeError, ValueError):
+        raise NotExact(f"{name} holds letters, and an answer is checked against numbers") from None

@@ -1,0 +1,1 @@
+"""Answers are judged step by step and marked, and whole classes graded."""

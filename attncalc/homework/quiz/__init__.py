@@ -1,0 +1,1 @@
+"""New problems are made, and what is handed out with them."""

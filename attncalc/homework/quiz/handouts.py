@@ -1,0 +1,85 @@
+"""What a quiz is handed out as: the problem, blank sheets, worksheets to print, and the key for who marks them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz import worksheets
+from attncalc.homework.reading.step_names import spelled
+from attncalc.record.trace import Step, Trace
+from attncalc.render import write
+from attncalc.render.document import document, page, written
+from attncalc.render.view import View
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
+
+
+def files(problem: Problem) -> dict[str, str]:
+    """Everything that is handed out, by the names of the files."""
+    trace = solve(problem, keep_all=True)
+    steps = _asked(trace, Key(problem))
+    worksheet = worksheets.page(trace, steps)
+    return {
+        "problem.json": _problem(trace),
+        "sheet.json": _blank_json(steps),
+        "sheet.csv": _blank_csv(steps),
+        "key.json": page(trace, View(everything=True)),
+        "worksheet.md": str(write(worksheet, "markdown")),
+        "worksheet.tex": str(write(worksheet, "latex")),
+    }
+
+
+def key_document(problem: Problem) -> str:
+    """A problem with every step worked out."""
+    return page(solve(problem, keep_all=True), View(everything=True))
+
+
+def _asked(trace: Trace, key: Key) -> list[Step]:
+    """The steps that are to be filled in: those that have numbers, the result among them."""
+    known = {step.key: step for step in (*trace.outputs, *trace.steps)}
+    asked = [known[spelled(step)] for step in key.steps if key.value(step) is not None and spelled(step) in known]
+    return [step for step in asked if step.value is not None and step.value.dtype.kind in "biuf"]
+
+
+def _problem(trace: Trace) -> str:
+    """A problem as a document, without its answers; of the options, those that were given."""
+    whole = document(trace)
+    whole["inputs"] = {name: _short(value) for name, value in whole["inputs"].items()}
+    whole["options"] = {name: whole["options"][name] for name in trace.problem.options}
+    kept = ("attncalc", "calculation", "inputs", "labels", "options")
+    return written({name: whole[name] for name in kept if name in whole}, View())
+
+
+def _short(value: Any) -> Any:
+    """Whole numbers without a point."""
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _blank_json(steps: Sequence[Step]) -> str:
+    """A null for every number, a row of them a line."""
+    blanks = [f"  {json.dumps(step.key)}: {_nulls(step.shape)}" for step in steps]
+    return '{"student": "",\n "steps": {\n' + ",\n".join(blanks) + "\n }}\n"
+
+
+def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
+    if not shape:
+        return "null"
+    if len(shape) == 1:
+        return f"[{', '.join(['null'] * shape[0])}]"
+    return f"[\n{indent}" + f",\n{indent}".join([_nulls(shape[1:], indent + " ")] * shape[0]) + "]"
+
+
+def _blank_csv(steps: Sequence[Step]) -> str:
+    """Blocks with a `?` for every number; the matrices of a stack one below the other."""
+    lines = ["@student,"]
+    for step in steps:
+        rows, columns = int(np.prod(step.shape[:-1])), (1, *step.shape)[-1]
+        lines += [f"@{step.key}", *[",".join("?" * columns)] * rows]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,252 @@
+"""A quiz is searched for: a new problem with friendly numbers on which every known mistake shows.
+
+Many problems are drawn, and the best is kept: on which fewest mistakes hide behind what is right, or behind one
+another, in the steps that are asked for; then, in the result alone; then, whose numbers come out with few decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError
+from attncalc.common.text import both, near, quoted
+from attncalc.declare.mistake import StepKey
+from attncalc.declare.operands import Option
+from attncalc.evaluate.values import Plan, evaluate, plan
+from attncalc.homework.diagnosis.drawing import redrawn
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.separating import APART
+from attncalc.homework.quiz.templates import template, varies
+from attncalc.homework.reading.answers import ROUND_OFF
+from attncalc.homework.reading.complex_numbers import as_parts
+from attncalc.language.axes import Axes
+from attncalc.language.graph import Node
+from attncalc.solve.build import write
+from attncalc.solve.problem import Problem
+
+TEMPLATES = 6
+"""So many templates are tried, if there are several, until one shows every mistake."""
+FEWEST_DRAWS, MOST_DRAWS = 16, 200
+WORK = 30_000
+"""Of large problems, fewer are drawn: about so many nodes are evaluated."""
+MOST_ENTRIES = 2_000
+"""What is to be filled in by hand has fewer numbers than this."""
+
+DECIMALS = 4
+"""To which answers are written where they do not come out."""
+FEW = 0.01
+"""The unit of a number that comes out with few decimals."""
+LARGE = {"easy": 20, "medium": 50, "hard": 200}
+"""A number beyond this is no friendly one."""
+UNFRIENDLY = {"easy": 30, "medium": 10, "hard": 3}
+"""What unfriendly numbers weigh, beside mistakes that do not show in the result alone."""
+
+DULL = 5
+"""What a column of one number throughout weighs."""
+
+
+class Quiz(NamedTuple):
+    """A problem, and what the search for it has shown."""
+
+    problem: Problem
+    hidden: tuple[str, ...] = ()  # mistakes that do not show on it
+    alike: tuple[tuple[str, str], ...] = ()  # mistakes that it does not tell apart
+    cost: tuple[float, ...] = ()  # of what the search avoids, the worst first
+
+    @property
+    def flawless(self) -> bool:
+        """Whether every mistake shows, and none looks like another."""
+        return not self.hidden and not self.alike
+
+
+class _Board(NamedTuple):
+    """The steps of problems that differ in their numbers alone: as they are right, and by every known mistake."""
+
+    order: Plan
+    right: Mapping[StepKey, Node]
+    wrong: tuple[tuple[str, Mapping[StepKey, Node]], ...]  # a mistake's id, and what it makes of the steps
+    result: StepKey
+    operands: Mapping[str, Array] | None  # None where it serves for other numbers as well
+
+
+def quiz(name: str, *, seed: int, sizes: Mapping[str, int], level: str = "medium") -> Quiz:
+    """A new problem of a calculation, or of its derivative ("grad attention").
+
+    The same seed, sizes and level give the same one.
+    """
+    best: Quiz | None = None
+    for number in range(TEMPLATES if varies(name) else 1):
+        found = _best(_resized(template(name, np.random.default_rng([seed, number]), level), sizes), seed, level)
+        best = found if best is None or found.cost < best.cost else best
+        if best.flawless:
+            break
+    assert best is not None, "there is a template"
+    return best
+
+
+# Sizes
+
+
+class _Sized(NamedTuple):
+    """A problem whose numbers are to be drawn, and the sizes of the axes that are to be others."""
+
+    problem: Problem
+    axes: Mapping[str, Axes]  # of the operands as they are
+    sizes: Mapping[str, int]
+
+
+def _resized(problem: Problem, sizes: Mapping[str, int]) -> _Sized:
+    """The sizes of axes as they are asked for, those that an option gives among the options."""
+    name, given_by = problem.calculation.name, problem.calculation.sizes
+    axes = write(problem).bound.axes
+    known = [part.name for found in axes.values() for axis in found for part in (axis.parts or (axis,))]
+    options, chosen = dict(problem.options), dict(problem.calculation.exercise.sizes)
+    for size, value in sizes.items():
+        option = problem.calculation.option(given_by.get(size, size))
+        counts = option is not None and _counts(option)
+        if size not in known and not counts:
+            numbers = [o.name for o in problem.calculation.options if _counts(o) and o.name in problem.options]
+            there = list(dict.fromkeys([*known, *(name for name in numbers if type(problem.options[name]) is int)]))
+            mend = near(size, there) or (f"it has {both(there)}" if there else "")
+            raise OptionError(f"{name} has no size {quoted(size)}", hint=mend)
+        if option is not None and counts:
+            options[option.name] = value
+        chosen |= {axis: value for axis in known if axis == size or given_by.get(axis) == size}
+    return _Sized(problem._replace(options=options), axes, _together(problem, chosen, axes))
+
+
+def _counts(option: Option) -> bool:
+    """Whether an option may be the number of something."""
+    return int in option.types and not option.many
+
+
+def _together(problem: Problem, sizes: dict[str, int], axes: Mapping[str, Axes]) -> dict[str, int]:
+    """Sizes with those that follow: keys' heads are as many as queries', where their number is not given."""
+    parts = {part.name for own in axes.values() for axis in own for part in axis.parts}
+    follows = "h" in sizes and "g" in parts - sizes.keys() and problem.options.get("kv_heads") is None
+    return sizes | {"g": sizes["h"]} if follows else sizes
+
+
+# The search
+
+
+def _best(sized: _Sized, seed: int, level: str) -> Quiz:
+    """The best of many draws."""
+    problem, axes, sizes = sized
+    best: Quiz | None = None
+    board: _Board | None = None
+    fault: AttncalcError | None = None
+    draw, draws = 0, FEWEST_DRAWS
+    while draw < draws:
+        random = np.random.default_rng([seed, draw])
+        draw += 1
+        try:
+            inputs = redrawn(problem, axes, random, sizes, level)
+            drawn = problem._replace(inputs=inputs)
+            if board is None or board.operands is not None:
+                board = _board(Key(drawn))
+                draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
+            found = _weighed(drawn, board, level)
+            if all(np.array_equal(given.value, problem.inputs[name].value) for name, given in inputs.items()):
+                draws = 0  # there is nothing in it to draw
+        except AttncalcError as error:
+            fault = error
+            if isinstance(error, ShapeError | OptionError) and best is None:
+                break
+            continue
+        if best is None or found.cost < best.cost:
+            best = found
+    if best is None:
+        raise fault or OptionError(f"no friendly problem of {problem.name} was found with these sizes")
+    return _weighed(best.problem, _board(Key(best.problem)), level)
+
+
+def _board(key: Key) -> _Board:
+    """What the steps of a problem are, rightly and by each mistake that applies."""
+    asked = [step for step in key.steps if key.value(step) is not None and step not in key.complex]
+    count = sum(key.values([key.nodes[step]])[0].size for step in asked)
+    if count > MOST_ENTRIES:
+        mend = "smaller sizes: --size n=3"
+        raise OptionError(f"there would be {count:,} numbers to fill in, and {MOST_ENTRIES:,} are the most", hint=mend)
+    right = {step: key.nodes[step].sources[0] for step in asked}
+    wrong = []
+    for mistake in key.known:
+        if mistake.kind in ("alternative", "convention") or mistake.alias_of:
+            continue
+        found = key.solutions.by(mistake)
+        if found is not None:
+            wrong.append((mistake.id, {step: found.steps[step].sources[0] for step in asked if step in found.steps}))
+    nodes = [*right.values(), *(node for _, steps in wrong for node in steps.values())]
+    order = plan(list(dict.fromkeys(nodes)), keep=lambda node: False)
+    written, operands = write(key.problem), key.solutions.operands
+    lasting = written.loop is None and operands.keys() == written.values.keys()
+    return _Board(order, right, tuple(wrong), key.result, None if lasting else operands)
+
+
+def _weighed(problem: Problem, board: _Board, level: str) -> Quiz:
+    """A problem with the mistakes that hide on it, and what it costs."""
+    found = evaluate(board.order, write(problem).values if board.operands is None else board.operands)
+    every = [board.right, *(steps for _, steps in board.wrong)]
+    names = ["", *(name for name, _ in board.wrong)]
+    differ = np.zeros((len(every), len(every)), dtype=bool)
+    at_the_end, pain = differ, 0.0
+    for step, node in board.right.items():
+        values = {i: as_parts(np.asarray(found[one[step]])) for i, one in enumerate(every) if step in one}
+        if np.asarray(found[node]).dtype.kind not in "biuf":  # by a mistake there may be complex ones
+            raise DomainError(f"{step[1]} holds no real numbers")
+        seen = _differing(values, len(every))
+        differ = differ | seen
+        if step == board.result:
+            at_the_end = seen
+        pain += _unfriendly(np.asarray(found[node], dtype=np.float64), LARGE[level])
+    shown = {name for i, name in enumerate(names) if differ[0, i]}
+    hidden = dict.fromkeys(name for name in names[1:] if name not in shown)
+    pairs = [(i, j) for i, j in combinations(range(1, len(names)), 2) if names[i] != names[j]]
+    pairs = [(i, j) for i, j in pairs if differ[0, i] and differ[0, j]]
+    alike = dict.fromkeys((names[i], names[j]) for i, j in pairs if not differ[i, j])
+    quiet = int(np.sum(differ[0] & ~at_the_end[0]))
+    mixed = sum(not at_the_end[i, j] for i, j in pairs)
+    rest = 3 * quiet + mixed + UNFRIENDLY[level] * pain / len(board.right) + DULL * _dullness(problem)
+    return Quiz(problem, tuple(hidden), tuple(alike), (2 * len(hidden) + len(alike), round(rest, 6)))
+
+
+def _dullness(problem: Problem) -> int:
+    """How many columns of the operands hold one number throughout, or are like the one before."""
+    values = [given.value for given in problem.inputs.values()]
+    matrices = [value for value in values if value.ndim > 1 and value.dtype.kind == "f"]
+    constant = sum(int(np.sum(np.ptp(value, axis=-2) == 0)) for value in matrices if value.shape[-2] > 1)
+    return constant + sum(int(np.sum(~np.diff(value, axis=-1).any(axis=-2))) for value in matrices)
+
+
+def _differing(values: Mapping[int, Array], count: int) -> Array:
+    """Between which of many values of a step, by their numbers, one sees that they differ."""
+    seen = np.zeros((count, count), dtype=bool)
+    there = np.array([*values])
+    shapes = [values[i].shape for i in there]
+    seen[np.ix_(there, there)] = [[a != b for a in shapes] for b in shapes]
+    for shape in dict.fromkeys(shapes):
+        group = np.array([i for i in there if values[i].shape == shape])
+        stacked = np.array([values[i].ravel() for i in group], dtype=np.float64)
+        finite = np.isfinite(stacked)
+        with np.errstate(invalid="ignore"):
+            off = np.abs(stacked[:, None] - stacked) > APART
+        seen[np.ix_(group, group)] = np.any(off | (finite[:, None] != finite), axis=-1)
+    return seen
+
+
+def _unfriendly(value: Array, large: float) -> float:
+    """How unfriendly numbers are: 0 where all are small, come out with few decimals, and are not all the same."""
+    finite = value[np.isfinite(value)]
+    if not finite.size:
+        return 1.0
+    size = np.abs(finite)
+    parts = finite / FEW
+    odd = np.abs(parts - np.rint(parts)) > ROUND_OFF * np.maximum(1, np.abs(parts))
+    tiny = (size > 0) & (size < 5 * 10.0**-DECIMALS)
+    told = float(np.mean(odd + 3.0 * tiny + np.log10(np.maximum(1, size / large))))
+    return told + float(finite.size > 1 and np.ptp(finite) == 0)

@@ -1,0 +1,1 @@
+"""Sheets are read: from files and words to the answers of steps."""

@@ -1,0 +1,291 @@
+"""An answer keeps its numbers, and how many digits of each were written.
+
+How many digits were written says how exactly an answer can be right: 0.36 is any number from 0.355 to 0.365. Entries
+that are not answered are NaN; so is what is no number, which is never right.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import InputError
+from attncalc.common.numerals import parse_number
+from attncalc.homework.reading.complex_numbers import split
+from attncalc.inputs.given import Place, brackets, flatten, spoken
+from attncalc.record.digits import shortest
+
+ROUND_OFF = 1e-9
+"""How far two computations of a 64-bit number may lie apart, relative to it."""
+NOISE = {"float16": 2e-3, "float32": 1e-5}
+"""The same for narrower numbers."""
+BY_MACHINE = 9
+"""A fraction of more significant figures is a machine's: where it fits a narrower type, it was widened from there."""
+EXACTLY = 30
+"""Decimals of what was written exactly: a fraction, a root."""
+LEAST_DECIMALS, LEAST_FIGURES = 2, 3
+"""So many decimals, or so many significant figures, tell a rounded number from a guess."""
+MOST_ENTRIES, MOST_STORED = 1_000_000, 2**26
+"""So many entries an answer may have that is written, or that is stored as an array."""
+BY_HAND = 4096
+"""Larger answers nobody has written: they are taken to be as exact as their type of number is."""
+
+_DECIMAL = re.compile(r"[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,5}))?", re.ASCII)
+_INSIDE = re.compile(r"\.(\d+)", re.ASCII)
+_WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
+_SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
+_TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
+_ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
+_NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
+BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
+"""What people write where they have no answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The answer to one step."""
+
+    value: Array  # of 64-bit numbers; NaN where nothing is answered
+    text: Array  # the entries as they were written; None where nothing is answered
+    decimals: Array  # of each entry; fewer than 0 where 1.2e5 was written
+    figures: Array  # significant ones
+    table: bool = False  # rows and cells of a table, which say nothing of vectors and matrices
+    noise: float = ROUND_OFF  # what its type of number leaves of exactness
+    nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
+    wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many entries there are along each axis."""
+        return self.value.shape
+
+    @cached_property
+    def answered(self) -> Array:
+        """Where something is answered."""
+        return np.asarray(np.not_equal(self.text, np.array(None, dtype=object)), dtype=bool)
+
+    @cached_property
+    def unit(self) -> Array:
+        """The unit of the last digit that was written."""
+        return 10.0**-self.decimals
+
+    @cached_property
+    def enough(self) -> Array:
+        """Where so many digits are written that they tell something."""
+        return (self.decimals >= LEAST_DECIMALS) | (self.figures >= LEAST_FIGURES)
+
+    @cached_property
+    def used(self) -> int:
+        """To how many decimals the whole was worked, as far as one sees: in `2.72/10.11` too."""
+        rounded = self.decimals[self.answered & (self.decimals < EXACTLY)]
+        exact = self.text[self.exact & self.answered] if self.value.size <= BY_HAND else ()
+        inside = (len(digits) for text in exact for digits in _INSIDE.findall(text))
+        return max(int(rounded.max(initial=0)), *inside, 0)
+
+    @cached_property
+    def exact(self) -> Array:
+        """Where a number was written exactly: a fraction, a root."""
+        return self.decimals >= EXACTLY
+
+    @cached_property
+    def informative(self) -> bool:
+        """Whether there is anything but zeros in it."""
+        return bool(np.any(np.nan_to_num(self.value)))
+
+    def of_a_hundred(self) -> Answer:
+        """The answer as the shares of 1 that its percentages are."""
+        return replace(self, value=self.value / 100, decimals=np.minimum(self.decimals + 2, EXACTLY))
+
+    def in_parts(self) -> Answer:
+        """The answer with a last axis of two: the real and the imaginary part of every entry, as they are written."""
+        if self.value.size > BY_HAND:
+            return self.laid(lambda part: np.stack([part, np.zeros_like(part)], axis=-1))
+        pairs = [(None, None) if text is None else split(text) or (text, "0") for text in self.text.flat]
+        parts = from_text([part for pair in pairs for part in pair], (*self.shape, 2), lambda at: "the answer")
+        return replace(parts, table=self.table, noise=max(parts.noise, self.noise), nil=self.nil)
+
+    def of_words(self, words: Array, numbers: Array) -> Answer:
+        """The answer to a step that is told in two words, in their numbers, 0 and 1; capitals do not count.
+
+        `words` are the right ones, with their `numbers`; any other word has the other number.
+        """
+        said = np.array([str(text).casefold() for text in self.text.flat]).reshape(self.shape)
+        exactly = np.full(self.shape, EXACTLY)
+        value = np.where(self.answered, np.where(said == words, numbers, 1 - numbers), math.nan)
+        return replace(self, value=value, decimals=exactly, figures=exactly, wordy=None)
+
+    def laid(self, move: Callable[[Array], Array]) -> Answer:
+        """The answer with its entries moved to other places."""
+        moved = (move(part) for part in (self.value, self.text, self.decimals, self.figures))
+        value, text, decimals, figures = moved
+        return replace(self, value=value, text=text, decimals=decimals, figures=figures)
+
+
+def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
+    """An answer from its entries in order: numbers, numbers as text, and None or an empty cell where there is none.
+
+    A word, or a complex number, is NaN, and refused where its step is found to be told in other numbers.
+    """
+    first: dict[bool, InputError] = {}  # of complex numbers, and of words that are no number at all
+    value, text = np.full(len(entries), math.nan), np.empty(len(entries), dtype=object)
+    decimals, figures = np.zeros(len(entries), dtype=int), np.zeros(len(entries), dtype=int)
+    for i, entry in enumerate(entries):
+        try:
+            text[i] = _written(entry)
+            if text[i] is not None:
+                value[i], decimals[i], figures[i] = read(text[i])
+        except InputError as error:
+            at = tuple(int(j) for j in np.unravel_index(i, shape)) if shape else ()
+            fault = error.within(place(at))
+            is_complex = text[i] is not None and split(text[i]) is not None
+            if text[i] is None or not (is_complex or _WORD.fullmatch(text[i])):
+                raise fault from None
+            first.setdefault(is_complex, fault)
+    widened = ((decimals > 0) & (decimals < EXACTLY) & (figures > BY_MACHINE)).any()
+    noise = NOISE.get(_narrowest(value), ROUND_OFF) if widened else ROUND_OFF
+    laid = Answer(value, text, decimals, figures, table, noise, wordy=first.get(False) or first.get(True))
+    return laid.laid(lambda part: part.reshape(shape))
+
+
+def from_lists(tree: Any, place: Place) -> Answer:
+    """An answer from nested lists; an answer without entries is never right."""
+    if _hollow(tree):
+        return nothing((0,))
+    entries, shape = flatten(tree, place)
+    if len(entries) > MOST_ENTRIES:
+        raise InputError(f"{place(())} has more than {MOST_ENTRIES:,} entries")
+    return from_text(entries, shape, place)
+
+
+def from_array(value: Array, place: Place) -> Answer:
+    """An answer from stored numbers, each with the digits that bring it back."""
+    if value.dtype.kind == "c" and not value.imag.any():  # as torch stores even real eigenvalues
+        value = value.real
+    if value.dtype.kind == "c" and value.size <= BY_HAND:
+        found = from_text(value.ravel().tolist(), value.shape, place)
+        return replace(found, noise=NOISE.get(value.real.dtype.name, ROUND_OFF))
+    if value.dtype.kind == "c":
+        raise InputError(f"{place(())} has {value.size:,} complex entries, and at most {BY_HAND:,} are read")
+    if value.dtype.kind not in "fiu":
+        raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
+    if value.size > MOST_STORED:
+        raise InputError(f"{place(())} has more than {MOST_STORED:,} entries")
+    noise = NOISE.get(value.dtype.name, ROUND_OFF)
+    if value.size > BY_HAND:
+        decimals = _decimals_of_all(value)
+        if decimals == EXACTLY:  # rounded numbers and whole ones fit any type
+            noise = NOISE.get(_narrowest(value), ROUND_OFF)
+        alike = np.broadcast_to(decimals, value.shape)
+        text = np.broadcast_to(np.array("", dtype=object), value.shape)
+        return Answer(value.astype(np.float64), text, alike, np.full_like(alike, EXACTLY, subok=False), noise=noise)
+    texts = [shortest(entry) for entry in value.ravel()]
+    answer = from_text(texts, value.shape, place)
+    return replace(answer, noise=max(answer.noise, noise))
+
+
+def _narrowest(value: Array) -> str:
+    """The type of number that an array was worked out in, as far as its entries tell: it may have been widened."""
+    if value.dtype.kind == "f":
+        for name in ("float16", "float32"):
+            with np.errstate(over="ignore", under="ignore"):
+                if np.array_equal(value, value.astype(name), equal_nan=True):
+                    return name
+    return value.dtype.name
+
+
+def _decimals_of_all(value: Array) -> int:
+    """The decimals to which a whole array was rounded before it was stored; EXACTLY where it was not."""
+    if value.dtype.itemsize < 4:
+        return EXACTLY
+    finite = value[np.isfinite(value)].astype(np.float64)
+    slack = 4 * np.finfo(value.dtype if value.dtype.kind == "f" else np.float64).eps * np.abs(finite)
+    for decimals in range(LEAST_DECIMALS, 7):
+        parts = finite[:BY_HAND] * 10.0**decimals
+        if (np.abs(parts - np.rint(parts)) <= slack[:BY_HAND] * 10.0**decimals).all():
+            return decimals
+    return EXACTLY
+
+
+def from_python(value: Any, name: str) -> Answer:
+    """An answer from Python: nested lists of numbers, text or None; whatever NumPy takes."""
+    from attncalc.inputs.python_values import opened_lists, refuse_held_tensor  # a door: no sheet's file is of Python
+
+    if value is None or isinstance(value, list | tuple | str | int | float):
+        return from_lists(opened_lists(value, name), brackets("", name))
+    refuse_held_tensor(value, name)
+    array = np.asarray(value)
+    if array.dtype == object:
+        return from_lists(array.tolist(), brackets("", name))
+    return from_array(array, brackets("", name))
+
+
+def nothing(shape: tuple[int, ...]) -> Answer:
+    """An answer in which nothing is answered."""
+    return Answer(
+        np.full(shape, math.nan), np.full(shape, None, dtype=object), np.zeros(shape, int), np.zeros(shape, int)
+    )
+
+
+def read(text: str) -> tuple[float, int, int]:
+    """A number with its decimals and significant figures: `0.360` is (0.36, 3, 3), as is `36.0%`; `1/3` is exact."""
+    word = text.casefold().replace("−", "-")
+    if word.lstrip("+-") in _NOT_FINITE:
+        return (-1 if word.startswith("-") else 1) * _NOT_FINITE[word.lstrip("+-")], EXACTLY, EXACTLY
+    share = _SHARE.fullmatch(word)
+    if share:
+        value, decimals, figures = read(share[1])
+        return value / 100, min(decimals + 2, EXACTLY), figures
+    value = parse_number(word)
+    found = _DECIMAL.fullmatch(word)
+    if found is None:
+        return value, EXACTLY, EXACTLY
+    whole, fraction, exponent = found.groups()
+    decimals = len(fraction) - int(exponent or 0)
+    return value, max(min(decimals, EXACTLY), -EXACTLY), len((whole + fraction).lstrip("0"))
+
+
+def with_roots(text: str) -> str:
+    """A text in which roots are spelled as operands have them: `5√70/70` is `5*sqrt(70)/70`."""
+    return _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text)) if "√" in text else text
+
+
+def _written(entry: Any) -> str | None:
+    """The text of an entry; None where it is left blank."""
+    if isinstance(entry, str):
+        text = with_roots(entry.strip().lstrip("≈~").lstrip())  # a rounded number may be told as such
+        return None if text.casefold() in BLANK else text
+    if entry is None:
+        return None
+    if isinstance(entry, bool | np.bool_):
+        raise InputError(f"{spoken(bool(entry))} is not a number")
+    if isinstance(entry, int | float | np.integer | np.floating):
+        return shortest(entry)
+    if isinstance(entry, complex):
+        entry = {"re": entry.real, "im": entry.imag}
+    if isinstance(entry, dict) and entry.keys() == {"re", "im"}:  # as a saved result has them
+        parts = [_written(entry[part]) for part in ("re", "im")]
+        if None in parts and any(parts):
+            name = "re" if parts[0] is None else "im"
+            raise InputError(f'of {{"re": …, "im": …}} the part "{name}" is not answered', hint="write 0 where it is 0")
+        return None if None in parts else f"{parts[0]} + {parts[1]}i".replace("+ -", "- ")
+    if hasattr(entry, "numerator") or hasattr(entry, "as_tuple"):  # a Fraction, a Decimal
+        return str(entry)
+    raise InputError(f"{spoken(entry)} is not a number")
+
+
+def _hollow(tree: Any) -> bool:
+    """Whether nested lists hold no entry at all."""
+    while isinstance(tree, list | tuple):
+        if not tree:
+            return True
+        if len(tree) > 1 and not all(isinstance(item, list | tuple) and not item for item in tree):
+            return False
+        tree = tree[0]
+    return False

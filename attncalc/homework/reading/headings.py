@@ -1,0 +1,150 @@
+"""The headings of a class list say which columns hold answers, whose row it is, and what is passed over.
+
+A column holds answers where its heading names a step of the problem, whole or by the place of an entry: weights[0,1].
+Whose they are says the column `student`, else those of names, else one of numbers or addresses that students have. What
+else forms and spreadsheets put beside them is passed over, unless it is meant as a step and misspelt.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.common.errors import InputError
+from attncalc.common.numerals import is_number
+from attncalc.common.text import quoted
+from attncalc.homework.reading import answers
+from attncalc.homework.reading.step_names import StepNames
+from attncalc.inputs.csv_files import Row
+
+STUDENT = "student"
+_NAMES = {"name", "names", "surname", "forename", "firstname", "lastname", "fullname", "students"}
+_BESIDE_NAMES = {"student", "s", "your", "full", "first", "last", "given", "middle", "family", "of", "the"}
+_TELLING_APART = (STUDENT, "id", "matriculation", "registration", "username", "login", "email", "mail")
+"""Words of headings: of the columns of names, and of those that serve where there are none, the best first."""
+_PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
+
+At = tuple[int, ...]
+"""The place of an entry in a step."""
+
+
+class Headings(NamedTuple):
+    """What the columns of a class list hold."""
+
+    students: Sequence[int]  # the columns that make up the name of a student
+    steps: Mapping[str, NDArray[np.intp]]  # the columns of each step's entries, in the shape of the step
+    others: Sequence[int]  # what is passed over
+
+    @property
+    def answers(self) -> set[int]:
+        """The columns of all steps."""
+        return {i for columns in self.steps.values() for i in columns.ravel().tolist()}
+
+    @property
+    def read(self) -> list[int]:
+        """The columns that are not passed over."""
+        return sorted({*self.students, *self.answers})
+
+
+def read_headings(head: Row, names: StepNames, source: str, *, own: bool = False) -> Headings | None:
+    """What the columns of a table hold, by its first row; None where it is no class list.
+
+    Entries of steps without a column of names are a fault, unless the table may be a student's `own`.
+    """
+    places = [_place(cell) for cell in head.cells]
+    words = [_words(cell) for cell in head.cells]
+    answered = [i for i, (step, _) in enumerate(places) if step and words[i] != [STUDENT] and names.meant(step)]
+    students = _students({i: said for i, said in enumerate(words) if i not in answered})
+    where = f"{source}:{head.line}"
+    if not students:
+        if own or not any(places[i][1] for i in answered):
+            return None
+        raise InputError(f"{where}: no column says whose a row is", hint=f'call the column of the names "{STUDENT}"')
+    if not answered and not any(at for _, at in places) and words[students[0]] != [STUDENT]:
+        return None
+    others = [i for i in range(len(places)) if i not in answered and i not in students]
+    for i in others:
+        if places[i][1]:
+            _refuse(places[i][0], names, f"{where}:{i + 1}")
+    return Headings(students, _steps({i: places[i] for i in answered}, where), others)
+
+
+def refuse_misspelt(headings: Headings, head: Row, rows: Sequence[Row], names: StepNames, source: str) -> None:
+    """Refuse a list without steps, and numbers under a heading that is nearly a step's name, or under none."""
+    where = f"{source}:{head.line}"
+    for i in headings.others:
+        heading, cells = head.cells[i], [row.cells[i] for row in rows if i < len(row.cells)]
+        if not heading and any(cells):
+            raise InputError(f"{where}:{i + 1}: the column has no name")
+        if heading and not _of_student(heading) and names.near(heading) and _holds_numbers(cells):
+            _refuse(heading, names, f"{where}:{i + 1}")
+    if not headings.steps:
+        raise InputError(f"{where}: no column is a step of {names.problem}", hint=names.has)
+
+
+def _refuse(step: str, names: StepNames, where: str) -> None:
+    """Say that there is no such step, and what is near."""
+    try:
+        names.find(step)
+    except InputError as error:
+        raise error.within(where) from None
+
+
+def _words(heading: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", heading.casefold())
+
+
+def _of_student(heading: str) -> bool:
+    return bool({*_words(heading)} & {*_NAMES, *_TELLING_APART})
+
+
+def _holds_numbers(cells: Sequence[str]) -> bool:
+    return any(is_number(cell.replace(",", ".")) for cell in cells)
+
+
+def _place(heading: str) -> tuple[str, At]:
+    """`weights[0 1]` → ("weights", (0, 1))."""
+    match = _PLACED.fullmatch(heading.replace("][", " "))
+    return (match[1], tuple(map(int, match[2].split()))) if match else (heading, ())
+
+
+def _students(words: Mapping[int, Sequence[str]]) -> list[int]:
+    """The columns that say whose a row is: one, or those that make up a name; none where no heading says so."""
+    for i, said in words.items():
+        if said == [STUDENT]:
+            return [i]
+    of_names = [i for i, said in words.items() if {*said} & _NAMES and {*said} <= _NAMES | _BESIDE_NAMES]
+    return of_names or [i for known in _TELLING_APART for i, said in words.items() if known in said][:1]
+
+
+def _steps(places: Mapping[int, tuple[str, At]], where: str) -> dict[str, NDArray[np.intp]]:
+    """The columns that hold each step's entries, in the shape of the step."""
+    steps: dict[str, dict[At, int]] = {}
+    for i, (step, at) in places.items():
+        entries = steps.setdefault(step, {})
+        if at in entries:
+            raise InputError(f"{where}: two columns, {entries[at] + 1} and {i + 1}, hold the same of {quoted(step)}")
+        entries[at] = i
+    return {step: _in_shape(entries, step, where) for step, entries in steps.items()}
+
+
+def _in_shape(entries: Mapping[At, int], step: str, where: str) -> NDArray[np.intp]:
+    ranks = {len(at) for at in entries}
+    if len(ranks) > 1:
+        raise InputError(f"{where}: the columns of {quoted(step)} have places of different kinds")
+    shape = tuple(1 + max(at[axis] for at in entries) for axis in range(ranks.pop()))
+    if len(entries) > answers.MOST_ENTRIES:
+        raise InputError(f"{where}: {quoted(step)} has too many entries")
+    if math.prod(shape) != len(entries):
+        needed = f"{len(entries)} of {math.prod(shape):,}"
+        hint = "places are counted from 0, and not from 1" if all(map(all, entries)) else ""
+        raise InputError(f"{where}: {quoted(step)} lacks columns: {needed} are there", hint=hint)
+    columns = np.empty(shape, np.intp)
+    for at, i in entries.items():
+        columns[at] = i
+    return columns

@@ -1,0 +1,1 @@
+"""What is said of a marked sheet and of a class."""

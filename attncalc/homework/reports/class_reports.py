@@ -1,0 +1,287 @@
+"""Reports on a class: its page, and JSON, CSV, JUnit, TAP and Gradescope for those who read them by machine."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import StringIO
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from attncalc.common.text import amount, visible
+from attncalc.homework.marking.whole_class import Graded, hardest, tally
+from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
+from attncalc.record.digits import shortest
+from attncalc.record.verdicts import SOUND, WRONG, MarkedStep
+from attncalc.render import write
+from attncalc.render.csv_ import harmless
+from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows
+from attncalc.render.view import View
+
+REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html", "table", "plain", "latex")
+UNREADABLE = "unreadable"
+LONGEST_NAME = 60
+"""Of a student, in the overview; reports have names in full."""
+
+
+class Made(NamedTuple):
+    """A mistake that was made, by how many sheets."""
+
+    name: str
+    sheets: int
+    says: str
+    hint: str
+
+
+def report(graded: Sequence[Graded], format: str, view: View | None = None) -> str:
+    """A report in a format of REPORTS; for `gradescope`, on the one sheet that there is."""
+    data: dict[str, Callable[[Sequence[Graded]], str]] = {
+        "json": _json,
+        "csv": _csv,
+        "junit": _junit,
+        "tap": _tap,
+        "gradescope": lambda graded: gradescope(graded[0]),
+    }
+    return data[format](graded) if format in data else str(write(page(graded), format, view))
+
+
+def overview(graded: Sequence[Graded]) -> Page:
+    """The class in a few lines: students with their marks, and what was counted over them."""
+    rows = [Row((visible(student, LONGEST_NAME), *rest)) for student, *rest in map(_in_brief, graded)]
+    counts = [("mistakes", tally(graded)), ("first wrong at", hardest(graded))]
+    told = [f"{title}: {', '.join(f'{name} {n}' for name, n in found.items())}" for title, found in counts if found]
+    students = Rows("each student", ("student", "verdict", "marks", ""), tuple(rows))
+    return Page("Grades", (students, Paragraph(counted(graded), "about"), *map(Paragraph, told)))
+
+
+def page(graded: Sequence[Graded]) -> Page:
+    """The class: students by steps, every mistake with its count and hint, each sheet that is not right."""
+    steps = step_names(graded)
+    rows = []
+    for one in graded:
+        student, *found, remark = _in_brief(one)
+        rows.append(Row((student, *found, *cells(one, steps), remark), verdict(one) in SOUND))
+    head = ("student", "verdict", "marks", *steps, "remark")
+    students = Rows("each student", head, tuple(rows), code=frozenset(range(3, 3 + len(steps))))
+    blocks: list[Block] = [Heading("Grades"), Paragraph(counted(graded)), students]
+    if mistaken := [Row((m.name, str(m.sheets), m.says, m.hint), sound=False) for m in made(graded)]:
+        head = ("mistake", "sheets", "the wrong rule", "hint")
+        mistakes = Rows("each mistake", head, tuple(mistaken), code=frozenset({0}), right=frozenset({1}))
+        blocks.append(Part("section", Heading("Mistakes"), (mistakes,)))
+    wrong = [(one.student, one.marked) for one in graded if one.marked is not None and not one.marked]
+    blocks += [Part("section", Heading(student), tuple(verdicts(marked))) for student, marked in wrong]
+    return Page("Grades", tuple(blocks))
+
+
+def verdict(one: Graded) -> str:
+    """The verdict on a sheet, or that it could not be read."""
+    return UNREADABLE if one.marked is None else one.marked.verdict
+
+
+def score(one: Graded) -> str:
+    """`4 of 8`, nothing for a sheet that could not be read."""
+    return "" if one.marked is None else f"{shortest(one.marked.score)} of {shortest(one.marked.out_of)}"
+
+
+def why(one: Graded) -> str:
+    """What is wrong with a sheet, in a line: its first wrong step and the mistakes, or why it could not be read."""
+    if one.marked is None:
+        return one.fault
+    if one.marked.first_wrong is None:
+        return ""
+    said = ", ".join(one.marked.mistakes) or one.marked[one.marked.first_wrong].finding.hint
+    return f"first wrong at {one.marked.first_wrong}" + (f": {said}" if said else "")
+
+
+def _in_brief(one: Graded) -> tuple[str, str, str, str]:
+    return one.student, verdict(one), score(one), why(one)
+
+
+def counted(graded: Sequence[Graded]) -> str:
+    """`40 sheets: 25 right, 14 wrong, 1 unreadable; 6.2 of 8 marks on average`."""
+    found = [verdict(one) for one in graded]
+    parts = [
+        f"{count} {word}"
+        for word, count in (
+            ("right", sum(word in SOUND for word in found)),
+            (WRONG, found.count(WRONG)),
+            (UNREADABLE, found.count(UNREADABLE)),
+        )
+        if count
+    ]
+    marked = [one.marked for one in graded if one.marked is not None]
+    average = ""
+    if marked:
+        reached, possible = (
+            sum(part) / len(marked) for part in zip(*((m.score, m.out_of) for m in marked), strict=True)
+        )
+        average = f"; {shortest(round(reached, 1))} of {amount(shortest(round(possible, 1)), 'mark')} on average"
+    return f"{amount(len(graded), 'sheet')}: {', '.join(parts)}{average}"
+
+
+def step_names(graded: Sequence[Graded]) -> list[str]:
+    """Every step that a sheet has a place for, in the order of the calculation as far as the sheets show it."""
+    marked = [one.marked for one in graded if one.marked is not None]
+    fullest_first = sorted(marked, key=lambda sheet: -len(sheet.steps))
+    return list(dict.fromkeys(step.name for sheet in fullest_first for step in sheet.steps))
+
+
+def made(graded: Sequence[Graded]) -> Iterator[Made]:
+    """The mistakes of a class, the commonest first."""
+    first: dict[str, MarkedStep] = {}
+    for one in graded:
+        for step in one.marked.steps if one.marked is not None else ():
+            if step.mistake is not None:
+                first.setdefault(step.mistake, step)
+    for name, count in tally(graded).items():
+        found = first[name].finding
+        yield Made(name, count, found.says, found.hint)
+
+
+def cells(one: Graded, steps: Sequence[str]) -> list[str]:
+    """What is said of each step of a sheet: the mistake, else the verdict; "" where it has no place for the step."""
+    found = {step.name: step.mistake or step.verdict for step in one.marked.steps} if one.marked is not None else {}
+    return [found.get(name, "") for name in steps]
+
+
+# Data
+
+
+def _json(graded: Sequence[Graded]) -> str:
+    """One object, a student a line."""
+    students = ",\n  ".join(json.dumps(_student(one)) for one in graded)
+    counts = f'"mistakes": {json.dumps(tally(graded))},\n "first_wrong": {json.dumps(hardest(graded))}'
+    return f'{{"students": [\n  {students}],\n {counts}}}\n'
+
+
+def _student(one: Graded) -> dict[str, Any]:
+    told = {"student": one.student, "source": one.source}
+    if one.marked is None:
+        return {
+            **told,
+            "verdict": UNREADABLE,
+            "score": None,
+            "out_of": None,
+            "error": one.error,
+            "hint": one.hint or None,
+        }
+    return {**told, **one.marked.to_dict()}
+
+
+def _csv(graded: Sequence[Graded]) -> str:
+    steps = step_names(graded)
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error", *steps])
+    for one in graded:
+        marked = one.marked
+        found = {s.name: s.finding.verdict for s in marked.steps} if marked is not None else {}
+        row = [one.student, one.source, verdict(one)]
+        if marked is None:
+            row += ["", "", "", "", one.fault]
+        else:
+            marks = [shortest(marked.score), shortest(marked.out_of)]
+            row += [*marks, marked.first_wrong or "", " ".join(marked.mistakes), ""]
+        writer.writerow([harmless(cell) for cell in (*row, *(found.get(name, "") for name in steps))])
+    return text.getvalue()
+
+
+def _outcome(step: MarkedStep) -> str:
+    """What is told of a step that is wrong."""
+    return "; ".join(part for part in (step.finding.verdict, blame(step), step.finding.hint) if part)
+
+
+def _junit(graded: Sequence[Graded]) -> str:
+    """A suite for each sheet, a case for each of its steps; a sheet that could not be read is an error."""
+    suites = []
+    for one in graded:
+        name = _attribute(one.student)
+        if one.marked is None:
+            cases = [f'<testcase name="sheet" classname={name}><error message={_attribute(one.fault)}/></testcase>']
+        else:
+            cases = [_case(step, name) for step in one.marked.steps]
+        body = "".join(f"\n    {case}" for case in cases)
+        suites.append(f"  <testsuite name={name} {_counts([one])}>{body}\n  </testsuite>\n")
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="attncalc" {_counts(graded)}>\n'
+    return f"{head}{''.join(suites)}</testsuites>\n"
+
+
+def _counts(graded: Sequence[Graded]) -> str:
+    """How many cases there are, and how they went."""
+    cases = [step.verdict in SOUND for one in graded if one.marked is not None for step in one.marked.steps]
+    errors = sum(one.marked is None for one in graded)
+    return f'tests="{len(cases) + errors}" failures="{cases.count(False)}" errors="{errors}"'
+
+
+def _case(step: MarkedStep, student: str) -> str:
+    start = f"<testcase name={_attribute(step.name)} classname={student}"
+    if step.verdict in SOUND:
+        return f"{start}/>"
+    kind = _attribute(step.mistake or step.verdict)
+    text = escape(visible(_outcome(step)))
+    return f"{start}><failure type={kind} message={_attribute(_outcome(step))}>{text}</failure></testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(visible(text))
+
+
+def _tap(graded: Sequence[Graded]) -> str:
+    """A point for each step, in version 13 of the protocol; what is behind one that failed, in a block of YAML."""
+    points: list[str] = []
+    number = 0
+    for one in graded:
+        if one.marked is None:
+            number += 1
+            points += [f"not ok {number} - {_tap_text(one.student)}: sheet", *_yaml({"message": one.fault})]
+        for step in one.marked.steps if one.marked is not None else ():
+            number += 1
+            good = step.verdict in SOUND
+            points.append(f"{'ok' if good else 'not ok'} {number} - {_tap_text(f'{one.student}: {step.name}')}")
+            if not good:
+                facts = {"message": blame(step), "verdict": step.verdict, "mistake": step.mistake, "hint": step.hint}
+                points += _yaml({name: fact for name, fact in facts.items() if fact})
+    return "\n".join(["TAP version 13", f"1..{number}", *points]) + "\n"
+
+
+def _tap_text(text: str) -> str:
+    """Text in which TAP finds no directive."""
+    return visible(text).replace("#", r"\#")
+
+
+def _yaml(facts: Mapping[str, str]) -> list[str]:
+    """A block of YAML, whose texts in double quotes are those of JSON."""
+    lines = (f"  {name}: {json.dumps(visible(fact), ensure_ascii=False)}" for name, fact in facts.items())
+    return ["  ---", *lines, "  ..."]
+
+
+def gradescope(one: Graded) -> str:
+    """The results.json of one sheet, as Gradescope reads it; whatever stands in it is text."""
+    whole: dict[str, Any] = {"output_format": "text", "test_output_format": "text", "test_name_format": "text"}
+    if one.marked is None:
+        whole |= {"score": 0, "output": f"The sheet could not be read: {one.fault}", "tests": []}
+    else:
+        tests = [
+            {
+                "name": step.name,
+                "score": step.score,
+                "max_score": step.out_of,
+                "status": "passed" if step.verdict in SOUND else "failed",
+                "output": _outcome(step),
+            }
+            for step in one.marked.steps
+        ]
+        whole |= {"score": one.marked.score, "output": summary(one.marked), "tests": tests}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def file_name(one: Graded, taken: set[str]) -> str:
+    """A name for a sheet's own report: the student's, in letters that any file system takes."""
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", one.student).strip("-") or "sheet"
+    name, number = stem, 2
+    while name.casefold() in taken:
+        name, number = f"{stem}-{number}", number + 1
+    taken.add(name.casefold())
+    return f"{name}.json"

@@ -1,0 +1,151 @@
+"""What a marked sheet looks like: its page, and what JSON and CSV hold of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from math import prod
+
+from attncalc.common.text import amount, visible
+from attncalc.record.digits import shortest
+from attncalc.record.numbers import format_number
+from attncalc.record.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
+from attncalc.render import write
+from attncalc.render.page import Heading, Page, Paragraph, Verdict
+from attncalc.render.view import View
+
+FORMATS = ("table", "plain", "json", "csv", "markdown", "latex", "html")
+MOST_LISTED = 64
+"""So many wrong entries are listed by their places; of more it is told how many there are, and from where to where."""
+COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
+
+
+def shown(marked: Marked, format: str, view: View) -> str:
+    """A marked sheet in a format of FORMATS."""
+    data = {"json": _json, "csv": _csv}
+    return data[format](marked) if format in data else str(write(page(marked), format, view))
+
+
+def plain(marked: Marked) -> str:
+    """A marked sheet as lines that can be read out."""
+    return shown(marked, "plain", View()).removesuffix("\n")
+
+
+def page(marked: Marked) -> Page:
+    """Its steps with their verdicts, and what they come to."""
+    title = f"{marked.calculation}, checked" + (f", {marked.student}" if marked.student else "")
+    end = Paragraph(summary(marked), "sound" if marked else "wrong")
+    return Page(title, (Heading(title), *verdicts(marked), end))
+
+
+def verdicts(marked: Marked) -> list[Verdict]:
+    """What is found of each step."""
+    return [
+        Verdict(
+            step.name,
+            step.verdict,
+            marks(step),
+            step.verdict in SOUND,
+            blame(step),
+            step.finding.hint,
+            _error(step, marked),
+            json.dumps(step.finding.separate) if step.finding.separate else "",
+            places(step.finding.wrong, step.shape),
+            tuple(_map(step.shape, step.finding.wrong)),
+        )
+        for step in marked.steps
+    ]
+
+
+def summary(marked: Marked) -> str:
+    """The verdict in a line: `wrong: 4 of 8 marks; first wrong at weights`."""
+    where = f"; first wrong at {marked.first_wrong}" if marked.first_wrong else ""
+    return f"{marked.verdict}: {shortest(marked.score)} of {amount(shortest(marked.out_of), 'mark')}{where}"
+
+
+def blame(step: MarkedStep) -> str:
+    """What is behind a step that is wrong: `att-no-scale (or att-scale-dv): nothing divided`, "" where nothing is."""
+    found = step.finding
+    if not found.mistakes:
+        return ""
+    also = f" (or {', '.join(found.also)})" if found.also else ""
+    convention = "right under another convention: " if found.kind == "convention" else ""
+    return f"{step.mistake}{also}: {convention}{found.says}"
+
+
+def marks(step: MarkedStep) -> str:
+    """`1 of 2`."""
+    return f"{shortest(step.score)} of {shortest(step.out_of)}"
+
+
+def places(wrong: Wrong, shape: Sequence[int]) -> str:
+    """`[0,1] [1,1]`; where they are too many for that, `4096 of 262144, all of [1024…1087,0…63]`; "" of a number."""
+    if not shape:
+        return ""
+    if wrong.all_named and wrong.number <= MOST_LISTED:
+        return " ".join(f"[{','.join(map(str, cell))}]" for cell in wrong.cells)
+    how = "all of" if wrong.number == prod(map(len, wrong.within)) else "within"
+    spans = (str(along[0]) if len(along) == 1 else f"{along[0]}…{along[-1]}" for along in wrong.within)
+    return f"{wrong.number} of {prod(shape)}, {how} [{','.join(spans)}]"
+
+
+def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
+    """Which entries are wrong, row by row, of a matrix that is small enough for a map."""
+    *lead, rows, columns = (1, 1, *shape)[-max(2, len(shape)) :]
+    if not wrong.cells or not shape or lead or max(rows, columns) > MOST_MAPPED:
+        return
+    cells = {(0, *cell)[-2:] for cell in wrong.cells}
+    for i in range(rows):
+        yield tuple((i, j) in cells for j in range(columns))
+
+
+def _error(step: MarkedStep, marked: Marked) -> str:
+    if not marked.reveal or step.finding.verdict == SOUND[0]:
+        return ""
+    answer = "" if step.expected is None else f"expected {json.dumps(_short(step.expected))}"
+    off = "" if step.max_error is None else f"largest error {format_number(step.max_error)}"
+    return "; ".join(filter(None, (answer, off)))
+
+
+def _short(value: object) -> object:
+    """The numbers of a nested list to four decimals."""
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+# Data
+
+
+def _json(marked: Marked) -> str:
+    """One object, a step a line."""
+    whole = marked.to_dict()
+    steps = ",\n  ".join(map(json.dumps, whole.pop("steps")))
+    head = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in whole.items())
+    return f'{{{head},\n "steps": [{steps}]}}\n'
+
+
+def _row(step: MarkedStep) -> tuple[str, ...]:
+    """A step as a row of a table with these COLUMNS."""
+    found = step.finding
+    return (
+        step.name,
+        found.verdict,
+        found.kind or "",
+        step.mistake or "",
+        " ".join(found.also),
+        found.hint,
+        places(found.wrong, step.shape),
+        shortest(step.score),
+        shortest(step.out_of),
+    )
+
+
+def _csv(marked: Marked) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([visible(cell) for cell in _row(step)] for step in marked.steps)
+    return text.getvalue()

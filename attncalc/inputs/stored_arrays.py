@@ -1,0 +1,253 @@
+"""Arrays stored as bytes: npy, npz and safetensors, read by our own code for safety.
+
+NumPy's reader allocates what a header claims and takes dtypes that are no numbers; here a header is matched against
+what NumPy writes, and its claim compared with the bytes that are there. Objects, which are pickles, are never opened.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import InputError
+from attncalc.common.text import amount, quoted, shape_text, visible
+from attncalc.inputs.given import MAX_CELLS, brackets, from_array
+from attncalc.inputs.json_files import parse_json, plain
+from attncalc.inputs.reading import TORCH_HINT, Contents, Reading, choose
+from attncalc.record.trace import Given
+
+if TYPE_CHECKING:
+    import zipfile
+    from mmap import mmap
+
+    from attncalc.declare.operands import Operand
+
+MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
+_MAX_HEADER = 2**16
+_MAX_TENSORS_HEADER = 10**8  # as in the format's own reader
+_DTYPES = re.compile(r"[<>|=](?:[fiu][1248]|c8|c16|b1)")
+_TENSORS = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
+    "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
+}  # fmt: skip
+
+Loaders = dict[str, Callable[[], Array]]
+"""The arrays of a file by name, each read when it is asked for."""
+
+
+class ArrayFile(Contents):
+    """An npy file, whose array has no name, or the named arrays of an npz or safetensors file."""
+
+    def __init__(self, source: str, loaders: Loaders) -> None:
+        super().__init__(source)
+        self.loaders = loaders
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its arrays."""
+        return tuple(name for name in self.loaders if name)
+
+    def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
+        """The array of that name, or the one that is meant for the operand."""
+        if operand.kind == "expression":
+            raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
+        value, source = self.stored(name, operand)
+        return from_array(value, operand.kind, brackets(source))._replace(source=source)
+
+    def stored(self, name: str | None, operand: Operand) -> tuple[Array, str]:
+        """The array as it was stored, and what it is called in errors."""
+        chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
+        return self.loaders[chosen](), f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
+
+
+def of_npy(data: bytes | mmap, source: str) -> ArrayFile:
+    """What an npy file holds, which is read when it is asked for."""
+    return ArrayFile(source, {"": partial(read_npy, data, source)})
+
+
+def read_npy(data: bytes | mmap, source: str) -> Array:
+    """The array of an npy file."""
+    if data[:6] != b"\x93NUMPY" or len(data) < 10:
+        raise InputError(f"{source} is not an npy file", hint="numpy.save writes one")
+    version = data[6]
+    if version not in (1, 2, 3):
+        raise InputError(f"{source}: npy version {version} is not known")
+    start = 10 if version == 1 else 12
+    length = int.from_bytes(data[8:start], "little")
+    header = data[start : start + length]
+    if length > _MAX_HEADER or len(header) < length:
+        raise InputError(f"{source}: the header claims {length} bytes, but there are {len(data) - start}")
+    dtype, fortran, shape = _header(header.decode("latin-1"), source)
+    body = memoryview(data)[start + length :]
+    _check_size(len(body), shape, dtype.itemsize, source)
+    array = np.frombuffer(body, dtype=dtype).reshape(shape, order="F" if fortran else "C")
+    return _checked_truth(array, source)
+
+
+def of_npz(data: bytes, source: str, most: int) -> ArrayFile:
+    """The arrays of an npz file, by name, if all of them together have no more bytes than `most`."""
+    import zipfile  # a door: it takes 9 ms to load, and marking a sheet needs to know what an array file is
+
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        members = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError, UnicodeError):
+        raise InputError(f"{source} is not an npz file", hint="numpy.savez writes one") from None
+    _refuse_other_archives([member.filename for member in members], source)
+    total = sum(member.file_size for member in members)
+    if total > most:
+        raise InputError(f"{source} unpacks to {total:,} bytes; at most {most:,} are read")
+    loaders: Loaders = {}
+    for member in members:
+        name = member.filename.removesuffix(".npy")
+        if name in loaders:
+            raise InputError(f"{source} holds two arrays called {quoted(name)}")
+        if name == member.filename:
+            raise InputError(f"{source} holds {quoted(name)}, which is not an array")
+        loaders[name] = _member(archive, member, f"{source}#{quoted(name)[1:-1]}")
+    return ArrayFile(source, loaders)
+
+
+def of_safetensors(open_file: Callable[[], BinaryIO], source: str) -> ArrayFile:
+    """The arrays of a safetensors file, by name: eight bytes of length, a JSON header, and the numbers end to end."""
+    with open_file() as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        length = int.from_bytes(file.read(8), "little")
+        if size < 8 or length > min(size - 8, _MAX_TENSORS_HEADER):
+            raise InputError(
+                f"{source} is not a safetensors file: its header does not fit in its {amount(size, 'byte')}"
+            )
+        try:
+            text = file.read(length).decode()
+        except UnicodeDecodeError:
+            raise InputError(f"{source} is not a safetensors file: its header is not text") from None
+    header = plain(parse_json(text, f"{source}: header"), source)
+    if not isinstance(header, dict):
+        raise InputError(f"{source} is not a safetensors file: its header is not an object")
+    header.pop("__metadata__", None)
+    loaders = {
+        name: _tensor(open_file, entry, 8 + length, size, f"{source}#{quoted(name)[1:-1]}")
+        for name, entry in header.items()
+    }
+    return ArrayFile(source, loaders)
+
+
+def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
+    """The dtype, order and shape that an npy header names; it is matched, never evaluated."""
+    match = {
+        key: re.search(rf"'{key}':\s*({pattern})\s*,?\s*", text)
+        for key, pattern in (
+            ("descr", r"'[^']*'|\[.*\]"),
+            ("fortran_order", "True|False"),
+            ("shape", r"\((?:\d{1,18}L?,\s*)*(?:\d{1,18}L?\s*)?\)"),
+        )
+    }
+    rest = text
+    for found in match.values():
+        if found is None:
+            raise InputError(f"{source}: the npy header is not one that NumPy writes")
+        rest = rest.replace(found.group(), "", 1)
+    descr, fortran, shape = (found.group(1) for found in match.values() if found)
+    if rest.strip() not in ("{}", "{ }"):
+        raise InputError(f"{source}: the npy header is not one that NumPy writes")
+    sizes = tuple(int(size) for size in re.findall(r"\d+", shape))
+    return _dtype(descr.strip("'"), source), fortran == "True", sizes
+
+
+def _dtype(name: str, source: str) -> np.dtype[Any]:
+    if name.endswith("O"):
+        raise InputError(
+            f"{source} holds Python objects, which are never opened, since that can run code",
+            hint="save numbers: numpy.save(path, array.astype(float))",
+        )
+    if name.startswith("[") or not _DTYPES.fullmatch(name) or name[1:] == "f1":
+        what = {"U": "text", "S": "text", "M": "dates", "m": "times"}.get(name[1:2])
+        raise InputError(
+            f"{source} holds {what or 'records' if what or name[:1] == '[' else quoted(name)}, not real numbers"
+        )
+    return np.dtype(name)
+
+
+def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str) -> None:
+    """Raise unless the bytes that are there are those that the header claims, before anything is allocated."""
+    if len(shape) > 32:
+        raise InputError(f"{source} has {len(shape)} axes; the limit is 32")
+    cells = math.prod(shape)
+    if cells > MAX_CELLS:
+        raise InputError(f"{source} claims {cells:,} entries; at most {MAX_CELLS:,} are read")
+    if not cells and math.prod(filter(None, shape)) > MAX_CELLS:  # NumPy makes no array of it, although it has no entry
+        raise InputError(f"{source} is empty: its shape is {shape_text(shape)}")
+    if cells * itemsize != present:
+        raise InputError(f"{source} claims {amount(cells * itemsize, 'byte')} of numbers, but there are {present:,}")
+
+
+def _checked_truth(array: Array, source: str) -> Array:
+    """The array itself; raises for a boolean stored as something other than 0 and 1."""
+    if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+        raise InputError(f"{source} holds booleans that are neither 0 nor 1")
+    return array
+
+
+def _refuse_other_archives(names: list[str], source: str) -> None:
+    if any(name.endswith("data.pkl") for name in names):
+        raise InputError(f"{source} is a PyTorch file, which is never opened, since that can run code", hint=TORCH_HINT)
+    if "[Content_Types].xml" in names:
+        raise InputError(f"{source} is an Office document", hint="save the sheet as CSV")
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Callable[[], Array]:
+    from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile
+
+    def load() -> Array:
+        if member.flag_bits & 1 or member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise InputError(f"{source} is encrypted, or compressed in a way that numpy.savez does not use")
+        try:
+            data = archive.read(member)  # no more than file_size bytes, whose sum was checked
+        except (BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError):
+            raise InputError(f"{source} is damaged: its bytes do not unpack to what was packed") from None
+        return read_npy(data, source)
+
+    return load
+
+
+def _tensor(open_file: Callable[[], BinaryIO], entry: Any, start: int, size: int, source: str) -> Callable[[], Array]:
+    def load() -> Array:
+        dtype, shape, (begin, end) = _tensor_header(entry, source)
+        if not 0 <= begin <= end <= size - start:
+            raise InputError(f"{source} lies outside the file: bytes {begin} to {end} of {size - start}")
+        _check_size(end - begin, shape, np.dtype(_TENSORS[dtype]).itemsize, source)
+        with open_file() as file:
+            file.seek(start + begin)
+            array = np.frombuffer(file.read(end - begin), dtype=_TENSORS[dtype]).reshape(shape)
+        if dtype == "BF16":  # the upper half of a float32
+            return (array.astype(np.uint32) << 16).view(np.float32)
+        return _checked_truth(array, source)
+
+    return load
+
+
+def _tensor_header(entry: Any, source: str) -> tuple[str, tuple[int, ...], tuple[int, int]]:
+    """A tensor's dtype, shape and the bytes that hold it."""
+    if not isinstance(entry, dict):
+        raise InputError(f"{source}: the header does not describe an array")
+    dtype: Any = entry.get("dtype")
+    shape: Any = entry.get("shape")
+    offsets: Any = entry.get("data_offsets")
+    for numbers in (shape, offsets):
+        if not isinstance(numbers, list) or not all(type(number) is int and number >= 0 for number in numbers):
+            raise InputError(f"{source}: the header does not give a shape and two offsets")
+    if len(offsets) != 2:
+        raise InputError(f"{source}: the header gives {amount(len(offsets), 'offset')}, not two")
+    if not isinstance(dtype, str) or dtype not in _TENSORS:
+        raise InputError(f"{source} is stored as {quoted(str(dtype))}", hint=f"read are {', '.join(_TENSORS)}")
+    return dtype, tuple(shape), (offsets[0], offsets[1])

@@ -1,0 +1,74 @@
+"""The primitives: one row each, in a table per family, and the functions by which authors write them.
+
+A family is imported when one of its rows is first asked for, which is when a formula has a node of it, or one of its
+functions. The two tables here say which one that is; docs/generate.py reads them off the families' files.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attncalc.language.ops.basics import *
+    from attncalc.language.ops.choices import *
+    from attncalc.language.ops.curves import *
+    from attncalc.language.ops.functions import *
+    from attncalc.language.ops.lookups import *
+    from attncalc.language.ops.moves import *
+    from attncalc.language.ops.parts import *
+    from attncalc.language.ops.shares import *
+    from attncalc.language.ops.sliding import *
+    from attncalc.language.ops.spectral import *
+
+ROWS = {
+    "basics": "add constant constants div exp identity index input log mul neg pow random_normal size sqrt step sub",
+    "choices": "abs and equal first_maximum held held_or_0 less less_equal maximum minimum not peak ranking sign where",
+    "curves": "arccos cos cubable elu erf one_plus_erf sigmoid sin softplus tan tanh",
+    "linear": "matmul outer solve transpose",
+    "lookups": "bucket collect factorial log_factorial lookup one_hot select stack take whole",
+    "moves": "gather merge rename repeat reread split spread",
+    "parts": "concat every_other interleave listed rotate slice",
+    "shares": "antilog log10 log2 log_share log_softmax log_sum_exp per ratio safely softmax softmax_slopes weigh",
+    "sliding": "fold windows",
+    "spectral": "characteristic_polynomial eigenvalues eigenvectors left_singular_vectors right_singular_vectors "
+    "singular_values",
+    "sums": "angle cosine_ratio mean root_of_mean root_of_sum sum",
+}
+"""Family → its rows."""
+
+FUNCTIONS = {
+    "basics": "random_normal",
+    "choices": "compare_equal first_maximum held held_or_0 logical_not maximum minimum peak ranking",
+    "curves": "cos cubable elu erf one_plus_erf sigmoid sin softplus tan",
+    "functions": "absolute affine angle_between arccos beside concat cosine_ratio exp index keep_where log log_share "
+    "log_sum_exp logarithm mean outer over_all per pi power ratio rename repeat root_of_mean root_of_sum "
+    "sign softmax softmax_slopes solve spread sqrt tanh total weigh",
+    "lookups": "bucket factorial log_factorial lookup one_hot select stack take whole",
+    "moves": "merge reread split",
+    "parts": "every_other interleave listed part_of put_together rotate take_apart",
+    "shares": "antilog log_softmax safely",
+    "sliding": "Slide windows",
+    "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
+    "sums": "degrees",
+}
+"""Module → what authors write with: in `functions` what most calculations do."""
+
+
+def load(row: str) -> None:
+    """Import the family of a row, which enters its rows in the table."""
+    _family(ROWS, row)
+
+
+def _family(table: dict[str, str], name: str) -> ModuleType:
+    for family, names in table.items():
+        if name in names.split():
+            return import_module(f"{__name__}.{family}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for granted
+
+    def __getattr__(name: str) -> Any:
+        return getattr(_family(FUNCTIONS, name), name)

@@ -1,0 +1,279 @@
+"""Comparisons and choices by them: masks, the larger and the smaller, the largest along an axis, rankings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import NotExact, ShapeError
+from attncalc.language.axes import Axes, Axis, align, together
+from attncalc.language.graph import Node, Number, as_node
+from attncalc.language.ops import kernels
+from attncalc.language.ops.basics import along, entrywise, function, moved, pick, row
+from attncalc.language.ops.basics import row as elementwise
+from attncalc.language.ops.functions import beside, keep_where, sign
+from attncalc.language.ops.kernels import either, is_exact
+from attncalc.language.ops.sums import axis_of, drop, keep, named, source_axes
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
+
+
+def held(x: Node) -> Node:
+    """x, held constant for the backward pass: a shift that cancels, as a row's maximum before its softmax."""
+    return Node("held", x)
+
+
+def compare_equal(a: Node, b: Node | Number) -> Node:
+    """Whether two entries are equal."""
+    return Node("equal", a, as_node(b))
+
+
+def logical_not(x: Node) -> Node:
+    """Whether x does not hold."""
+    return Node("not", x)
+
+
+def minimum(a: Node, b: Node | Number) -> Node:
+    """The smaller of two entries."""
+    return Node("minimum", a, as_node(b))
+
+
+def maximum(a: Node, b: Node | Number) -> Node:
+    """The larger of two entries."""
+    return Node("maximum", a, as_node(b))
+
+
+def _masks(node: Node) -> bool:
+    """Whether what is not chosen becomes −∞."""
+    otherwise = node.sources[2]
+    return otherwise.op == "constant" and bool(otherwise.args["value"] == -np.inf)
+
+
+def _where_cell(node: Node, at: At, look: Look) -> Any:
+    if look(0, pick(node, 0, at).at):
+        return pick(node, 1, at)
+    return Literal("masked") if _masks(node) else pick(node, 2, at)
+
+
+def _where_text(node: Node, keep: str, x: str, otherwise: str) -> str:
+    return f"{x} where {keep}, else {otherwise}"
+
+
+def _where_latex(node: Node, keep: str, x: str, otherwise: str) -> str:
+    return rf"\begin{{cases}} {x} & {keep} \\ {otherwise} & \text{{else}} \end{{cases}}"
+
+
+def _about_choice(node: Node) -> str:
+    if not _masks(node):
+        return ""
+    return (
+        "−∞ goes in before the softmax, so that its share is e^−∞ = 0 and the other keys share the whole. A 0 there "
+        "would still contribute e⁰ = 1, and a 0 put in after the softmax would leave the row's sum below 1. −10⁹ works "
+        "too, except that a fully masked row would still get weights, and that float16 only reaches 65,504."
+    )
+
+
+def _where(keep: Array, x: Array, otherwise: Array) -> Array:
+    return np.where(keep.astype(bool), x, otherwise)
+
+
+def _choice(kernel: Any, sign: str, latex: str, binds: float, takes: tuple[float, ...]) -> Op:
+    """The row of a comparison, or of what joins two of them: true or false at each place."""
+    text = f"{{0}} {sign} {{1}}" if len(takes) > 1 else f"{sign} {{0}}"
+    told = {"no_gradient": "it is a choice", "flops": 0, "truth": True}
+    return row(kernel, text, latex, entrywise(sign), binds=binds, takes=takes, **told)
+
+
+OPS |= {
+    "abs": row(
+        np.abs,
+        "|{0}|",
+        "|{0}|",
+        entrywise("abs"),
+        vjp=lambda g, y, node, a: [g * sign(a)],
+        because="the slope of |x| is the sign of x (0 at 0, by convention)",
+    ),
+    "sign": function(
+        either(np.sign, "sign"),
+        "sign",
+        r"\operatorname{{sign}}",
+        lambda g, y, node, a: [None],
+        "a sign is flat wherever it does not jump: its slope is 0",
+    ),
+    "maximum": row(
+        np.maximum,
+        "max({0}, {1})",
+        r"\max({0}, {1})",
+        entrywise("max"),
+        vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
+        because="only the larger one gets the gradient (the first, if they are equal)",
+    ),
+    "minimum": row(
+        np.minimum,
+        "min({0}, {1})",
+        r"\min({0}, {1})",
+        entrywise("min"),
+        vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
+        because="only the smaller one gets the gradient (the first, if they are equal)",
+    ),
+    "where": row(
+        _where,
+        _where_text,
+        _where_latex,
+        _where_cell,
+        binds=4,
+        takes=(4, 3, 3),
+        vjp=lambda g, y, node, keep, a, b: [None, keep_where(keep, g, 0), keep_where(keep, 0, g)],
+        because="what was masked does not affect the result, so its gradient is 0",
+        about=_about_choice,
+        flops=0,
+    ),
+    "held": row(
+        lambda x: x,
+        "{0}",
+        "{0}",
+        moved,
+        vjp=lambda g, y, node, a: [None],
+        because="it is held constant: the result does not depend on it",
+        flops=0,
+        view=True,
+    ),
+    "less_equal": _choice(np.less_equal, "≤", r"{0} \le {1}", 4, (3, 3)),
+    "less": _choice(np.less, "<", "{0} < {1}", 4, (3, 3)),
+    "equal": _choice(np.equal, "=", "{0} = {1}", 4, (3, 3)),
+    "and": _choice(np.logical_and, "and", r"{0} \land {1}", 5, (5, 5)),
+    "not": _choice(np.logical_not, "not", r"\lnot {0}", 4, (0,)),
+}
+
+
+def peak(x: Node, over: str | None = None) -> Node:
+    """The largest entry along an axis (the last one)."""
+    return Node("peak", x, over=over or x.names[-1])
+
+
+def first_maximum(x: Node, over: str) -> Node:
+    """1 where the first of the largest entries along the axis stands, else 0."""
+    return Node("first_maximum", x, over=over)
+
+
+def ranking(scores: Node, top: int, *left_out: Node) -> Node:
+    """The positions (from 0) of the largest entries along the last axis, best first, but for those left out."""
+    return Node("ranking", scores, *left_out, top=top, of=scores.names[-1])
+
+
+def held_or_0(x: Node) -> Node:
+    """x, held constant for the backward pass; 0 where it is −∞, the maximum of a row that is masked throughout."""
+    return Node("held_or_0", x)
+
+
+def _held_or_0(x: Array) -> Array:
+    return np.asarray(np.where(x == -np.inf, kernels.zeros(x.shape, x), x))
+
+
+def _held_or_0_cell(node: Node, at: At, look: Look) -> Cell:
+    return Literal(0) if look(0, at) == -np.inf else moved(node, at, look)
+
+
+def _peak(node: Node, x: Array) -> Array:
+    axis = axis_of(node)
+    if not is_exact(x):
+        return np.asarray(np.max(x, axis=axis))
+    return np.asarray(kernels.exact().peak(x, axis, letters=kernels.has_letters(x)))
+
+
+def _first_maximum(node: Node, x: Array) -> Array:
+    axis = axis_of(node)
+    result = np.zeros_like(x)
+    np.put_along_axis(result, np.argmax(x, axis=axis, keepdims=True), 1, axis=axis)
+    return result
+
+
+def _first_maximum_cell(node: Node, at: At, look: Look) -> Cell:
+    row = [look(0, place.at) for place in along(node, node.args["over"], at)]
+    return Literal(int(row.index(max(row)) == at[node.args["over"]]))
+
+
+def _ranked(args: dict[str, Any], scores: Axes, *left_out: Axes) -> Axes:
+    if together(scores, *left_out) != scores:
+        raise ShapeError("what is left out has axes that the scores lack")
+    if not 1 <= args["top"] <= scores[-1].size:
+        raise ShapeError(f"the best {args['top']} of {scores[-1].size} were asked for")
+    return (*scores[:-1], Axis("rank", args["top"]))
+
+
+def _ranking(node: Node, scores: Array, *left_out: Array) -> Array:
+    if kernels.has_letters(scores):
+        raise NotExact("which is the larger of two letters is not known", hint="give them numbers")
+    ordered = scores.astype(np.float64)
+    for mask, source in zip(left_out, node.sources[1:], strict=True):
+        out = align(mask, source.axes, node.sources[0].axes)
+        ordered = np.where(out.astype(bool), -np.inf, ordered)
+    return np.argsort(-ordered, axis=-1, kind="stable")[..., : node.args["top"]]
+
+
+def _ranking_text(node: Node, scores: str, *left_out: str) -> str:
+    return f"largest {node.args['top']} of {scores}" + (f" except where {' or '.join(left_out)}" if left_out else "")
+
+
+def _ranking_latex(node: Node, scores: str, *left_out: str) -> str:
+    exceptions = r"\text{ except where }" + r" \text{ or } ".join(left_out) if left_out else ""
+    return rf"\operatorname{{top}}_{{{node.args['top']}}}({scores}){exceptions}"
+
+
+def _ranking_cell(node: Node, at: At, look: Look) -> Cell:
+    """Which is the largest of those that are neither left out nor ranked before it."""
+    over = node.args["of"]
+    row: list[Cell] = [*along(node, over, at)]
+    values = [float(look(0, place.at)) for place in along(node, over, at)]
+    for i in range(1, len(node.sources)):
+        for j, place in enumerate(along(node, over, at, i)):
+            if look(i, place.at):
+                row[j], values[j] = Literal("left out"), -np.inf
+    for j in sorted(range(len(row)), key=lambda j: -values[j])[: at["rank"]]:
+        row[j] = Literal("taken")
+    return Form("argmax", tuple(row))
+
+
+OPS |= {
+    "peak": Op(
+        _peak,
+        drop,
+        cell=lambda node, at, look: Form("max", along(node, node.args["over"], at)),
+        vjp=lambda g, y, node, x: [beside(g, x) * first_maximum(x, node.args["over"])],
+        because="only the largest entry gets the gradient (the first, if several are equal)",
+        about="max with one argument is the largest entry along an axis, which is gone afterwards.",
+        places=source_axes,
+        **named("max", r"\max"),
+    ),
+    "first_maximum": Op(
+        _first_maximum,
+        keep,
+        cell=_first_maximum_cell,
+        vjp=lambda g, y, node, x: [None],
+        because="it stays as it is until two entries change places: its slope is 0",
+        **named("largest", r"\operatorname{largest}"),
+    ),
+    "held_or_0": elementwise(
+        _held_or_0,
+        "{0}",
+        "{0}",
+        _held_or_0_cell,
+        vjp=lambda g, y, node, x: [None],
+        because="it is held constant: the result does not depend on it",
+        flops=0,
+    ),
+    "ranking": Op(
+        _ranking,
+        _ranked,
+        _ranking_text,
+        _ranking_latex,
+        _ranking_cell,
+        binds=4,
+        takes=(3, 9, 9, 9),
+        no_gradient="a ranking jumps where two entries change places",
+        mixes=lambda node: (node.sources[0].names[-1],),
+        places=source_axes,
+        points="of",
+    ),
+}

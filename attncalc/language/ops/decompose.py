@@ -1,0 +1,105 @@
+"""Matrices of floats taken apart by LAPACK, their parts put in an order and given signs that rounding does not decide.
+
+Vectors have unit length and their largest entry by absolute value is positive (of several, the first); values are
+sorted by their size, largest first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import DomainError
+
+TIE = 1e-10
+"""Sizes that differ by less, relative to the largest, are equal: rounding does not decide an order or a sign."""
+
+
+def sized(values: Array) -> list[int]:
+    """The order from the largest to the smallest; among equal sizes by real part, then by imaginary part."""
+    sizes = np.abs(values)
+    slack = TIE * np.max(sizes, initial=0.0)
+    by_size = np.argsort(-sizes, kind="stable").tolist()
+    order: list[int] = []
+    while by_size:
+        equal = [i for i in by_size if not sizes[by_size[0]] - sizes[i] > slack]
+        order += sorted(equal, key=lambda i: (-values[i].real, -values[i].imag))
+        by_size = by_size[len(equal) :]
+    return order
+
+
+def turned(vectors: Array) -> Array:
+    """What to multiply each column by, so that its largest entry becomes positive."""
+    sizes = np.abs(vectors)
+    largest = np.argmax(sizes >= (1 - TIE) * sizes.max(axis=0), axis=0)
+    entries = np.take_along_axis(vectors, largest[None], axis=0)[0]
+    return np.asarray(np.conj(entries) / np.abs(entries))
+
+
+def eigen(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvalues, and eigenvectors as columns, of one matrix."""
+    try:
+        values, vectors = np.linalg.eigh(matrix) if np.array_equal(matrix, matrix.T) else np.linalg.eig(matrix)
+    except np.linalg.LinAlgError as error:
+        raise DomainError(f"the eigenvalues were not found: {error}") from None
+    if not values.imag.any():  # from NumPy 2.5 on they are of a complex type even so
+        values, vectors = values.real, vectors.real
+    order = sized(values)
+    values, vectors = values[order], vectors[:, order]
+    if not _is_triangular(matrix):  # there, the diagonal holds the eigenvalues to the last digit, however small
+        values = _without_dust(values, len(matrix) * np.max(np.abs(values), initial=0.0))
+    if values.dtype.kind == "f" and vectors.dtype.kind == "c":
+        vectors = _real_parts(vectors)
+    return values, _cleaned(matrix, values, vectors * turned(vectors))
+
+
+def _real_parts(vectors: Array) -> Array:
+    """Real vectors for real eigenvalues that rounding had made a complex pair: its real and its imaginary part."""
+    real, imaginary = vectors.real.copy(), vectors.imag
+    second = np.flatnonzero(imaginary.any(axis=0))[1::2]
+    real[:, second] = imaginary[:, second]
+    return np.asarray(real / np.linalg.norm(real, axis=0))
+
+
+def _cleaned(matrix: Array, values: Array, vectors: Array) -> Array:
+    """The eigenvectors with 0 for entries that are dust, where that fits the matrix no worse."""
+
+    def residual(columns: Array) -> Array:
+        return np.asarray(np.linalg.norm(matrix @ columns - columns * values, axis=0))
+
+    clean = _without_dust(vectors, len(matrix))
+    slack = len(matrix) * np.finfo(matrix.dtype).eps * np.abs(values)
+    return np.where(residual(clean) <= 2 * residual(vectors) + slack, clean, vectors)
+
+
+def svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Left singular vectors as columns, singular values, right singular vectors as rows, of one matrix."""
+    try:
+        u, s, vt = np.linalg.svd(matrix, full_matrices=False)
+    except np.linalg.LinAlgError as error:
+        raise DomainError(f"the singular values were not found: {error}") from None
+    signs = turned(u)
+    u, vt = u * signs, vt * signs[:, None]
+    zero = s <= max(matrix.shape) * np.finfo(s.dtype).eps * s.max()
+    if not _is_diagonal(matrix):
+        s = np.where(zero, 0, s)
+        u, vt = _without_dust(u, len(matrix)), _without_dust(vt, len(matrix))
+    free = turned(vt.T)[:, None]  # a singular value of 0 ties its two vectors to nothing: each has a sign of its own
+    return u, s, np.where(zero[:, None], vt * free, vt)
+
+
+def _without_dust(values: Array, size: float) -> Array:
+    """The values with 0 for real and imaginary parts that rounding alone can have made, beside numbers of this size."""
+    dust = size * np.finfo(values.dtype).eps
+    if values.dtype.kind == "f":
+        return np.where(np.abs(values) <= dust, 0, values)
+    real, imaginary = (np.where(np.abs(part) <= dust, 0, part) for part in (values.real, values.imag))
+    return np.asarray(real + 1j * imaginary) if imaginary.any() else real
+
+
+def _is_triangular(matrix: Array) -> bool:
+    return not np.tril(matrix, -1).any() or not np.triu(matrix, 1).any()
+
+
+def _is_diagonal(matrix: Array) -> bool:
+    return not np.tril(matrix, -1).any() and not np.triu(matrix, 1).any()

@@ -1,0 +1,329 @@
+"""What kernels do with exact numbers, by SymPy, up to a size beyond which nobody would read the result.
+
+Matrices are taken apart where their eigenvalues and singular values have a closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+import sympy
+from sympy.polys.matrices import DomainMatrix
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact
+from attncalc.common.text import visible
+from attncalc.language.ops.decompose import sized, turned
+
+LARGEST_EXPONENT = math.log(10) * EXACT_DIGITS
+MOST_EXACT = 20_000
+
+
+def number(value: Any) -> Any:
+    """A number of a formula as an exact one; a float by its shortest digits: 0.1 is one tenth."""
+    if isinstance(value, sympy.Basic):
+        return value
+    if value in (math.inf, -math.inf):
+        return sympy.oo if value > 0 else -sympy.oo
+    named = {np.pi: sympy.pi, np.e: sympy.E}.get(value)
+    return named or sympy.Rational(*Fraction(str(value)).as_integer_ratio())
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The function of an exact number that is called so: one of those here, which know limits, or else SymPy's."""
+    found: Callable[..., Any] = globals().get(name) or getattr(sympy, name)
+    return found
+
+
+def exactly(values: Array) -> Array:
+    """Floats and fractions as exact numbers, each float by its shortest digits."""
+    refuse_many(values.size)
+    result = np.empty(values.size, dtype=object)
+    result[:] = [number(value) for value in values.ravel().tolist()]
+    return result.reshape(values.shape)
+
+
+def refuse_many(size: int) -> None:
+    """Raise NotExact where so many numbers are to be made exact that nobody reads them, and SymPy grows slow."""
+    if size > MOST_EXACT:
+        raise NotExact(f"{size:,} entries are not made exact: the limit is {MOST_EXACT:,}", hint=WITHOUT_EXACT)
+
+
+def exp(x: Any) -> Any:
+    """The exponential of an exact number."""
+    x = sympy.Integer(0) + x  # a fraction of Python's becomes one of SymPy's
+    if x.is_Rational and abs(x.p) // x.q < int(LARGEST_EXPONENT):
+        return sympy.exp(x)
+    bends = (sympy.exp, sympy.tanh, sympy.erf)  # of a third one around two others SymPy takes minutes to add a pair
+    if x.is_number and any(part.args[0].has(*bends) for part in x.atoms(*bends)):
+        raise NotExact(
+            "exponentials stand three deep in one another, and their exact form fills pages", hint=WITHOUT_EXACT
+        )
+    if x.is_number and (x.args or x.is_Rational) and abs(x.evalf(5)) > LARGEST_EXPONENT:
+        raise NotExact(f"e to the {x.evalf(5)} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
+    return sympy.exp(x)
+
+
+def power(x: Any, p: Any) -> Any:
+    """An exact number to the p."""
+    x, p = sympy.Integer(0) + x, sympy.Integer(0) + p
+    if p == 2 and x.is_Rational and digits(x) * 2 <= EXACT_DIGITS:
+        return x * x  # SymPy's power asks more than that before it squares a fraction
+    bounded = p.is_number and not p.is_infinite
+    size = abs(p.p) if p.is_Integer and p.p.bit_length() < 64 else abs(p.evalf(5)) if bounded else 0
+    if x.is_number and x not in (-1, 0, 1) and digits(x) * size > EXACT_DIGITS:
+        exponent = p if p.is_Integer else p.evalf(5)
+        raise NotExact(
+            f"a power with the exponent {exponent} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT
+        )
+    return x**p
+
+
+def arccos(c: Any) -> Any:
+    """The angle of an exact cosine.
+
+    Where the cosine's square is a fraction, but no number of quarters from 0 to 4, the angle is no fraction of π
+    (Niven, Irrational Numbers, 1956, corollary 3.12, of twice the angle): SymPy need not look for it among those.
+    """
+    quarters = sympy.Integer(4) * c * c
+    return sympy.acos(c, evaluate=not quarters.is_Rational or quarters in (0, 1, 2, 3, 4))
+
+
+def log(x: Any, *base: int) -> Any:
+    """The logarithm of an exact number: −∞ at 0, where SymPy's infinity has no sign."""
+    return -sympy.oo if x == 0 else sympy.log(x, *base)
+
+
+def factorial(k: Any) -> Any:
+    """k! of a whole number."""
+    if k.is_number and (k > EXACT_DIGITS or math.lgamma(float(k) + 1) > LARGEST_EXPONENT):
+        raise NotExact(f"{k.evalf(5)}! has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
+    return sympy.factorial(k)
+
+
+def root(x: Array, p: Any) -> Any:
+    """The p-th root of every entry."""
+    exponent = 1 / sympy.nsimplify(p, rational=True)
+    return np.frompyfunc(lambda entry: sympy.Pow(entry, exponent), 1, 1)(x)
+
+
+def peak(x: Array, axis: int, *, letters: bool) -> Any:
+    """The largest entry along an axis; of letters none is known to be larger, and it is the maximum of all."""
+    if not letters:
+        return np.apply_along_axis(lambda entries: max(entries, key=lambda entry: sympy.N(entry, 30)), axis, x)
+    told_apart = not all(getattr(entry, "is_Symbol", False) for entry in x.flat)  # SymPy would compare every pair
+    return np.apply_along_axis(lambda entries: sympy.Max(*entries, evaluate=told_apart), axis, x)
+
+
+def solve(matrix: Array, b: Array) -> Array | None:
+    """The solution of a system; None where its columns depend on one another."""
+    system = sympy.Matrix(matrix)
+    # Columns of letters that are no multiples of one another are none for these primes either.
+    primes = {letter: sympy.prime(100 + i) for i, letter in enumerate(sorted(system.free_symbols, key=str))}
+    if system.subs(primes).rank(iszerofunc=vanishes) < system.rows:
+        return None
+    return np.array(system.LUsolve(sympy.Matrix(b)).tolist(), dtype=object)[:, 0]
+
+
+def product(a: Array, b: Array) -> Array:
+    """A matrix product; what an entry is the sum of is added at once, which takes SymPy one look at each."""
+    if all(getattr(x, "is_Rational", True) for value in (a, b) for x in value.flat):
+        return np.asarray(np.matmul(a, b))
+    rows, columns = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
+    shape = np.broadcast_shapes(rows.shape, columns.shape)
+    rows, columns = np.broadcast_to(rows, shape), np.broadcast_to(columns, shape)
+    value = np.empty(shape[:-1], dtype=object)
+    for at in np.ndindex(value.shape):
+        value[at] = sympy.Add(*(_times(x, y) for x, y in zip(rows[at], columns[at], strict=True)))
+    return value
+
+
+def total(x: Array, axis: int) -> Array:
+    """A sum along an axis, added at once as in a product."""
+    return np.asarray(np.apply_along_axis(lambda entries: sympy.Add(*entries), axis, x))
+
+
+def _times(x: Any, y: Any) -> Any:
+    """The product of two entries; what stands beside a 0 SymPy would ask whether it is finite."""
+    for entry, other in ((x, y), (y, x)):
+        if entry == 0 and getattr(other, "args", ()):
+            return entry
+    return x * y
+
+
+def digits(number: Any) -> float:
+    """How many digits a number of SymPy's has, about, above or below the line; 1 where it is no fraction."""
+    if not number.is_Rational:
+        return 1
+    return max(1.0, math.log10(2) * max(int(number.p).bit_length(), int(number.q).bit_length()))
+
+
+LARGEST = 30
+"""Polynomials of a higher degree take SymPy long, and have coefficients of hundreds of digits."""
+LARGEST_OF_LETTERS = 2
+LARGEST_OF_SURDS = 40
+"""Rows times the degree that roots may have together (√2 and √3 have 4): beyond, SymPy takes long."""
+DIGITS = 30  # to which expressions are compared
+IN_FLOATS = "without --exact eigenvalues are found to full precision"
+Parts = TypeVar("Parts")
+
+
+def _remembered(function: Callable[[Array], Parts]) -> Callable[[Array], Parts]:
+    """The function of a matrix, found once where its parts are asked for one after the other."""
+
+    @lru_cache(maxsize=16)
+    def found(shape: tuple[int, ...], *entries: Any) -> Parts:
+        return function(_objects(list(entries)).reshape(shape))
+
+    @wraps(function)
+    def asked(matrix: Array) -> Parts:
+        return found(matrix.shape, *matrix.flat)
+
+    return asked
+
+
+def characteristic_polynomial(matrix: Array) -> Array:
+    """The coefficients of det(λ·I − matrix), from the highest power on."""
+    return _objects(_polynomial(matrix).all_coeffs())
+
+
+def _polynomial(matrix: Array) -> Any:
+    """det(λ·I − matrix), over no more than the numbers that hold its coefficients: those with √2, say."""
+    exact, rows = sympy.Matrix(matrix), len(matrix)
+    if rows <= LARGEST_OF_LETTERS:
+        return exact.charpoly("λ")
+    if exact.free_symbols:
+        raise NotExact("eigenvalues of letters are found up to 2 × 2: beyond, their formulas fill pages")
+    if rows > LARGEST:
+        raise NotExact(
+            f"exact matrices are taken apart up to {LARGEST} × {LARGEST}, and this one has {rows} rows", hint=IN_FLOATS
+        )
+    surds = [part.exp.q for part in exact.atoms(sympy.Pow) if part.exp.is_Rational and not part.exp.is_Integer]
+    if rows * math.prod(surds) > LARGEST_OF_SURDS:
+        raise NotExact(f"{len(surds)} different roots are too many in a matrix of {rows} rows", hint=IN_FLOATS)
+    over = DomainMatrix.from_Matrix(exact, extension=True)
+    if over.domain.is_EX:  # π beside √2: SymPy has no numbers of which it is one, and finds no factors in good time
+        raise NotExact("exact matrices that hold both roots and π or e are taken apart up to 2 × 2", hint=IN_FLOATS)
+    return sympy.Poly(over.charpoly(), sympy.Symbol("λ"), domain=over.domain)
+
+
+@_remembered
+def eigen(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvalues, largest first, and their eigenvectors of unit length as columns."""
+    exact = sympy.Matrix(matrix)
+    # Roots by Cardano's and Ferrari's formulas fill pages too, and the eigenvectors to them are beyond SymPy.
+    polynomial = _polynomial(matrix)
+    roots = _roots(polynomial)
+    if sum(roots.values()) < len(matrix):
+        equation = str(polynomial.as_expr()).replace("**", "^").replace("*", "·")
+        raise NotExact(
+            f"some eigenvalues are no roots of a quadratic, so that there is no short closed form of them: "
+            f"0 = {visible(equation, 200)}",
+            hint=IN_FLOATS,
+        )
+    values, vectors = [], []
+    for value in _largest_first(list(roots)):
+        for vector in _eigenspace(exact, value, roots[value]):
+            values.append(value)
+            vectors.append(_unit(vector))
+    return _objects(values), _objects(sympy.Matrix.hstack(*vectors).tolist())
+
+
+def _roots(polynomial: Any) -> dict[Any, int]:
+    """The roots that are fractions or surds, each with how often it is one: those of factors of degree 1 and 2."""
+    if polynomial.domain.is_Composite or polynomial.domain.is_EX:  # of letters, or of surds: as far as SymPy sees
+        found: dict[Any, int] = sympy.roots(polynomial, cubics=False, quartics=False)
+        return found
+    result: dict[Any, int] = {}
+    for factor, count in polynomial.factor_list()[1]:
+        if factor.degree() <= 2:
+            result |= dict.fromkeys(sympy.roots(factor), count)
+    return result
+
+
+@_remembered
+def svd(matrix: Array) -> tuple[Array, Array, Array]:
+    """Left singular vectors as columns, singular values, right singular vectors as rows."""
+    exact = sympy.Matrix(matrix)
+    if exact.rows > exact.cols:
+        u, s, vt = svd(np.asarray(matrix.T))
+        left, right = _turned(vt.T, u.T)
+        return left, s, right
+    if exact.free_symbols and exact.rows > 1 and exact.cols > LARGEST_OF_LETTERS:
+        raise NotExact(
+            "singular values of letters are found up to 2 × 2, and of a single row or column: beyond, their formulas "
+            "fill pages"
+        )
+    squares, vectors = eigen(_objects((exact * exact.T).tolist()))
+    columns, sizes = sympy.Matrix(vectors), [sympy.sqrt(square) for square in squares]
+    rows: list[Any] = []
+    for column, size in enumerate(sizes):
+        image = exact.T * columns[:, column]
+        rows.append(image / size if size != 0 else _at_right_angles(rows, exact.cols))
+    return vectors, _objects(sizes), _objects(sympy.Matrix.hstack(*rows).T.tolist())
+
+
+def _eigenspace(matrix: Any, value: Any, count: int) -> list[Any]:
+    """So many vectors that the matrix stretches by this value: the last one repeated where there are not as many."""
+    found: list[Any] = (matrix - value * sympy.eye(matrix.rows)).nullspace(iszerofunc=vanishes)
+    if matrix.is_symmetric():
+        found = sympy.GramSchmidt(found)
+    if not found:
+        raise NotExact(f"no closed form of the eigenvectors to {value} was found")
+    return (found + found[-1:] * count)[:count]
+
+
+def _at_right_angles(vectors: list[Any], size: int) -> Any:
+    """A unit vector at right angles to all of these."""
+    rows = sympy.Matrix.hstack(*vectors).T if vectors else sympy.zeros(1, size)
+    return _unit(rows.nullspace(iszerofunc=vanishes)[0])
+
+
+def _unit(vector: Any) -> Any:
+    """The vector with length 1 and, if it is of numbers, its largest entry positive."""
+    if all(entry.is_number for entry in vector):
+        vector = vector.applyfunc(lambda entry: sympy.radsimp(sympy.expand(entry)))  # no root below a fraction's line
+    squares = sum(entry * (entry.conjugate() if entry.is_number else entry) for entry in vector)
+    length = sympy.sqrt(sympy.expand(squares))
+    if not all(entry.is_number for entry in vector):
+        return vector / length
+    largest = max((complex(entry.evalf(DIGITS)) for entry in vector), key=lambda entry: round(abs(entry), 12))
+    place = next(i for i, entry in enumerate(vector) if abs(complex(entry.evalf(DIGITS)) - largest) < 1e-12)
+    pivot = vector[place]
+    phase = pivot.conjugate() / sympy.Abs(pivot) if not pivot.is_real else sympy.sign(pivot)
+    return vector * phase / length
+
+
+def _turned(vectors: Array, rows: Array) -> tuple[Array, Array]:
+    """Columns with their largest entry positive, and the rows that belong to them turned alike."""
+    if not all(entry.is_number for entry in vectors.flat):
+        return vectors, rows
+    signs = turned(vectors.astype(np.float64)).astype(int)
+    return np.asarray(vectors * signs), np.asarray(rows * signs[:, None])
+
+
+def _largest_first(values: list[Any]) -> list[Any]:
+    """The values in the order that floats have; of letters that with the root added, which SymPy gives last, first."""
+    if not all(value.is_number for value in values):
+        return values[::-1]
+    return [values[i] for i in sized(np.array([complex(value.evalf(DIGITS)) for value in values]))]
+
+
+def vanishes(entry: Any) -> bool | None:
+    """Whether an expression is 0: judged by its digits where it is a number."""
+    if entry.is_number:
+        return bool(abs(entry.evalf(DIGITS)) < 10.0 ** -(DIGITS // 2))
+    answer = sympy.simplify(entry).is_zero
+    return None if answer is None else bool(answer)
+
+
+def _objects(entries: list[Any]) -> Array:
+    """A vector, or a matrix from its rows."""
+    result = np.empty((len(entries), *([len(entries[0])] if isinstance(entries[0], list) else [])), dtype=object)
+    result[...] = entries
+    return result

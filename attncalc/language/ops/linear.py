@@ -1,0 +1,260 @@
+"""Linear algebra: products, transposes, outer products, and the vector that a matrix turns into a given one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import DomainError, ShapeError
+from attncalc.language.axes import Axes, Axis, align, names, together, unique, without
+from attncalc.language.graph import Node
+from attncalc.language.ops import kernels
+from attncalc.language.ops.basics import along, entrywise, moved, pick
+from attncalc.language.ops.functions import outer, solve, spread, total
+from attncalc.language.ops.kernels import is_exact
+from attncalc.language.primitive import OPS, At, Form, Literal, Look, Op
+
+
+class _Product(NamedTuple):
+    """How a product reads its factors: which axis is summed, which are rows and columns, which only accompany.
+
+    A right factor is a matrix if its last axis but one is the inner one; it is a vector, for each place of axes that
+    accompany it, if the inner one is its last and the left factor is accompanied by the same axes.
+    """
+
+    inner: str
+    rows: Axes  # () where the left factor is a vector
+    columns: Axes  # () where the right factor is a vector
+    leads: Axes
+
+
+def _product(a: Axes, b: Axes) -> _Product:
+    if not a or not b:
+        raise ShapeError("a product of matrices needs vectors or matrices on both sides")
+    inner = a[-1]
+    vector = len(b) == 1 or (b[-1].name == inner.name and set(names(b[:-1])) <= set(names(a[:-2])))
+    against = b[-1] if vector else b[-2]
+    if inner.name != against.name or inner.size != against.size:
+        raise _clash(a, b, inner, against)
+    columns = () if vector else b[-1:]
+    rows = a[-2:-1] if len(a) > 1 and a[-2].name not in names(b) else ()
+    leads = together(a[: len(a) - 1 - len(rows)], b[: len(b) - 1 - len(columns)])
+    return _Product(inner.name, rows, columns, leads)
+
+
+def _clash(a: Axes, b: Axes, inner: Axis, against: Axis) -> ShapeError:
+    left, right = "×".join(str(x.size) for x in a[-2:]), "×".join(str(x.size) for x in b[-2:])
+    if inner.name == against.name:
+        return ShapeError(f"the inner sizes must agree, (m×n)(n×p) → (m×p), and here they are ({left})({right})")
+    return ShapeError(f"the inner axes must be the same, but {inner.name} is not {against.name}")
+
+
+def _matmul_axes(args: dict[str, Any], a: Axes, b: Axes) -> Axes:
+    product = _product(a, b)
+    return unique(product.leads + product.rows + product.columns)
+
+
+def _matmul(node: Node, a: Array, b: Array) -> Array:
+    left, right = (source.axes for source in node.sources)
+    product = _product(left, right)
+    inner = left[-1:]
+    a = align(a, left, product.leads + product.rows + inner) if product.rows else align(a, left, product.leads + inner)
+    b = align(b, right, product.leads + inner + product.columns)
+    if not product.rows:
+        a = a[..., None, :]
+    if not product.columns:
+        b = b[..., None]
+    value = kernels.product(a, b)
+    if not product.columns:
+        value = value[..., 0]
+    if not product.rows:
+        value = value[..., 0, :] if product.columns else value[..., 0]
+    return np.asarray(value)
+
+
+def _matmul_latex(node: Node, a: str, b: str) -> str:
+    between = r" \cdot " if r"\text" in a + b else " "  # words side by side would run together
+    return f"{a}{between}{b}"
+
+
+def _matmul_cell(node: Node, at: At, look: Look) -> Form:
+    inner = node.sources[0].axes[-1].name
+    pairs = zip(along(node, inner, at, 0), along(node, inner, at, 1), strict=True)
+    return Form("+", tuple(Form("×", pair) for pair in pairs))
+
+
+def _matmul_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> Sequence[Node]:
+    product = _product(a.axes, b.axes)
+    to_a = g @ b.T if product.columns else outer(g, b) if product.rows else g * b
+    if product.rows:
+        return [to_a, a.T @ g if product.columns else g @ a]
+    return [to_a, outer(a, g) if product.columns else g * a]
+
+
+def _matmul_transposed(node: Node) -> Node | None:
+    """A transposed product is the product of the transposes, turned round."""
+    a, b = node.sources
+    return b.T @ a.T if min(len(a.axes), len(b.axes)) >= 2 else None
+
+
+def _products(node: Node, a: Node, b: Node) -> Node | None:
+    """A product of matrices as products of entries, summed; None where its factors are laid out in another way."""
+    inner = a.axes[-1]
+    whole = (*(axis for axis in node.axes if axis.name in names(a.axes)), inner)
+    whole += tuple(axis for axis in node.axes if axis not in whole)
+    if len(set(names(whole))) < len(whole) or not {*names(a.axes), *names(b.axes)} <= set(names(whole)):
+        return None
+    summed = total(spread(a, whole) * spread(b, whole), inner.name)
+    return summed if names(summed.axes) == node.names else spread(summed, node.axes)
+
+
+def _swapped(args: dict[str, Any], a: Axes) -> Axes:
+    if len(a) < 2:
+        raise ShapeError("only a matrix can be transposed")
+    return (*a[:-2], a[-1], a[-2])
+
+
+def _outer_parts(a: Axes, b: Axes) -> tuple[Axes, Axes, Axes]:
+    shared = tuple(axis for axis in a if axis.name in names(b))
+    return shared, without(a, *names(shared)), without(b, *names(shared))
+
+
+def _outer_axes(args: dict[str, Any], a: Axes, b: Axes) -> Axes:
+    shared, left, right = _outer_parts(a, b)
+    together(shared, tuple(axis for axis in b if axis.name in names(shared)))
+    return shared + left + right
+
+
+def _outer(node: Node, a: Array, b: Array) -> Array:
+    (left, right), target = (source.axes for source in node.sources), node.axes
+    return np.asarray(align(a, left, target) * align(b, right, target))
+
+
+def _outer_vjp(g: Node, y: Node, node: Node, a: Node, b: Node) -> Sequence[Node]:
+    if len(a.axes) == len(b.axes) == 1 and a.names != b.names:
+        return [g @ b, a @ g]
+    return [g * b, g * a]
+
+
+OPS |= {
+    "matmul": Op(
+        _matmul,
+        _matmul_axes,
+        "{0}·{1}",
+        _matmul_latex,
+        _matmul_cell,
+        binds=2,
+        takes=(2, 1),
+        sign="·",
+        vjp=_matmul_vjp,
+        because="each factor of a product gets the gradient times the other factor, transposed",
+        about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So "
+        "the inner sizes must agree, that axis is gone afterwards, and in general A·B is not B·A.",
+        mixes=lambda node: (node.sources[0].axes[-1].name,),
+        flops=2,
+        places=lambda node: (*node.axes, node.sources[0].axes[-1]),
+        adds=True,
+        terms=_matmul,
+        by_hand=_products,
+        transposed=_matmul_transposed,
+    ),
+    "transpose": Op(
+        lambda node, a: np.swapaxes(a, -1, -2),
+        _swapped,
+        "{0}ᵀ",
+        r"{0}^\top",
+        moved,
+        binds=1,
+        takes=(0,),
+        vjp=lambda g, y, node, a: [g.T],
+        transposed=lambda node: node.sources[0],
+        about="Rows become columns: the entry at [i,j] moves to [j,i]. A transpose is the inverse only if the columns "
+        "have length 1 and are orthogonal to one another.",
+        flops=0,
+        view=True,
+    ),
+    "outer": Op(
+        _outer,
+        _outer_axes,
+        "{0} ⊗ {1}",
+        r"{0} \otimes {1}",
+        entrywise("×"),
+        binds=2,
+        takes=(1, 1),
+        sign="⊗",
+        vjp=_outer_vjp,
+        because="each vector gets the gradient's products with the other vector, summed",
+        about="Every entry of the one times every entry of the other: the sizes need not agree, and nothing is added "
+        "up.",
+    ),
+}
+
+
+_DEPENDENT = "the system has no single solution: its columns depend on one another"
+
+
+def _solve_axes(args: dict[str, Any], matrix: Axes, b: Axes) -> Axes:
+    if len(matrix) < 2 or matrix[-1].size != matrix[-2].size or not b or matrix[-2] != b[-1]:
+        raise ShapeError("a square system and a right-hand side of the same length are needed")
+    together(matrix[:-2], b[:-1])
+    return (*max(matrix[:-2], b[:-1], key=len), matrix[-1])
+
+
+def _solve(node: Node, matrix: Array, b: Array) -> Array:
+    """The solution of each system; where many are tried, along an axis without a name, NaN for those that have none."""
+    (left, right), leads = (source.axes for source in node.sources), node.axes[:-1]
+    matrix, b = align(matrix, left, leads + left[-2:]), align(b, right, leads + right[-1:])
+    if is_exact(matrix, b):
+        return np.asarray(np.vectorize(_solve_exactly, signature="(i,j),(i)->(j)", otypes=[object])(matrix, b))
+    one, stacked = np.eye(matrix.shape[-1]), matrix.ndim > len(leads) + 2 or b.ndim > len(leads) + 1
+    limits, largest = np.finfo(matrix.dtype), np.max(np.abs(matrix), axis=(-2, -1))
+    unfit = ~(largest < limits.max) | ((largest > 0) & (largest < limits.tiny))
+    if unfit.any() and not stacked:
+        raise DomainError("the system has no solution in floating point: its entries overflow or nearly vanish")
+    matrix = np.where(unfit[..., None, None], one, matrix)
+    dependent = np.linalg.matrix_rank(matrix) < len(one)
+    if dependent.any() and not stacked:
+        raise DomainError(_DEPENDENT)
+    # LAPACK's single precision is not worth its rounding in systems this small.
+    wide = np.where(dependent[..., None, None], one, matrix).astype(np.float64)
+    found = np.linalg.solve(wide, b[..., None].astype(np.float64))[..., 0].astype(b.dtype)
+    return np.where((unfit | dependent)[..., None], np.nan, found)
+
+
+def _solve_exactly(matrix: Array, b: Array) -> Array:
+    found: Array | None = kernels.exact().solve(matrix, b)
+    if found is None:
+        raise DomainError(_DEPENDENT)
+    return found
+
+
+def _solve_cell(node: Node, at: At, look: Look) -> Form:
+    """A row of the inverse times the right-hand side."""
+    row, (unknown, size) = node.sources[1].names[-1], node.axes[-1][:2]
+    turned = np.array(
+        [[look(0, pick(node, 0, {**at, row: i, unknown: j}).at) for i in range(size)] for j in range(size)]
+    )
+    chosen = np.array([int(j == at[unknown]) for j in range(size)])
+    inverse = _solve_exactly(turned, chosen) if is_exact(turned) else np.linalg.solve(turned, chosen)
+    return Form("+", tuple(Form("×", (Literal(x), y)) for x, y in zip(inverse, along(node, row, at, 1), strict=True)))
+
+
+OPS |= {
+    "solve": Op(
+        _solve,
+        _solve_axes,
+        "{0}⁻¹·{1}",
+        "{0}^{{-1}} {1}",
+        _solve_cell,
+        binds=2,
+        takes=(0, 1),
+        sign="·",
+        vjp=lambda g, y, node, a, b: [-outer(solve(a.T, g), y), solve(a.T, g)],
+        because="the transposed system carries the gradient back",
+        mixes=lambda node: node.sources[0].names[-2:],
+        flops=None,
+    ),
+}

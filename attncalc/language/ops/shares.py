@@ -1,0 +1,358 @@
+"""Shares that sum to 1 and their logarithms: softmax, logsumexp, nothing times infinity, the way back from a mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.language.axes import Axes, align, position, together
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import kernels
+from attncalc.language.ops.basics import along, entrywise, function, moved, pick, row
+from attncalc.language.ops.functions import beside, exp, log, log_sum_exp, per, power, ratio, softmax, total, weigh
+from attncalc.language.ops.kernels import is_exact
+from attncalc.language.ops.sums import axis_of, drop, keep, mixes, named, source_axes
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
+
+
+def log_softmax(x: Node, *shares: Node, over: str | None = None) -> Node:
+    """The logarithms of the shares along an axis (the last one), without the shares: x − ln Σ exp(x).
+
+    Where the shares are a step already, the backward pass speaks of them by its name.
+    """
+    return Node("log_softmax", x, *shares, over=over or x.names[-1])
+
+
+def safely(value: Node, otherwise: Node, watched: Node) -> Node:
+    """The value; where what is watched is 0, overflows or nearly vanishes, the same number found another way.
+
+    Formulas and exact numbers know only the value. The backward pass takes the other way, which has a slope everywhere.
+    """
+    return Node("safely", value, otherwise, watched)
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    nothing = a == 0
+    if is_exact(a, b):
+        endless = (b == 0) & ~nothing
+        return np.asarray(np.where(endless, a * kernels.number(np.inf, a.dtype), a / np.where(nothing | endless, 1, b)))
+    return np.asarray(np.where(nothing, a, np.divide(a, np.where(nothing, 1, b))))
+
+
+def _per(a: Array, b: Array, length: Array) -> Array:
+    nothing = length == 0
+    return np.asarray(np.where(nothing, 0 * a, np.divide(a, np.where(nothing, 1, b))))
+
+
+def _per_cell(node: Node, at: At, look: Look) -> Cell:
+    if look(2, pick(node, 2, at).at) == 0:
+        return Literal(0)
+    return Form("/", (pick(node, 0, at), pick(node, 1, at)))
+
+
+def _weigh(weights: Array, values: Array) -> Array:
+    nothing = weights == 0
+    return np.asarray(np.where(nothing, weights, np.multiply(weights, np.where(nothing, 1, values))))
+
+
+def _unless_nothing(sign: str) -> Callable[[Node, At, Look], Cell]:
+    """The cell of × or / that is 0 as soon as the first entry is."""
+
+    def cell(node: Node, at: At, look: Look) -> Cell:
+        first = pick(node, 0, at)
+        return Form(sign, (first, pick(node, 1, at))) if look(0, first.at) != 0 else first
+
+    return cell
+
+
+def _log_softmax(node: Node, x: Array, *shares: Array) -> Array:
+    axis = position(node.axes, node.args["over"])
+    if is_exact(x):
+        return np.asarray(x - kernels.log(np.asarray(np.sum(kernels.exp(x), axis=axis, keepdims=True))))
+    top = np.max(x, axis=axis, keepdims=True)
+    shifted = x - np.where(np.isfinite(top), top, 0)
+    return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
+
+
+def _log_softmax_cell(node: Node, at: At, look: Look) -> Cell:
+    row = along(node, node.args["over"], at)
+    return Form("−", (pick(node, 0, at), Form("ln", (Form("+", tuple(Form("exp", (x,)) for x in row)),))))
+
+
+def _log_softmax_vjp(g: Node, y: Node, node: Node, x: Node, *shares: Node) -> Sequence[Node | None]:
+    over = node.args["over"]
+    share = shares[0] if shares else softmax(x, over)
+    return [g - share * beside(total(g, over), share), *(None for _ in shares)]
+
+
+def _log_share(node: Node, x: Array, whole: Array) -> Array:
+    laid = align(whole, node.sources[1].axes, node.axes)
+    plain = np.asarray(x - laid)
+    if is_exact(x, whole):
+        return plain
+    axis = position(node.axes, node.args["over"])
+    top = np.max(x, axis=axis, keepdims=True)
+    shifted = x - np.where(np.isfinite(top), top, 0)
+    rest = np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    # The whole holds as many digits of a large score as of the rest, which x − whole then lacks.
+    own = np.abs(laid - (top + rest)) <= 4 * np.finfo(x.dtype).eps * np.abs(laid)  # not so for one rounded by hand
+    return np.where(own, shifted - rest, plain)
+
+
+def _safely(value: Array, otherwise: Array, watched: Array) -> Array:
+    if is_exact(value):
+        return value
+    limits, size = np.finfo(watched.dtype), np.abs(watched)
+    return np.where((size > limits.tiny / limits.eps) & (size < limits.max), value, otherwise)
+
+
+def _slopes(node: Node, p: Array) -> Array:
+    size = p.shape[-1]
+    delta = np.eye(size, dtype=p.dtype if p.dtype != object else np.int64)
+    return np.asarray(p[..., :, None] * (delta - p[..., None, :]))
+
+
+def _slopes_axes(args: dict[str, Any], p: Axes) -> Axes:
+    return (*p[:-1], p[-1]._replace(name=f"{p[-1].name}'"), p[-1])
+
+
+def _slopes_cell(node: Node, at: At, look: Look) -> Cell:
+    j = node.names[-1]
+    i = node.names[-2]
+    row = {name: place for name, place in at.items() if name not in (i, j)}
+    return Form(
+        "×", (Pick(0, {**row, j: at[i]}), Form("−", (Literal(int(at[i] == at[j])), Pick(0, {**row, j: at[j]}))))
+    )
+
+
+OPS |= {
+    "softmax_slopes": Op(
+        _slopes,
+        _slopes_axes,
+        "{0}_i·(δ_ij − {0}_j)",
+        r"{{{0}}}_i \left(\delta_{{ij}} - {{{0}}}_j\right)",
+        _slopes_cell,
+        binds=2,
+        takes=(0,),
+        no_gradient="it is a derivative already; grad gives its products at any size",
+        mixes=lambda node: node.sources[0].names[-1:],
+    ),
+    "weigh": row(
+        _weigh,
+        OPS["mul"].text,
+        OPS["mul"].latex,
+        _unless_nothing("×"),
+        binds=2,
+        takes=(2, 2),
+        sign=OPS["mul"].sign,
+        vjp=lambda g, y, node, weights, values: [weigh(g, values), weigh(weights, g)],
+        because=OPS["mul"].because,
+        about="0 times anything is 0 here, 0·log 0 too: what p·log p comes to as p goes to 0.",
+    ),
+    "ratio": row(
+        _ratio,
+        OPS["div"].text,
+        OPS["div"].latex,
+        _unless_nothing("/"),
+        binds=2.5,
+        takes=(2, 1),
+        vjp=lambda g, y, node, a, b: [ratio(g, b), -ratio(g * y, b)],
+        because=OPS["div"].because,
+        boxed=True,
+    ),
+    "per": row(
+        _per,
+        OPS["div"].text,
+        OPS["div"].latex,
+        _per_cell,
+        binds=2.5,
+        takes=(2, 1, 9),
+        vjp=lambda g, y, node, a, b, length: [per(g, b, length), -per(g * y, b, length), None],
+        because=OPS["div"].because,
+        boxed=True,
+    ),
+    "log2": function(
+        kernels.log2,
+        "log₂",
+        r"\log_{{2}}",
+        lambda g, y, node, x: [ratio(g, x * log(as_node(2)))],
+        "the slope of log₂ x is 1/(x·ln 2)",
+    ),
+    "log10": function(
+        kernels.log10,
+        "log₁₀",
+        r"\log_{{10}}",
+        lambda g, y, node, x: [ratio(g, x * log(as_node(10)))],
+        "the slope of log₁₀ x is 1/(x·ln 10)",
+    ),
+    "log_softmax": Op(
+        _log_softmax,
+        keep,
+        cell=_log_softmax_cell,
+        vjp=_log_softmax_vjp,
+        because="raising a score raises its own ln p, and lowers all of them by its share p: if −y/N comes in and Σ y "
+        "is 1, this is (p − y)/N",
+        about="Computed as x − ln Σ e^x, not from the share: a share below 5·10⁻³²⁴ is 0 in float64, and ln 0 is −∞.",
+        body=lambda node, x, *shares: x - log_sum_exp(x, node.args["over"]),
+        flops=5,  # a maximum, two differences, an exponential and a sum
+        twice=True,
+        **named("ln softmax", r"\ln \operatorname{softmax}"),
+    ),
+    "log_share": Op(
+        _log_share,
+        lambda args, x, whole: together(x, whole),
+        "{0} − {1}",
+        "{0} - {1}",
+        entrywise("−"),
+        binds=3,
+        takes=(3, 2.5),
+        vjp=lambda g, y, node, x, whole: [g, -total(g, node.args["over"])],
+        because=OPS["sub"].because,
+        about="The logarithm of a share is the score minus the logarithm of the total: ln(e^x / Σ e^x) = x − ln Σ e^x.",
+        body=lambda node, x, whole: x - whole,
+        mixes=mixes,
+    ),
+    "safely": row(
+        _safely,
+        "{0}",
+        "{0}",
+        moved,
+        takes=(9,),
+        vjp=lambda g, y, node, value, otherwise, watched: [None, g, None],
+        because="the same number, computed so that nothing overflows or underflows",
+        body=lambda node, value, otherwise, watched: value,
+        flops=0,
+        hands_on=True,
+    ),
+}
+
+
+def _softmax(node: Node, x: Array) -> Array:
+    axis = axis_of(node)
+    if is_exact(x):
+        exponentials = kernels.exp(x)
+    else:
+        top = np.max(x, axis=axis, keepdims=True)
+        exponentials = x - np.where(np.isfinite(top), top, 0)
+        np.exp(exponentials, out=exponentials)
+    sums = np.sum(exponentials, axis=axis, keepdims=True)
+    # A row that is −∞ throughout mixes nothing: its weights are 0, as in PyTorch's attention and ONNX's.
+    return np.asarray(exponentials / np.where(sums == 0, 1, sums))
+
+
+def _softmax_cell(node: Node, at: At, look: Look) -> Cell:
+    row = along(node, node.args["over"], at)
+    if all(look(0, entry.at) == -np.inf for entry in row):
+        return Literal("all masked")
+    return Form("/", (Form("exp", (pick(node, 0, at),)), Form("+", tuple(Form("exp", (x,)) for x in row))))
+
+
+def _log_sum_exp(node: Node, x: Array) -> Array:
+    axis = axis_of(node)
+    if is_exact(x):
+        return np.asarray(kernels.log(np.asarray(np.sum(kernels.exp(x), axis=axis))))
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    sums = np.sum(np.exp(x - top), axis=axis)
+    return np.asarray(np.log(sums) + np.squeeze(top, axis=axis))
+
+
+def _log_sum_exp_cell(node: Node, at: At, look: Look) -> Cell:
+    row = along(node, node.args["over"], at)
+    return Form("ln", (Form("+", tuple(Form("exp", (x,)) for x in row)),))
+
+
+OPS |= {
+    "softmax": Op(
+        _softmax,
+        keep,
+        cell=_softmax_cell,
+        vjp=lambda g, y, node, x: [y * (g - total(g * y, node.args["over"]))],
+        because="the shares of a row sum to 1, so only differences from the row's weighted mean gradient count",
+        about="e^x makes every score positive, and dividing by the sum makes shares of them. Only differences count: a "
+        "score that is 1 above another gets e ≈ 2.718 times its share. The sum runs along one axis only, the last one "
+        "unless a subscript names another: in a table each row sums to 1, a column need not.",
+        body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
+        flops=5,  # a maximum, a difference, an exponential, a sum and a quotient
+        twice=True,
+        **named("softmax", r"\operatorname{softmax}"),
+    ),
+    "log_sum_exp": Op(
+        _log_sum_exp,
+        drop,
+        cell=_log_sum_exp_cell,
+        vjp=lambda g, y, node, x: [beside(g, x) * softmax(x, node.args["over"])],
+        because="the slope of ln Σ exp is the softmax",
+        about="logsumexp is a soft maximum: never below the largest entry, and above it by at most ln n, when all n "
+        "are equal.",
+        body=lambda node, x: log(total(exp(x), node.args["over"])),
+        flops=4,  # a maximum, a difference, an exponential and a sum
+        places=source_axes,
+        twice=True,
+        **named("logsumexp", r"\operatorname{logsumexp}"),
+    ),
+}
+
+
+def antilog(mean: Node, p: Node, base: int | str) -> Node:
+    """The base to the power of −mean log p, given that mean; it goes by p itself where digits would be lost."""
+    return Node("antilog", mean, p, base=base, over=p.names[-1])
+
+
+def _antilog(node: Node, mean: Array, p: Array) -> Array:
+    base = node.args["base"]
+    plain = kernels.exp(mean) if base == "e" else kernels.power(kernels.number(base, mean.dtype), mean)
+    if is_exact(mean, p):
+        return np.asarray(plain)
+    # A large logarithm's last digit is many digits of its power: p's powers of 2 are taken out, which are exact.
+    share, twos = np.frexp(p)
+    axis, n = axis_of(node, 1), node.sources[1].axes[axis_of(node, 1)].size
+    whole, rest = np.divmod(-np.sum(twos, axis=axis), n)
+    direct = np.ldexp(np.exp(rest / n * math.log(2) - np.mean(np.log(share), axis=axis)), whole)
+    margin = 16 * np.finfo(p.dtype).eps * (1 + np.abs(np.log(plain)))  # not so near where it was rounded by hand
+    return np.asarray(np.where(np.abs(direct - plain) <= margin * plain, direct, plain), plain.dtype)
+
+
+def _antilog_text(node: Node, mean: str, p: str) -> str:
+    return f"exp({mean})" if node.args["base"] == "e" else f"{node.args['base']}^{mean}"
+
+
+def _antilog_latex(node: Node, mean: str, p: str) -> str:
+    return f"{node.args['base']}^{{{mean}}}"
+
+
+def _antilog_cell(node: Node, at: At, look: Look) -> Cell:
+    base, mean = node.args["base"], pick(node, 0, at)
+    return Form("exp", (mean,)) if base == "e" else Form("^", (Literal(base), mean))
+
+
+def _antilog_vjp(g: Node, y: Node, node: Node, mean: Node, p: Node) -> Sequence[Node | None]:
+    base = node.args["base"]
+    return [g * (y if base == "e" else y * log(as_node(base))), None]
+
+
+OPS |= {
+    "antilog": Op(
+        _antilog,
+        lambda args, mean, p: mean,
+        _antilog_text,
+        _antilog_latex,
+        _antilog_cell,
+        binds=1,
+        takes=(0, 9),
+        vjp=_antilog_vjp,
+        because=lambda node, source: (
+            "the exponential is its own slope" if node.args["base"] == "e" else "the slope of a^x is a^x·ln a"
+        ),
+        about=lambda node: str(OPS["exp"].about) if node.args["base"] == "e" else "",
+        body=lambda node, mean, p: exp(mean) if node.args["base"] == "e" else power(as_node(node.args["base"]), mean),
+        mixes=mixes,
+        noun="exponentials",
+        boxed=True,
+        narrow=True,
+    ),
+}

@@ -1,0 +1,266 @@
+"""Primitives that take a matrix apart: characteristic polynomial, eigenvalues and eigenvectors, singular values.
+
+A stack of matrices is worked one matrix at a time; decompose.py says how their parts are ordered and signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations, permutations
+from math import perm
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import ShapeError
+from attncalc.language.axes import Axes, Axis
+from attncalc.language.graph import Node
+from attncalc.language.ops import decompose, kernels
+from attncalc.language.ops.decompose import sized
+from attncalc.language.ops.kernels import has_letters, is_exact
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
+
+SAME = 1e-6
+"""How far the coefficients of a polynomial may be off before it is taken for another one."""
+MOST_TERMS = 720
+"""A coefficient that is the sum of more products than this is told in words."""
+
+_NO_SLOPE = "eigenvalues and singular values have no slope where two of them meet, and the vectors jump there"
+
+
+def _characteristic_polynomial(node: Node, a: Array) -> Array:
+    """Up to its sign each coefficient is a sum of determinants: of all square parts of that size along the diagonal.
+
+    Written out, since a small determinant beside large entries is lost where traces are subtracted instead.
+    """
+    if is_exact(a):
+        return _each(a, kernels.exact().characteristic_polynomial)
+    size = a.shape[-1]
+    coefficients = [np.ones(a.shape[:-2], a.dtype)]
+    for order in range(1, size + 1):
+        signed = (sign * a[..., rows, columns].prod(axis=-1) for sign, rows, columns in _products(size, order))
+        coefficients.append(sum(signed, np.zeros_like(coefficients[0])))
+    return np.stack(coefficients, axis=-1) + 0  # + 0 makes 0 of −0
+
+
+def _products(size: int, order: int) -> Iterator[tuple[int, tuple[int, ...], tuple[int, ...]]]:
+    """The terms of the coefficient of λ^(size − order): a sign, and the rows and columns of the factors."""
+    for rows in combinations(range(size), order):
+        for columns in permutations(rows):
+            inversions = sum(a > b for a, b in combinations(columns, 2))
+            yield (-1) ** (inversions + order), rows, columns
+
+
+def _part(matrices: Array, taken: str, which: int) -> Array:
+    """One of the parts that each matrix of a stack is taken into."""
+    function = getattr(kernels.exact() if is_exact(matrices) else decompose, taken)
+    return _each(matrices, lambda matrix: function(matrix)[which])
+
+
+def _each(matrices: Array, function: Callable[[Array], Array]) -> Array:
+    """The function of every matrix of a stack, in double precision; single precision is brought back at the end."""
+    wide = matrices if is_exact(matrices) else matrices.astype(np.float64)
+    found = [function(matrix) for matrix in wide.reshape(-1, *matrices.shape[-2:])]
+    result = np.stack(found).reshape(*matrices.shape[:-2], *found[0].shape)
+    if matrices.dtype == np.float32:
+        return result.astype(np.complex64 if result.dtype.kind == "c" else np.float32)
+    return result
+
+
+def _eigenvalues(node: Node, a: Array, polynomial: Array | None = None) -> Array:
+    values = _part(a, "eigen", 0)
+    if polynomial is None or is_exact(a):
+        return values
+    true = _characteristic_polynomial(node, a)
+    size = np.max(np.abs(true), where=np.isfinite(true), initial=0)  # a determinant may overflow where no root does
+    own = np.asarray(np.all(np.isclose(polynomial, true, rtol=SAME, atol=SAME * size, equal_nan=True), axis=-1))
+    if own.all():
+        return values
+    # Another polynomial was given, or rounded by hand: then the roots are those of that one.
+    return np.where(own[..., None], values, _roots(polynomial))
+
+
+def _roots(polynomials: Array) -> Array:
+    """The roots of each, sorted as eigenvalues are; NaN for those of none, and of those that a leading 0 takes away."""
+    most = polynomials.shape[-1] - 1
+    result = np.full((polynomials.size // (most + 1), most), np.nan, dtype=np.complex128)
+    for row, coefficients in zip(result, polynomials.reshape(-1, most + 1), strict=True):
+        if np.isfinite(coefficients).all():
+            found = np.roots(coefficients)
+            row[: len(found)] = found[sized(found)]
+    real = result if result.imag.any() else result.real
+    return real.reshape(*polynomials.shape[:-1], most)
+
+
+def _coefficient_cell(node: Node, at: At, look: Look) -> Cell:
+    """The products, first those that are added."""
+    (rows, columns), order = node.sources[0].axes[-2:], at[node.names[-1]]
+    if perm(rows.size, order) > MOST_TERMS:
+        return Literal("a sum of determinants along the diagonal")
+    rest = {name: i for name, i in at.items() if name != node.names[-1]}
+    signed: tuple[list[Cell], list[Cell]] = ([], [])
+    for sign, *places in _products(rows.size, order):
+        factors = (Pick(0, {**rest, rows.name: i, columns.name: j}) for i, j in zip(*places, strict=True))
+        signed[sign < 0].append(Form("×", tuple(factors)))
+    added, taken = (Form("+", tuple(terms)) for terms in signed)
+    if not order:
+        return Literal(1)
+    return Form("−", (added, taken)) if added.parts and taken.parts else Form("neg", (taken,))
+
+
+def _eigenvalue_cell(node: Node, at: At, look: Look) -> Cell:
+    """The formula for a quadratic, where the polynomial is one; else a word, since there is no short arithmetic."""
+    if len(node.sources) < 2 or node.axes[-1].size != 2:
+        return Literal("a root of the characteristic polynomial")
+    rest = {name: i for name, i in at.items() if name != node.names[-1]}
+    power = node.sources[1].names[-1]
+    p, q = (Pick(1, {**rest, power: i}) for i in (1, 2))
+    root = Form("√", (Form("−", (Form("^", (p, Literal(2))), Form("×", (Literal(4), q)))),))
+    ahead = _quadratic_sign(*(look(1, pick.at) for pick in (p, q)), place=at[node.names[-1]])
+    return Form("/", (Form("+" if ahead > 0 else "−", (Form("neg", (p,)), root)), Literal(2)))
+
+
+def _quadratic_sign(p: Any, q: Any, *, place: int) -> int:
+    """Whether the root stands before the larger or the smaller solution, sorted as eigenvalues are."""
+    if has_letters(np.array([p, q])):
+        return -1 if place else 1
+    # Python's floats overflow in silence.
+    p, q = (number.item() if isinstance(number, np.generic) else number for number in (p, q))
+    roots = [(-float(p) + sign * np.emath.sqrt(float(p * p - 4 * q))) / 2 for sign in (1, -1)]
+    return 1 if sized(np.array(roots))[place] == 0 else -1
+
+
+def _square(a: Axes) -> int:
+    if len(a) < 2 or a[-1].size != a[-2].size:
+        sizes = " × ".join(str(axis.size) for axis in a[-2:]) or "a single number"
+        raise ShapeError(f"only a square matrix has eigenvalues, but it is {sizes}", hint="svd works for any matrix")
+    return a[-1].size
+
+
+def _polynomial_axes(args: dict[str, Any], a: Axes) -> Axes:
+    return (*a[:-2], Axis("power", _square(a) + 1))
+
+
+def _eigenvalue_axes(args: dict[str, Any], a: Axes, *polynomial: Axes) -> Axes:
+    return (*a[:-2], Axis("k", _square(a)))
+
+
+def _eigenvector_axes(args: dict[str, Any], a: Axes) -> Axes:
+    return (*a[:-1], Axis("k", _square(a)))
+
+
+def _rank(a: Axes) -> Axis:
+    if len(a) < 2:
+        raise ShapeError("a matrix is needed")
+    return Axis("k", min(a[-2].size, a[-1].size))
+
+
+def _lost(node: Node) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*node.sources[0].names[-2:], node.names[-1], "power")))
+
+
+def _multiples(value: Array, given: Array) -> Array:
+    """Each column as long as the one that is given, where that is not 0."""
+    at = np.argmax(np.abs(given), axis=-2, keepdims=True)
+    there, here = (np.take_along_axis(part, at, axis=-2) for part in (given, value))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = there / here
+    return np.where(np.isfinite(factor) & (factor != 0), factor, 1.0) * value
+
+
+def _turned_along(value: Array, given: Array, *, axis: int) -> Array:
+    """Each vector along that axis turned round where the one that is given points the other way."""
+    return np.where((value * given).sum(axis=axis, keepdims=True) < 0, -value, value)
+
+
+def _turned(value: Array, given: Array) -> Array:
+    """A polynomial of which the roots are asked: det(A − λ·I) for det(λ·I − A)."""
+    return -value if given[..., 0].sum() < 0 else value
+
+
+def _told(words: str) -> Callable[[Node, At, Look], Cell]:
+    """The cell of what has no short arithmetic."""
+    return lambda node, at, look: Literal(words)
+
+
+def _row(kernel: Any, axes: Any, words: str, cell: Callable[[Node, At, Look], Cell], **more: Any) -> Op:
+    return Op(
+        kernel,
+        axes,
+        words,
+        rf"\operatorname{{{{{words.partition(' of ')[0].replace(' ', '~')}}}}}({{0}})",
+        cell,
+        binds=4,
+        takes=(0,),
+        mixes=_lost,
+        no_gradient=_NO_SLOPE,
+        flops=None,  # worked out by turns until they settle
+        **more,
+    )
+
+
+OPS |= {
+    "characteristic_polynomial": Op(
+        _characteristic_polynomial,
+        _polynomial_axes,
+        "det(λ·I − {0})",
+        r"\det(\lambda I - {0})",
+        _coefficient_cell,
+        takes=(3,),
+        mixes=_lost,
+        no_gradient=_NO_SLOPE,
+        flops=None,
+        free=_turned,
+    ),
+    "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", _eigenvalue_cell, complex=True),
+    "eigenvectors": _row(
+        lambda node, a: _part(a, "eigen", 1),
+        _eigenvector_axes,
+        "eigenvectors of {0}",
+        _told("an entry of a unit vector v with A·v = λ·v"),
+        complex=True,
+        free=_multiples,
+    ),
+    "left_singular_vectors": _row(
+        lambda node, a: _part(a, "svd", 0),
+        lambda args, a: (*a[:-1], _rank(a)),
+        "left singular vectors of {0}",
+        _told("an entry of a unit vector u with Aᵀ·u = s·v"),
+        free=partial(_turned_along, axis=-2),
+    ),
+    "singular_values": _row(
+        lambda node, a: _part(a, "svd", 1),
+        lambda args, a: (*a[:-2], _rank(a)),
+        "singular values of {0}",
+        _told("the root of an eigenvalue of Aᵀ·A"),
+    ),
+    "right_singular_vectors": _row(
+        lambda node, a: _part(a, "svd", 2),
+        lambda args, a: (*a[:-2], _rank(a), a[-1]),
+        "right singular vectors of {0}, as rows",
+        _told("an entry of a unit vector v with A·v = s·u"),
+        free=partial(_turned_along, axis=-1),
+    ),
+}
+
+
+def characteristic_polynomial(a: Node) -> Node:
+    """The coefficients of det(λ·I − a), from the highest power on."""
+    return Node("characteristic_polynomial", a)
+
+
+def eigenvalues(a: Node, polynomial: Node | None = None) -> Node:
+    """The numbers λ for which a·v = λ·v, largest first; of that polynomial, where one is given that is not a's."""
+    return Node("eigenvalues", a) if polynomial is None else Node("eigenvalues", a, polynomial)
+
+
+def eigenvectors(a: Node) -> Node:
+    """The directions that a matrix only stretches, as columns, in the order of the eigenvalues."""
+    return Node("eigenvectors", a)
+
+
+def singular_parts(a: Node) -> tuple[Node, Node, Node]:
+    """u [m, k], s [k] and vt [k, n] with a = u·diag(s)·vt, where k is the smaller side of a."""
+    return Node("left_singular_vectors", a), Node("singular_values", a), Node("right_singular_vectors", a)

@@ -1,0 +1,318 @@
+"""Sums and means along an axis, the lengths that they give, and the angles between vectors.
+
+Lengths and angles are right even where their squares overflow or vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.language.axes import Axes, align, find, position, without
+from attncalc.language.graph import Node, Number, constant
+from attncalc.language.notation import latex_axis
+from attncalc.language.ops import kernels
+from attncalc.language.ops.basics import along, pick
+from attncalc.language.ops.functions import absolute, arccos, beside, per, pi, power, sign, sqrt, total
+from attncalc.language.ops.kernels import arccos as angle_of
+from attncalc.language.ops.kernels import is_exact
+from attncalc.language.ops.kernels import sqrt as root
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
+
+
+def axis_of(node: Node, source: int = 0) -> int:
+    """Where the axis stands along which the primitive runs: its position among those of a source."""
+    return position(node.sources[source].axes, node.args["over"])
+
+
+def drop(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
+    """The axes of a result that has lost that one."""
+    return without(x, find(x, args["over"]).name)
+
+
+def keep(args: dict[str, Any], x: Axes, *rest: Axes) -> Axes:
+    """The axes of a result that still has it."""
+    find(x, args["over"])
+    return x
+
+
+def _subscript(node: Node, style: str = "text") -> str:
+    """The axis, where it is not the last one: a formula shows what is not the rule."""
+    over = node.args["over"]
+    if node.sources[0].names[-1:] == (over,):
+        return ""
+    return f"_{{{latex_axis(over)}}}" if style == "latex" else f"_{over}"
+
+
+def mixes(node: Node) -> tuple[str, ...]:
+    """That axis is the one along which entries meet."""
+    return (node.args["over"],)
+
+
+def source_axes(node: Node) -> Axes:
+    """The axes of what it looks at: every entry of its source."""
+    return node.sources[0].axes
+
+
+def named(name: str, latex: str) -> dict[str, Any]:
+    """How a primitive is written that is a function of the entries along an axis."""
+    return {
+        "text": lambda node, x, *rest: f"{name}{_subscript(node)}({x})",
+        "latex": lambda node, x, *rest: f"{latex}{_subscript(node, 'latex')}({x})",
+        "mixes": mixes,
+    }
+
+
+def _sum(node: Node, x: Array) -> Array:
+    return kernels.total(x, axis_of(node))
+
+
+def _sum_text(node: Node, x: str) -> str:
+    return f"Σ{_subscript(node)}{'' if x.startswith('(') else ' '}{x}"
+
+
+def _sum_cell(node: Node, at: At, look: Look) -> Cell:
+    return Form("+", along(node, node.args["over"], at))
+
+
+def _mean(node: Node, x: Array) -> Array:
+    axis = axis_of(node)
+    first = np.sum(x, axis=axis, keepdims=True) / x.shape[axis]
+    if is_exact(x) or not np.isfinite(first).all():
+        return np.asarray(np.squeeze(first, axis))
+    # What the first division rounded away is put back, so that equal entries have just themselves as their mean.
+    return np.asarray(np.squeeze(first, axis) + np.sum(x - first, axis=axis) / x.shape[axis])
+
+
+def _mean_cell(node: Node, at: At, look: Look) -> Cell:
+    return Form("/", (_sum_cell(node, at, look), Literal(find(node.sources[0].axes, node.args["over"]).size)))
+
+
+OPS |= {
+    "sum": Op(
+        _sum,
+        drop,
+        _sum_text,
+        lambda node, x: rf"\sum_{{{latex_axis(node.args['over'])}}} {x}",
+        _sum_cell,
+        binds=2,
+        takes=(1,),
+        vjp=lambda g, y, node, x: [g],
+        because="every term of a sum gets the same gradient",
+        about="Σ adds along one axis, the last one unless a subscript names another; that axis is gone afterwards.",
+        mixes=mixes,
+        places=source_axes,
+        narrow=True,
+        adds=True,
+        terms=_sum,
+    ),
+    "mean": Op(
+        _mean,
+        drop,
+        cell=_mean_cell,
+        vjp=lambda g, y, node, x: [g / x.size(node.args["over"])],
+        because="every entry of a mean gets its equal share of the gradient",
+        about="The sum divided by how many there are, along the last axis unless a subscript names another.",
+        body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
+        places=source_axes,
+        narrow=True,
+        terms=_mean,
+        **named("mean", r"\operatorname{mean}"),
+    ),
+}
+
+
+def _root(node: Node, total: Array, x: Array) -> Array:
+    p = node.args["p"]
+    if is_exact(total):
+        return np.asarray(kernels.exact().root(total, p))
+    p = float(p)  # a third, as a fraction, would make fractions of floats
+    if _of_other_sums(node):
+        return np.asarray(np.sqrt(total) if p == 2 else total ** (1 / p))
+    unit, largest, power_, safe = _largest(node, x, p)
+    # 1/p is not exact, which shows in roots of large numbers: the largest entry's power is taken out of them.
+    plain = np.sqrt(total) if p == 2 else (total / power_) ** (1 / p) * largest
+    if safe.all():
+        return np.asarray(plain)
+    return np.where(safe, plain, np.sum((np.abs(x) / unit) ** p, axis=axis_of(node, 1)) ** (1 / p) * largest)
+
+
+def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Array:
+    plain = np.asarray(root(squares))
+    if is_exact(squares) or _of_other_sums(node):
+        return plain
+    unit, largest, _, safe = _largest(node, x, 2)
+    if safe.all():
+        return plain
+    axis, parts = axis_of(node, 1), (x / unit) ** 2
+    if weights:
+        mean = np.sum(parts * align(weights[0], node.sources[2].axes, node.sources[1].axes), axis=axis)
+    else:
+        mean = np.mean(parts, axis=axis)
+    return np.where(safe, plain, np.sqrt(mean) * largest)
+
+
+def _of_other_sums(node: Node) -> bool:
+    """Whether the sums under the root are not those of x: a mistake may have put sums along another axis there."""
+    return node.sources[0].names != tuple(name for name in node.sources[1].names if name != node.args["over"])
+
+
+def _largest(node: Node, x: Array, p: Number) -> tuple[Array, Array, Array, Array]:
+    """The largest size of each row, to divide x by and without the axis; its power; whether that is safe.
+
+    Where powers overflow or vanish though their root does not, x is divided by the largest entry first.
+    """
+    axis, limits = axis_of(node, 1), np.finfo(x.dtype)
+    top = np.max(np.abs(x), axis=axis, keepdims=True)
+    unit = np.where(top == 0, 1, top)
+    largest = np.squeeze(unit, axis)
+    power_ = largest**p
+    return unit, largest, power_, (power_ > limits.tiny / limits.eps) & (power_ < limits.max * limits.eps)
+
+
+def _root_text(node: Node, total: str, x: str) -> str:
+    return f"√{total}" if node.args["p"] == 2 else f"{total}^(1/{_shown(node.args['p'])})"
+
+
+def _root_latex(node: Node, total: str, x: str) -> str:
+    return rf"\sqrt{{{total}}}" if node.args["p"] == 2 else rf"\left({total}\right)^{{1/{_shown(node.args['p'])}}}"
+
+
+def _shown(p: float) -> str:
+    return str(int(p) if float(p).is_integer() else p)
+
+
+def _root_vjp(g: Node, y: Node, node: Node, total: Node, x: Node) -> Sequence[Node | None]:
+    p = node.args["p"]
+    if total.op == "step":
+        return [per(g, 2 * y if p == 2 else p * power(y, p - 1), y), None]
+    # No step shows the sum, so nothing is lost by going to x at once, and squares need not come back.
+    share = per(x, y, y) if p == 2 else sign(x) * power(per(absolute(x), y, y), p - 1)
+    return [None, beside(g, share) * share]
+
+
+def _root_because(node: Node, source: int) -> str:
+    if node.sources[0].op != "step":
+        return "a length grows the fastest along its own vector, at the rate a/‖a‖ (0 at 0, by convention)"
+    return (
+        f"the slope of {'√x is 1/(2√x)' if node.args['p'] == 2 else 'the p-th root y is 1/(p·y^(p−1))'} "
+        f"(0 at 0, by convention)"
+    )
+
+
+def _root_cell(node: Node, at: At, look: Look) -> Cell:
+    p, total = node.args["p"], pick(node, 0, at)
+    return Form("√", (total,)) if p == 2 else Form("^", (total, Form("/", (Literal(1), Literal(p)))))
+
+
+def _unit(node: Node, source: int, x: Array) -> Array:
+    axes, axis = node.sources[source].axes, axis_of(node, source)
+    top = np.max(np.abs(x), axis=axis, keepdims=True)
+    scaled = x / np.where(top == 0, 1, top)
+    unit = scaled / np.sqrt(np.sum(scaled * scaled, axis=axis, keepdims=True))
+    return align(unit, axes, (*node.axes, find(axes, node.args["over"])))
+
+
+def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
+    if is_exact(dot, norms):
+        return np.asarray(dot / norms)
+    limits = np.finfo(norms.dtype)
+    small, large = limits.tiny / limits.eps, limits.max * limits.eps
+    safe = (norms > small) & (norms < large) & (np.abs(dot) < large)
+    value = dot / norms
+    if not safe.all():
+        # The products overflow or vanish though the angle does not: go by vectors of unit length.
+        left, right = _unit(node, 2, a), _unit(node, 3, b)
+        value = np.where(safe, value, np.sum(left * right, axis=-1))
+    return np.clip(value, -1, 1)
+
+
+def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
+    if is_exact(cosine):
+        return np.asarray(angle_of(cosine) * 180 / kernels.number(np.pi, cosine.dtype))
+    left, right = _unit(node, 1, a), _unit(node, 2, b)
+    # arccos loses a small angle's digits; the half-angle's tangent keeps them.
+    apart, sum_ = np.linalg.norm(left - right, axis=-1), np.linalg.norm(left + right, axis=-1)
+    angle = 2 * np.arctan2(apart, sum_)
+    same = np.abs(np.cos(angle) - cosine) <= np.sqrt(np.finfo(cosine.dtype).eps)  # not so for one rounded by hand
+    return np.asarray(np.degrees(np.where(same, angle, np.arccos(np.clip(cosine, -1, 1)))).astype(cosine.dtype))
+
+
+OPS |= {
+    "root_of_sum": Op(
+        _root,
+        lambda args, total, x: total,
+        _root_text,
+        _root_latex,
+        _root_cell,
+        binds=1,
+        takes=(0, 9),
+        vjp=_root_vjp,
+        because=_root_because,
+        body=lambda node, total, x: sqrt(total) if node.args["p"] == 2 else power(total, 1 / node.args["p"]),
+        about=lambda node: (
+            "For a length, square first, then add, then take the root: √(3² + 4²) = 5, not 3 + 4 = 7."
+            if node.args["p"] == 2
+            else ""
+        ),
+        mixes=mixes,
+        boxed=True,
+        narrow=True,
+    ),
+    "root_of_mean": Op(
+        _root_of_mean,
+        lambda args, squares, x, *weights: squares,
+        OPS["sqrt"].text,
+        OPS["sqrt"].latex,
+        lambda node, at, look: Form("√", (pick(node, 0, at),)),
+        binds=1,
+        takes=(0, 9, 9),
+        vjp=lambda g, y, node, squares, *rest: [g / (2 * y), *(None for _ in rest)],
+        because=OPS["sqrt"].because,
+        body=lambda node, squares, *rest: sqrt(squares),
+        about=OPS["sqrt"].about,
+        mixes=mixes,
+        noun="root",
+        boxed=True,
+        narrow=True,
+    ),
+    "cosine_ratio": Op(
+        _cosine,
+        lambda args, dot, norms, a, b: dot,
+        "{0} / {1}",
+        r"\frac{{{0}}}{{{1}}}",
+        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
+        binds=2.5,
+        takes=(2, 1, 9, 9),
+        vjp=lambda g, y, node, dot, norms, a, b: [g / norms, -(g * y / norms), None, None],
+        because=OPS["div"].because,
+        body=lambda node, dot, norms, a, b: dot / norms,
+        about="Divide by both lengths, not by their squares: a vector compared with itself gives 1.",
+        mixes=mixes,
+        boxed=True,
+        narrow=True,
+    ),
+    "angle": Op(
+        _angle,
+        lambda args, cosine, a, b: cosine,
+        "arccos({0}) · 180°/π",
+        r"\arccos({0}) \cdot 180^\circ / \pi",
+        lambda node, at, look: Form(
+            "/", (Form("×", (Form("arccos", (pick(node, 0, at),)), Literal(180))), Literal("π"))
+        ),
+        vjp=lambda g, y, node, cosine, a, b: [-(g * degrees(1) / sqrt(1 - cosine**2)), None, None],
+        because="the slope of arccos x is −1/√(1 − x²), and a radian is 180°/π",
+        body=lambda node, cosine, a, b: arccos(cosine) * degrees(1),
+        mixes=mixes,
+        binds=2.5,
+        narrow=True,
+    ),
+}
+
+
+def degrees(value: Number) -> Node:
+    """An angle given in radians as a number of degrees."""
+    return constant(180 * value) / pi()

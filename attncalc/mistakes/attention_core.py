@@ -1,0 +1,425 @@
+"""The mistakes that every attention has, forward and backward: what is divided, compared and mixed, and its slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, flipped, like, parts, wrong
+from attncalc.language.graph import Node, named_size
+from attncalc.language.ops import compare_equal, exp, keep_where, softmax, sqrt, total
+from attncalc.mistakes.masking import by_key, factors, logits, width
+
+
+def unscaled(s: Scope) -> Node:
+    """What is divided by √d_k."""
+    return parts(s.this, "div", "mul")[0]
+
+
+def mixture(s: Scope) -> tuple[Node, Node]:
+    """The weights, and the values that are mixed by them."""
+    weights, mixed = parts(s.this, "matmul")
+    if weights.args.get("name") != "weights":
+        raise NotThere("weights")
+    return weights, mixed
+
+
+def values(s: Scope) -> Node:
+    """The values that are mixed, before anybody shares them."""
+    return s.v_heads if "v_heads" in s else s.v
+
+
+def divided(size: Callable[[Scope], Node]) -> Callable[[Scope], Node]:
+    """Scores over the root of another size than d_k."""
+
+    def rule(s: Scope) -> Node:
+        x, root = parts(s.this, "div")
+        other, right_one = size(s), parts(root, "sqrt")[0]
+        if other.args["axis"].size == right_one.args["axis"].size:
+            raise NotThere
+        return x / sqrt(other)
+
+    return rule
+
+
+def model_width(s: Scope) -> Node:
+    """d_model, or the width of two heads where it is not told; not 4, whose root is d_k itself."""
+    if "x" in s:
+        return s.x.size(s.x.names[-1])
+    d_k = width(s).args["axis"]
+    if d_k.size == 2:
+        raise NotThere
+    return named_size("d_model", 2 * d_k.size)
+
+
+def queries(s: Scope) -> Node:
+    """How many queries there are, where there are not as many keys."""
+    n, m = s.scores.axes[-2:]
+    if n.size == m.size:
+        raise NotThere
+    return s.scores.size(n.name)
+
+
+def _scaled_after(s: Scope) -> Node:
+    return unscaled(s) if s.step.args["name"] == "scaled" else s.this / sqrt(width(s))
+
+
+def _scaled_first(s: Scope) -> Node:
+    if s.options.get("scale", "default") != "default":
+        raise NotThere("the usual scale")
+    return parts(s.this, "div")[0] if s.step.args["name"] == "scaled" else s.this / sqrt(width(s))
+
+
+def _by_key(s: Scope) -> Node:
+    if not s.options["causal"]:
+        raise NotThere("causal")
+    return by_key(s.this)
+
+
+def _shared_by_all(s: Scope) -> Node:
+    e = exp(logits(s))
+    return e / total(total(e))
+
+
+def _zero_for_one(s: Scope) -> Node:
+    x = logits(s)
+    e = keep_where(compare_equal(x, 0), 0, exp(x))
+    return e / total(e)
+
+
+def _keys_as_stored(s: Scope) -> Node:
+    Q, K = factors(s)
+    return Q @ like(K, K.T)
+
+
+def _queries_for_keys(s: Scope) -> Node:
+    Q, K = factors(s)
+    return Q @ like(Q, K).T
+
+
+def _swapped(s: Scope) -> Node:
+    Q, K = factors(s)
+    return like(K @ Q.T, s.this)
+
+
+def _columns_mix(s: Scope) -> Node:
+    P, V = mixture(s)
+    return flipped(P) @ V
+
+
+def _keys_for_values(s: Scope) -> Node:
+    P, V = mixture(s)
+    _, K = factors(s)
+    return P @ (like(K, V) if K.axes[-1].size == V.axes[-1].size else K)
+
+
+def _linear(s: Scope) -> Node:
+    x = logits(s)
+    return x / total(x)
+
+
+CORE = (
+    alternative(
+        "att-scaled-first",
+        "scores scaled",
+        _scaled_first,
+        says="queries or keys divided by √d_k before the product",
+    ),
+    alternative(
+        "mask-before-scale",
+        options=chosen(mask_before_scale={True: False, False: True}),
+        says="−∞ before the scaling, or after it",
+    ),
+    alternative(
+        "alibi-by-key", "biased", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"
+    ),
+    wrong(
+        "att-no-scale",
+        "scaled",
+        unscaled,
+        says="softmax(Q·Kᵀ)·V, with nothing divided",
+        hint="What keeps the scores from growing as the vectors get longer?",
+    ),
+    wrong(
+        "att-scale-dk",
+        "scaled",
+        lambda s: parts(s.this, "div")[0] / width(s),
+        says="divided by d_k in place of √d_k, or scaled twice",
+        hint="If a sum has four times as many terms, how many times as large is it, typically?",
+    ),
+    wrong(
+        "att-scale-dv",
+        "scaled",
+        divided(lambda s: values(s).size(values(s).names[-1])),
+        says="divided by √d_v",
+        hint="Over how many entries did each dot product sum?",
+    ),
+    *(
+        wrong(
+            "att-scale-n",
+            "scaled",
+            divided(tokens),
+            says="divided by √n",
+            hint="Over how many entries did each dot product sum?",
+        )
+        for tokens in (lambda s: s.scores.size(s.scores.names[-1]), queries)
+    ),
+    wrong(
+        "att-scale-multiplied",
+        "scaled",
+        lambda s: parts(s.this, "div")[0] * sqrt(width(s)),
+        says="multiplied by √d_k",
+        hint="Did the scores become larger or smaller?",
+    ),
+    wrong(
+        "att-scale-after",
+        "scaled weights",
+        _scaled_after,
+        says="softmax(Q·Kᵀ)/√d_k·V: divided after the softmax",
+        hint="Do the weights of a row still sum to 1?",
+    ),
+    wrong(
+        "att-softmax-cols",
+        "weights",
+        lambda s: softmax(logits(s), logits(s).names[-2]),
+        says="the softmax runs down the columns",
+        hint="Who shares out the 100 %: each query, or each key?",
+    ),
+    wrong(
+        "att-softmax-all",
+        "weights",
+        _shared_by_all,
+        says="one softmax over all scores at once",
+        hint="What does one row of the weights sum to?",
+    ),
+    wrong(
+        "att-linear-norm",
+        "weights",
+        _linear,
+        says="each score over its row's sum, without exponentials",
+        hint="What becomes of a negative score?",
+    ),
+    wrong(
+        "att-exp-unnormalised",
+        "weights",
+        lambda s: exp(logits(s)),
+        says="exponentials that are not divided by their sum",
+        hint="What does one row of the weights sum to?",
+    ),
+    wrong(
+        "att-no-softmax",
+        "weights",
+        logits,
+        says="the scores themselves as weights",
+        hint="Which step turns scores into weights?",
+    ),
+    wrong(
+        "att-softmax-twice",
+        "weights",
+        lambda s: softmax(s.this),
+        says="softmax of the softmax",
+        hint="How many times were the rows normalised?",
+    ),
+    wrong(
+        "att-exp-zero-is-0",
+        "weights",
+        _zero_for_one,
+        says="e⁰ taken as 0",
+        hint="What is any number to the power 0?",
+    ),
+    wrong(
+        "att-k-not-transposed",
+        "scores",
+        _keys_as_stored,
+        says="Q·K, with K as it is stored",
+        hint="Is a row of Q multiplied with a row of K, or with a column?",
+    ),
+    wrong(
+        "att-qk-swapped",
+        "scores",
+        _swapped,
+        says="K·Qᵀ",
+        hint="Do the rows of the scores belong to the queries, or to the keys?",
+    ),
+    wrong(
+        "att-q-for-k",
+        "scores",
+        _queries_for_keys,
+        says="Q·Qᵀ",
+        hint="Which matrix is being searched?",
+    ),
+    wrong(
+        "att-p-transposed",
+        "output heads",
+        _columns_mix,
+        says="Pᵀ·V",
+        hint="Whose weights mix the values into row i of the output?",
+    ),
+    wrong(
+        "att-k-for-v",
+        "output heads",
+        _keys_for_values,
+        says="P·K",
+        hint="Which matrix do the weights mix?",
+    ),
+)
+"""Mistakes of the core, which every attention has."""
+
+DMODEL = wrong(
+    "att-scale-dmodel",
+    "scaled",
+    divided(model_width),
+    says="divided by √d_model",
+    hint="Over how many entries did each dot product sum?",
+)
+
+
+# The backward pass
+
+
+ROWS = "Do the rows of dS sum to 0?"
+
+
+def slopes(at: str, behind: Callable[[Scope], tuple[Node, Node]]) -> tuple[Mistake, ...]:
+    """The mistakes of the slopes of a softmax, at the steps that it gives: from its shares P and their gradient dP."""
+
+    def giving(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
+        return lambda s: change(*behind(s))
+
+    return (
+        wrong(
+            "jac-diag-only",
+            at,
+            giving(lambda P, G: G * (P * (1 - P))),
+            says="P ⊙ (1 − P) ⊙ dP: the diagonal of the Jacobian alone",
+            hint="If one weight of a row rises, what must the others do?",
+        ),
+        wrong(
+            "jac-missing",
+            at,
+            giving(lambda P, G: G),
+            says="dS = dP",
+            hint=ROWS,
+        ),
+        wrong(
+            "jac-p-only",
+            at,
+            giving(lambda P, G: P * G),
+            says="dS = P ⊙ dP",
+            hint=ROWS,
+        ),
+        wrong(
+            "jac-plus",
+            at,
+            giving(lambda P, G: P * (G + total(G * P))),
+            says="P ⊙ (dP + Σ P⊙dP)",
+            hint=ROWS,
+        ),
+    )
+
+
+CONSTANT = "Which constant of the forward pass comes back in the gradient?"
+INDEX = "Over which index does the sum run?"
+FACTOR = "Which factor does the gradient of a product need: its own, or the other one?"
+
+
+def _spread_out(s: Scope) -> tuple[Node, Node]:
+    """The weights and their gradient, in the step behind the softmax."""
+    weights, pulled = parts(s.this, "mul")
+    if weights.op != "step" or weights.args["name"] != "weights":
+        raise NotThere("weights")
+    gradient, _ = parts(pulled, "sub")
+    return weights, gradient
+
+
+def _down_the_columns(s: Scope) -> Node:
+    P, G = _spread_out(s)
+    return P * (G - total(G * P, P.names[-2]))
+
+
+_BEHIND = "grad_masked grad_biased grad_capped grad_scaled grad_scores"
+
+
+def _behind_scores(change: Callable[[Node, Node, Node], Node]) -> Callable[[Scope], Node]:
+    """The gradient of queries or keys, from that of the scores, in another way."""
+
+    def rule(s: Scope) -> Node:
+        parts(s.this, "matmul")
+        return change(s.grad_scores, *factors(s))
+
+    return rule
+
+
+def _of_queries(s: Scope) -> bool:
+    return bool(s.step.args["of"].startswith("q"))
+
+
+def _exchanged(s: Scope) -> Node:
+    of_queries = _of_queries(s)
+    return _behind_scores(lambda dS, Q, K: like(dS.T @ Q if of_queries else dS @ K, s.this))(s)
+
+
+def _own_partner(s: Scope) -> Node:
+    of_queries = _of_queries(s)
+    return _behind_scores(lambda dS, Q, K: dS @ like(Q, K) if of_queries else dS.T @ like(K, Q))(s)
+
+
+GRADIENTS = (
+    *slopes(_BEHIND, _spread_out),
+    wrong(
+        "jac-columns",
+        _BEHIND,
+        _down_the_columns,
+        says="the sums taken down the columns",
+        hint=ROWS,
+    ),
+    wrong(
+        "datt-dv-p",
+        "grad_v grad_v_heads",
+        lambda s: like(s.weights, s.weights.T) @ parts(s.this, "matmul")[1],
+        says="dV = P·dO",
+        hint="Does the sum run over the queries, or over the keys?",
+    ),
+    wrong(
+        "datt-no-scale",
+        "grad_scores",
+        lambda s: parts(s.this, "div")[0],
+        says="without the 1/√d_k of the forward pass",
+        hint=CONSTANT,
+    ),
+    wrong(
+        "datt-scale-dk",
+        "grad_scores",
+        lambda s: parts(s.this, "div")[0] / width(s),
+        says="divided by d_k in place of √d_k",
+        hint=CONSTANT,
+    ),
+    wrong(
+        "datt-dk-untransposed",
+        "grad_k grad_k_heads",
+        _behind_scores(lambda dS, Q, K: like(dS, dS.T) @ Q),
+        says="dK = dS·Q",
+        hint=INDEX,
+    ),
+    wrong(
+        "datt-dq-transposed",
+        "grad_q grad_q_heads",
+        _behind_scores(lambda dS, Q, K: flipped(dS) @ K),
+        says="dQ = dSᵀ·K",
+        hint=INDEX,
+    ),
+    wrong(
+        "datt-swapped",
+        "grad_q grad_k grad_q_heads grad_k_heads",
+        _exchanged,
+        says="dQ and dK are swapped",
+        hint=FACTOR,
+    ),
+    wrong(
+        "datt-wrong-partner",
+        "grad_q grad_k grad_q_heads grad_k_heads",
+        _own_partner,
+        says="dQ = dS·Q, dK = dSᵀ·K",
+        hint=FACTOR,
+    ),
+)
+"""Mistakes of the backward pass."""

@@ -1,0 +1,105 @@
+"""The mistakes of gradient descent: the direction, the slope, how many updates there were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, wrong
+from attncalc.language.graph import Node
+
+
+def _by(change: int) -> Options:
+    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        steps = given["steps"] + change
+        if steps < 0:
+            raise NotThere("steps")
+        return {"steps": steps}
+
+    return options
+
+
+def _plain_descent(s: Scope) -> None:
+    if s.options["optimizer"] != "gd" or s.options["weight_decay"]:
+        raise NotThere("gd")
+
+
+def _plain(s: Scope) -> Node:
+    """The gradient, if the update is −lr times it."""
+    _plain_descent(s)
+    return s.gradient
+
+
+def _first(s: Scope) -> Node:
+    return s.known.get(("iteration 0", "gradient"), s.this)
+
+
+def _start_again(s: Scope) -> Node:
+    """The start as the point of iteration 1 too, so that every point from there on is the one before it."""
+    _plain_descent(s)
+    if s.step.args["group"] != "iteration 1":
+        raise NotThere("the first update")
+    return s.known["iteration 0", "point"]
+
+
+def _ahead(s: Scope) -> Node:
+    """The point of iteration 1 as that of iteration 0, so that every point from there on is the one behind it."""
+    _plain_descent(s)
+    if s.step.args["group"] != "iteration 0" or ("iteration 1", "point") not in s.as_due:
+        raise NotThere("the start")
+    return s.as_due["iteration 1", "point"].sources[0]
+
+
+def _halved(s: Scope) -> Node:
+    """x for 2x: the slope of a square without its 2."""
+    return s.this / 2
+
+
+def _height(s: Scope) -> Node:
+    if s.value.axes != s.this.axes:
+        raise NotThere("one variable")
+    return s.value
+
+
+DESCENT = (
+    wrong("gd-sign", "update", lambda s: s.options["lr"] * _plain(s), says="x + α·f′(x)", hint="Did f go down?"),
+    wrong("gd-f-for-fprime", "gradient", _height, says="α·f(x)", hint="Is that the slope, or the height?"),
+    wrong("gd-no-2", "gradient", _halved, says="half the slope: x for 2x", hint="What is the slope of a square?"),
+    wrong(
+        "gd-off-by-one",
+        options=_by(1),
+        says="one update more",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong(
+        "gd-off-by-one",
+        options=_by(-1),
+        says="one update fewer",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong(
+        "gd-off-by-one",
+        "point",
+        _start_again,
+        says="iteration 1 is the start, and every point one update late",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong(
+        "gd-off-by-one",
+        "point",
+        _ahead,
+        says="one update more at every point, as if iteration 0 were the first",
+        hint="Is iteration 0 the start, or an update?",
+    ),
+    wrong(
+        "gd-frozen",
+        "gradient",
+        _first,
+        says="the slope at the start, for every step",
+        hint="At which point is the slope of this step taken?",
+    ),
+    wrong("gd-no-lr", "update", lambda s: -_plain(s), says="x − f′(x)", hint="How long is a step?"),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"descend": DESCENT}
+"""Calculation → its mistakes, the commonest first."""

@@ -1,0 +1,209 @@
+"""The mistakes of a layer norm, wherever one stands: over which axis, where ε stands, what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, parts, wrong
+from attncalc.language.graph import Node
+from attncalc.language.ops import mean, sqrt, total
+
+EPSILON = "Where does ε stand, under the root or beside it?"
+USUAL = (1e-3, 1e-5, 1e-6, 1e-8, 1e-12)
+"""The ε of Keras; of PyTorch's layer norm; of Flax, T5 and the first Llama; then what others write, and BERT's."""
+UNITS = "In what unit is the divisor: that of the entries, or its square?"
+
+
+def centred(s: Scope) -> Node:
+    """What is normalised."""
+    name = s.step.args["name"]
+    if name == "mean":
+        return parts(s.this, "mean")[0]
+    return parts(s.this if name == "centered" else s.centered, "sub")[0]
+
+
+def axis(s: Scope) -> str:
+    """The axis along which it is normalised."""
+    node = s.this if s.step.args["name"] == "mean" else s.mean.sources[0]
+    if node.op != "mean":
+        raise NotThere("mean")
+    return str(node.args["over"])
+
+
+def other(s: Scope) -> str:
+    """The other one of the last two axes."""
+    last = centred(s).names[-2:]
+    return next(name for name in last if name != axis(s))
+
+
+def gain(s: Scope) -> Node:
+    """γ, which has the norm's number in a block."""
+    return _learned(s, "gamma")
+
+
+def shift(s: Scope) -> Node:
+    """β, which has the norm's number in a block."""
+    return _learned(s, "beta")
+
+
+def _learned(s: Scope, name: str) -> Node:
+    number = s.step.args["group"].rpartition("/")[2].removeprefix("norm")
+    found: Node = getattr(s, name + number)
+    return found
+
+
+def root(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
+    """The divisor of the variance (or the mean square) and ε in another way."""
+
+    def rule(s: Scope) -> Node:
+        inside, *_ = parts(s.this, "sqrt", "root_of_mean")
+        return change(*parts(inside, "add"))
+
+    return rule
+
+
+def _across(s: Scope) -> Node:
+    """The statistics over the other axis; what is not normalised over the features is left alone."""
+    over = other(s) if s.step.args["name"] == "mean" else _other_of_squares(s)
+    return mean(parts(s.this, "mean")[0], over)
+
+
+def _other_of_squares(s: Scope) -> str:
+    (squares,) = parts(s.this, "mean")
+    over = s.this.args["over"]
+    return next(name for name in squares.names[-2:] if name != over)
+
+
+def _everything(s: Scope) -> Node:
+    inner = s.this
+    return mean(inner, inner.names[-1])
+
+
+def _sample(s: Scope) -> Node:
+    (squares,) = parts(s.this, "mean")
+    over = s.this.args["over"]
+    return total(squares, over) / (squares.size(over) - 1)
+
+
+def _affine_first(s: Scope) -> Node:
+    name = s.step.args["name"]
+    if name == "output":
+        return s.normalized
+    x = gain(s) * centred(s) + shift(s)
+    return mean(x, axis(s)) if name == "mean" else x - s.mean
+
+
+def _with(eps: float) -> Options:
+    def change(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if given["eps"] == eps:
+            raise NotThere("another ε")
+        return {"eps": eps}
+
+    return change
+
+
+def another_epsilon(prefix: str) -> tuple[Mistake, ...]:
+    """The ε of another library."""
+    return tuple(
+        wrong(
+            f"{prefix}-wrong-eps",
+            options=_with(eps),
+            says="another ε",
+            hint="Which ε was given?",
+            kind="convention",
+        )
+        for eps in USUAL
+    )
+
+
+LAYER = (
+    wrong(
+        "ln-axis0",
+        "mean variance",
+        _across,
+        says="mean and variance over the tokens, feature by feature",
+        hint="Is there one mean for each token, or one for each feature?",
+    ),
+    wrong(
+        "ln-global",
+        "mean variance",
+        _everything,
+        says="one mean and one variance for everything",
+        hint="Is there one mean for each token, or one for each feature?",
+    ),
+    wrong(
+        "ln-ddof1",
+        "variance",
+        _sample,
+        says="the variance divides by d − 1",
+        hint="Is that the variance of these numbers, or an estimate from a sample?",
+        kind="convention",
+    ),
+    wrong(
+        "ln-eps-outside",
+        "standard_deviation",
+        root(lambda variance, eps: sqrt(variance) + eps),
+        says="σ + ε: ε beside the root",
+        hint=EPSILON,
+    ),
+    wrong(
+        "ln-sqrt-std",
+        "standard_deviation",
+        root(lambda variance, eps: sqrt(sqrt(variance) + eps)),
+        says="√(σ + ε): the deviation under the root",
+        hint="Is the variance under the root, or the deviation?",
+    ),
+    wrong(
+        "ln-div-variance",
+        "standard_deviation",
+        root(lambda variance, eps: variance + eps),
+        says="divided by σ² + ε: no root",
+        hint=UNITS,
+    ),
+    wrong(
+        "ln-squared",
+        "standard_deviation",
+        root(lambda variance, eps: (variance + eps) ** 2),
+        says="divided by (σ² + ε)²",
+        hint=UNITS,
+    ),
+    wrong(
+        "ln-no-affine",
+        "output",
+        lambda s: s.normalized,
+        says="without γ and β",
+        hint="Where do the two learned vectors come in?",
+    ),
+    wrong(
+        "ln-no-beta",
+        "output",
+        lambda s: gain(s) * s.normalized,
+        says="without β",
+        hint="Where do the two learned vectors come in?",
+    ),
+    wrong(
+        "ln-gamma-beta-swapped",
+        "output",
+        lambda s: shift(s) * s.normalized + gain(s),
+        says="β ⊙ x̂ + γ: the two are swapped",
+        hint="Which of the two scales, and which shifts?",
+    ),
+    wrong(
+        "ln-affine-first",
+        "mean centered output",
+        _affine_first,
+        says="γ ⊙ x + β is normalised",
+        hint="Which comes first: normalising, or scaling and shifting?",
+    ),
+    *(
+        wrong(
+            "ln-no-center",
+            step,
+            rule,
+            says="x/σ: the mean is not subtracted",
+            hint="What is the mean of a normalised row?",
+        )
+        for step, rule in (("normalized", lambda s: centred(s) / s.standard_deviation), ("centered", centred))
+    ),
+)

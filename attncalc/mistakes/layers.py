@@ -1,0 +1,137 @@
+"""The mistakes of layers: embeddings and their scale, the skip path, another activation, the way back to words."""
+
+from __future__ import annotations
+
+from attncalc.calculations.similarity import unit_rows
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
+from attncalc.language.graph import Node
+from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
+from attncalc.mistakes.projections import ACTIVATION, no_bias, weights_transposed
+
+SCALED = "Is the embedding multiplied by anything first?"
+
+
+def _divided(s: Scope) -> Node:
+    root, rows = parts(s.this, "mul")
+    return rows / root
+
+
+def _scaled_in_the_sum(s: Scope) -> Node:
+    if s.step.args["name"] == "embeddings":
+        return parts(s.this, "mul")[1]
+    scaled = sqrt(s.embeddings.size(s.embeddings.names[-1])) * s.embeddings
+    return scaled + s.positions if "positions" in s else scaled
+
+
+def _beside(s: Scope) -> Node:
+    return concat([s.embeddings, s.positions], s.embeddings.names[-1])
+
+
+def _over_places(s: Scope) -> Node:
+    if len(s.logits.axes) < 2:
+        raise NotThere("rows")
+    return softmax(s.logits, s.logits.names[-2])
+
+
+UNEMBED = (
+    wrong(
+        "unembed-not-transposed",
+        "logits",
+        lambda s: like(s.h @ like(s.table, s.table.T), s.this),
+        says="H·E in place of H·Eᵀ",
+        hint="Does a word stand in a row of the table, or in a column?",
+    ),
+    wrong(
+        "cos-dot-normalised",
+        "logits",
+        lambda s: unit_rows(s.h) @ unit_rows(s.table).T,
+        says="the cosines in place of the dot products",
+        hint="Should the lengths be divided out here?",
+    ),
+    wrong(
+        "unembed-scaled",
+        "logits",
+        lambda s: s.this / sqrt(s.h.size(s.h.names[-1])),
+        says="divided by √d, as attention's scores are",
+        hint="Are the scores of words scaled as well?",
+        kind="convention",
+    ),
+    wrong(
+        "unembed-no-softmax",
+        "probabilities",
+        lambda s: s.logits,
+        says="the logits in place of the probabilities",
+        hint="Can a probability be below 0, or above 1?",
+    ),
+    wrong(
+        "sm-no-exp",
+        "probabilities",
+        lambda s: s.logits / total(s.logits),
+        says="z/Σz: no exponentials",
+        hint="Which function makes every score positive?",
+    ),
+    wrong(
+        "sm-sigmoid",
+        "probabilities",
+        lambda s: sigmoid(s.logits),
+        says="σ(z), each score by itself",
+        hint="What do the probabilities sum to?",
+    ),
+    wrong(
+        "ce-axis0",
+        "probabilities",
+        _over_places,
+        says="the softmax down the columns",
+        hint="What do the rows sum to?",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "embed": (
+        alternative("emb-scaled-in-the-sum", "embeddings output", _scaled_in_the_sum, says="√d·E + positions in one"),
+        wrong(
+            "emb-scale-missing",
+            options=chosen(scale={True: False}),
+            says="E + positions, without √d",
+            hint=SCALED,
+        ),
+        wrong(
+            "pe-missing",
+            "output",
+            lambda s: parts(s.this, "add")[0],
+            says="the embeddings alone, without the positions",
+            hint="Would another order of the words change the result?",
+        ),
+        wrong("emb-scale-divided", "embeddings", _divided, says="E/√d + positions", hint=SCALED),
+        wrong(
+            "pe-concat-to-embedding",
+            "output",
+            _beside,
+            says="the positions are set beside the embedding, not added",
+            hint="How wide is a sum of two vectors?",
+        ),
+    ),
+    "residual": (
+        wrong(
+            "block-no-residual",
+            "sum",
+            lambda s: parts(s.this, "add")[1],
+            says="F(x) alone",
+            hint="Where did x go?",
+        ),
+    ),
+    "ffn": (
+        *ACTIVATION,
+        wrong(
+            "ffn-no-activation",
+            "activated",
+            lambda s: s.hidden,
+            says="x·W₁·W₂, without the activation",
+            hint="What are two layers with nothing between them?",
+        ),
+        no_bias("hidden output linear"),
+        weights_transposed("hidden output linear"),
+    ),
+    "unembed": UNEMBED,
+}
+"""Calculation → its mistakes, the commonest first."""

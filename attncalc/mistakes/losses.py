@@ -1,0 +1,265 @@
+"""The mistakes of cross-entropy and perplexity: softmax twice, a sign, sum or mean, which logarithm."""
+
+from __future__ import annotations
+
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import exp, log, mean, power, select, softmax, total, weigh
+
+TWICE = "Are those scores, or are they probabilities already?"
+PER_WHAT = "Is that the loss of all rows together, or of one on average?"
+SIGN = "Can a loss be below 0 here?"
+BASE = "Which logarithm was asked for?"
+SCORE = "Is that a score, or a probability?"
+ORDER = "Which comes first: the logarithm, or the mean?"
+SAME_BASE = "Does the base of the power match that of the logarithm?"
+
+
+def _classes(s: Scope) -> bool:
+    """Whether the targets are the numbers of classes."""
+    return len(s.target.axes) < len(s.probabilities.axes)
+
+
+def _of_target(s: Scope, values: Node) -> Node:
+    """The values at the right class, or their mean by the target's shares."""
+    return select(values, s.target) if _classes(s) else total(weigh(like(s.target, values), values))
+
+
+def _exchanged(s: Scope) -> Node:
+    if _classes(s):
+        raise NotThere("shares")
+    return -total(weigh(s.probabilities, log(s.target)))
+
+
+def _two_sided(s: Scope) -> Node:
+    """−Σ (y·ln p + (1 − y)·ln(1 − p)): a yes-or-no loss for every class."""
+    p, rest = s.probabilities, log(1 - s.probabilities)
+    return -(_of_target(s, log(p)) + total(rest) - _of_target(s, rest))
+
+
+def _downwards(s: Scope) -> Node:
+    (logits,) = parts(s.this, "softmax")
+    if len(logits.axes) < 2:
+        raise NotThere("rows")
+    return softmax(logits, logits.names[-2])
+
+
+def _of_all(s: Scope) -> Node:
+    return s.this / s.probabilities.size(s.probabilities.names[-1])
+
+
+CROSS_ENTROPY = (
+    wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
+    wrong("ce-no-minus", "losses", lambda s: -s.this, says="+ln p", hint=SIGN),
+    wrong(
+        "ce-sum",
+        options=chosen(reduction={"mean": "sum", "sum": "mean"}),
+        says="the sum over the rows in place of their mean, or the other way round",
+        hint=PER_WHAT,
+        kind="convention",
+    ),
+    wrong("ce-mean-all", "loss", _of_all, says="divided by N·C in place of N", hint=PER_WHAT),
+    wrong(
+        "ce-log2",
+        options=chosen(base={"e": 2, 10: 2}),
+        says="the logarithm to the base 2",
+        hint=BASE,
+        kind="convention",
+    ),
+    wrong(
+        "ce-log10",
+        options=chosen(base={"e": 10, 2: 10}),
+        says="the logarithm to the base 10",
+        hint=BASE,
+        kind="convention",
+    ),
+    wrong(
+        "ce-swapped",
+        "losses",
+        _exchanged,
+        says="−Σ p·ln y: the two are swapped",
+        hint="Of which of the two is the logarithm taken?",
+    ),
+    wrong("ce-logit", "losses", lambda s: -_of_target(s, s.logits), says="−z of the right class", hint=SCORE),
+    wrong(
+        "ce-binary-all",
+        "losses",
+        _two_sided,
+        says="a yes-or-no loss for every class, added up",
+        hint="How many probabilities of each row enter the loss?",
+    ),
+    wrong(
+        "ce-log-of-mean",
+        "loss",
+        lambda s: -log(mean(_of_target(s, s.probabilities))),
+        says="−ln of the mean probability",
+        hint=ORDER,
+    ),
+    wrong(
+        "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
+    ),
+    wrong(
+        "ce-grad-sign",
+        "grad_logits",
+        lambda s: -s.this,
+        says="y − p",
+        hint="Which way does the loss rise?",
+    ),
+    wrong(
+        "ce-grad-again",
+        "grad_logits",
+        lambda s: s.this * (s.probabilities * (1 - s.probabilities)),
+        says="(p − y)·p(1 − p): the slope of the softmax is counted twice",
+        hint="How many times is the slope of the softmax counted?",
+    ),
+    wrong(
+        "ce-grad-again",
+        "grad_logits",
+        lambda s: s.probabilities * (s.this - total(s.this * s.probabilities)),
+        says="J(p − y): the Jacobian of the softmax once more",
+        hint="How many times is the slope of the softmax counted?",
+    ),
+)
+
+
+def _logs(s: Scope) -> Node:
+    """The logarithms of the right tokens' probabilities."""
+    return s.log_likelihood if "log_likelihood" in s else s.log_probabilities
+
+
+def _missing(s: Scope) -> Node:
+    """The mean of −log p."""
+    return s.loss if "loss" in s else s.mean_negative_log
+
+
+def _natural(s: Scope) -> Node:
+    if s.options.get("base", "e") != "e":
+        raise NotThere("nats")
+    return _missing(s)
+
+
+def _bits(s: Scope) -> Node:
+    if s.options.get("base", "e") == "e":
+        raise NotThere("bits")
+    return _missing(s)
+
+
+def _in_bits(s: Scope) -> Node:
+    if s.options["base"] != "e":
+        raise NotThere("nats")
+    return s.this / log(as_node(2))
+
+
+def _by_another_base(s: Scope) -> Node:
+    """Logarithms and the power by 2 where e was meant, by e where it was another."""
+    natural = s.options["base"] == "e"
+    if s.step.args["name"] == "log_probabilities":
+        return s.this / log(as_node(2)) if natural else log(s.probabilities)
+    return power(as_node(2), s.mean_negative_log) if natural else exp(s.mean_negative_log)
+
+
+PERPLEXITY = (
+    wrong(
+        "ppl-2pow-nats",
+        "perplexity",
+        lambda s: power(as_node(2), _natural(s)),
+        says="2^L, where L is in nats",
+        hint=SAME_BASE,
+    ),
+    wrong("ppl-exp-bits", "perplexity", lambda s: exp(_bits(s)), says="e^L, where L has another base", hint=SAME_BASE),
+    wrong("ppl-exp-bits", "log_probabilities", _in_bits, says="e^L, where L has another base", hint=SAME_BASE),
+    wrong(
+        "ppl-exp-sum",
+        "perplexity",
+        lambda s: exp(-total(_logs(s))),
+        says="e^Σ, or ∏ 1/p: not per token",
+        hint="Is that per token, or for the whole text?",
+    ),
+    wrong(
+        "ppl-exp-sum",
+        "mean_negative_log",
+        lambda s: -total(_logs(s)),
+        says="the sum in place of the mean: not per token",
+        hint="Is that per token, or for the whole text?",
+    ),
+    wrong(
+        "ppl-mean-of-exp",
+        "perplexity",
+        lambda s: mean(exp(-_logs(s))),
+        says="the mean of 1/p",
+        hint="Which comes first: the mean, or the power?",
+    ),
+    wrong(
+        "ppl-no-exp",
+        "perplexity",
+        _missing,
+        says="L itself",
+        hint="Could this be a number of choices?",
+    ),
+    wrong(
+        "ppl-inverse",
+        "perplexity",
+        lambda s: 1 / s.this,
+        says="the geometric mean of p",
+        hint="Could this be a number of choices?",
+    ),
+    wrong(
+        "ppl-T-minus-1",
+        "mean_negative_log loss",
+        lambda s: -total(_logs(s)) / (_logs(s).size(_logs(s).names[-1]) - 1),
+        says="divided by T − 1",
+        hint="How many forecasts were scored?",
+    ),
+)
+
+
+def _token_logits(s: Scope) -> Node:
+    return -mean(select(s.logits, s.targets))
+
+
+NEXT_TOKEN = (
+    wrong("ce-softmax-twice", "probabilities", lambda s: softmax(s.this), says="softmax of probabilities", hint=TWICE),
+    wrong("ce-no-minus", "loss", lambda s: -s.this, says="+ln p", hint=SIGN),
+    wrong(
+        "ce-sum",
+        "loss",
+        lambda s: -total(s.log_likelihood),
+        says="the sum over the tokens",
+        hint=PER_WHAT,
+        kind="convention",
+    ),
+    wrong("ce-logit", "loss", _token_logits, says="−z of the right token", hint=SCORE),
+    wrong(
+        "ce-axis0", "probabilities", _downwards, says="the softmax down the columns", hint="What do the rows sum to?"
+    ),
+    wrong(
+        "ce-log2",
+        "log_likelihood",
+        lambda s: s.this / log(as_node(2)),
+        says="the logarithm to the base 2",
+        hint=BASE,
+        kind="convention",
+    ),
+    wrong(
+        "ce-log-of-mean",
+        "loss",
+        lambda s: -log(mean(exp(s.log_likelihood))),
+        says="−ln of the mean probability",
+        hint=ORDER,
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "cross-entropy": CROSS_ENTROPY,
+    "next-token-loss": (*NEXT_TOKEN, *(m for m in PERPLEXITY if m.id != "ppl-exp-bits")),
+    "perplexity": (
+        alternative(
+            "ppl-any-base",
+            "log_probabilities perplexity",
+            _by_another_base,
+            says="logarithms and power by another base, the same one for both",
+        ),
+        *PERPLEXITY,
+    ),
+}
+"""Calculation → its mistakes, the commonest first."""

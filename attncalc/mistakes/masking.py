@@ -1,0 +1,260 @@
+"""The mistakes between scores and weights: who may look at whom, and what position adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attncalc.declare.mistake import NotThere, Scope, chosen, parts, wrong
+from attncalc.language.graph import Node, rewrite
+from attncalc.language.ops import keep_where, logical_not, rename, softmax, sqrt
+
+# What a rule speaks of
+
+
+def factors(s: Scope) -> tuple[Node, Node]:
+    """Queries and keys, as they are compared."""
+    Q, keys = parts(s.this if s.step.args["name"] == "scores" else s.scores, "matmul")
+    return Q, keys.T
+
+
+def width(s: Scope) -> Node:
+    """d_k, the length of what is compared."""
+    Q, _ = factors(s)
+    return Q.size(Q.names[-1])
+
+
+def logits(s: Scope) -> Node:
+    """What the softmax is taken of."""
+    return parts(s.this, "softmax")[0]
+
+
+def by_key(biased: Node) -> Node:
+    """The key's place in place of how far it is back: it differs by a number that is the same for a whole row."""
+    met = []
+
+    def place(node: Node) -> Node | None:
+        if node.op != "abs":
+            return None
+        met.append(node)
+        return -parts(node.sources[0], "sub")[1]
+
+    [changed] = rewrite([biased], place)
+    if not met:
+        raise NotThere("distances")
+    return changed
+
+
+# Masks
+
+
+def _masking(s: Scope) -> tuple[Node, Node]:
+    """Who may look at whom, and the scores that are masked."""
+    allowed, x, _ = parts(s.this, "where")
+    return allowed, x
+
+
+def _otherwise(fill: Callable[[Node], Node | float]) -> Callable[[Scope], Node]:
+    """Another number where −∞ belongs."""
+
+    def rule(s: Scope) -> Node:
+        allowed, x = _masking(s)
+        return keep_where(allowed, x, fill(x))
+
+    return rule
+
+
+def _raised(s: Scope) -> Node:
+    """1 added where a query may look, in place of −∞ where it may not."""
+    allowed, x = _masking(s)
+    return keep_where(allowed, x + 1, x)
+
+
+def _after(s: Scope) -> Node:
+    allowed, x, _ = parts(s.masked, "where")
+    return keep_where(allowed, softmax(x), 0)
+
+
+def _unmasked(s: Scope) -> Node:
+    if s.this.op == "where":
+        return _masking(s)[1]
+    return parts(s.this, "add")[0]
+
+
+def triangle(change: Callable[[Node, Node], Node], fill: float = -np.inf) -> Callable[[Scope], Node]:
+    """Another triangle in place of j ≤ i."""
+
+    def rule(s: Scope) -> Node:
+        allowed, x = _masking(s)
+        met = []
+
+        def other(node: Node) -> Node | None:
+            if node.op != "less_equal":
+                return None
+            met.append(node)
+            return change(*node.sources)
+
+        [changed] = rewrite([allowed], other)
+        if not met:
+            raise NotThere("causal")
+        return keep_where(changed, x, fill)
+
+    return rule
+
+
+def _rows_for_columns(s: Scope) -> Node:
+    allowed, x = _masking(s)
+    n, m = x.names[-2:]
+    if n in allowed.names:
+        raise NotThere("a mask of keys")
+    return keep_where(rename(allowed, m, n), x, -np.inf)
+
+
+MASKS = (
+    wrong(
+        "mask-missing",
+        "masked",
+        _unmasked,
+        says="nothing is masked",
+        hint="May the first query look at the last key?",
+    ),
+    wrong(
+        "mask-after-softmax",
+        "weights",
+        _after,
+        says="masked after the softmax; what is left is not shared out again",
+        hint="Does each row still sum to 1?",
+    ),
+    wrong(
+        "mask-fill-zero",
+        "masked",
+        _otherwise(lambda x: 0),
+        says="0 in place of −∞, or scores times the mask",
+        hint="What is e⁰?",
+    ),
+    *(
+        wrong(
+            "mask-additive-01",
+            "masked",
+            added,
+            says="the 0s and 1s of the mask are added to the scores",
+            hint="How negative must a forbidden score be?",
+        )
+        for added in (_otherwise(lambda x: x - 1), _raised)
+    ),
+    wrong(
+        "mask-plus-inf",
+        "masked",
+        _otherwise(lambda x: np.inf),
+        says="+∞ in place of −∞",
+        hint="For which infinity is e^x 0?",
+    ),
+    *(
+        wrong(
+            "mask-strict",
+            "masked",
+            triangle(lambda j, i: j < i, fill),
+            says="a token may not look at itself",
+            hint="May a token look at itself?",
+        )
+        for fill in (-np.inf, -1e9)
+    ),
+    wrong(
+        "mask-transposed",
+        "masked",
+        triangle(lambda j, i: i <= j),
+        says="a token sees itself and what comes after it",
+        hint="Is the forbidden corner above the diagonal or below it?",
+    ),
+    wrong(
+        "mask-inverted",
+        "masked",
+        lambda s: keep_where(logical_not(_masking(s)[0]), _masking(s)[1], -np.inf),
+        says="the mask hides what it should keep",
+        hint="Does a 1 in the mask mean keep, or hide?",
+    ),
+    wrong(
+        "mask-offset",
+        "masked",
+        triangle(lambda j, i: j <= i + 1),
+        says="a token sees one place ahead",
+        hint="May a token look one place ahead?",
+    ),
+    wrong(
+        "mask-query-rows",
+        "masked",
+        _rows_for_columns,
+        says="padding hides rows of queries in place of columns of keys",
+        hint="Is a padded token hidden where it is looked at, or where it looks?",
+    ),
+    wrong(
+        "mask-causal-align",
+        options=chosen(causal_align={"start": "end", "end": "start"}, causal={True: True}),
+        says="the triangle is aligned at the other end",
+        hint="Which is the last key that the last query sees?",
+        kind="convention",
+    ),
+)
+"""Mistakes of masks."""
+
+CAUSAL = tuple(
+    wrong(
+        "mask-added",
+        options=options,
+        says="a causal mask",
+        hint="Which keys does the problem hide?",
+        kind="convention",
+    )
+    for options in (
+        chosen(causal={False: True}),
+        chosen(causal={False: True}, causal_align={"start": "end", "end": "start"}),
+    )
+)
+"""A mask that nobody asked for."""
+
+
+# Biases by position
+
+
+def _scaled_with(s: Scope) -> Node:
+    scaled, slopes = parts(s.this, "sub")
+    return scaled - slopes / sqrt(width(s))
+
+
+def _bias_after(s: Scope) -> Node:
+    scaled, slopes = parts(s.biased, "sub")
+    return softmax(scaled) - slopes
+
+
+def _scaled_though(s: Scope) -> Node:
+    if "scaled" in s:
+        raise NotThere("unscaled scores")
+    scores, bias = parts(s.this, "add")
+    return scores / sqrt(width(s)) + bias
+
+
+BIASES = (
+    wrong(
+        "alibi-scaled-too",
+        "biased",
+        _scaled_with,
+        says="(Q·Kᵀ − m·distance)/√d_k",
+        hint="Is the bias added before the scaling, or after it?",
+    ),
+    wrong(
+        "alibi-after-softmax",
+        "weights",
+        _bias_after,
+        says="the bias is added after the softmax",
+        hint="Do the rows still sum to 1?",
+    ),
+    wrong(
+        "t5-scaled",
+        "biased",
+        _scaled_though,
+        says="Q·Kᵀ/√d_k + bias, where nothing is scaled",
+        hint="Does this model scale its scores at all?",
+    ),
+)
+"""Mistakes of biases by position."""

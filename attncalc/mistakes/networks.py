@@ -1,0 +1,277 @@
+"""The mistakes of learning: the constant of the loss, the slope of the activation, whose weights carry it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, like, parts, replaced, wrong
+from attncalc.language.gradients import slopes
+from attncalc.language.graph import Node, inside, rewrite
+from attncalc.language.ops import mean
+
+CONSTANT = "Which constant stands in the loss that was given?"
+AVERAGED = "Over what is the loss averaged?"
+LINKS = "Which two factors does the chain rule multiply here?"
+POINT = "At which point is that slope taken?"
+
+
+def _of_mse(s: Scope) -> Node:
+    if s.options["loss"] != "mse":
+        raise NotThere("mse")
+    return s.this
+
+
+def _of_squares(s: Scope) -> Node:
+    if s.options["loss"] not in ("mse", "half-mse"):
+        raise NotThere("squares")
+    return s.this
+
+
+def _samples(s: Scope) -> Node:
+    return s.x.size(s.x.names[-2])
+
+
+def _outputs(s: Scope) -> Node:
+    out = s.predictions if "predictions" in s else s.z2
+    return out.size(out.names[-1])
+
+
+def _constants(at: str) -> tuple[Mistake, ...]:
+    """Mistakes of the constant in front of the gradients."""
+    return (
+        wrong("mse-no-2", at, lambda s: _of_mse(s) / 2, says="1/N in place of 2/N", hint=CONSTANT),
+        wrong("mse-no-mean", at, lambda s: s.this * _samples(s), says="without the 1/N", hint=AVERAGED),
+        wrong("mse-no-mean", at, lambda s: _of_mse(s) * _samples(s) / 2, says="without the 2/N", hint=AVERAGED),
+        wrong("mse-mean-all", at, lambda s: s.this / _outputs(s), says="1/(N·out) in place of 1/N", hint=AVERAGED),
+        wrong("mse-sign", at, lambda s: -s.this, says="y − ŷ", hint="Is that uphill, or downhill?"),
+    )
+
+
+LOSS = (
+    wrong(
+        "mse-no-2",
+        "loss",
+        lambda s: _of_squares(s) * 2 if s.options["loss"] == "half-mse" else _of_squares(s) / 2,
+        says="1/(2N) in place of 1/N, or the other way round",
+        hint=CONSTANT,
+        kind="convention",
+    ),
+    wrong("mse-no-mean", "loss", lambda s: _of_squares(s) * _samples(s), says="without the 1/N", hint=AVERAGED),
+    wrong(
+        "mse-mean-all",
+        "loss",
+        lambda s: _of_squares(s) / _outputs(s),
+        says="1/(N·out) in place of 1/N",
+        hint=AVERAGED,
+    ),
+)
+"""Mistakes of the constant in front of the loss itself, which its gradients need not share."""
+
+
+def _untransposed(s: Scope) -> Node:
+    X = s.x
+    product = next(node for node in inside(s.step) if node.op == "matmul")
+    return replaced(s.this, product, like(X, X.T) @ product.sources[1])
+
+
+def _uphill(s: Scope) -> Node:
+    weights, move = parts(s.this, "sub")
+    return weights + move
+
+
+def _whole_gradient(s: Scope) -> Node:
+    weights, move = parts(s.this, "sub")
+    return weights - parts(move, "mul")[1]
+
+
+def _descent(at: str) -> tuple[Mistake, ...]:
+    """Mistakes of the step downhill."""
+    return (
+        wrong("gd-sign", at, _uphill, says="W + lr·gradient", hint="Did the loss go down?"),
+        wrong("gd-no-lr", at, _whole_gradient, says="W − gradient", hint="How long is a step?"),
+    )
+
+
+REGRESSION = (
+    alternative(
+        "mse-target-first",
+        "errors grad_w grad_b",
+        lambda s: -s.this,
+        says="y − ŷ, and a minus in front of the gradients",
+    ),
+    *_constants("grad_w grad_b"),
+    *LOSS,
+    wrong(
+        "mse-x-untransposed",
+        "grad_w",
+        _untransposed,
+        says="X·errors in place of Xᵀ·errors",
+        hint="Over which index does the sum run?",
+    ),
+    wrong(
+        "bp-bias-mean",
+        "grad_b",
+        lambda s: s.this / _samples(s),
+        says="the mean over the samples, divided by N once more",
+        hint="Are the samples added up, or averaged?",
+    ),
+    *_descent("new_w new_b"),
+)
+
+
+# Two layers
+
+
+def _back(s: Scope) -> Node:
+    """δ₂·W₂ᵀ, what comes back to the first layer."""
+    for node in inside(s.step):
+        if node.op == "matmul" and _bare(node.sources[0]).args.get("name") == "delta2":
+            return node
+    raise NotThere("delta2")
+
+
+def _bare(node: Node) -> Node:
+    """What an axis is renamed of."""
+    while node.op == "rename":
+        node = node.sources[0]
+    return node
+
+
+def _carried(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
+    """The first layer's delta with another way back."""
+    product = _back(s)
+    return replaced(s.this, product, like(change(product.sources[0], product.sources[1].T), product))
+
+
+def _updated(s: Scope) -> Node:
+    lr = s.options["lr"]
+    return _carried(s, lambda delta, W: delta @ (W - lr * like(s.grad_w2, W)).T)
+
+
+def _through(s: Scope, at: Node, gradient: Node) -> Node:
+    """What a gradient becomes on its way back through the activation, somewhere else than where it stands."""
+    [bent] = rewrite([s.a1.sources[0]], lambda node: at if node is s.z1 else None)
+    (slope,) = slopes(bent, gradient, [at])
+    return slope
+
+
+def _at_activation(s: Scope) -> Node:
+    if "relu" in s.options["activation"]:
+        raise NotThere("another slope: a is above 0 where z is")
+    return _through(s, s.a1, _back(s))
+
+
+_BY_ITS_RESULT: dict[str, Callable[[Node], Node]] = {"sigmoid": lambda a: a * (1 - a), "tanh": lambda a: 1 - a**2}
+"""Activation → its slope, told by what it gives."""
+
+
+def _slope_of(s: Scope) -> Callable[[Node], Node]:
+    if s.options["activation"] not in _BY_ITS_RESULT:
+        raise NotThere("a slope by its result")
+    return _BY_ITS_RESULT[s.options["activation"]]
+
+
+def _of_the_sum(s: Scope) -> Node:
+    """The slope by what the activation gives, with what it is given in its place."""
+    return _back(s) * _slope_of(s)(s.z1)
+
+
+def _of_another(s: Scope) -> Node:
+    """The slope of the sigmoid for that of tanh, or the other way round."""
+    slope = _slope_of(s)
+    [other] = (another for another in _BY_ITS_RESULT.values() if another is not slope)
+    return _back(s) * other(s.a1)
+
+
+def _alone(s: Scope) -> Node:
+    """The activation's slope without what comes back."""
+    product = _back(s)
+    return replaced(s.this, product, like(0 * product + 1, product))
+
+
+def _bent_output(s: Scope) -> Node:
+    return _through(s, s.z2, like(s.this, s.z2))
+
+
+def _averaged(s: Scope) -> Node:
+    delta = s.delta2 if s.step.args["name"] == "grad_b2" else s.delta1
+    return like(mean(delta, delta.names[-2]), s.this)
+
+
+def _unmoved(s: Scope) -> Node:
+    return parts(s.this, "sub")[0]
+
+
+def _before_bending(s: Scope) -> Node:
+    return like(s.z1.T @ s.delta2, s.this)
+
+
+MLP = (
+    *_constants("delta2"),
+    *LOSS,
+    wrong(
+        "bp-updated-w2",
+        "delta1",
+        _updated,
+        says="the gradient goes back through w2 after its update",
+        hint="Which w2 did the forward pass use?",
+    ),
+    wrong(
+        "bp-deriv-at-activation",
+        "delta1",
+        _at_activation,
+        says="σ′(a) in place of σ′(z)",
+        hint=POINT,
+    ),
+    wrong(
+        "bp-z-one-minus-z",
+        "delta1",
+        _of_the_sum,
+        says="z(1 − z), or 1 − z² of tanh: the slope by the result, with z in its place",
+        hint=POINT,
+    ),
+    wrong(
+        "bp-another-slope",
+        "delta1",
+        _of_another,
+        says="the slope of the sigmoid for that of tanh, or the other way round",
+        hint="Which function is the activation here, and what is its slope?",
+    ),
+    wrong("bp-no-deriv", "delta1", _back, says="without the slope of the activation", hint=LINKS),
+    wrong("bp-deriv-only", "delta1", _alone, says="the slope of the activation alone", hint=LINKS),
+    wrong(
+        "bp-output-deriv-extra",
+        "delta2",
+        _bent_output,
+        says="the slope of an activation at the output, where there is none",
+        hint="Is there an activation at the output?",
+    ),
+    wrong(
+        "bp-w2-untransposed",
+        "delta1",
+        lambda s: _carried(s, lambda delta, W: delta @ like(W, W.T)),
+        says="δ₂·w2 in place of δ₂·w2ᵀ",
+        hint="Which side of w2 has the size of δ₂?",
+    ),
+    wrong(
+        "bp-dw2-uses-z", "grad_w2", _before_bending, says="z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂", hint="What went into layer 2?"
+    ),
+    wrong(
+        "bp-bias-mean",
+        "grad_b1 grad_b2",
+        _averaged,
+        says="the mean over the samples, where the 1/N is in δ already",
+        hint="Are the samples added up, or averaged?",
+    ),
+    wrong(
+        "bp-bias-missing",
+        "new_b1 new_b2",
+        _unmoved,
+        says="the biases stay as they are",
+        hint="Are the biases learned as well?",
+    ),
+    *_descent("new_w1 new_b1 new_w2 new_b2"),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"linear-regression": REGRESSION, "mlp": MLP}
+"""Calculation → its mistakes, the commonest first."""

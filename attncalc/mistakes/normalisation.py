@@ -1,0 +1,121 @@
+"""The mistakes of normalisation: over which axis, where ε stands, what is left out."""
+
+from __future__ import annotations
+
+from attncalc.declare.mistake import Mistake, Scope, parts, wrong
+from attncalc.language.graph import Node
+from attncalc.language.ops import mean, sqrt, total
+from attncalc.mistakes.layer_norm import EPSILON, LAYER, another_epsilon, root
+
+
+def _squares_centred(s: Scope) -> Node:
+    (x, _) = parts(s.squares, "pow")
+    return mean((x - mean(x)) ** 2)
+
+
+RMS = (
+    wrong(
+        "rms-var",
+        "mean_square",
+        _squares_centred,
+        says="divided by √(variance + ε)",
+        hint="Does this norm subtract a mean?",
+    ),
+    wrong(
+        "rms-l2",
+        "mean_square",
+        lambda s: total(s.squares),
+        says="divided by the length ‖x‖",
+        hint="Is that the mean of the squares, or their sum?",
+    ),
+    wrong(
+        "rms-l2",
+        "root_mean_square",
+        lambda s: sqrt(total(s.squares)),
+        says="divided by the length ‖x‖",
+        hint="Is that the mean of the squares, or their sum?",
+    ),
+    wrong(
+        "rms-eps-outside",
+        "root_mean_square",
+        root(lambda square, eps: sqrt(square) + eps),
+        says="rms + ε: ε beside the root",
+        hint=EPSILON,
+    ),
+    wrong(
+        "rms-sqrt-rms",
+        "root_mean_square",
+        root(lambda square, eps: sqrt(sqrt(square) + eps)),
+        says="√(rms + ε): a root too many",
+        hint="How many roots were taken?",
+    ),
+    wrong(
+        "rms-multiplied",
+        "normalized",
+        lambda s: parts(s.this, "div")[0] * s.root_mean_square,
+        says="times the root mean square",
+        hint="Should a large row become larger, or smaller?",
+    ),
+)
+
+
+def _divisor(s: Scope) -> Node:
+    """What is divided by: a deviation, or a root mean square."""
+    found: Node = s.standard_deviation if "standard_deviation" in s else s.root_mean_square
+    return found
+
+
+def _of_inputs(s: Scope) -> Node:
+    parts(s.this, "sum")
+    return total(s.grad_output * s.x, s.this.args["over"])
+
+
+HELD = "What else changes when one entry of x does?"
+
+GRADIENTS = (
+    wrong(
+        "dln-divisor-fixed",
+        "grad_centered",
+        lambda s: s.grad_normalized / _divisor(s),
+        says="the standard deviation is held fixed",
+        hint=HELD,
+    ),
+    wrong(
+        "dln-statistics-fixed",
+        "grad_x",
+        lambda s: s.grad_normalized / _divisor(s),
+        says="γ ⊙ dy / σ: what the norm takes from x is held fixed",
+        hint=HELD,
+    ),
+    wrong("dln-mean-fixed", "grad_x", lambda s: s.grad_centered, says="the mean is held fixed", hint=HELD),
+    wrong(
+        "dln-no-gamma",
+        "grad_normalized",
+        lambda s: s.grad_output,
+        says="without the factor γ",
+        hint="By what was each normalised entry multiplied?",
+    ),
+    wrong(
+        "dln-gamma-of-x",
+        "grad_gamma",
+        _of_inputs,
+        says="dγ = Σ dy ⊙ x, of what is not normalised yet",
+        hint="What does γ multiply?",
+    ),
+    wrong(
+        "dln-mean-of-rows",
+        "grad_gamma grad_beta",
+        lambda s: mean(parts(s.this, "sum")[0], s.this.args["over"]),
+        says="dγ and dβ are means over the rows",
+        hint="Does every row add to this gradient, or is it an average?",
+    ),
+)
+"""Mistakes of the backward pass."""
+_OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "layernorm": (*LAYER, *GRADIENTS, *another_epsilon("ln")),
+    "batchnorm": (*(m for m in LAYER if m.id != "ln-axis0"), *GRADIENTS, *another_epsilon("ln")),
+    "rmsnorm": (*RMS, *(m for m in GRADIENTS if m.id not in _OF_A_MEAN), *another_epsilon("rms")),
+}
+"""Calculation → its mistakes, the commonest first."""

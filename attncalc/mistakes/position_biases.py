@@ -1,0 +1,149 @@
+"""The mistakes of biases by position: slopes of ALiBi, buckets of T5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from attncalc.declare.mistake import Mistake, Scope, alternative, chosen, parts, wrong
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import absolute, index, keep_where, maximum, minimum
+from attncalc.mistakes.masking import by_key
+
+SLOPES = "Which slopes would another number of heads have?"
+
+
+# ALiBi
+
+
+def _slopes(exponent: Callable[[Node, int], Node]) -> Callable[[Scope], Node]:
+    """Slopes 2^−…, a function of the head's number from 0 and of how many there are."""
+
+    def rule(s: Scope) -> Node:
+        heads = s.this.axes[-1]
+        return as_node(2) ** -exponent(index(heads.name, (heads,), "h"), heads.size)
+
+    return rule
+
+
+def _next_power(h: Node, heads: int) -> Node:
+    power = 1 << (heads - 1).bit_length()
+    return 8 * (h + 1) / power
+
+
+def _by_key(s: Scope) -> Node:
+    parts(s.this, "where")  # without a triangle a row has distances to both sides
+    return by_key(s.this)
+
+
+def _gaining(s: Scope) -> Node:
+    if s.this.op == "where":
+        allowed, x, _ = parts(s.this, "where")
+        return keep_where(allowed, -x, -np.inf)
+    return -s.this
+
+
+def _signed(s: Scope) -> Node:
+    (difference,) = parts(s.this, "abs")
+    return difference
+
+
+ALIBI = (
+    alternative(
+        "alibi-by-key", "bias", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"
+    ),
+    wrong(
+        "alibi-slope-h0",
+        "slopes",
+        _slopes(lambda h, heads: 8 * h / heads),
+        says="the heads counted from 0",
+        hint="Is the first slope 1?",
+    ),
+    wrong(
+        "alibi-nonpow2",
+        "slopes",
+        _slopes(lambda h, heads: 8 * (h + 1) / heads),
+        says="2^(−8h/H) for a number of heads that is no power of two",
+        hint=SLOPES,
+        kind="convention",
+    ),
+    wrong(
+        "alibi-nonpow2",
+        "slopes",
+        _slopes(_next_power),
+        says="the first slopes of the next power of two",
+        hint=SLOPES,
+        kind="convention",
+    ),
+    wrong(
+        "alibi-2-pow-minus-h",
+        "slopes",
+        _slopes(lambda h, heads: h + 1),
+        says="2^−h, whatever the number of heads is",
+        hint=SLOPES,
+    ),
+    wrong(
+        "alibi-plus",
+        "bias",
+        _gaining,
+        says="+m·|i − j|",
+        hint="Does a key that is far away get a larger score, or a smaller one?",
+    ),
+    wrong(
+        "alibi-no-slope",
+        "slopes",
+        lambda s: 0 * s.this + 1,
+        says="the slope 1 for every head",
+        hint="Is there a slope for each head?",
+    ),
+    wrong(
+        "alibi-signed-bidir",
+        "distances",
+        _signed,
+        says="−m·(i − j), with its sign, where nothing is masked",
+        hint="Is that a distance, or a difference?",
+    ),
+)
+
+
+# T5
+
+
+def _capped(s: Scope) -> Node:
+    """Buckets without the logarithmic part."""
+    distance, causal, buckets = s.relative_positions, s.options["causal"], s.options["buckets"]
+    if buckets is None:
+        buckets = s.table.axes[-2].size if "table" in s else 32
+    if causal:
+        return minimum(maximum(0 - distance, 0), buckets - 1)
+    half = buckets // 2
+    later = keep_where(as_node(0) < distance, half, 0)
+    return minimum(absolute(distance), half - 1) + later
+
+
+T5 = (
+    wrong(
+        "t5-sign",
+        "relative_positions",
+        lambda s: -s.this,
+        says="query − key",
+        hint="Is the distance to a key in the past negative, or positive?",
+    ),
+    wrong(
+        "t5-bidir",
+        options=chosen(causal={True: False}),
+        says="the encoder's buckets in a decoder",
+        hint="Can a decoder see the future?",
+    ),
+    wrong(
+        "t5-log-bucket",
+        "buckets",
+        _capped,
+        says="without the logarithmic buckets for far distances",
+        hint="Which bucket does a far distance fall into?",
+    ),
+)
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"alibi": ALIBI, "t5-bias": T5}
+"""Calculation → its mistakes, the commonest first."""

@@ -1,0 +1,144 @@
+"""The mistakes of a layer: tokens times weights, plus a bias, through an activation; on which side, of whose tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, wrong
+from attncalc.language.graph import Node
+
+WHICH = "Which activation was asked for?"
+
+ACTIVATION = (
+    wrong(
+        "gelu-relu",
+        options=chosen(activation={"relu": "gelu", "gelu": "relu", "gelu-tanh": "relu"}),
+        says="ReLU in place of GELU, or the other way round",
+        hint=WHICH,
+        kind="convention",
+    ),
+    wrong(
+        "gelu-tanh",
+        options=chosen(activation={"gelu": "gelu-tanh", "gelu-tanh": "gelu"}),
+        says="the other form of GELU: with tanh in place of erf, or the other way round",
+        hint=WHICH,
+        kind="convention",
+    ),
+    wrong(
+        "gelu-silu",
+        options=chosen(activation={"gelu": "silu", "silu": "gelu"}),
+        says="SiLU in place of GELU, or the other way round",
+        hint=WHICH,
+        kind="convention",
+    ),
+)
+
+
+def factors(s: Scope) -> Sequence[Node]:
+    """The tokens of a layer, and its weights."""
+    return parts(s.this.sources[0] if s.this.op == "add" else s.this, "matmul")
+
+
+def with_product(s: Scope, product: Node) -> Node:
+    """A layer with another product of tokens and weights, its bias kept."""
+    return product + s.this.sources[1] if s.this.op == "add" else product
+
+
+def _unbiased(s: Scope) -> Node:
+    factors(s)
+    return parts(s.this, "add")[0]
+
+
+def _by_rows(s: Scope) -> Node:
+    tokens, W = factors(s)
+    return with_product(s, tokens @ like(W.T, W))
+
+
+def no_bias(at: str) -> Mistake:
+    """A layer without its bias."""
+    return wrong(
+        "linear-bias-missing",
+        at,
+        _unbiased,
+        says="x·W, without the bias",
+        hint="Is anything to be added to the product?",
+    )
+
+
+def weights_transposed(at: str) -> Mistake:
+    """Square weights used as PyTorch stores them."""
+    return wrong(
+        "linear-weights-transposed",
+        at,
+        _by_rows,
+        says="x·Wᵀ in place of x·W",
+        hint="With what is a token multiplied: with the columns of W, or with its rows?",
+    )
+
+
+ALL = "q k v"
+
+
+def _of(s: Scope, tokens: Node) -> Node:
+    """A projection of other tokens by its own weights."""
+    return with_product(s, tokens @ factors(s)[1])
+
+
+def _exchanged(one: str, other: str) -> Rule:
+    """Two projections with each other's weights."""
+
+    def rule(s: Scope) -> Node:
+        tokens, own = factors(s)
+        W: Node = getattr(s, f"w{other if s.step.args['name'] == one else one}")
+        return with_product(s, tokens @ like(W, own))
+
+    return rule
+
+
+def _on_the_left(s: Scope) -> Node:
+    tokens, W = factors(s)
+    return with_product(s, like(like(W, tokens) @ like(tokens, W), tokens @ W))
+
+
+def _of_tokens(s: Scope) -> Node:
+    if "context" not in s:
+        raise NotThere("context")
+    return _of(s, s.x)
+
+
+PROJECTIONS = (
+    weights_transposed(ALL),
+    *(
+        wrong(
+            "qkv-exchanged",
+            f"{one} {other}",
+            _exchanged(one, other),
+            says=f"W_{one.upper()} and W_{other.upper()} are exchanged",
+            hint="Which matrix makes what a token looks for, which what it is found by, and which what it passes on?",
+        )
+        for one, other in (("q", "k"), ("k", "v"), ("q", "v"))
+    ),
+    wrong(
+        "matmul-order-ba",
+        ALL,
+        _on_the_left,
+        says="W·x in place of x·W",
+        hint="Whose rows are multiplied with whose columns?",
+    ),
+    no_bias(ALL),
+    wrong(
+        "qkv-context-ignored",
+        "k v",
+        _of_tokens,
+        says="keys and values of the tokens, not of the context",
+        hint="Where is the text that is looked at?",
+    ),
+    wrong(
+        "qkv-context-queries",
+        "q",
+        lambda s: _of(s, s.context),
+        says="queries of the context, not of the tokens",
+        hint="Who is looking, and at what?",
+    ),
+)
+"""Mistakes of projections."""

@@ -1,0 +1,138 @@
+"""The mistakes of a turn by positions, wherever there is one: which two make a pair, whose width counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attncalc.calculations.positions import sinusoidal_encoding
+from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
+from attncalc.language.graph import Node, as_node, named_size
+from attncalc.language.ops import index, rotate
+
+MODELS = (2, 3, 4, 6, 8, 12, 16)
+"""So many heads a model may have whose width is taken for that of a head."""
+PAIR = "Which two numbers make a pair?"
+WIDTH = "How long is the vector that is turned?"
+LAST = "Does the last pair turn fast, or slowly?"
+
+
+def _frequencies(exponent: Callable[[Node, int], Node]) -> Callable[[Scope], Node]:
+    """Frequencies with another exponent, a function of the pair and the width of what is turned."""
+
+    def rule(s: Scope) -> Node:
+        if s.options.get("scaling", s.options.get("rope_scaling")) != "none":
+            raise NotThere("plain frequencies")
+        pairs = s.this.axes[-1]
+        base = s.options.get("base", s.options.get("rope_base"))
+        return as_node(base) ** -exponent(index(pairs.name, (pairs,), "i"), 2 * pairs.size)
+
+    return rule
+
+
+def _of_model(heads: int) -> Mistake:
+    return wrong(
+        "rope-theta-dmodel",
+        "frequencies",
+        _frequencies(lambda i, d: 2 * i / named_size("d_model", heads * d)),
+        says="base^(−2i/d_model): the width of the model in place of the head's",
+        hint=WIDTH,
+    )
+
+
+def layout(prefix: str) -> Mistake:
+    """Pairs by the other convention; options of rope have another prefix in an attention."""
+    return wrong(
+        "rope-half-split",
+        options=chosen(**{f"{prefix}layout": {"interleaved": "half", "half": "interleaved"}}),
+        says="pairs (i, i + d/2) in place of neighbours, or the other way round",
+        hint=PAIR,
+        kind="convention",
+    )
+
+
+def another_base(prefix: str) -> Mistake:
+    """The other one of two bases that models have."""
+    return wrong(
+        "rope-wrong-base",
+        options=chosen(**{f"{prefix}base": {10000: 500000, 500000: 10000}}),
+        says="another base: 500000 in place of 10000, or the other way round",
+        hint="Which base was given?",
+    )
+
+
+FREQUENCIES = (
+    *map(_of_model, MODELS),
+    wrong(
+        "rope-exp-i",
+        "frequencies",
+        _frequencies(lambda i, d: i / named_size("d", d)),
+        says="base^(−i/d)",
+        hint="How fast does the last pair turn?",
+    ),
+    wrong(
+        "rope-positive-exp",
+        "frequencies",
+        _frequencies(lambda i, d: -(2 * i / named_size("d", d))),
+        says="base^(+2i/d)",
+        hint=LAST,
+    ),
+    wrong(
+        "rope-theta-from-1",
+        "frequencies",
+        _frequencies(lambda i, d: 2 * (i + 1) / named_size("d", d)),
+        says="pairs counted from 1",
+        hint="By which angle does the first pair turn at position 1?",
+    ),
+    wrong(
+        "rope-same-theta",
+        "frequencies",
+        lambda s: 0 * s.this + 1,
+        says="the same angle for every pair",
+        hint="Has each pair an angle of its own?",
+    ),
+)
+"""Mistakes of the frequencies, which an attention that turns its queries and keys has too."""
+
+
+def _turned_values(s: Scope) -> Node:
+    """The values turned as the keys are."""
+    P, V = parts(s.this, "matmul")
+    if P.args.get("name") != "weights":
+        raise NotThere("weights")
+    K, cosines, sines = parts(s.k_rotated, "rotate")
+    layout = s.k_rotated.sources[0].args["layout"]
+    return P @ like(rotate(like(V, K), cosines, sines, layout), V)
+
+
+def _added(s: Scope) -> Node:
+    x = parts(s.this, "rotate")[0]
+    return x + sinusoidal_encoding(x.axes[-2:])
+
+
+IN_ATTENTION = (
+    layout("rope_"),
+    *FREQUENCIES,
+    another_base("rope_"),
+    wrong(
+        "rope-q-only",
+        "k_rotated",
+        lambda s: parts(s.this, "rotate")[0],
+        says="the keys are not turned",
+        hint="If both tokens move one place on, should their score change?",
+    ),
+    wrong(
+        "rope-on-v",
+        "output heads",
+        _turned_values,
+        says="the values are turned too",
+        hint="Which of q, k and v go into the scores?",
+    ),
+    wrong(
+        "rope-added",
+        "q_rotated k_rotated",
+        _added,
+        says="sinusoids added in place of a turn",
+        hint="Is a rotary position added, or does it turn?",
+    ),
+)
+"""Mistakes of an attention that turns its queries and keys."""

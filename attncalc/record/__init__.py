@@ -1,0 +1,1 @@
+"""What has been computed, frozen, and how a number is written."""

@@ -1,0 +1,68 @@
+"""What there is to know of a calculation, as records that a page is written from: its reference card."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from attncalc.record.lesson import Pitfall
+from attncalc.record.trace import Trace
+
+
+class OperandLine(NamedTuple):
+    """What is said of an operand."""
+
+    name: str
+    symbol: str  # how formulas speak of it: "W_Q"
+    latex: str
+    shape: str  # "[n, d_k]"
+    required: bool
+    help: str
+
+
+class OptionLine(NamedTuple):
+    """What is said of an option."""
+
+    flag: str  # "--causal-align"
+    takes: str  # "start|end"; "" for a switch
+    default: str
+    help: str
+    range: str  # "at least 1"; "" for any number
+
+
+class StepLine(NamedTuple):
+    """What is said of a step."""
+
+    name: str
+    group: str
+    likewise: tuple[str, ...]  # groups whose steps of this name are worked out in the same way
+    symbol: str
+    symbol_latex: str
+    formula: str
+    latex: str
+    axes: tuple[str, ...]
+    why: str
+    flops: str = ""  # "2·n·m·d_k"; "" where they cannot be counted
+    flops_here: int = 0  # with the sizes of the sample
+
+
+class Card(NamedTuple):
+    """What there is to know of a calculation; its formulas are those of its sample's graph."""
+
+    calculation: str
+    summary: str
+    about: tuple[str, ...]  # paragraphs: formula, shapes, conventions
+    formula: str  # the result as one formula; "" where that would be too long to be read
+    latex: str
+    operands: tuple[OperandLine, ...]
+    steps: tuple[StepLine, ...]
+    options: tuple[OptionLine, ...]
+    laws: tuple[str, ...]
+    turn: str  # what a turn is called, where the steps are done again and again: "iteration"
+    flops: str  # of all the steps together, or of one turn
+    flops_here: int
+    uncounted: tuple[str, ...]  # steps whose operations are not counted, or not all of them
+    mistakes: tuple[Pitfall, ...]
+    gradient: tuple[StepLine, ...]
+    no_gradient: str  # why there is none
+    sample: Trace
+    reference: str

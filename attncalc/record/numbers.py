@@ -1,0 +1,235 @@
+"""How a number is shown: decimals, alignment on the point, infinities, exact forms.
+
+A table is shown with the fewest decimals that give every entry exactly, at most four (so that whole numbers are
+written as such), or with as many as were asked for. Entries that so many decimals would lose, or that are huge, are
+scientific; nothing is ever shown as -0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.record.digits import half_up, round_half_up, widened
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+DIGITS = 4
+HUGE = 1e9  # from here on, numbers that are not whole are scientific
+HUGE_WHOLE = 1e15  # up to here, float64 holds every whole number
+FAINT = 1e-3  # a table that holds nothing larger is scientific throughout
+TRUE_DECIMALS = 6  # so many decimals of a number below HUGE are told by the digits that float64 has
+
+# Compiled by `re` where they are used, and not at start-up.
+NUMERAL = r"(-?\d+)((?:\.\d+)?(?:e[+-]\d+)?)"
+FRACTION = r"-?\d+/\d+"
+COMPLEX = r"(.+)( [+-] )(.+i)"
+RAISED = r"\^(\d+)(?![\d.])"
+LOWERED = r"_(\d+)(?!\d|,\d)"  # a letter of two such indices keeps them as they are: q_10,2
+
+ABOVE = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+# Numbers for reading
+
+
+def format_number(number: Any, digits: int | None = None) -> str:
+    """One number: `0.64` where that is all of it, `0.9785` where it was rounded; exactly `digits` decimals if given."""
+    return str(texts(np.asarray(number), digits).item())
+
+
+def format_column(values: Sequence[Any] | Array, digits: int | None = None) -> list[str]:
+    """The values of a column, one choice of decimals for all, aligned on the decimal point."""
+    return align(list(texts(np.asarray(values), digits).flat))
+
+
+def texts(values: Array, digits: int | None = None) -> Array:
+    """Every entry as text, an object array of the same shape, with one choice of decimals for the whole table."""
+    result = np.empty(values.shape, dtype=object)
+    result.ravel()[:] = _written(values.ravel(), digits)
+    return result
+
+
+def _written(values: Array, digits: int | None) -> list[str]:
+    kind = values.dtype.kind
+    if kind == "O":
+        return [_exact_entry(x, digits) for x in values]
+    if kind == "c":
+        form = _form(np.concatenate([values.real, values.imag]), digits)
+        signs = np.where(values.imag < 0, "-", "+")
+        parts = zip(_decimal(values.real, form), signs, _decimal(np.abs(values.imag), form), strict=True)
+        return [f"{real} {sign} {imaginary}i" for real, sign, imaginary in parts]
+    if kind == "f":
+        return _decimal(widened(values), _form(values, digits))
+    return [str(x) for x in values] if kind == "U" else [str(int(x)) for x in values]
+
+
+class _Form(NamedTuple):
+    """How the numbers of one table are written."""
+
+    decimals: int  # behind the point
+    mantissa: int  # the same for scientific numbers
+    trimmed: bool  # whether a mantissa that ends early is left so
+    faint: bool  # whether all of them are scientific
+    slack: float  # the relative difference that is arithmetic noise, not worth four decimals
+
+
+def _form(values: Array, digits: int | None) -> _Form:
+    slack = 16 * float(np.finfo(values.dtype).eps)
+    numbers = widened(values[np.isfinite(values)])
+    sizes = np.abs(numbers)
+
+    def ends_within(decimals: int) -> bool:
+        return bool(np.all(np.abs(round_half_up(numbers, decimals) - numbers) <= slack * sizes))
+
+    most = DIGITS if digits is None else digits
+    fewest = next(filter(ends_within, range(most + 1)), None)
+    faint = fewest is None and float(f"{sizes.max():.{max(most - 1, 0)}e}") < min(FAINT, 10.0 ** (1 - most))
+    decimals = most if fewest is None or (fewest and digits is not None) else fewest
+    return _Form(decimals, max(most - 1, 0), digits is None, faint, slack)
+
+
+def _decimal(values: Array, form: _Form) -> list[str]:
+    """Finite float64 numbers of ordinary size with their decimals, the others each in its way."""
+    rounded = round_half_up(values, form.decimals)
+    huge = HUGE if form.decimals else HUGE_WHOLE
+    odd = ~(np.abs(values) < huge) | ((rounded == 0) & (values != 0)) | form.faint
+    result = [_fixed(x, form.decimals) for x in rounded.tolist()]
+    for i in np.flatnonzero(odd):
+        result[i] = _scientific(float(values[i]), form)
+    return result
+
+
+def _fixed(x: float, decimals: int) -> str:
+    """So many decimals; beyond the digits that a float has there are zeros, and not what its binary form adds."""
+    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{_as_written(x):.{decimals}f}"
+
+
+def _as_written(x: float) -> Decimal:
+    """The decimal number that a float is written as."""
+    from decimal import Decimal
+
+    return Decimal(repr(x))
+
+
+def _scientific(x: float, form: _Form) -> str:
+    """`6.988e-04`; among larger numbers two digits say how faint one is: `1.2e-07`."""
+    if not np.isfinite(x):
+        return "NaN" if np.isnan(x) else "−∞" if x < 0 else "∞"
+    if x == 0:
+        return "0"
+    most = form.mantissa if form.faint or abs(x) > 1 else min(form.mantissa, 1)
+    fitting = (f"{x:.{places}e}" for places in range(most)) if form.trimmed else ()
+    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{_as_written(x):.{most}e}")
+    return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), whole)
+
+
+def _exponent(text: str) -> str:
+    """`1.50e-7` → `1.50e-07`."""
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent):+03d}"
+
+
+# Alignment
+
+SIGNS = (" ≈ ", " = ")  # between an exact number and its decimals
+
+
+def align(column: Sequence[str]) -> list[str]:
+    """The texts of a column padded to one width: numbers on their points, what is exact on its end."""
+    parts = [_parts(text) for text in column]
+    first = [part[0] for part in parts]
+    is_exact = any(part[1] in SIGNS for part in parts)
+    left = [text.rjust(max(map(len, first))) for text in first] if is_exact else _on_the_point(first)
+    right = _on_the_point([part[2] for part in parts])
+    middle = max((len(part[1]) for part in parts), default=0)
+    return [f"{a}{part[1]:{middle}}{b}" for a, part, b in zip(left, parts, right, strict=True)]
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """What is aligned by itself: `√3/3`, ` ≈ `, `0.5774`; `1.5`, ` + `, `2i`."""
+    exact = parted(text)
+    if exact[1]:
+        return exact
+    found = re.fullmatch(COMPLEX, text) if text.endswith("i") else None
+    return (found[1], found[2], found[3]) if found else (text, "", "")
+
+
+def _on_the_point(column: list[str]) -> list[str]:
+    numerals = list(map(re.compile(NUMERAL).match, column))
+    heads = max((len(n[1]) for n in numerals if n), default=0)
+    tails = max((len(text) - len(n[1]) for text, n in zip(column, numerals, strict=True) if n), default=0)
+    points = [
+        f"{n[1]:>{heads}}{text[len(n[1]) :]:<{tails}}" if n else text for text, n in zip(column, numerals, strict=True)
+    ]
+    width = max(map(len, points), default=0)
+    return [text.rjust(width) for text in points]
+
+
+# Exact numbers
+
+
+def parted(entry: str) -> tuple[str, str, str]:
+    """An exact entry, the sign behind it, its decimals: (`√3/3`, ` ≈ `, `0.5774`); (`3`, "", "")."""
+    sign = next((sign for sign in SIGNS if sign in entry), "")
+    return entry.partition(sign) if sign else (entry, "", "")
+
+
+def _exact_entry(entry: Any, digits: int | None) -> str:
+    """`√3/3 ≈ 0.5774`, `1/2 = 0.5`; letters and whole numbers by themselves."""
+    text = exact_text(entry)
+    if getattr(entry, "free_symbols", None):  # SymPy would work all of it out before it said that letters have no value
+        return text
+    try:
+        value = _value(entry)
+    except (TypeError, ValueError):  # no number either, as zoo is
+        return text
+    if hasattr(entry, "evalf") and ((np.isinf(value) and entry.is_finite) or (value == 0 and entry.is_nonzero)):
+        return f"{text} ≈ {_beyond(entry, digits)}"
+    decimal = format_number(value if value.imag else value.real, digits)
+    if decimal == text:
+        return text
+    if digits is not None and digits > TRUE_DECIMALS and hasattr(entry, "evalf") and not value.imag:
+        decimal = f"{half_up(str(entry.evalf(digits + 20)), digits):.{digits}f}"
+    return f"{text} = {decimal}" if _is_fraction(text, decimal) else f"{text} ≈ {decimal}"
+
+
+def _beyond(entry: Any, digits: int | None) -> str:
+    """The decimals of a number that is too large or too small for a float: `1.000e+400`."""
+    from decimal import Decimal
+
+    most = DIGITS if digits is None else digits
+    return _exponent(f"{Decimal(str(entry.evalf(most + 20))):.{max(most - 1, 0)}e}")
+
+
+def _value(entry: Any) -> complex:
+    if not hasattr(entry, "free_symbols"):
+        return complex(entry)
+    from attncalc.record.surds import value  # SymPy is at work already, where an exact number is at hand
+
+    return value(entry)
+
+
+def _is_fraction(text: str, decimal: str) -> bool:
+    """Whether both say the same number, as 1/2 and 0.5 do and 1/3 and 0.3333 do not."""
+    if not (re.fullmatch(FRACTION, text) and re.fullmatch(NUMERAL, decimal)):
+        return False
+    from fractions import Fraction
+
+    return Fraction(text) == Fraction(decimal)
+
+
+def exact_text(entry: Any) -> str:
+    """A fraction, a surd or a formula of letters as one writes it: `1/(1 + e^(√3/3))`, `a₀² + a₁²`."""
+    if not hasattr(entry, "free_symbols"):  # a Python number
+        return str(entry)
+    from attncalc.record.surds import text  # SymPy is at work already, where an exact number is at hand
+
+    raised = re.sub(RAISED, lambda found: found[1].translate(ABOVE), text(entry))
+    return re.sub(LOWERED, lambda found: found[1].translate(BELOW), raised)

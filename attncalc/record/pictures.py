@@ -1,0 +1,76 @@
+"""What a picture shows, as data: shades, bars, curves or a landscape, whoever draws it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from attncalc.common.arrays import Array
+
+
+class Ticks(NamedTuple):
+    """What stands along a side of a picture."""
+
+    name: str  # of the axis: "n"
+    labels: tuple[str, ...]  # one for each place
+    own: bool = False  # whether they are the reader's words; indices otherwise
+
+
+class HeatMap(NamedTuple):
+    """A matrix as shades, from `low` to `high`: one range for all the matrices of a stack."""
+
+    title: str
+    values: Array  # −∞, ∞ and NaN have signs of their own
+    rows: Ticks
+    columns: Ticks
+    low: float
+    high: float
+    hidden: Array | None = None  # the entries that a mask keeps at 0
+
+
+class Bars(NamedTuple):
+    """A vector, a bar for each entry."""
+
+    title: str
+    values: Array
+    ticks: Ticks
+
+
+class Line(NamedTuple):
+    """One curve: its points from left to right, with NaN where it has none."""
+
+    name: str
+    x: Array
+    y: Array
+
+
+class Marks(NamedTuple):
+    """Points on a picture; `ordered` ones are a way, from the first to the last."""
+
+    name: str
+    x: Array
+    y: Array
+    ordered: bool = False
+
+
+class Curves(NamedTuple):
+    """Curves over one axis."""
+
+    title: str
+    across: str  # the axis' name
+    lines: tuple[Line, ...]
+    marks: Marks | None = None
+
+
+class Landscape(NamedTuple):
+    """Heights over a plane, with a way through it."""
+
+    title: str
+    across: str
+    up: str
+    x: Array
+    y: Array
+    heights: Array  # a row for each y, a column for each x
+    marks: Marks
+
+
+Picture = HeatMap | Bars | Curves | Landscape

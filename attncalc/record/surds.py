@@ -1,0 +1,148 @@
+"""Exact numbers as a reader sees them: `√3/3`, `1/(1 + e^(√3/3))`, in text and in LaTeX.
+
+SymPy is imported here, and by what makes exact numbers; nothing imports this before an exact number is at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
+
+from attncalc.common.arrays import Array
+
+
+class _Once:
+    """A printer that writes a sum once, however many entries share it: its terms are put in order by their digits."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(settings)  # type: ignore[call-arg]  # SymPy's printer stands behind it
+        self._sums: dict[Any, str] = {}
+
+    def _print_Add(self, sum_: Any, order: Any = None) -> str:  # noqa: N802  (SymPy's name for it)
+        if sum_ not in self._sums:
+            self._sums[sum_] = str(super()._print_Add(sum_, order))  # type: ignore[misc]  # SymPy's, as above
+        return self._sums[sum_]
+
+
+class _Plain(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
+    """SymPy's own text."""
+
+
+class _Latex(_Once, LatexPrinter):  # type: ignore[misc]  # SymPy has no types
+    """SymPy's own LaTeX."""
+
+
+class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
+    """SymPy's own text, with the signs that are written on paper."""
+
+    def _in_brackets(self, part: Any) -> str:
+        return str(self.parenthesize(part, PRECEDENCE["Pow"] + 1))
+
+    def _print_Pow(self, power: Any, rational: bool = False) -> str:  # noqa: N802  (SymPy's name for it)
+        if power.exp == sympy.Rational(1, 2):
+            return f"√{self._in_brackets(power.base)}"
+        if power.exp == sympy.Rational(-1, 2) and not rational:
+            return f"1/√{self._in_brackets(power.base)}"
+        return str(super()._print_Pow(power, rational=rational))
+
+    def _print_ExpBase(self, power: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return f"e^{self._in_brackets(power.args[0])}"
+
+    def _print_Exp1(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return "e"
+
+    def _print_ImaginaryUnit(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return "i"
+
+    def _print_Pi(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return "π"
+
+    def _print_Infinity(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return "∞"
+
+    def _print_NegativeInfinity(self, number: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return "−∞"
+
+    def _print_Abs(self, size: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return f"|{self._print(size.args[0])}|"
+
+    def _print_log(self, logarithm: Any) -> str:
+        return f"ln({self._print(logarithm.args[0])})"
+
+    def _print_acos(self, angle: Any) -> str:
+        return f"arccos({self._print(angle.args[0])})"
+
+    def _print_Max(self, largest: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return f"max({self.stringify(largest.args, ', ')})"
+
+    def _print_Min(self, least: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        return f"min({self.stringify(least.args, ', ')})"
+
+
+_PRINTER, _PLAIN = _Printer(), _Plain()
+
+
+@cache
+def text(number: Any) -> str:
+    """An exact number, or an expression in letters, on one line."""
+    return str(_PRINTER.doprint(number)).replace("**", "^").replace("*", "·")
+
+
+@cache
+def latex(number: Any, letters: tuple[tuple[Any, str], ...] = ()) -> str:
+    """The same in LaTeX, letters by the names that are given for them."""
+    return str(_latex_printer(letters).doprint(number))
+
+
+@cache
+def _latex_printer(letters: tuple[tuple[Any, str], ...]) -> _Latex:
+    return _Latex(ln_notation=True, inv_trig_style="full", symbol_names=dict(letters))
+
+
+@cache
+def plain(number: Any) -> str:
+    """The same in the words of programs: `sqrt(3)/3`, `1/(1 + exp(sqrt(3)/3))`."""
+    return str(_PLAIN.doprint(number))
+
+
+@cache
+def value(number: Any) -> complex:
+    """The number as a float or a pair of them, worked out once however often it is shown."""
+    return complex(number)
+
+
+def decimal(number: Any) -> float | None:
+    """The number as a float, None where it holds letters."""
+    if getattr(number, "free_symbols", None):
+        return None
+    return float(sympy.N(number, 20))
+
+
+@cache
+def taken_apart(number: Any) -> Any:
+    """A number as its function and that of its parts, all the way down: nothing that would be worked out again."""
+    parts = number.args if isinstance(number, sympy.Basic) else ()
+    return (number.func, tuple(map(taken_apart, parts))) if parts else number
+
+
+@cache
+def put_together(number: Any) -> Any:
+    """The number that was taken apart, as it was written: `(1 − 5·√15)/10` is not multiplied out."""
+    if not isinstance(number, tuple):
+        return number
+    function, parts = number
+    return function(*map(put_together, parts), evaluate=False)
+
+
+def array_of(shape: tuple[int, ...], numbers: Iterable[Any]) -> Array:
+    """An array of numbers that were taken apart."""
+    array = np.empty(shape, dtype=object)
+    array.ravel()[:] = [put_together(number) for number in numbers]
+    return array

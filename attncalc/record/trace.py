@@ -1,0 +1,381 @@
+"""Step and Trace: the frozen record of a computation that every renderer reads.
+
+A renderer never computes: whatever a page, a table or a document shows is in here, or is asked of solve/later.py, which
+reads the same graph that gave the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from attncalc.common.arrays import Answers, Array, Numbers
+from attncalc.common.errors import AttncalcError
+from attncalc.common.text import near
+from attncalc.record.door import api
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from attncalc.record.lesson import Lesson
+    from attncalc.record.pictures import Picture
+    from attncalc.record.verdicts import Marked
+
+    Labels = Mapping[str, tuple[str, ...]]
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Whether two records are the same data: arrays by their type and entries, where NaN is as good as NaN.
+
+    A tuple's own `==` and `!=` would ask arrays for a single truth.
+    """
+    if left is right:
+        return True
+    if hasattr(left, "flat") or hasattr(right, "flat"):
+        return hasattr(left, "flat") and hasattr(right, "flat") and _arrays_alike(left, right)
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return type(left) is type(right) and len(left) == len(right) and all(map(alike, left, right))
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(alike(value, right[key]) for key, value in left.items())
+    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124  (NaN alone differs from itself)
+
+
+def _arrays_alike(left: Array, right: Array) -> bool:
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    if left.dtype.kind == "O":
+        return all(map(alike, left.flat, right.flat))
+    return bool(((left == right) | ((left != left) & (right != right))).all())  # noqa: PLR0124  (as above)
+
+
+class Stored(tuple[Any, ...]):
+    """The shape and the entries of exact numbers as they are pickled: SymPy would work them out anew."""
+
+    __slots__ = ()
+
+
+def stored(field: Any) -> Any:
+    """A field of a record as it is pickled."""
+    if not hasattr(field, "flat") or field.dtype.kind != "O":
+        return field
+    from attncalc.record.surds import taken_apart  # SymPy is at work already, where an exact number is at hand
+
+    return Stored((field.shape, tuple(map(taken_apart, field.flat))))
+
+
+def restored(kind: Callable[..., Any], fields: Iterable[Any]) -> Any:
+    """The record that fields were stored of."""
+    return kind(*map(_restored, fields))
+
+
+def _restored(field: Any) -> Any:
+    if not isinstance(field, Stored):
+        return field
+    from attncalc.record.surds import array_of
+
+    return array_of(*field)
+
+
+class Entry(NamedTuple):
+    """A number inside an arithmetic line, told from the text around it so that a renderer can format it."""
+
+    value: Any
+    brackets: bool  # a negative number here needs brackets: 2×(−1)
+
+
+Arithmetic = tuple["str | Entry", ...]
+"""One entry worked out with its numbers in place: `(Entry(1), "×", Entry(0), " + ", …)`; its value is the entry's."""
+
+
+class Origin(NamedTuple):
+    """A block of entries that another entry was made from: of a step, or of an operand."""
+
+    of: str  # the step's key, or the operand's name
+    operand: bool
+    ranges: Mapping[str, range]  # axis → the places along it
+
+
+class _Nothing(dict[Any, Any]):
+    """No items, and none to come: what a mapping is by default. It is pickled by its name."""
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise TypeError("nothing can be set in a default")
+
+    def __reduce__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING: Mapping[Any, Any] = _Nothing()
+
+LETTERS = "letters"
+"""The source of an operand that has no numbers."""
+
+
+class Given(NamedTuple):
+    """An operand as it was given."""
+
+    value: Array
+    source: str = ""  # as said back to the reader: "q.json", "q.json#k", "standard input", "" for a Python value
+    labels: Mapping[int, tuple[str, ...]] = NOTHING  # axis position from 0 → labels
+    written: Array | None = None  # the entries' text as it was written ("0.360"), same shape; None when unknown
+    axes: tuple[str, ...] = ()  # names, once the calculation has bound them
+    symbol: str = ""  # how formulas speak of it, once it is bound: "W_Q"
+    symbol_latex: str = ""
+    note: str = ""  # what the reader should know of how it was read: "first column read as labels"
+
+    def __eq__(self, other: object) -> bool:
+        return alike(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not alike(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.source, self.value.shape))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (Given, tuple(map(stored, self)))
+
+
+class Check(NamedTuple):
+    """Central differences beside a gradient."""
+
+    numeric: Array
+    max_error: float
+    agrees: bool
+
+    def __eq__(self, other: object) -> bool:
+        return alike(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not alike(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.max_error, self.agrees))
+
+
+class Step(NamedTuple):
+    """One named intermediate value, with its formula and its reason.
+
+    What is worked out later, the arithmetic of an entry and what it was made from, is in attncalc/solve/later.py.
+    """
+
+    name: str  # "scores", "grad_scores": unique within its group
+    group: str  # "" at the top; "encoder 1/self-attention" nested by "/"
+    axes: tuple[str, ...]  # ("n", "m"); () for a scalar
+    shape: tuple[int, ...]
+    value: Array | None  # None where it was too large to keep
+    symbol: str  # how other formulas speak of it: "scores", "∂L/∂scores"
+    symbol_latex: str = ""
+    formula: str = ""  # "Q·Kᵀ"; an operand that is shown like a step has none
+    sizes: str = ""  # the formula with sizes in place: "[2×3]·[3×2]", "[2×2] / √3"; "" where that says nothing
+    latex: str = ""  # the formula
+    about: tuple[str, ...] = ()  # what a teacher would add: of the step itself, then of the primitives in its formula
+    why: str = ""
+    labels: Labels = NOTHING  # axis name → its labels, for the axes that have them
+    names: tuple[str, ...] = ()  # what integer entries stand for (labels of the axis they point into)
+    gradient_of: str | None = None  # "scores" for grad_scores: data, not spelling
+    check: Check | None = None
+    drift: float | None = None  # under rounding at each step: largest distance from the full-precision value
+
+    def __eq__(self, other: object) -> bool:
+        return alike(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not alike(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.group, self.shape))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (Step, tuple(map(stored, self)))
+
+    def __repr__(self) -> str:
+        sizes = " × ".join(f"{name}={size}" for name, size in zip(self.axes, self.shape, strict=False))
+        return f"<{self.key} = {self.formula}{f': {sizes}' if sizes else ''}>"
+
+    @property
+    def key(self) -> str:
+        """The name by which the step is asked for: `GROUP/NAME`, or the bare name at the top."""
+        return f"{self.group}/{self.name}" if self.group else self.name
+
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether there are entries, kept or not, to show."""
+        return 0 not in self.shape
+
+
+class Mode(NamedTuple):
+    """How a problem was carried out."""
+
+    dtype: str = "float64"
+    round_to: int | None = None  # decimals, at each step
+    expand: bool = False  # with the definition of each primitive as sub-steps
+    keep_all: bool = False  # every turn of a loop, every step of a large run
+    asked: str | None = None  # the one step that is kept of a large run, "" the result
+
+
+_USUAL = Mode()
+
+
+_FIELDS = (
+    *("calculation", "summary", "inputs", "options", "steps", "outputs", "notes", "warnings"),
+    *("problem", "mode", "lesson", "pictures"),
+)
+
+
+class Trace:
+    """A calculation that has been carried out: operands, options, every step, and the result.
+
+    `t.result` is the first output, `t["weights"]` a step or an output by its name (`t["group/name"]` where
+    several parts have a step of that name). It is data: frozen, equal by its values, and it can be pickled.
+    """
+
+    __slots__ = (*_FIELDS, "behind")
+
+    calculation: str  # "attention", "grad attention"
+    summary: str  # the calculation's one line
+    inputs: Mapping[str, Given]
+    options: Mapping[str, Any]  # all of them, defaults included
+    steps: tuple[Step, ...]  # in the order in which they are shown
+    outputs: tuple[Step, ...]  # the first is the result; an output need not be one of the steps
+    notes: tuple[str, ...]  # conventions chosen, how operands were read
+    warnings: tuple[str, ...]
+    problem: Any  # what was computed, for computing it again another way
+    mode: Mode  # and how
+    lesson: Lesson | None  # what is explained beside it, where that was asked for
+    pictures: tuple[Picture, ...]  # what is drawn of it, where that was asked for
+    behind: object  # what solve/later.py keeps here is no part of the record: neither compared nor pickled
+
+    def __init__(
+        self,
+        calculation: str,
+        summary: str,
+        inputs: Mapping[str, Given],
+        options: Mapping[str, Any],
+        steps: tuple[Step, ...],
+        outputs: tuple[Step, ...],
+        notes: tuple[str, ...] = (),
+        warnings: tuple[str, ...] = (),
+        problem: Any = None,
+        mode: Mode = _USUAL,
+        lesson: Lesson | None = None,
+        pictures: tuple[Picture, ...] = (),
+        behind: object = None,
+    ) -> None:
+        given = (calculation, summary, inputs, options, steps, outputs, notes, warnings, problem, mode, lesson)
+        for name, value in zip(self.__slots__, (*given, pictures, behind), strict=True):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a trace is frozen: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a trace is frozen: {name} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and alike(self._values(), other._values())
+
+    def __hash__(self) -> int:
+        return hash((self.calculation, *self.steps))
+
+    def __reduce__(self) -> tuple[type[Trace], tuple[Any, ...]]:
+        return Trace, self._values()
+
+    def __repr__(self) -> str:
+        return f"<{self.calculation}: {', '.join(self)}>"
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in _FIELDS)
+
+    def _replace(self, **fields: Any) -> Trace:
+        """The same trace with other fields, as named tuples do it."""
+        return Trace(**{name: getattr(self, name) for name in self.__slots__} | fields)
+
+    @property
+    def result(self) -> Array:
+        """The first output's value."""
+        value = self.outputs[0].value
+        assert value is not None, "outputs are always kept"
+        return value
+
+    def find(self, name: str) -> Step:
+        """The step or output called `name` (`GROUP/NAME`, or a bare name that only one group has), or the `result`."""
+        known = list({s.key: s for s in (*self.steps, *self.outputs)}.values())
+        found = [s for s in known if s.key == name] or [s for s in known if s.name == name]
+        if len(found) == 1:
+            return found[0]
+        if not found and name == "result":
+            return self.outputs[0]
+        if found:
+            raise AttncalcError(f"{name} occurs in several groups: {', '.join(s.key for s in found)}")
+        keys = [s.key for s in known]
+        raise AttncalcError(
+            f"{self.calculation} has no step or output called {name!r}",
+            hint=near(name, keys) or f"it has {', '.join(keys)}",
+        )
+
+    def __getitem__(self, name: str) -> Array:
+        return self.entries(self.find(name))
+
+    def entries(self, step: Step, places: Sequence[Sequence[int]] | None = None) -> Array:
+        """A step's value, or its entries at some places along each axis; what was too large to keep is worked out."""
+        if step.value is not None and places is None:
+            return step.value
+        found: Array = api("entries")(self, step, places)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (s.key, s.name) for s in (*self.steps, *self.outputs))
+
+    def __iter__(self) -> Iterator[str]:
+        return (s.key for s in self.steps)
+
+    def grad(self, upstream: Numbers | None = None, *, wrt: str | Iterable[str] = (), gradcheck: bool = False) -> Trace:
+        """The backward pass: the gradient of the loss with respect to every operand, step by step.
+
+        `upstream` is the gradient of the loss with respect to the result (ones where it is not given: the loss is the
+        sum), `wrt` names the operands that are wanted, `gradcheck` puts central differences beside each gradient.
+        """
+        trace: Trace = api("grad")(self, upstream, wrt, gradcheck=gradcheck)
+        return trace
+
+    def check(self, answer: Answers, *, reveal: bool = False) -> Marked:
+        """An answer, marked, with the mistake behind what is wrong: the result, steps with their values, or a sheet.
+
+        What comes back is true if the answer counts as right. How many digits an answer has says how exact it must be.
+        """
+        marked: Marked = api("check")(self.problem, answer, reveal=reveal)
+        return marked
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document as a dictionary: problem, steps, outputs and result."""
+        document: dict[str, Any] = api("to_dict")(self)
+        return document
+
+    def to_latex(self, *, standalone: bool = False) -> str:
+        """The steps and the result as LaTeX to put into a document, or as a document by itself; amsmath is needed."""
+        return str(api("to_latex")(self, standalone=standalone))
+
+    def plot(self, path: str | Path | None = None, *, width: int | None = None) -> str:
+        """The result's pictures, drawn with characters; with a path of a PNG or SVG file they are drawn there instead.
+
+        Files are Matplotlib's, which `pip install 'attncalc[plot]'` brings; what comes back then is the path.
+        """
+        return str(api("plot")(self, path, width))
+
+    def __str__(self) -> str:
+        return str(api("plain")(self))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield api("rich")(self)
+
+    def _repr_html_(self) -> str:
+        return str(api("html")(self))
+
+    def _repr_markdown_(self) -> str:
+        return str(api("markdown")(self))
+
+    def _repr_latex_(self) -> str:
+        return str(api("latex")(self))

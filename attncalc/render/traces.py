@@ -1,0 +1,293 @@
+"""The pages of a trace: the whole of it, one value of it, or the arithmetic of its entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby, islice
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.errors import ShapeError
+from attncalc.record.digits import shortest
+from attncalc.record.numbers import format_number, texts
+from attncalc.record.trace import Given, Step, Trace
+from attncalc.render.page import (
+    Arithmetic,
+    Block,
+    Ends,
+    Formula,
+    Heading,
+    Line,
+    Note,
+    Page,
+    Paragraph,
+    Part,
+    Point,
+    Points,
+    Table,
+)
+from attncalc.render.view import View, asked_for, beside, shown
+from attncalc.render.window import Limits, ends, matrices, whole
+from attncalc.render.worked import MOST, is_short, leading, links, written
+from attncalc.solve import later
+
+LONGEST_INLINE = 40  # characters of an operand that is repeated in a line
+MOST_WRITTEN = 2_000  # entries whose arithmetic is written in one call
+ROUND_OFF = 1e-12  # a drift that is no more than float64's own rounding
+
+
+def page(trace: Trace, view: View) -> Page:
+    """What is asked for of a trace: entries' arithmetic, a value alone, or all of it."""
+    if view.cells:
+        return Page(trace.calculation, tuple(_cells(trace, view)))
+    if view.plot and view.bare:
+        return Page(trace.calculation, trace.pictures)
+    if view.bare:
+        step = asked_for(trace, view)
+        return Page(trace.calculation, (table(step, trace, view),), values=True)
+    return Page(trace.calculation, tuple(_whole(trace, view)), steps=len(trace.steps))
+
+
+def _whole(trace: Trace, view: View) -> Iterator[Block]:
+    yield Heading(trace.calculation)
+    yield Paragraph(trace.summary)
+    yield from (Note(note, "note") for note in trace.notes)
+    yield from (Note(warning, "warning") for warning in trace.warnings)
+    yield Part("given", Heading("Given"), (*operands(trace), *(Note(words, "option") for words in options(trace))))
+    steps, result = _divided(trace, view)
+    yield Part("steps", Heading("Steps"), tuple(_groups(steps)))
+    if result:
+        yield Part("result", Heading("Result"), tuple(_groups(result)))
+    yield from lessons(trace)
+    yield from trace.pictures if view.plot else ()
+
+
+def _groups(steps: Iterable[tuple[str, Part]]) -> Iterator[Part]:
+    """Steps under the name of the group that they are of."""
+    for group, members in groupby(steps, key=lambda item: item[0]):
+        yield Part("group", Heading(group), tuple(step for _, step in members))
+
+
+def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tuple[str, Part]]]:
+    """The steps up to the result, and the result with the outputs, each with its group.
+
+    Where a step that is no output follows the result, all steps stand in the first part, and the result again.
+    """
+    outputs = {output.key: output for output in trace.outputs}
+    result = trace.outputs[0]
+    items = shown(trace, view)
+    others = [(step.group, _step(step, None, trace, view)) for step in beside(trace, view)]
+    keys = [step.key for _, step in items]
+    first = keys.index(result.key) if result.key in keys else len(keys)
+    ends_in_outputs = all(key in outputs for key in keys[first:])
+    steps = items[:first] if ends_in_outputs else items
+    middle = [(step.group, _step(step, number, trace, view)) for number, step in steps]
+    last = [(step.group, _step(outputs[step.key], number, trace, view)) for number, step in items[len(steps) :]]
+    if not ends_in_outputs:
+        last = [(result.group, _step(result, items[first][0], trace, view)._replace(kind="again"))]
+    return middle, last + others
+
+
+def _step(step: Step, number: int | None, trace: Trace, view: View) -> Part:
+    """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
+    blocks: list[Block] = [formula(step)]
+    blocks += [Paragraph(step.why, "why")] if step.why else []
+    told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
+    blocks += [Paragraph(words, "about") for words in told]
+    shown = table(step, trace, view)
+    if worked := _worked(step, shown, trace, view):
+        blocks.append(Arithmetic(tuple(worked)))
+    return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step)))
+
+
+def formula(step: Step) -> Formula:
+    """How a step is written; the shape that comes out is "" for a number, and where the sizes say no more than that."""
+    out = f"[{'×'.join(map(str, step.shape))}]" if step.shape else ""
+    out = "" if step.sizes == out else out
+    return Formula(step.symbol, step.formula, step.sizes, out, step.symbol_latex, step.latex)
+
+
+def table(step: Step, trace: Trace, view: View) -> Table:
+    """A step's value; of one that is too large to be kept, the ends."""
+    value, nothing = step.value, later.left_over(trace, step)
+    if nothing is not None and value is not None:
+        value = value.copy()
+        value[nothing] = 0
+    return Table(
+        step.name,
+        value,
+        step.axes,
+        step.shape,
+        step.labels,
+        step.names,
+        step.symbol,
+        step.symbol_latex,
+        full=step.value,
+        ends=None if step.value is not None or 0 in step.shape else _ends(step, trace, view),
+    )
+
+
+def _ends(step: Step, trace: Trace, view: View) -> Ends:
+    """The entries of a value that was not kept that the widest of pages can show."""
+    limits = whole(step.shape) if view.everything else Limits()
+    rows, columns = (ends(size, most) for size, most in zip((1, 1, *step.shape)[-2:], limits[:2], strict=True))
+    entries = {}
+    for at in matrices(step.shape, limits):
+        places = [*([i] for i in at), rows, columns][-len(step.shape) :]
+        entries[at] = later.entries(trace, step, places).reshape(len(rows), len(columns))
+    return Ends(tuple(rows), tuple(columns), entries)
+
+
+def _findings(step: Step) -> Iterator[Note]:
+    """What a check, or rounding at each step, has shown."""
+    alarm = step.check is not None and not step.check.agrees
+    kind = "alarm" if alarm else "finding"
+    if step.check is not None:
+        verdict = "agree" if step.check.agrees else "DISAGREE"
+        yield Note(f"central differences {verdict}: largest difference {format_number(step.check.max_error)}", kind)
+    if step.drift is not None:
+        drift = f"largest drift from full precision: {format_number(step.drift)}"
+        yield Note(drift if step.drift > ROUND_OFF else "no drift so far", kind)
+
+
+def lessons(trace: Trace) -> Iterator[Part]:
+    """What is explained below the result, where it was asked for."""
+    if trace.lesson is None:
+        return
+    about, _, laws, mistakes = trace.lesson
+    points = [f"{mistake.id}: {mistake.says}. {mistake.hint}" for mistake in mistakes]
+    for title, said in (("Worth knowing", about), ("What always holds", laws), ("Common mistakes", points)):
+        if said:
+            yield Part("section", Heading(title), (Points(tuple(Point(words, mark="· ") for words in said)),))
+
+
+# What was given
+
+
+def operand_steps(trace: Trace) -> dict[str, Step]:
+    """The operands by their names, each as something that can be shown; an axis has its labels wherever it stands."""
+    steps = {name: _as_step(name, operand) for name, operand in trace.inputs.items()}
+    known = {axis: words for step in steps.values() for axis, words in step.labels.items()}
+    return {name: step._replace(labels=_fitting(known, step) | dict(step.labels)) for name, step in steps.items()}
+
+
+def _fitting(labels: Mapping[str, tuple[str, ...]], step: Step) -> dict[str, tuple[str, ...]]:
+    return {
+        axis: labels[axis]
+        for axis, size in zip(step.axes, step.shape, strict=True)
+        if size == len(labels.get(axis, ()))
+    }
+
+
+def _as_step(name: str, operand: Given) -> Step:
+    axes = operand.axes or tuple(map(str, range(operand.value.ndim)))
+    return Step(
+        name=name,
+        group="",
+        axes=axes,
+        shape=operand.value.shape,
+        value=operand.value,
+        symbol=operand.symbol or name,
+        symbol_latex=operand.symbol_latex,
+        labels={axes[position]: labels for position, labels in operand.labels.items()},
+    )
+
+
+def operands(trace: Trace) -> list[Table]:
+    """The operands with where they are from, and how one would type them."""
+    return [_operand(step, trace.inputs[name]) for name, step in operand_steps(trace).items()]
+
+
+def _operand(step: Step, operand: Given) -> Table:
+    value, symbol, latex = step.value, step.symbol, step.symbol_latex
+    shown = Table(step.name, value, step.axes, step.shape, step.labels, step.names, symbol, latex, full=value)
+    return shown._replace(source=operand.source, note=operand.note, typed=typed(operand))
+
+
+def typed(operand: Given) -> str:
+    """A small operand as one would type it: `1 0 1; 0 1 1`; "" for a larger one."""
+    value = operand.value
+    if value.dtype.kind == "U" and not value.ndim:
+        return str(value)  # a formula
+    if value.size > LONGEST_INLINE or value.ndim > 2:
+        return ""
+    rows = value.reshape(-1, value.shape[-1] if value.ndim else 1)
+    words = texts(rows) if operand.written is None else operand.written.reshape(rows.shape)
+    line = "; ".join(" ".join(map(str, row)) for row in words)
+    return line if len(line) <= LONGEST_INLINE else ""
+
+
+def options(trace: Trace) -> list[str]:
+    """`causal = true`, `scale = none`: the options that are not as they would be by themselves."""
+    usual = trace.problem.calculation.defaults if trace.problem else {}
+    return [f"{name} = {_option(value)}" for name, value in trace.options.items() if value != usual.get(name)]
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_option, value))
+    if isinstance(value, dict):
+        return ",".join(f"{name}={_option(item)}" for name, item in value.items())
+    return value if isinstance(value, str) else shortest(value)
+
+
+# Arithmetic
+
+
+def _worked(step: Step, shown: Table, trace: Trace, view: View) -> list[Line]:
+    """How each entry comes about, of a scalar or a vector that is short enough to be worked out in its step."""
+    value = shown.value
+    if value is None or value.ndim > 1 or value.size > MOST or not later.is_worked_out(trace, step):
+        return []
+    places: list[tuple[int, ...]] = [()] if value.ndim == 0 else [(i,) for i in range(value.size)]
+    lines = [later.arithmetic(trace, step, place) for place in places]
+    if not all(map(is_short, lines)):
+        return []
+    numbers = [format_number(x, view.digits) for x in value.ravel()]
+    worked = [leading(written(line, view.digits, number), number) for line, number in zip(lines, numbers, strict=True)]
+    told = zip(places, worked, numbers, strict=True)
+    return [Line(step.name, at, line, tuple(links(line, number))) for at, line, number in told]
+
+
+def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
+    """The entries whose arithmetic is asked for, in order: those of one step, or of every step that is to be shown."""
+    if view.cells == ("all",):
+        for step in [asked_for(trace, view)] if view.bare else [step for _, step in shown(trace, view)]:
+            yield from _of_step(step, None, trace, view)
+    else:
+        for word in view.cells:
+            name, at = _parted(word)
+            yield from _of_step(trace.find(name), at, trace, view)
+
+
+def _cells(trace: Trace, view: View) -> Iterator[Part]:
+    for key, lines in groupby(cells(trace, view), key=lambda found: found[0].key):
+        step = trace.find(key)
+        shape = Table(step.name, None, step.axes, step.shape)
+        blocks = (formula(step), Paragraph(step.why, "why"), Arithmetic(tuple(line for _, line in lines)), shape)
+        yield Part("cells", Heading(key), blocks)
+
+
+def _parted(word: str) -> tuple[str, tuple[int, ...] | None]:
+    """`scores[0,1]` or `scores:0,1` → ("scores", (0, 1)); `scores` alone is every entry of it."""
+    name, mark, rest = word.replace("]", "").replace("[", ":").rpartition(":")
+    if not mark:
+        return word, None
+    parts = [part.strip() for part in rest.split(",")] if rest else []
+    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise ShapeError(f"{word} is not an entry: indices are whole numbers from 0, as in scores[0,1]")
+    return name, tuple(map(int, parts))
+
+
+def _of_step(step: Step, at: tuple[int, ...] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
+    shown = table(step, trace, view)
+    if at is not None and (len(at) != len(step.shape) or any(i >= n for i, n in zip(at, step.shape, strict=True))):
+        asked, shape = ",".join(map(str, at)), shown.sizes or "a single number"
+        raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape}, indices from 0")
+    for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
+        kept = shown.value
+        entry = later.entries(trace, step, [[i] for i in place]).item() if kept is None else kept[place]
+        value = format_number(entry, view.digits)
+        arithmetic = leading(written(later.arithmetic(trace, step, place), view.digits, value), value)
+        yield step, Line(step.key, place, arithmetic, tuple(links(arithmetic, value)))

@@ -1,0 +1,153 @@
+"""What a backward pass adds to a problem: gradients or a Jacobian behind its graph, and central differences beside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError
+from attncalc.common.text import both, either, near
+from attncalc.declare.calculation import Calculation
+from attncalc.declare.operands import UPSTREAM
+from attncalc.evaluate.values import compare, evaluate
+from attncalc.language import axes as ax
+from attncalc.language import notation
+from attncalc.language.gradients import gradient_step, gradient_symbol, gradients
+from attncalc.language.graph import Node, as_node, given, identity
+from attncalc.language.ops import spread
+from attncalc.language.ops.kernels import has_letters
+from attncalc.language.steps import step
+from attncalc.record.trace import Check, Given
+from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.written import Written
+
+LARGEST_JACOBIAN = 1_000_000
+
+
+def backward_pass(
+    backward: Backward, calculation: Calculation, result: Node, nodes: Mapping[str, Node]
+) -> tuple[Node, ...]:
+    """The gradient of every operand that is asked for and can have one."""
+    wrt = _differentiable(backward, calculation, nodes)
+    upstream = given(UPSTREAM.name, result.axes)
+    found = gradients(result, upstream, wrt)
+    return tuple(
+        found[node] if node in found else gradient_step(node, spread(as_node(0), node.axes), "the result ignores it")
+        for node in wrt
+    )
+
+
+def jacobian(
+    backward: Backward,
+    calculation: Calculation,
+    result: Node,
+    nodes: Mapping[str, Node],
+    options: Mapping[str, Any],
+) -> tuple[Node, ...]:
+    """How every entry of the result moves with every entry of an operand: the backward pass, once for each of them."""
+    wrt = _differentiable(backward, calculation, nodes)
+    for node in wrt:
+        entries = math.prod(result.shape) * math.prod(node.shape)
+        if entries > LARGEST_JACOBIAN:
+            raise ShapeError(
+                f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
+                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, but the limit is "
+                f"{LARGEST_JACOBIAN:,}",
+                hint="grad gives the product of an upstream gradient with it, at any size",
+            )
+    closed = calculation.slopes(result, options) if calculation.slopes else None
+    if closed is not None:
+        return (step("jacobian", closed, "raising a score raises its own share and lowers every other one"),)
+    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
+    return tuple(found[node] for node in wrt if node in found)
+
+
+def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
+    """The operands that are asked for (none named: all), if they can have a gradient."""
+    smooth = [o.name for o in calculation.operands_in(nodes) if o.name in nodes and o.kind in ("real", "logits")]
+    if not smooth:
+        raise _nothing_smooth(calculation)
+    for name in backward.wrt:
+        if name in nodes and name not in smooth:
+            raise OptionError(
+                f"there is no gradient with respect to {name!r}, which is held constant: {both(smooth)} can have one",
+                hint="the --bias of attention adds numbers to the scores that have one" if name == "mask" else "",
+            )
+        if name not in smooth:
+            raise OptionError(
+                f"there is no gradient with respect to {name!r}: {calculation.name} was given {both(smooth)}",
+                hint=near(name, smooth),
+            )
+    return [nodes[name] for name in (backward.wrt or smooth)]
+
+
+def _nothing_smooth(calculation: Calculation) -> NoGradient:
+    """Why there is nothing to differentiate by, and what there might be."""
+    fact = f"{calculation.name} was given nothing that could have a gradient"
+    could = [operand.name for operand in calculation.operands if operand.kind in ("real", "logits")]
+    if could:
+        return NoGradient(fact, hint=f"it has one with respect to {either(could)}")
+    if any(operand.kind == "expression" for operand in calculation.operands):
+        mend = "the calculations derivative and gradient differentiate the formula, by its own variables"
+        return NoGradient(f"{fact}: it takes a formula, and no array of numbers", hint=mend)
+    return NoGradient(f"{fact}: it takes no array of numbers")
+
+
+def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -> Given:
+    """The gradient of the loss with respect to the result: as given, or ones, for a loss that is the sum."""
+    shape = result.shape
+    if upstream is None:
+        told = "ones (the loss is the sum of the result)" if shape else "one (the loss is the result itself)"
+        return Given(np.ones(shape), told, axes=result.names)
+    value = upstream.value
+    if value.shape != shape:
+        read = tuple(axis.size for axis in result.axes if axis.name not in dropped)
+        one_row = value.ndim == 1 and value.shape == shape[-1:] and value.size == math.prod(shape)
+        if value.shape != read and not one_row:
+            raise ShapeError(
+                f"upstream is {'×'.join(map(str, value.shape)) or 'a single number'}, "
+                f"and the result that it belongs to is {ax.describe(result.axes)}"
+            )
+        value = value.reshape(shape)
+    return upstream._replace(value=value, axes=result.names)
+
+
+def gradchecks(written: Written) -> dict[Node, Check]:
+    """Central differences beside each operand's gradient."""
+    if any(has_letters(value) for value in written.values.values()):
+        raise NotExact("there are no central differences of letters", hint="give the operands numbers for --gradcheck")
+    operands = {
+        name: value.astype(np.float64) if value.dtype == object else value for name, value in written.values.items()
+    }
+    values = evaluate(written.roots, operands)
+    by_symbol = {node.args["symbol"]: node for node in written.outputs}
+    return {
+        gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM.name])
+        for name, node in written.operands.items()
+        if (gradient := by_symbol.get(gradient_symbol(node))) is not None
+    }
+
+
+def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
+    """A note where the default upstream meets a result whose rows have a constant sum, so that the gradient is 0."""
+    if (
+        problem.backward is None
+        or problem.backward.jacobian
+        or UPSTREAM.name in problem.inputs
+        or not written.result.axes
+    ):
+        return ()
+    result = values[written.result]
+    if result.dtype.kind != "f" or result.shape[-1] < 2:
+        return ()
+    sums = np.sum(result, axis=-1)
+    size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
+    if size > 1e-9 or not np.allclose(sums, sums.flat[0]):
+        return ()
+    constant = sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0
+    rows = f"each row of {notation.symbol(written.result)} sums to {constant:.4g}, whatever the operands are"
+    return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)

@@ -1,0 +1,113 @@
+"""The turns of a loop → Steps: a group for each turn that was kept, and a table that has a row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attncalc.common.arrays import Array
+from attncalc.evaluate.loops import Loop, Ran, Turn, run
+from attncalc.evaluate.values import Rounding
+from attncalc.language.graph import Node
+from attncalc.language.ops.kernels import number
+from attncalc.record.digits import farthest
+from attncalc.record.trace import Step
+from attncalc.solve.recording import Kept, Recorded, drop, record, turn_group
+from attncalc.solve.written import Written, after_step, as_kind, is_large, kind_of
+
+
+def recorded(
+    name: str, written: Written, loop: Loop, dtype: str, rounding: Rounding | None, *, keep_all: bool
+) -> Recorded:
+    """Run a loop and record the turns that were kept; exact numbers are tidied at each step, and others rounded.
+
+    `name` is the problem's, for the refusal of a turn that would not fit in memory.
+    """
+    kind = kind_of(written.values, dtype)
+    if is_large(written):
+        from attncalc.solve import large  # few loops are
+
+        large.must_fit_whole(written, kind, f"a turn of {name}")
+    start = {
+        name: as_kind(value, kind) if isinstance(value, np.ndarray) else number(value, np.dtype(kind))
+        for name, value in loop.start.items()
+    }
+    loop = loop._replace(start=start)
+    exact = kind == "object"
+    ran = run(loop, written.values, dtype=kind, after_step=after_step(kind, rounding), keep_all=keep_all)
+    full: dict[int, Turn] = {}
+    if rounding is not None and not exact:
+        full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
+    known: dict[Node, Step] = {}
+    turns = [_steps(turn, full.get(turn.number), loop, written.labels, known) for turn in ran.kept]
+    notes, warnings = _said(loop, ran)
+    last = turns[-1]
+    results = [drop(last[node]._replace(group=node.args["group"]), written.bound.dropped) for node in loop.results]
+    return Recorded(
+        tuple(step for turn in turns for node, step in turn.items() if node.args["shown"]),
+        (*results, *([_table(loop, turns, ran)] if loop.rows else [])),
+        notes,
+        Kept(tuple(last), {}, {}, loop=loop, turns=ran.kept),
+        warnings,
+    )
+
+
+def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is to be noted of how a loop ended, and what is to be warned of."""
+    notes: tuple[str, ...] = ()
+    if ran.turns > len(ran.kept):
+        notes = (f"of {ran.turns:,} {loop.turn}s the first and the last are shown; --all shows every one",)
+    if ran.end is None:
+        return notes, ()
+    said = f"stopped at {loop.turn} {ran.kept[-1].number}: {ran.end.reason}"
+    return (notes, (said,)) if ran.end.failed else ((said, *notes), ())
+
+
+def _steps(
+    turn: Turn, full: Turn | None, loop: Loop, labels: Mapping[str, tuple[str, ...]], known: dict[Node, Step]
+) -> dict[Node, Step]:
+    """The steps of a turn; what is the same in all turns is found once."""
+    found = {}
+    for node in turn.values:
+        value = turn.values[node]
+        if node not in known:
+            known[node] = record(node, value, labels)
+        drift = farthest(value, full.values[node]) if full else None
+        found[node] = known[node]._replace(group=turn_group(loop, turn.number, node), value=value, drift=drift)
+    return found
+
+
+def _table(loop: Loop, turns: list[dict[Node, Step]], ran: Ran) -> Step:
+    """The turns below one another, a column for each number that they are told by."""
+    columns = [name for node in loop.rows for name in _columns(turns[0][node])]
+    rows = [np.concatenate([np.atleast_1d(_value(turn[node])) for node in loop.rows]) for turn in turns]
+    value = np.stack(rows)
+    name = f"{loop.turn}s"
+    parts = [step for node, step in turns[0].items() if node in loop.rows]
+    return Step(
+        name=name,
+        group="",
+        axes=(loop.turn, "quantity"),
+        shape=value.shape,
+        value=value,
+        symbol=name,
+        symbol_latex=rf"\text{{{name}}}",
+        formula=f"[{'; '.join(step.symbol for step in parts)}]",
+        latex=rf"\left[{'; '.join(step.symbol_latex for step in parts)}\right]",
+        why=f"the {name} at a glance, a row for each",
+        labels={loop.turn: tuple(str(turn.number) for turn in ran.kept), "quantity": tuple(columns)},
+    )
+
+
+def _value(step: Step) -> Array:
+    assert step.value is not None, "a turn keeps its values"
+    return step.value
+
+
+def _columns(step: Step) -> list[str]:
+    """The step's name; with an index for each entry where it is a vector."""
+    if not step.shape:
+        return [step.name]
+    (axis,) = step.axes
+    return [f"{step.name}[{word}]" for word in step.labels.get(axis, map(str, range(step.shape[0])))]

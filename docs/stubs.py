@@ -1,0 +1,57 @@
+"""attncalc/__init__.pyi, written from the declarations: what a type checker and an editor know of each calculation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from inspect import Parameter
+from pathlib import Path
+
+import attncalc
+from attncalc.api.calling import signature
+from attncalc.calculations import TABLE, load
+
+STUB = Path(__file__).parents[1] / "attncalc/__init__.pyi"
+HEAD = """\
+# Written by docs/generate.py from the declarations of the calculations.
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from numpy.typing import DTypeLike
+
+from attncalc import calculations as calculations
+from attncalc.api.answers import assert_close as assert_close
+from attncalc.api.answers import score as score
+from attncalc.common.arrays import Number, Numbers
+"""
+
+
+def stub() -> str:
+    """The file as it should be."""
+    errors = "".join(
+        f"from attncalc.common.errors import {name} as {name}\n"
+        for name in vars(attncalc)["__all__"]
+        if name not in RECORDS
+    )
+    records = "".join(f"from attncalc.record.trace import {name} as {name}\n" for name in RECORDS)
+    text = f"{HEAD}{errors}{records}\n__version__: str\n\n" + "\n".join(map(_function, TABLE))
+    ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(STUB), "-"]
+    return subprocess.run(ruff, input=text, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
+
+
+RECORDS = ("Step", "Trace")
+
+
+def _function(name: str) -> str:
+    calculation = load(name)
+    lines, starred = [], False
+    for parameter in signature(calculation).parameters.values():
+        if parameter.kind is Parameter.KEYWORD_ONLY and not starred:
+            lines.append("*")
+            starred = True
+        default = "" if parameter.default is Parameter.empty else " = ..."
+        lines.append(f"{parameter.name}: {parameter.annotation}{default}")
+        opposite = parameter.name.removeprefix("no_")
+        if opposite != parameter.name and parameter.annotation == "bool" and not calculation.option(opposite):
+            lines.append(f"{opposite}: bool = ...")
+    return f'def {name.replace("-", "_")}({", ".join(lines)},) -> Trace:\n    """{calculation.summary}"""\n'

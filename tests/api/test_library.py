@@ -1,0 +1,283 @@
+"""The library's face: calculations as functions, what they take, what they say, what importing them costs."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import pickle
+import pydoc
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from importlib import metadata
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from rich.columns import Columns
+from rich.console import Console
+from rich.panel import Panel
+
+import attncalc as ac
+from attncalc.api import METHODS, method
+from attncalc.calculations import TABLE, load
+from attncalc.render import View, render
+
+Array = NDArray[Any]
+Q, K, V = [[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]]
+OUTPUT = [[1.3595, 0.6405, 0.3595], [1.5, 0.5, 0.5]]
+
+
+class TestACall:
+    def test_takes_operands_by_position_in_the_order_of_the_command_line(self) -> None:
+        assert_array_equal(ac.attention(Q, K, V).result.round(4), OUTPUT)
+
+    def test_takes_them_by_name_in_any_order(self) -> None:
+        assert_array_equal(ac.attention(v=V, q=Q, k=K).result.round(4), OUTPUT)
+        assert_array_equal(ac.attention(Q, v=V, k=K).result.round(4), OUTPUT)
+
+    def test_takes_options_by_the_words_of_the_command_line(self) -> None:
+        t = ac.attention(Q, K, V, causal=True, scale="none", mask_before_scale=True)
+        assert [step.name for step in t.steps] == ["scores", "masked", "weights", "output"]
+        assert (t.options["scale"], t.options["causal"]) == ("none", True)
+
+    @pytest.mark.parametrize(
+        "vector",
+        [
+            pytest.param([1, 2, 2], id="a list"),
+            pytest.param((1, 2, 2), id="a tuple"),
+            pytest.param(np.array([1, 2, 2]), id="whole numbers"),
+            pytest.param(np.array([1, 2, 2], dtype=np.int8), id="small whole numbers"),
+            pytest.param(np.array([1, 2, 2], dtype=np.float32), id="float32"),
+            pytest.param(np.array([2, 2, 1.0])[::-1], id="a view"),
+            pytest.param([Fraction(1), 2, 2.0], id="a mixture"),
+            pytest.param(["1", "2", "2"], id="numbers as text"),
+            pytest.param([np.float64(1), np.int64(2), 2], id="NumPy's numbers"),
+        ],
+    )
+    def test_takes_anything_that_is_an_array(self, vector: Any) -> None:
+        assert float(ac.norm(vector).result) == 3
+
+    @pytest.mark.parametrize("third", [Fraction(1, 3), sympy.Rational(1, 3)], ids=["Fraction", "SymPy's"])
+    def test_computes_with_exact_numbers_as_they_are(self, third: Any) -> None:
+        assert ac.dot([third, 1], [3, 2]).result == 3
+        assert ac.softmax([third, Fraction(1, 3), Decimal("0.5")]).result[0] == 1 / (
+            2 + sympy.exp(sympy.Rational(1, 6))
+        )
+
+    def test_takes_what_speaks_the_array_protocol(self) -> None:
+        class Tensor:
+            """As torch's and JAX's arrays do."""
+
+            def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+                return np.array([3.0, 4.0])
+
+        assert float(ac.norm(Tensor()).result) == 5
+
+    def test_leaves_its_operands_alone(self) -> None:
+        x = np.array([1.0, 2, 3])
+        t = ac.softmax(x)
+        t.result[:] = 0
+        x_before = x.copy()
+        ac.softmax(x).grad([1, 0, 0])
+        assert_array_equal(x, x_before)
+
+    def test_gives_each_caller_numbers_of_their_own(self) -> None:
+        x = np.array([1.0, 2, 3])
+        ac.norm(x)["powers"][:] = 7
+        assert_array_equal(x, [1, 2, 3])
+
+    def test_may_be_in_single_precision_or_rounded_by_hand(self) -> None:
+        assert ac.softmax([1, 2], dtype="float32").result.dtype == np.float32
+        assert ac.softmax([1, 2], dtype=np.float32).result.dtype == np.float32
+        assert ac.softmax([1, 2], dtype="float32").grad([1, 0]).result.dtype == np.float32
+        assert_array_equal(ac.softmax([1, 2], round_to=1)["exponentials"], [0.4, 1])
+
+    def test_what_single_precision_cannot_hold_is_told_by_the_step_that_it_spoils(self) -> None:
+        with pytest.raises(ac.DomainError, match=r"difference\[0\] = a − b overflows: .* the largest float32"):
+            ac.manhattan([1e286, 2], [1, 2], dtype="float32")
+        assert ac.softmax([-1e286, 0], dtype="float32").result.tolist() == [0, 1]
+
+
+class TestATrace:
+    T = ac.attention(Q, K, V)
+
+    def test_gives_steps_by_name_and_in_order(self) -> None:
+        assert_array_equal(self.T["weights"].round(4), [[0.3595, 0.6405], [0.5, 0.5]])
+        assert [(step.name, step.formula) for step in self.T.steps] == [
+            ("scores", "Q·Kᵀ"),
+            ("scaled", "scores / √d_k"),
+            ("weights", "softmax(scaled)"),
+            ("output", "weights·V"),
+        ]
+
+    def test_gives_the_result_by_that_name_too(self) -> None:
+        assert_array_equal(self.T["result"], self.T.result)
+
+    def test_has_a_gradient(self) -> None:
+        back = self.T.grad(upstream=[[1, 0, 1], [0, 1, 0]])
+        assert_array_equal(back["grad_q"].round(4), [[0, 0.2659, -0.2659], [0, -0.1443, 0.1443]])
+        assert [step.name for step in back.outputs] == ["grad_q", "grad_k", "grad_v"]
+        assert [step.name for step in self.T.grad(wrt=["v"]).outputs] == ["grad_v"]
+        projected = ac.qkv([[1, 2]], np.eye(2), np.eye(2), np.eye(2))
+        assert [step.name for step in projected.grad(wrt="wq").outputs] == ["grad_wq"]
+        assert all(step.check and step.check.agrees for step in self.T.grad(gradcheck=True).outputs)
+
+    def test_is_a_document_that_is_the_problem_too(self) -> None:
+        document = self.T.to_dict()
+        assert ForkingPickler.loads(bytes(ForkingPickler.dumps(document))) == document, "it goes to other processes"
+        assert document["calculation"] == "attention"
+        assert document["inputs"]["q"] == Q
+        assert_allclose(document["result"], OUTPUT, atol=1e-4)
+        assert [step["name"] for step in document["steps"]] == ["scores", "scaled", "weights", "output"]
+
+    def test_saves_operands_as_they_were_given(self) -> None:
+        assert ac.layernorm([1, 2, 4]).to_dict()["inputs"] == {"x": [1, 2, 4]}
+        dropped = ac.attention(Q, K, V, mask=[[1, 0], [0, 0]], mask_kind="drop").to_dict()
+        assert dropped["inputs"]["mask"] == [[1, 0], [0, 0]]
+
+    def test_draws_itself(self) -> None:
+        assert "1.3595" in str(self.T)
+        assert "<table" in self.T._repr_html_()
+        assert "weights" in self.T._repr_markdown_()
+        assert r"\begin{" in self.T.to_latex()
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "hint"),
+    [
+        pytest.param(lambda: ac.dot([1, 2], [1, 2, 3]), "a is n=2 but b is n=3", "", id="lengths"),
+        pytest.param(lambda: ac.dot([1, 2]), "b is missing", "", id="an operand"),
+        pytest.param(lambda: ac.dot([1], [2], [3]), "takes 2 operands by position (a, b), but 3", "", id="too many"),
+        pytest.param(lambda: ac.dot([1], [2], a=[3]), "given a twice, by position and by name", "", id="twice"),
+        pytest.param(lambda: ac.attention(Q, K, V, casual=True), "'casual'", "causal", id="a misspelt option"),
+        pytest.param(lambda: ac.attention(Q, K, V, scale="nome"), "--scale must be", "none", id="a misspelt word"),
+        pytest.param(lambda: ac.cosine([0, 0], [1, 2]), "zero vector", "distance", id="no direction"),
+        pytest.param(lambda: ac.norm([1, float("nan")]), "a", "", id="no number"),
+        pytest.param(lambda: ac.norm([[1, 2], [3]]), "a", "", id="ragged"),
+        pytest.param(lambda: ac.norm([1, None]), "null", "", id="nothing for a number"),
+        pytest.param(lambda: ac.norm("1,2"), "text", "", id="text"),
+        pytest.param(lambda: ac.norm([True, False]), "true", "", id="truth"),
+        pytest.param(lambda: ac.norm([1 + 2j]), "a", "", id="a complex number"),
+        pytest.param(
+            lambda: ac.softmax([1], dtype="float16"),
+            "dtype must be float64 or float32, not float16",
+            "",
+            id="a dtype",
+        ),
+        pytest.param(lambda: ac.softmax([1], round_to=-1), "round", "", id="decimals"),
+        pytest.param(lambda: ac.softmax([1], round_to=1.5), "round", "", id="half a decimal"),
+        pytest.param(lambda: ac.dot([1], [2]).grad(wrt=["c"]), "'c'", "", id="no such operand"),
+        pytest.param(lambda: ac.dot([1], [2])["dor"], "'dor'", "dot", id="no such step"),
+        pytest.param(lambda: ac.mips([1], [[1]]).grad(), "jumps", "", id="no gradient"),
+    ],
+)
+def test_every_error_is_a_valueerror_of_one_line(call: Any, said: str, hint: str) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]+$") as error:
+        call()
+    assert isinstance(error.value, ac.AttncalcError)
+    assert said in str(error.value)
+    assert hint in error.value.hint
+
+
+def test_there_is_a_function_for_every_calculation() -> None:
+    for name in TABLE:
+        word = name.replace("-", "_")
+        assert getattr(ac, word).__name__ == word
+        assert getattr(ac, word).__name__ == word, "a module of the package that is called so takes its place"
+        assert word in dir(ac)
+        assert pickle.loads(pickle.dumps(getattr(ac, word))) is getattr(ac, word)  # noqa: S301  (made a moment ago)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_its_signature_is_what_it_takes(name: str) -> None:
+    calculation, parameters = load(name), inspect.signature(getattr(ac, name.replace("-", "_"))).parameters
+    taken = {o.name for o in calculation.operands} | calculation.defaults.keys()
+    assert set(parameters) == taken | {"dtype", "round_to"} | ({"weights"} if calculation.has_weights else set())
+    required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
+    needed = {o.name for o in calculation.operands if o.required and o.positional}
+    assert required == {n for n in needed if not (calculation.has_weights and n.startswith("w"))}
+    assert {n: p.default for n, p in parameters.items() if n in calculation.defaults} == calculation.defaults
+
+
+def test_weights_may_come_together() -> None:
+    one_by_one = {"w1": [[1, 2], [3, 4]], "w2": [[1, 0], [2, 1]]}
+    assert_allclose(ac.ffn([[1, 2]], weights=one_by_one).result, ac.ffn([[1, 2]], weights=None, **one_by_one).result)
+    with pytest.raises(ac.OptionError, match="no operand or option 'weights'"):
+        ac.dot([1], [2], weights=None)
+
+
+def test_help_speaks_of_the_calculation_and_not_of_its_class() -> None:
+    said = pydoc.plain(pydoc.render_doc(ac.dot))
+    assert "Multiply two vectors entry by entry" in said
+    assert ac.log_softmax.__name__ == "log_softmax"
+    assert str(inspect.signature(ac.softmax)).startswith("(x: Numbers, *, axis: int = -1, temperature: Number = 1, ")
+
+
+def test_there_is_none_for_what_is_no_calculation() -> None:
+    with pytest.raises(AttributeError, match="no calculation called 'atention'"):
+        ac.atention  # noqa: B018 (the look-up is what fails)
+
+
+def imported_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has after running the code, beyond its own."""
+    script = f"import sys; before = set(sys.modules); {code}; print(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not done.stderr, "importing is silent"
+    return set(done.stdout.split())
+
+
+HEAVY = {"sympy", "mpmath", "rich", "typer", "matplotlib", "json.tool", "asyncio", "hypothesis"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import attncalc",
+        "import attncalc as ac; ac.attention([[1.0]], [[1.0]], [[1.0]], causal=True)",
+        "import attncalc as ac; ac.softmax([1, 2]).grad([1, 0], gradcheck=True)",
+        "import attncalc as ac; ac.softmax([1, 2]).to_dict()",
+    ],
+    ids=["importing", "attention", "a gradient", "a document"],
+)
+def test_nothing_heavy_is_loaded_until_it_is_needed(code: str) -> None:
+    assert not HEAVY & imported_by(code)
+
+
+def test_importing_attncalc_loads_no_calculation() -> None:
+    loaded = imported_by("import attncalc")
+    assert not {name for name in loaded if name.startswith("attncalc.calculations.")}
+    assert "numpy" not in loaded
+
+
+def test_a_calculation_loads_its_own_family_alone() -> None:
+    loaded = imported_by("import attncalc as ac; ac.dot([1], [2])")
+    families = {name.rpartition(".")[2] for name in loaded if name.startswith("attncalc.calculations.")}
+    assert families == {"vectors"}
+
+
+def test_it_tells_its_version() -> None:
+    assert ac.__version__ == metadata.version("attncalc")
+
+
+def test_rich_prints_a_trace_wherever_it_stands() -> None:
+    trace = ac.attention(Q, K, V)
+    for width in (40, 80, 200):
+        console = Console(width=width, file=io.StringIO(), record=True)
+        console.print(trace)
+        assert console.export_text() == str(render(trace, "table", View(width=width)))
+    console = Console(width=100, file=io.StringIO(), record=True)
+    console.print(Columns([Panel(trace, width=48), Panel(trace, width=48)]))
+    lines = console.export_text().splitlines()
+    assert all(line.count("│") >= 4 for line in lines[1:-1])
+    assert any(line.count("scores") >= 2 for line in lines)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_of_a_record_has_a_function_behind_it(name: str) -> None:
+    assert callable(method(name))

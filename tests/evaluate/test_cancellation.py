@@ -1,0 +1,53 @@
+"""What is left over where terms cancel: told from small numbers that are meant, and through steps that only move."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attncalc.evaluate.entries import left_over
+from attncalc.evaluate.values import evaluate
+from attncalc.language.axes import Axis, composite
+from attncalc.language.graph import Node, given
+from attncalc.language.ops import concat, rename, split, sqrt
+from attncalc.language.steps import building, step
+
+N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
+X, Y, TENTH = given("x", (N, D)), given("y", (N, D)), given("tenth", ())
+VALUES = {
+    "tenth": np.array(0.1),
+    "x": np.array([[0.1 + 0.2, 1.0, 2.0, 3.0], [4.0, 1e-17, 6.0, 7.0]]),
+    "y": np.array([[0.3, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]),
+}
+GONE_IN_HEAD = [[True, False], [False, False]]
+GONE = [[True, False, False, False], [False] * 4]  # 0.1 + 0.2 − 0.3; 1e-17 was given
+
+STEPS: list[tuple[str, Node, object]] = [
+    ("a difference", X - Y, GONE),
+    (
+        "a step that cuts another one into heads",
+        split(step("q", X - Y)),
+        np.swapaxes(np.reshape(GONE, (2, 2, 2)), 0, 1),
+    ),
+    ("a step that renames what another one moved", rename(step("t", step("q", X - Y)), "n", "m"), GONE),
+    ("a difference laid beside something else", concat([X - Y, Y], "n"), GONE + [[False] * 4] * 2),
+    ("a hundred tenths less 10: each addition has rounded", Node("add", *[TENTH] * 100) - 10, True),
+    ("what is larger than rounding was meant", Node("add", *[TENTH] * 100) - (10 - 1e-12), None),
+    ("a hundredth of it was meant as well", (Node("add", *[TENTH] * 100) - (10 - 1e-12)) / 100, None),
+    ("a step that doubles another one", step("q", X - Y) * 2, GONE),
+    ("a step that divides it by the root of a size", step("q", X - Y) / sqrt(X.size("n")), GONE),
+    ("a product of two steps takes them as they are", step("q", X - Y) * step("r", X + Y), None),
+    ("a quotient by another step takes it as it is", step("q", X - Y) / step("r", X + 1), None),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), [row[1:] for row in STEPS], ids=[row[0] for row in STEPS])
+def test_left_over(expression: Node, expected: object) -> None:
+    with building():
+        made = step("s", expression)
+    values = evaluate([made], VALUES)
+    found = left_over(made, values, VALUES)
+    if expected is None:
+        assert found is None
+    else:
+        np.testing.assert_array_equal(found, expected)

@@ -1,0 +1,479 @@
+"""Printed LaTeX → the same trees as of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from readback.text import Misread, Tree
+
+_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]|\S")
+_GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ"}
+_GREEK |= {"mu": "μ", "phi": "φ", "pi": "π", "tau": "τ", "rho": "ρ", "eta": "η"}
+_NAMED = {"ln", "sin", "cos", "tan", "arccos", "tanh", "max", "min", "exp"}
+_OPERATORS = {"concat": "side by side", "split": "split", "reread": "reread", "interleave": "in turn"}
+
+
+def parse(latex: str, names: Collection[str] = ()) -> Tree:
+    """The tree of a formula that speaks of these names, which are those of the text."""
+    return _Reader(latex, {flat(name): name for name in names}).whole()
+
+
+def flat(name: str) -> str:
+    """A name as both notations have it: what stands below, and where a step belongs, behind `_`."""
+    name = re.sub(r"\[([^\]]*)\]$", r"_\1", name)
+    return re.sub(r"[ _]+", "_", name)
+
+
+class _Reader:
+    def __init__(self, latex: str, names: dict[str, str]) -> None:
+        self.latex, self.names = latex, names
+        self.tokens = [*_tokens(latex), ""]
+        self.place = 0
+        self.sums_openly = False
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.place]
+
+    def follow(self, *words: str) -> bool:
+        if self.tokens[self.place : self.place + len(words)] == list(words):
+            self.place += len(words)
+            return True
+        return False
+
+    def take(self) -> str:
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def expect(self, *words: str) -> None:
+        if not self.follow(*words):
+            self.fail(f"{' '.join(words) or 'the end'!r} expected")
+
+    def fail(self, why: str) -> None:
+        raise Misread(f"{self.latex!r}: {why} before {self.tokens[self.place : self.place + 8]}")
+
+    def whole(self) -> Tree:
+        tree = self.clause()
+        self.expect("")
+        return tree
+
+    def clause(self) -> Tree:
+        tree = self.comparison()
+        while self.follow("\\land"):
+            tree = ("and", tree, self.comparison())
+        return tree
+
+    def comparison(self) -> Tree:
+        if self.follow("\\lnot"):
+            return ("not", self.power())
+        tree = self.worded()
+        if self.next in ("\\le", "<", "="):
+            sign = self.take()
+            tree = ({"\\le": "≤"}.get(sign, sign), tree, self.worded())
+        return tree
+
+    def worded(self) -> Tree:
+        """`x \\text{ for every } m`, `0 \\text{ for } m=2 \\ldots 3`."""
+        tree = self.sum()
+        self.sums_openly = False
+        if self.follow("text: for every "):
+            axes = [self.axis()]
+            while self.follow(","):
+                axes.append(self.axis())
+            return ("for every", tree, *axes)
+        if self.follow("text: for "):
+            axis = self.axis()
+            self.expect("=")
+            first = last = int(self.take())
+            if self.follow("\\ldots"):
+                last = int(self.take())
+            return ("for places", tree, axis, last + 1 - first)
+        return tree
+
+    def axis(self) -> str:
+        start = self.place
+        while self.next not in (",", "=", "", "}", "]", ";", "&", "\\right", ")", "<", "\\le", "\\\\"):
+            if self.next == "(":
+                while self.next != ")":
+                    self.take()
+            if self.next == "_":
+                self.take()
+                self.below()
+                continue
+            self.take()
+        return self.spelled(self.tokens[start : self.place])
+
+    def sum(self) -> Tree:
+        tree: Tree = ("neg", self.quotient()) if self.follow("-") else self.quotient()
+        while self.next in ("+", "-"):
+            sign = "−" if self.take() == "-" else "+"
+            tree = (sign, tree, self.quotient())
+        return tree
+
+    def quotient(self) -> Tree:
+        tree = self.product()
+        if self.follow("/"):
+            tree = ("/", tree, self.power())
+        return tree
+
+    def product(self) -> Tree:
+        parts: list[Any] = [self.power()]
+        while True:
+            if sign := {"\\cdot": "·", "\\odot": "⊙", "\\otimes": "⊗"}.get(self.next):
+                self.take()
+            elif self.begins():
+                sign = "·"
+            if sign:
+                if self.sums_openly:
+                    self.fail("how far does the Σ reach? Brackets are missing")
+                parts += [sign, self.power()]
+            else:
+                return parts[0] if len(parts) == 1 else ("product", *parts)
+
+    def begins(self) -> bool:
+        """Whether a factor comes next, side by side with the one before."""
+        token = self.next
+        signs = ("\\cdot", "\\odot", "\\otimes", "\\le", "\\land", "\\right", "\\end", "\\ldots", "\\rVert", "\\top")
+        return bool(re.match(r"[\w{(]|\\[a-zA-Z]", token)) and token not in signs and not token.startswith("text: ")
+
+    def power(self) -> Tree:
+        self.sums_openly = False
+        if self.follow("\\sum"):
+            axis = self.below() if self.follow("_") else None
+            closed = self.next == "\\left"
+            summed: Tree = ("call", "Σ", axis, self.power())
+            self.sums_openly = not closed
+            return summed
+        tree = self.with_places()
+        raised = False
+        while True:
+            if self.follow("!"):
+                tree = ("!", tree)
+            elif self.follow("^"):
+                if self.follow("\\top"):
+                    tree = ("ᵀ", tree)
+                    while self.follow("\\left", "["):
+                        tree = self.looked_up(tree)
+                    continue
+                if self.follow("\\circ"):
+                    continue
+                if self.tokens[self.place : self.place + 4] == ["{", "-", "1", "}"] and self.inverts(tree):
+                    self.place += 4
+                    tree = ("⁻¹", tree)
+                    continue
+                if raised:
+                    self.fail("a power of a power")
+                raised = True
+                exponent = self.group()
+                tree = ("call", "exp", None, exponent) if tree == ("number", "e") else ("^", tree, exponent)
+            else:
+                return tree
+
+    def inverts(self, tree: Tree) -> bool:
+        """Whether a −1 on high is that of a matrix: a vector stands beside it."""
+        behind = self.tokens[self.place + 4]
+        return bool(re.match(r"[\w{(]|\\[a-zA-Z]", behind)) and behind not in ("\\cdot", "\\odot", "\\right")
+
+    def group(self) -> Tree:
+        self.expect("{")
+        tree = self.clause()
+        self.expect("}")
+        return tree
+
+    def with_places(self) -> Tree:
+        tree = self.atom()
+        while True:
+            if self.follow("\\left", "["):
+                tree = self.looked_up(tree)
+            elif self.next == "_" and self.tokens[self.place + 1] in ("i", "j"):
+                self.take()
+                tree = ("at", tree, self.take())
+            elif self.follow("_", "{"):
+                tree = self.places(tree)
+            else:
+                return tree
+
+    def looked_up(self, tree: Tree) -> Tree:
+        columns = self.follow(":", ",")
+        inside = self.clause()
+        self.expect("\\right", "]")
+        return ("columns" if columns else "look up", tree, inside)
+
+    def places(self, tree: Tree) -> Tree:
+        start = self.place
+        depth, raw = 1, []
+        while depth:
+            token = self.take()
+            if not token:
+                self.fail("a } is missing")
+            depth += {"{": 1, "}": -1}.get(token, 0)
+            raw.append(token)
+        end = self.place
+        words = raw[:-1]
+        if "=" in words and words[words.index("=") + 1].isdigit() and "\\le" not in words:
+            axis = _Reader.spelled(words[: words.index("=")])
+            behind = words[words.index("=") + 1 :]
+            numbers = [int(word) for word in behind if word.isdigit()]
+            if "".join("#" if word.isdigit() else word for word in behind) not in ("#", "#,#,\\ldots", "#\\ldots#"):
+                self.fail("which places?")
+            if len(behind) == 1:
+                return ("take", tree, axis, numbers[0])
+            if "," in behind:
+                return ("slice", tree, axis, numbers[0], None, numbers[1] - numbers[0])
+            return ("slice", tree, axis, numbers[0], numbers[1] + 1, 1)
+        self.place = start
+        inside = self.clause()
+        self.expect("}")
+        assert self.place == end
+        return ("look up", tree, inside)
+
+    @staticmethod
+    def spelled(words: list[str]) -> str:
+        """An axis' name: `d_{\\text{k}}` → `d_k`."""
+        text = ""
+        for word in words:
+            if word.startswith("text:"):
+                text += word[5:]
+            elif word == "\\,":
+                text += " "
+            elif word.startswith("\\"):
+                text += _GREEK.get(word[1:], word[1:])
+            elif word not in "{}":
+                text += word
+        return text
+
+    def below(self) -> str:
+        """A subscript in braces as the name of an axis."""
+        self.expect("{")
+        depth, raw = 1, []
+        while depth:
+            token = self.take()
+            if not token:
+                self.fail("a } is missing")
+            depth += {"{": 1, "}": -1}.get(token, 0)
+            raw.append(token)
+        return self.spelled(raw[:-1])
+
+    def atom(self) -> Tree:
+        if tree := self.name():
+            return tree
+        token = self.take()
+        if token[:1].isdigit():
+            return ("number", token)
+        if token == "\\left" and self.follow("("):
+            tree = self.clause()
+            self.expect("\\right", ")")
+            return tree
+        if token == "\\left" and self.follow("["):
+            parts = [self.clause()]
+            while self.follow(";"):
+                parts.append(self.clause())
+            self.expect("\\right", "]")
+            return ("list", *parts)
+        if token == "(":
+            tree = self.clause()
+            self.expect(")")
+            return tree
+        if token == "{":
+            tree = self.clause()
+            self.expect("}")
+            return tree
+        if token == "\\ldots":
+            return ("…",)
+        if token == "|":
+            tree = self.clause()
+            self.expect("|")
+            return ("call", "abs", None, tree)
+        if token == "\\frac":
+            return ("/", self.group(), self.group())
+        if token == "\\sqrt":
+            return ("√", self.group())
+        if token == "\\infty":
+            return ("number", "∞")
+        if token in ("\\pi", "e"):
+            return ("number", "π" if token == "\\pi" else "e")
+        if token == "\\delta" and self.follow("_", "{", "i", "j", "}"):
+            return ("δ",)
+        if token == "\\begin" and self.follow("{", *"cases", "}"):
+            return self.cases()
+        if token == "\\operatorname":
+            return self.operator()
+        if token == "\\sigma":
+            return self.call("σ")
+        if token == "\\log":
+            self.expect("_", "{")
+            return self.call({"2": "log₂", "10": "log₁₀"}[self.base()])
+        if token == "\\mathcal":
+            self.expect("{", "N", "}")
+            return self.call("N")
+        if token == "\\det":
+            self.expect("(", "\\lambda", "I", "-")
+            tree = ("call", "det", None, self.product())
+            self.expect(")")
+            return tree
+        if token[1:] in _NAMED and token[0] == "\\":
+            if token == "\\ln" and self.next == "\\operatorname":
+                return ("call", "ln", None, self.atom())
+            return self.call(token[1:])
+        self.place -= 1
+        self.fail("no number and no name")
+        raise AssertionError
+
+    def base(self) -> str:
+        digits = self.take()
+        self.expect("}")
+        return digits
+
+    def call(self, function: str) -> Tree:
+        axis = self.below() if self.follow("_") else None
+        self.expect("(")
+        arguments = [self.clause()]
+        while self.next in (",", ";"):
+            self.take()
+            self.follow("\\,")
+            if self.follow("text:halves"):
+                arguments.append(("halves",))
+            else:
+                arguments.append(self.clause())
+        self.expect(")")
+        return ("call", function, axis, *arguments)
+
+    def operator(self) -> Tree:
+        self.expect("{")
+        word = ""
+        while not self.follow("}"):
+            token = self.take()
+            word += " " if token in ("~", "\\,") else token
+        if word == "sum by":
+            self.expect("_")
+            where = self.group()
+            self.expect("(")
+            tree = self.clause()
+            self.expect(")")
+            return ("summed by", tree, where)
+        if word in ("top", "repeat", "groupsum"):
+            self.expect("_", "{")
+            count = int(self.base())
+            self.expect("(")
+            tree = self.clause()
+            self.expect(")")
+            without: tuple[Tree, ...] = ()
+            while self.follow("text: or " if without else "text: except where "):
+                without = (*without, self.comparison())
+            return ({"top": "top", "repeat": "shared", "groupsum": "groups"}[word], tree, count, *without)
+        tree = self.call(word)
+        if word in _OPERATORS:
+            return (_OPERATORS[word], *tree[3:])
+        return ("fold", tree[3]) if word == "fold" else tree
+
+    def cases(self) -> Tree:
+        value = self.clause()
+        self.expect("&")
+        condition = self.clause()
+        self.expect("\\\\")
+        otherwise = self.clause()
+        self.expect("&", "text:else", "\\end", "{", *"cases", "}")
+        return ("where", condition, value, otherwise)
+
+    def name(self) -> Tree | None:
+        """The longest name that stands here."""
+        start, best = self.place, None
+        for end in range(min(len(self.tokens) - 1, start + 40), start, -1):
+            spelled = _spelled(self.tokens[start:end])
+            if spelled is not None and spelled in self.names:
+                best = end, spelled
+                break
+        if best is None:
+            return None
+        self.place = best[0]
+        return ("name", self.names[best[1]])
+
+
+def _tokens(latex: str) -> Iterator[str]:
+    place = 0
+    latex = latex.replace("\\mathrm{", "\\text{")
+    while place < len(latex):
+        if latex[place].isspace():
+            place += 1
+            continue
+        if latex.startswith("\\text{", place):
+            end = latex.index("}", place)
+            yield "text:" + latex[place + 6 : end].replace("\\_", "_")
+            place = end + 1
+            continue
+        found = _TOKEN.match(latex, place)
+        assert found
+        yield found[0]
+        place = found.end()
+
+
+def _spelled(tokens: list[str]) -> str | None:
+    """Tokens as the name that they spell, if they are one: a base, and what stands below it."""
+    reader = _Name(tokens)
+    found = reader.name()
+    return flat(found) if found is not None and reader.place == len(tokens) else None
+
+
+class _Name:
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens, self.place = tokens, 0
+
+    def follow(self, *words: str) -> bool:
+        if self.tokens[self.place : self.place + len(words)] == list(words):
+            self.place += len(words)
+            return True
+        return False
+
+    def name(self) -> str | None:
+        base = self.base()
+        if base is None:
+            return None
+        for _ in range(2):
+            if self.follow("'"):
+                base += "'"
+            if self.follow("_", "{"):
+                below = self.below()
+                if below is None:
+                    return None
+                base += "_" + below
+        return base
+
+    def below(self) -> str | None:
+        text = ""
+        while not self.follow("}"):
+            if self.place >= len(self.tokens):
+                return None
+            token = self.tokens[self.place]
+            self.place += 1
+            if token.startswith("text:"):
+                text += token[5:]
+            elif re.fullmatch(r"\w|\d+|'", token):
+                text += token
+            else:
+                return None
+        return text
+
+    def base(self) -> str | None:
+        if self.place >= len(self.tokens):
+            return None
+        token = self.tokens[self.place]
+        self.place += 1
+        if token == "\\frac" and self.follow("{", "\\partial"):
+            above = self.name()
+            if above is None or not self.follow("}", "{", "\\partial"):
+                return None
+            below = self.name()
+            return f"∂{above}/∂{below}" if below is not None and self.follow("}") else None
+        if token == "\\lVert":
+            inside = self.name()
+            return f"‖{inside}‖" if inside is not None and self.follow("\\rVert") else None
+        if token == "\\hat" and self.follow("{"):
+            inside = self.name()
+            return f"{inside}\u0302" if inside is not None and self.follow("}") else None
+        if token.startswith("text:"):
+            return token[5:]
+        if token[:1] == "\\":
+            return _GREEK.get(token[1:])
+        return token if re.fullmatch(r"[^\W\d_]", token) else None

@@ -1,0 +1,96 @@
+"""Tests over the rows of a table: one test for many rows, in which a failure names its row and hides no other.
+
+    @rows(("name", "case"), CASES, ids=[…], by=lambda name, case: name)
+    def test_something(name: str, case: Case) -> None: ...
+
+stands where `pytest.mark.parametrize` would make thousands of tests, each of which costs more than what it looks at.
+`by` makes one test of the rows of one group. A row for which `thorough` holds is looked at under `--thorough` only.
+Above a class it goes for each of its tests. `pytest --row softmax` looks at the rows with this in their names alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import settings
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+QUICK = 30
+"""So many examples Hypothesis draws for a test, where `--thorough` doesn't ask for more."""
+ONLY: list[str] = []
+"""What `--row` asks for."""
+
+
+def _examples() -> int:
+    assert settings.default is not None, "conftest.py loads a profile"
+    return settings.default.max_examples
+
+
+def draws(count: int) -> int:
+    """How often something is drawn: as often as is said under `--thorough`, else a fourth of it."""
+    return count if _examples() > QUICK else -(-count // 4)
+
+
+def rows(
+    names: str | Sequence[str],
+    values: Iterable[Any],
+    *,
+    ids: Iterable[Any] | None = None,
+    by: Callable[..., str] | None = None,
+    thorough: Callable[..., bool] | None = None,
+) -> Callable[[Decorated], Decorated]:
+    """A decorator that carries a test out on every row, with a row's values as its arguments `names`."""
+    names = [names] if isinstance(names, str) else list(names)
+    table = [value if len(names) > 1 else (value,) for value in values]
+    labels = [str(label) for label in (ids if ids is not None else (" ".join(map(str, row)) for row in table))]
+    groups: dict[tuple[str, bool], list[tuple[str, Sequence[Any]]]] = {}
+    for label, row in zip(labels, table, strict=True):
+        late = thorough is not None and thorough(*row)
+        groups.setdefault((by(*row) if by else "every row", late), []).append((label, row))
+    marked = [
+        pytest.param(group, id=f"{name}, more" if late else name, marks=[pytest.mark.thorough] if late else [])
+        for (name, late), group in groups.items()
+    ]
+
+    def over(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def every_row(*args: Any, _rows: list[tuple[str, Sequence[Any]]], **fixtures: Any) -> None:
+            failed = []
+            for label, row in _rows:
+                if ONLY and not any(part in label for part in ONLY):
+                    continue
+                try:
+                    test(*args, **dict(zip(names, row, strict=True)), **fixtures)
+                except pytest.skip.Exception:
+                    continue
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 — it is raised below, beside the others
+                    error.add_note(f"in the row {label}")
+                    failed.append((label, error))
+            if len(failed) == 1:
+                raise failed[0][1]
+            if failed:
+                told = BaseExceptionGroup(
+                    "in the rows " + "; ".join(label for label, _ in failed), [e for _, e in failed]
+                )
+                raise told
+
+        wanted = inspect.signature(test)
+        kept = [parameter for name, parameter in wanted.parameters.items() if name not in names]
+        own = inspect.Parameter("_rows", inspect.Parameter.KEYWORD_ONLY)
+        every_row.__signature__ = wanted.replace(parameters=[*kept, own])  # type: ignore[attr-defined]
+        parametrized: Callable[..., None] = pytest.mark.parametrize("_rows", marked)(every_row)
+        return parametrized
+
+    def decorate(tested: Any) -> Any:
+        if not inspect.isclass(tested):
+            return over(tested)
+        for name, test in list(vars(tested).items()):
+            if name.startswith("test"):
+                setattr(tested, name, over(test))
+        return tested
+
+    return decorate

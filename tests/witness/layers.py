@@ -1,0 +1,361 @@
+"""Layers, blocks and the whole transformer worked a second time, by loops over plain numbers; as in witness.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+from witness.attention import multihead, projected
+from witness.positions import sinusoidal
+from witness.vectors import Matrix, Values, Vector, dotted, shares, times, turned
+
+
+def normalised(x: Matrix, eps: float) -> Values:
+    """Every row by itself."""
+    means = [math.fsum(row) / len(row) for row in x]
+    centered = [[e - mean for e in row] for row, mean in zip(x, means, strict=True)]
+    variances = [math.fsum(e * e for e in row) / len(row) for row in centered]
+    deviations = [math.sqrt(v + eps) for v in variances]
+    return {
+        "mean": means,
+        "centered": centered,
+        "variance": variances,
+        "standard_deviation": deviations,
+        "normalized": [[e / s for e in row] for row, s in zip(centered, deviations, strict=True)],
+    }
+
+
+def affine(rows: Matrix, gamma: Vector | None, beta: Vector | None) -> list[list[float]]:
+    return [
+        [(gamma[j] if gamma else 1) * entry + (beta[j] if beta else 0) for j, entry in enumerate(row)] for row in rows
+    ]
+
+
+def layernorm(x: Matrix, gamma: Vector | None = None, beta: Vector | None = None, eps: float = 1e-5) -> Values:
+    found = normalised(x, eps)
+    return found | {"output": affine(found["normalized"], gamma, beta)}
+
+
+def batchnorm(x: Matrix, gamma: Vector | None = None, beta: Vector | None = None, eps: float = 1e-5) -> Values:
+    found = normalised(turned(x), eps)
+    upright = {name: turned(rows) for name, rows in found.items() if name in ("centered", "normalized")}
+    return found | upright | {"output": affine(upright["normalized"], gamma, beta)}
+
+
+def rmsnorm(x: Matrix, gamma: Vector | None = None, eps: float = 1e-6) -> Values:
+    squares = [[e * e for e in row] for row in x]
+    means = [math.fsum(row) / len(row) for row in squares]
+    roots = [math.sqrt(mean + eps) for mean in means]
+    normalized = [[e / root for e in row] for row, root in zip(x, roots, strict=True)]
+    return {
+        "squares": squares,
+        "mean_square": means,
+        "root_mean_square": roots,
+        "normalized": normalized,
+        "output": affine(normalized, gamma, None),
+    }
+
+
+def sigma(x: float) -> float:
+    return 0.5 * (1 + math.tanh(x / 2))
+
+
+def _gelu_tanh_inner(x: float) -> float:
+    return 0.7978845608028654 * (x + 0.044715 * x * x * x)
+
+
+ACTIVATIONS: dict[str, Callable[[float, float], float]] = {
+    "relu": lambda x, alpha: (x + abs(x)) / 2,
+    "leaky-relu": lambda x, alpha: x if x > 0 else alpha * x,
+    "elu": lambda x, alpha: x if x > 0 else alpha * math.expm1(x),
+    "sigmoid": lambda x, alpha: sigma(x),
+    "tanh": lambda x, alpha: math.tanh(x),
+    "gelu": lambda x, alpha: 0.5 * x * math.erfc(-x / math.sqrt(2)),
+    "gelu-tanh": lambda x, alpha: 0.5 * x * (1 + math.tanh(_gelu_tanh_inner(x))),
+    "gelu-sigmoid": lambda x, alpha: x * sigma(1.702 * x),
+    "silu": lambda x, alpha: x * sigma(x),
+    "softplus": lambda x, alpha: math.log1p(math.exp(x)),
+}
+INNER: dict[str, Callable[[float], float]] = {
+    "gelu": lambda x: x / math.sqrt(2),
+    "gelu-tanh": _gelu_tanh_inner,
+    "gelu-sigmoid": lambda x: 1.702 * x,
+}
+
+
+def entrywise(x: Any, function: Callable[[float], float]) -> Any:
+    return [entrywise(part, function) for part in x] if isinstance(x, list) else function(x)
+
+
+def activation(x: Any, kind: str = "relu", alpha: float | None = None) -> Values:
+    function = ACTIVATIONS[kind]
+    a = {"leaky-relu": 0.01, "elu": 1.0}.get(kind, 0.0) if alpha is None else alpha
+
+    found = {"output": entrywise(x, lambda e: function(e, a))}
+    return found | ({"inner": entrywise(x, INNER[kind])} if kind in INNER else {})
+
+
+def ffn(
+    x: Matrix,
+    w1: Matrix,
+    b1: Vector | None = None,
+    w2: Matrix | None = None,
+    b2: Vector | None = None,
+    w3: Matrix | None = None,
+    b3: Vector | None = None,
+    activation: str = "relu",
+) -> Values:
+    assert w2 is not None
+    kind = {"swiglu": "silu", "geglu": "gelu"}.get(activation, activation)
+    hidden = projected(x, w1, b1)
+    alpha = {"leaky-relu": 0.01, "elu": 1.0}.get(kind, 0.0)
+    activated = entrywise(hidden, lambda e: ACTIVATIONS[kind](e, alpha))
+    found = {"hidden": hidden, "activated": activated}
+    if w3 is not None:
+        found["linear"] = projected(x, w3, b3)
+        activated = [
+            [a * e for a, e in zip(*rows, strict=True)] for rows in zip(activated, found["linear"], strict=True)
+        ]
+        found["gated"] = activated
+    return found | {"output": projected(activated, w2, b2)}
+
+
+def residual(x: Matrix, f: Matrix, alpha: float = 1, norm: str = "none") -> Values:
+    scaled = [[alpha * e for e in row] for row in f]
+    total = added(x, scaled)
+    return {"scaled": scaled, "sum": total, "output": total if norm == "none" else layernorm(total)["output"]}
+
+
+def added(a: Matrix, b: Matrix) -> list[list[float]]:
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+
+
+def embed(tokens: Sequence[int], table: Matrix, positions: Any = None, scale: bool = False) -> Values:
+    rows = [[(math.sqrt(len(table[0])) if scale else 1) * e for e in table[token]] for token in tokens]
+    if positions is None:
+        return {"embeddings": rows, "output": rows}
+    if positions == "sinusoidal":
+        positions = sinusoidal(len(tokens), len(table[0]))["encoding"]
+    places = positions[: len(tokens)]
+    return {"embeddings": rows, "positions": places, "output": added(rows, places)}
+
+
+def unembed(h: Matrix, table: Matrix) -> Values:
+    logits = [[dotted(row, word) for word in table] for row in h]
+    return {"logits": logits, "probabilities": [shares(row) for row in logits]}
+
+
+def conv(
+    x: Any,
+    kernel: Any,
+    stride: Sequence[int] = (1,),
+    padding: Sequence[int] = (0,),
+    dilation: Sequence[int] = (1,),
+) -> Values:
+    """A row is a picture of one line; a picture one of one channel; a kernel one of one output."""
+    flat, channels, several = not isinstance(x[0], list), _depth(x) == 3, _depth(kernel) == 4
+    shared = channels and _depth(kernel) == 2
+    picture = [[x]] if flat else x if channels else [x]
+    kernels = [[[kernel]]] if flat else kernel if several else [kernel] if channels and not shared else [[kernel]]
+    moves = [(1, value[0]) if flat else (value[0], value[-1]) for value in (stride, dilation)]
+    edges = (0, padding[0]) if flat else (padding[0], padding[-1])
+
+    def entry(c: int, i: int, j: int) -> float:
+        inside = 0 <= i < len(picture[c]) and 0 <= j < len(picture[c][0])
+        return float(picture[c][i][j]) if inside else 0.0
+
+    def at(o: int, channel: int | None, i: int, j: int) -> float:
+        chosen = [channel] if channel is not None else range(len(picture))
+        return math.fsum(
+            entry(c, i * moves[0][0] + a * moves[1][0] - edges[0], j * moves[0][1] + b * moves[1][1] - edges[1])
+            * weight
+            for c in chosen
+            for a, row in enumerate(kernels[o][0 if channel is not None else c])
+            for b, weight in enumerate(row)
+        )
+
+    down, across = len(kernels[0][0]), len(kernels[0][0][0])
+    sizes = [
+        (size + 2 * edge - dilated * (reach - 1) - 1) // move + 1
+        for size, edge, dilated, reach, move in zip(
+            (len(picture[0]), len(picture[0][0])), edges, moves[1], (down, across), moves[0], strict=True
+        )
+    ]
+    planes = [
+        [[at(o, c, i, j) for j in range(sizes[1])] for i in range(sizes[0])]
+        for o, c in (product([0], range(len(picture))) if shared else product(range(len(kernels)), [None]))
+    ]
+    if flat:
+        return {"output": planes[0][0]}
+    return {"output": planes if several or shared else planes[0]}
+
+
+def _depth(x: Any) -> int:
+    return 1 + _depth(x[0]) if isinstance(x, list) else 0
+
+
+def rnn(
+    x: Matrix,
+    wx: Matrix,
+    wh: Matrix,
+    b: Vector | None = None,
+    h0: Vector | None = None,
+    c0: Vector | None = None,
+    kind: str = "tanh",
+) -> Values:
+    """One unit after the other, each with its own columns."""
+    width = len(wh)
+    hidden, cell = list(h0 or [0.0] * width), list(c0 or [0.0] * width)
+    found: Values = {}
+    states = []
+    for t, row in enumerate(x, start=1):
+        a, u = projected([row], wx, b)[0], times([hidden], wh)[0]
+        new, gates = [], []
+        for k in range(width):
+            own = range(k, len(a), width)
+            if kind == "tanh":
+                new.append(math.tanh(a[k] + u[k]))
+            elif kind == "lstm":
+                i, f, g, o = (a[c] + u[c] for c in own)
+                gates.append([sigma(i), sigma(f), math.tanh(g), sigma(o)])
+                cell[k] = gates[-1][1] * cell[k] + gates[-1][0] * gates[-1][2]
+                new.append(gates[-1][3] * math.tanh(cell[k]))
+            else:
+                r, z, n = own
+                reset, update = sigma(a[r] + u[r]), sigma(a[z] + u[z])
+                candidate = math.tanh(a[n] + reset * u[n])
+                gates.append([reset, update, candidate])
+                new.append(candidate + update * (hidden[k] - candidate))
+        hidden = new
+        states.append(hidden)
+        found[f"time step {t}/hidden"] = hidden
+        if gates:
+            found[f"time step {t}/gates"] = turned(gates)
+        if kind == "lstm":
+            found[f"time step {t}/cell"] = list(cell)
+    last = {"hidden": hidden} | ({"cell": list(cell)} if kind == "lstm" else {})
+    return found | {"states": states} | last
+
+
+# Blocks
+
+
+def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: str, eps: float, **rules: Any) -> Matrix:
+    """A layer of an encoder, or of a decoder where there is a memory."""
+    own = {name: rules[name] for name in ("causal", "mask", "mask_kind", "padding") if rules.get(name) is not None}
+    cross = {name: rules[f"memory_{name}"] for name in ("mask", "mask_kind", "padding") if rules.get(f"memory_{name}")}
+    projections = ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")
+
+    def attention(y: Matrix, context: Matrix | None, prefix: str, **seen: Any) -> Matrix:
+        held: Values = {name: w[prefix + name] for name in projections if w.get(prefix + name) is not None}
+        extra: Values = {"context": context} if context is not None else {}
+        found: Matrix = multihead(y, heads=rules["heads"], **held, **extra, **seen)["output"]
+        return found
+
+    def forward(y: Matrix) -> Matrix:
+        held = {name: w[name] for name in ("w1", "b1", "w2", "b2", "w3", "b3") if w.get(name) is not None}
+        found: Matrix = ffn(y, activation=activation, **held)["output"]
+        return found
+
+    parts: list[Callable[[Matrix], Matrix]] = [lambda y: attention(y, None, "", **own)]
+    if memory is not None:
+        parts.append(lambda y: attention(y, memory, "cross_", **cross))
+    for i, part in enumerate([*parts, forward], start=1):
+        norms: Values = {"gamma": w.get(f"gamma{i}"), "beta": w.get(f"beta{i}"), "eps": eps}
+        if norm == "pre":
+            x = added(x, part(layernorm(x, **norms)["output"]))
+        else:
+            x = layernorm(added(x, part(x)), **norms)["output"]
+    return x
+
+
+def encoder_block(
+    x: Matrix, heads: int = 1, norm: str = "post", activation: str = "relu", eps: float = 1e-5, **given: Any
+) -> Values:
+    return {"output": block(x, None, given, norm, activation, eps, heads=heads, **_rules(given))}
+
+
+def decoder_block(
+    x: Matrix,
+    memory: Matrix,
+    heads: int = 1,
+    norm: str = "post",
+    activation: str = "relu",
+    eps: float = 1e-5,
+    no_causal: bool = False,
+    **given: Any,
+) -> Values:
+    rules = _rules(given) | ({} if no_causal else {"causal": True})
+    return {"output": block(x, memory, given, norm, activation, eps, heads=heads, **rules)}
+
+
+def _rules(given: Values) -> Values:
+    names = ("causal", "mask", "mask_kind", "padding", "memory_mask", "memory_mask_kind", "memory_padding")
+    return {name: given[name] for name in names if name in given}
+
+
+def transformer(
+    source: Sequence[int],
+    target: Sequence[int] | None = None,
+    embedding: Matrix | None = None,
+    positions: Any = "sinusoidal",
+    output: Matrix | None = None,
+    output_bias: Vector | None = None,
+    heads: int = 1,
+    norm: str = "post",
+    activation: str = "relu",
+    eps: float = 1e-5,
+    scale_embedding: bool = False,
+    generate: int | None = None,
+    start: int | None = None,
+    end: int | None = None,
+    **given: Any,
+) -> Values:
+    """The whole of it again for every token."""
+    assert embedding is not None
+    places = None if positions == "none" else positions
+    design = (norm, activation, eps)
+
+    def stack(name: str) -> list[Values]:
+        numbers = sorted({int(key.split("/")[0].split(" ")[1]) for key in given if key.startswith(f"{name} ")})
+        return [{k.split("/")[1]: v for k, v in given.items() if k.startswith(f"{name} {i}/")} for i in numbers]
+
+    def finished(x: Matrix, name: str) -> Matrix:
+        gamma, beta = given.get(f"{name}_norm_gamma"), given.get(f"{name}_norm_beta")
+        return x if gamma is None and beta is None else layernorm(x, gamma, beta, eps)["output"]
+
+    memory = embed(source, embedding, places, scale_embedding)["output"]
+    for layer in stack("encoder"):
+        memory = block(memory, None, layer, *design, heads=heads)
+    memory = finished(memory, "encoder")
+    tokens = list(target) if target is not None else [start]
+    found: Values = {}
+    for t in range(1, (generate or 1) + 1):
+        y = embed([int(token) for token in tokens if token is not None], embedding, places, scale_embedding)["output"]
+        for layer in stack("decoder"):
+            y = block(y, memory, layer, *design, heads=heads, causal=True)
+        logits = projected(finished(y, "decoder"), output or turned(embedding), output_bias)
+        tokens.append(logits[-1].index(max(logits[-1])))
+        found[f"token {t}/logits" if generate else "logits"] = logits
+        if generate and tokens[-1] == end:
+            break
+    return found | {"memory": memory, "tokens": tokens}
+
+
+WITNESSES: dict[str, Callable[..., Values]] = {
+    "layernorm": layernorm,
+    "rmsnorm": rmsnorm,
+    "batchnorm": batchnorm,
+    "activation": activation,
+    "ffn": ffn,
+    "residual": residual,
+    "embed": embed,
+    "unembed": unembed,
+    "conv": conv,
+    "rnn": rnn,
+    "encoder-block": encoder_block,
+    "decoder-block": decoder_block,
+    "transformer": transformer,
+}
