@@ -11,7 +11,7 @@ from calculations.cases import EXPECTED
 from calculations.test_registry import CASES
 from calculations.trial import Case
 from numpy.typing import NDArray
-from reader import read, spelled
+from readback.arithmetic import real, spelled
 
 from attncalc.calculations import attention, distances, load, masking, probability
 from attncalc.common.errors import ShapeError
@@ -127,7 +127,7 @@ def comes_out(trace: Trace, name: str, at: tuple[int, ...]) -> None:
     """The arithmetic of a changed entry is that of its changed value."""
     value, shown = trace[name][at], line(trace, name, at)
     if np.isfinite(value) and "…" not in shown:
-        assert read(shown) == pytest.approx(float(value), rel=1e-9, abs=1e-12)
+        assert real(shown) == pytest.approx(float(value), rel=1e-9, abs=1e-12)
 
 
 TWO = {"q": [[1.0, 0, 1], [0, 1, 1]], "k": [[1.0, 1, 0], [1, 0, 1]], "v": [[2.0, 0, 1], [1, 1, 0]]}

@@ -15,7 +15,7 @@ from calculations.exactness import ATOL, RTOL, agree, numbers, told_apart
 from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from reader import read, spelled
+from readback.arithmetic import real, spelled
 from rows import rows
 
 from attncalc.calculations import TABLE, load
@@ -141,7 +141,7 @@ def comes_out(trace: Trace) -> None:
             entries = [piece.value for piece in pieces if isinstance(piece, Entry)]
             line = "" if not entries else spelled(tuple(map(_as_float, pieces)))
             if line and "…" not in line and not any(sympy.sympify(entry).has(sympy.I) for entry in entries):
-                assert read(line) == pytest.approx(complex(value[at]).real, rel=1e-9, abs=1e-12), f"{step.key}{at}"
+                assert real(line) == pytest.approx(complex(value[at]).real, rel=1e-9, abs=1e-12), f"{step.key}{at}"
 
 
 def _as_float(piece: str | Entry) -> str | Entry:

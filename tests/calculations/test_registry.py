@@ -13,7 +13,8 @@ from calculations.cases import EXPECTED
 from calculations.trial import Case
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from reader import latex_fault, read, spelled
+from readback.arithmetic import real, spelled
+from readback.latex import formula_fault
 from rows import rows
 from witness import WITNESSES
 
@@ -186,8 +187,8 @@ def explained(step: Step) -> None:
     assert step.formula, f"{step.key} has no formula"
     assert not set("{}") & set(step.formula + step.sizes), step.formula
     assert step.latex, f"{step.key} has no LaTeX"
-    assert not latex_fault(step.latex), f"{step.key}: {step.latex}: {latex_fault(step.latex)}"
-    assert not latex_fault(step.symbol_latex), f"{step.key}: {step.symbol_latex}"
+    assert not formula_fault(step.latex), f"{step.key}: {step.latex}: {formula_fault(step.latex)}"
+    assert not formula_fault(step.symbol_latex), f"{step.key}: {step.symbol_latex}"
     assert step.value is not None
     assert len(step.axes) == len(step.shape) == step.value.ndim
 
@@ -218,6 +219,6 @@ def comes_out(trace: Trace) -> None:
                 continue  # words: an entry that no short arithmetic gives
             line = spelled(pieces)
             if line and "…" not in line:
-                assert read(line) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12), (
+                assert real(line) == pytest.approx(float(step.value[at]), rel=1e-9, abs=1e-12), (
                     f"{step.key}{at}: {line}"
                 )

@@ -11,7 +11,7 @@ from hypothesis import assume
 from hypothesis import given as examples
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reader import read, spelled
+from readback.arithmetic import real, spelled
 from trees import LETTERS, arrays, entries, plain, scalars
 
 from attncalc.evaluate.entries import entry
@@ -84,7 +84,7 @@ def test_a_line_comes_to_the_value(node: Node) -> None:
     operands = {name: np.asarray(value) for name, value in LETTERS.items()}
     known = evaluate([node], operands, keep=lambda _: True)
     assume(node.op != "input" and plain(known.values()))
-    assert read(line(node, {}, operands)) == pytest.approx(float(known[node]), rel=1e-9)
+    assert real(line(node, {}, operands)) == pytest.approx(float(known[node]), rel=1e-9)
 
 
 @examples(arrays(), st.data())
@@ -95,7 +95,7 @@ def test_a_line_comes_to_the_entry(node: Node, data: st.DataObject) -> None:
     assume(np.isfinite(value).all() and (np.abs(value) < 1e6).all())
     at = {axis.name: data.draw(st.integers(0, axis.size - 1)) for axis in node.axes}
     expected = float(value[tuple(at.values())])
-    assert read(line(node, at, operands)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert real(line(node, at, operands)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_a_line_stops_at_steps_and_speaks_of_their_values() -> None:

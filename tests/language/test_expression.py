@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies
 from hypothesis.strategies import SearchStrategy
-from reader import read
+from readback.arithmetic import real
 
 from attncalc.common.errors import ExpressionError
 from attncalc.evaluate.values import evaluate
@@ -291,7 +291,7 @@ def test_what_is_shown_is_worth_what_was_typed(text: str, x: float, y: float) ->
         return
     value = float(evaluate([expression.node], {"x": np.array(x), "y": np.array(y)})[expression.node])
     if math.isfinite(value):
-        assert read(shown, {"x": x, "y": y}) == pytest.approx(value, rel=1e-6, abs=1e-9), shown
+        assert real(shown, {"x": x, "y": y}) == pytest.approx(value, rel=1e-6, abs=1e-9), shown
 
 
 def test_random_soups_by_the_thousand() -> None:

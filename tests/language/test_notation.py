@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from reader import from_latex, latex_fault, read
+from readback.arithmetic import number_of_latex, real
+from readback.latex import formula_fault
 from trees import LETTERS, plain, scalars
 
 from attncalc.evaluate.values import evaluate
@@ -28,14 +29,14 @@ def value_of(node: Node) -> float:
 @given(scalars)
 def test_a_formula_read_by_the_rules_of_school_gives_the_value(node: Node) -> None:
     value = value_of(node)
-    assert read(formula(node), LETTERS) == pytest.approx(value, rel=1e-9)
+    assert real(formula(node), LETTERS) == pytest.approx(value, rel=1e-9)
 
 
 @given(scalars)
 def test_so_does_its_latex(node: Node) -> None:
     value, latex = value_of(node), formula(node, "latex")
-    assert not latex_fault(latex)
-    assert read(from_latex(latex), LETTERS) == pytest.approx(value, rel=1e-9)
+    assert not formula_fault(latex)
+    assert number_of_latex(latex, LETTERS).real == pytest.approx(value, rel=1e-9)
 
 
 X, Y = operand("x", (Axis("n", 3),), "x"), operand("y", (Axis("m", 2),), "y")

@@ -477,3 +477,34 @@ class _Name:
         if token[:1] == "\\":
             return _GREEK.get(token[1:])
         return token if re.fullmatch(r"[^\W\d_]", token) else None
+
+
+def formula_fault(latex: str) -> str:
+    """What TeX would stumble over, or ""."""
+    if not latex.isascii():
+        return f"not ASCII: {[c for c in latex if not c.isascii()]}"
+    depth = 0
+    for mark in re.findall(r"(?<!\\)[{}]", latex):
+        depth += 1 if mark == "{" else -1
+        if depth < 0:
+            return "a } too many"
+    if depth:
+        return "a } is missing"
+    if latex.count(r"\left") - latex.count(r"\leftarrow") != latex.count(r"\right") - latex.count(r"\rightarrow"):
+        return r"\left and \right do not match"
+    flat = latex
+    while group := re.search(r"\{([^{}]*)\}", flat):
+        if found := _script_fault(group[1]):
+            return found
+        flat = flat[: group.start()] + ("@" if group[1] else "") + flat[group.end() :]
+    return _script_fault(flat)
+
+
+def _script_fault(flat: str) -> str:
+    """A second superscript or subscript on the same thing, or letters of one that would not go down."""
+    thing = r"(?:@|\\[a-z]+|\w)"
+    if re.search(rf"\^{thing}(?:_{thing})?\^|_{thing}(?:\^{thing})?_", flat):
+        return f"two scripts on one thing in {flat}"
+    if re.search(r"(?<!\\)[_^][^\W_][^\W_]", flat):
+        return f"a script of several letters without braces in {flat}"
+    return ""

@@ -68,6 +68,11 @@ def worth(tree: Tree, names: Mapping[str, Tensor], facts: Facts = Facts()) -> li
     return found
 
 
+def reading(tree: Tree, names: Mapping[str, Tensor]) -> Tensor:
+    """The value of a formula over single numbers, which all orders agree on."""
+    return _Worker(names, Facts(), ORDERS[0]).of(tree)
+
+
 def every(tree: Any) -> Iterator[Tree]:
     """The tree and all that is in it."""
     if isinstance(tree, tuple):
@@ -286,6 +291,8 @@ class _Worker:
         if function in ("max", "min") and len(values) > 1:
             choose = np.maximum if function == "max" else np.minimum
             return self.together(lambda *laid: np.asarray(reduce(choose, laid)), *values)
+        if function == "argmax":  # of a line of arithmetic: which of its numbers is the largest, from 0
+            return single(np.argmax([value.numbers for value in values]))
         if function in ("max", "min") and not values[0].axes:  # of a block of one
             return values[0]
         if function in _DROPS:

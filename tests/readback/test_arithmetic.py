@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ from attncalc.render.worked import links, written
 from attncalc.solve import later
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
-from readback import text
-from readback.meaning import Tensor, TooLong, worth
+from readback.arithmetic import number
+from readback.meaning import TooLong
 
 DRAWN = 6  # entries that are looked at of each step
 
@@ -41,13 +41,6 @@ def printed(trace: Trace) -> Iterator[tuple[str, str]]:
             line, found = written(arithmetic, None, result), parted(result)[0]
             if len(links(line, result)) == 2 and "…" not in line and line != found:
                 yield line, found
-
-
-def number(line: str, letters: Mapping[str, float]) -> complex:
-    """What somebody gets who reads a line, with numbers for its letters."""
-    names = {name: Tensor((), np.asarray(value)) for name, value in letters.items()}
-    with np.errstate(all="ignore"):
-        return complex(worth(text.parse(line.replace("-", "−").replace("e−", "e-"), names), names)[0].numbers)
 
 
 def unit(result: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from reader import read
+from readback.arithmetic import real
 
 from attncalc.record.trace import Arithmetic, Entry
 from attncalc.render.worked import written
@@ -41,4 +41,4 @@ def test_a_number_of_several_signs_keeps_together(arithmetic: Arithmetic, line: 
     values = [piece.value for piece in arithmetic if isinstance(piece, Entry)]
     if not any(getattr(value, "free_symbols", ()) for value in values):
         in_floats = "".join(piece if isinstance(piece, str) else f"({float(piece.value)})" for piece in arithmetic)
-        assert read(line) == pytest.approx(read(in_floats))
+        assert real(line) == pytest.approx(real(in_floats))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from reader import latex_fault
+from readback.latex import formula_fault
 
 from attncalc.api.explain import card
 from attncalc.calculations import TABLE
@@ -76,7 +76,7 @@ def test_has_a_spelling_for_every_sign_in_ascii(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_sets_its_formulas_as_latex_in_markdown(name: str) -> None:
-    faults = {latex: latex_fault(latex) for latex in re.findall(r"\$([^$]+)\$", page(of(name), "markdown", View()))}
+    faults = {latex: formula_fault(latex) for latex in re.findall(r"\$([^$]+)\$", page(of(name), "markdown", View()))}
     assert not {latex: fault for latex, fault in faults.items() if fault}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reader import latex_fault
+from readback.latex import formula_fault
 from rows import rows
 from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 
@@ -273,7 +273,7 @@ def test_fragments_need_amsmath_alone_and_documents_bring_it(attention: Trace) -
 
 
 def test_formulas_on_pages_have_no_fault() -> None:
-    assert not any(latex_fault(step.latex) for tried in ONE_OF_EACH for step in solved(tried).steps)
+    assert not any(formula_fault(step.latex) for tried in ONE_OF_EACH for step in solved(tried).steps)
 
 
 def test_cells_are_equations(dot: Trace) -> None:

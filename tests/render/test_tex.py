@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reader import latex_fault
+from readback.latex import formula_fault
 
 from attncalc.render import tex
 
@@ -84,7 +84,7 @@ ARITHMETIC = [
 @pytest.mark.parametrize(("line", "latex"), ARITHMETIC, ids=[line for line, _ in ARITHMETIC])
 def test_arithmetic(line: str, latex: str) -> None:
     assert tex.arithmetic(line) == latex
-    assert not latex_fault(latex)
+    assert not formula_fault(latex)
 
 
 def test_a_power_of_a_power_is_no_fault_to_tex() -> None:

@@ -9,7 +9,7 @@ import pytest
 from language.ops.examples import EXAMPLES, Example
 from language.ops.working import SPOKEN, sizes_of
 from numpy.typing import NDArray
-from reader import read, spelled
+from readback.arithmetic import real, spelled
 from rows import rows
 
 from attncalc.evaluate.entries import entry
@@ -53,7 +53,7 @@ def lines(node: Node, values: dict[str, Array]) -> list[tuple[str, float]]:
 
 def come_out(worked: list[tuple[str, float]]) -> None:
     for line, value in worked:
-        assert read(line) == pytest.approx(value, rel=1e-9, abs=1e-12), line
+        assert real(line) == pytest.approx(value, rel=1e-9, abs=1e-12), line
 
 
 @rows("op", OPS)

@@ -11,7 +11,7 @@ from language.ops.examples import EXAMPLES, Example
 from language.ops.working import SPOKEN, cell_of, defined, narrow, same, value, worked
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from reader import latex_fault
+from readback.latex import formula_fault
 from rows import rows
 
 from attncalc.common.errors import NotExact, ShapeError
@@ -84,7 +84,7 @@ class TestEachExample:
         node = example.graph()[0]
         for text in (formula(node), sizes(node)):
             assert not set("{}") & set(text), text
-        assert not latex_fault(formula(node, "latex")), formula(node, "latex")
+        assert not formula_fault(formula(node, "latex")), formula(node, "latex")
 
     def test_a_leading_axis_of_all_operands_passes_through(self, op: str, example: Example) -> None:
         if example.alone:

@@ -1,0 +1,45 @@
+"""Lines of arithmetic over single numbers: `0.8×0.7 + 0.2×0.3` → what somebody gets who works it out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from attncalc.record.trace import Entry
+from readback import latex, text
+from readback.meaning import Tensor, reading
+from readback.text import Tree
+
+
+def number(line: str, letters: Mapping[str, float] | None = None) -> complex:
+    """The value of a line, or of a formula whose letters are given."""
+    return _worth(text.parse(line.replace("-", "−").replace("e−", "e-"), letters or {}), letters or {})
+
+
+def number_of_latex(line: str, letters: Mapping[str, float] | None = None) -> complex:
+    return _worth(latex.parse(line, letters or {}), letters or {})
+
+
+def real(line: str, letters: Mapping[str, float] | None = None) -> float:
+    """The same, of what holds no i."""
+    return number(line, letters).real
+
+
+def _worth(tree: Tree, letters: Mapping[str, float]) -> complex:
+    names = {name: Tensor((), np.asarray(value)) for name, value in letters.items()}
+    with np.errstate(all="ignore"):
+        return complex(reading(tree, names).numbers)
+
+
+def spelled(pieces: Iterable[str | Entry]) -> str:
+    """An entry's arithmetic as text, its numbers to their last digit."""
+    return "".join(piece if isinstance(piece, str) else _number(piece) for piece in pieces)
+
+
+def _number(entry: Entry) -> str:
+    value = float(entry.value)
+    digits = repr(abs(value)).replace("inf", "∞").replace("e+", "e")
+    sign = "−" if math.copysign(1, value) < 0 else ""
+    return f"({sign}{digits})" if sign and entry.brackets else sign + digits
