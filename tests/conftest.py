@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("thorough")
 
 
+@pytest.hookimpl(trylast=True)  # the snapshots' plug-in is to see what is left out: what it didn't see, it calls unused
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Either what is marked `thorough`, or all the rest; what draws examples is asked for more of them."""
     thorough = config.getoption("--thorough")
