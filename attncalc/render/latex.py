@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -99,18 +99,21 @@ def _display(latex: str) -> str:
 
 
 def _blocks(page: Page, view: View) -> Iterator[str]:
-    exercises = any(part.kind == "exercises" for part in page.all(Part))
+    alone = view.standalone or any(part.kind == "exercises" for part in page.all(Part))
     for kind, run in groupby(page.blocks, key=type):
-        if kind is Verdict:
-            yield _verdicts(list(run))
-            continue
-        for block in run:
-            if isinstance(block, Heading):
-                title = f"\\section*{{{tex.text(block.text)}}}"
-                alone = view.standalone or exercises
-                yield title if alone else f"% {tex.text(block.text)}; needs \\usepackage{{amsmath}}"
-            else:
-                yield from _block(block, view)
+        if kind is Heading:
+            titles = [tex.text(block.text) for block in run]
+            yield from (rf"\section*{{{t}}}" if alone else rf"% {t}; needs \usepackage{{amsmath}}" for t in titles)
+        else:
+            yield from _run(kind, run, view)
+
+
+def _run(kind: type, blocks: Iterable[Any], view: View) -> Iterator[str]:
+    """Blocks of a kind that stand one below the other: verdicts make a table."""
+    if kind is Verdict:
+        yield _verdicts(list(blocks))
+    else:
+        yield from (part for block in blocks for part in _block(block, view))
 
 
 def _block(block: Any, view: View) -> Iterator[str]:
@@ -142,8 +145,8 @@ def _paragraph(block: Paragraph) -> Iterator[str]:
 
 def _section(part: Part, view: View) -> Iterator[str]:
     yield f"\n\\subsection*{{{tex.text(part.heading.text)}}}"
-    for block in part.blocks:
-        yield from _block(block, view)
+    for kind, run in groupby(part.blocks, key=type):
+        yield from _run(kind, run, view)
 
 
 def _points(block: Points) -> str:
@@ -243,13 +246,13 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _rows(rows: Rows) -> str:
-    """A table of words; the last column is as wide as a line may be."""
+    """A table of words, in a paragraph of its own; the last column is as wide as a line may be."""
     columns = "".join("r" if i in rows.right else "l" for i in range(len(rows.head) - 1))
     lines = [" & ".join(map(tex.text, cells)) + r" \\" for cells in (rows.head, *(row.cells for row in rows.rows))]
     drawn = "\n".join(
         [rf"\noindent\begin{{tabular}}{{{columns}p{{0.4\linewidth}}}}", lines[0] + r" \hline", *lines[1:]]
     )
-    return drawn + "\n\\end{tabular}\n"
+    return f"\n{drawn}\n\\end{{tabular}}\n"
 
 
 # Exercises

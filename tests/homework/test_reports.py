@@ -93,6 +93,19 @@ def test_no_report_sends_a_control_to_whoever_reads_it(found: list[Graded], form
     assert text.endswith("\n")
 
 
+@pytest.mark.parametrize("form", ["markdown", "html", "table", "plain", "latex"])
+def test_every_page_has_the_steps_of_each_sheet_that_is_not_right(form: str) -> None:
+    """Beside the overview and the table of mistakes: the hint stands once there, and once with each sheet."""
+    text = report(CLASS, form)
+    assert text.count("What keeps the scores from growing") == 1 + 2
+    assert text.count("worked out rightly from an earlier step") == 2 + 1
+
+
+def test_no_table_of_a_latex_report_stands_in_a_line_of_text() -> None:
+    for above in report(CLASS, "latex").split(r"\noindent\begin{tabular}")[:-1]:
+        assert above.endswith("\n\n") or above.splitlines()[-1].startswith(r"\subsection*"), above[-80:]
+
+
 def lines(found: list[Graded], width: int | None = None) -> list[str]:
     """The overview of a class, as a terminal shows it."""
     return str(write(overview(found), "table", View(width=width))).splitlines()
