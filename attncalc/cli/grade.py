@@ -20,7 +20,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.submissions import submissions
-from attncalc.homework.reports.class_reports import REPORTS, file_name, gradescope, overview
+from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name, gradescope, overview
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.inputs.problem_files import load_document
 from attncalc.render import View, write
@@ -28,8 +28,6 @@ from attncalc.render import View, write
 MOST_JOBS = 64
 MOST_NAMED = 3
 """So many students are named of those whose sheets cannot be read."""
-SUFFIXES = {".json": "json", ".csv": "csv", ".md": "markdown", ".html": "html", ".xml": "junit", ".tap": "tap"}
-"""Of a report's file → its format, where --report names none."""
 
 
 def grade(

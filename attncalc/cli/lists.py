@@ -15,12 +15,12 @@ from attncalc.cli.settings import File, Target, formats, output_file, target
 from attncalc.common.errors import AttncalcError, OptionError
 from attncalc.common.files import samples_folder
 from attncalc.common.text import either, near, quoted
-from attncalc.render import View, write
+from attncalc.render import View, pages_and, write
 
 if TYPE_CHECKING:
     from attncalc.render.page import Page
 
-FORMATS = ("table", "plain", "json", "markdown", "latex", "html")
+FORMATS = pages_and("json")
 
 
 def every(format: Annotated[str | None, formats(FORMATS)] = None, output: File = None) -> None:

@@ -12,22 +12,8 @@ from attncalc.cli.command import FURTHER
 from attncalc.common.arrays import DTYPES
 from attncalc.common.errors import AttncalcError, OptionError
 from attncalc.common.text import both, either, near, quoted
-from attncalc.render import BINARY, FORMATS, PICTURES, View
+from attncalc.render import BINARY, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, View
 
-SUFFIXES = {
-    ".json": "json",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
-    ".npy": "npy",
-    ".npz": "npz",
-    ".txt": "table",
-    ".png": "png",
-    ".svg": "svg",
-}
-NUMBERS = BINARY | {"csv"}  # the formats that have no room for words
-RESULTS = (*FORMATS, *PICTURES)
 WHEN = ("auto", "always", "never")
 MOST_DIGITS = 50
 MOST_ROUNDING = 15  # float64 has no more
@@ -128,7 +114,7 @@ Check = Annotated[
 class Shown(NamedTuple):
     """What is shown of a result, and where."""
 
-    format: Annotated[str | None, formats(RESULTS)] = None
+    format: Annotated[str | None, formats(tuple(TABLE))] = None
     output: File = None
     plot: Annotated[
         bool,
@@ -246,7 +232,7 @@ def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:
     known = tuple(known)
     chosen = known[0] if form is None else choice("--format", form, known, SUFFIXES.get(f".{form}"))
     path = output_file(file)
-    if path is None and chosen in BINARY | {"png"} and output.is_terminal(sys.stdout):
+    if path is None and chosen in BINARY and output.is_terminal(sys.stdout):
         mend = f"write it to a file: -o result.{chosen}"
         raise AttncalcError(f"{chosen} is binary, but standard output is a terminal", hint=mend)
     if path is not None and form is None:
@@ -277,7 +263,7 @@ def paper(digits: int | None, color: str, where: Target) -> View:
 
 def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Marking) -> Settings:
     """How to calculate and what to show, or which options clash: told before any file is read."""
-    where = target(shown.format, shown.output, RESULTS)
+    where = target(shown.format, shown.output, TABLE)
     _must_be_drawable(shown, where, check)
     _must_have_room(shown, where, check)
     idle = [f"--{name}" for name, value in zip(marking._fields, marking, strict=True) if value]

@@ -84,7 +84,7 @@ def _step(part: Part, view: View) -> Iterator[str]:
             yield from [f"shape: {_sizes(table)}"] if table.shape else []
         elif isinstance(block, Paragraph):
             yield f"why: {block.text}" if block.kind == "why" else block.text
-    yield from (f"{axis}: {', '.join(labels)}" for axis, labels in table.labels.items())
+    yield from _labels(table)
     lines = part.lines
     yield from (f"worked out: {' = '.join(line.links)}" for line in lines)
     yield from (note.text for note in part.all(Note) if note.kind != "silent")
@@ -121,13 +121,27 @@ def _section(part: Part, view: View) -> Iterator[str | Sequence[str]]:
                 yield from [f"in words: {words}"] if words != point.text else []
                 yield from [point.words] if point.words else []
         elif isinstance(block, Table):
-            yield from [f"result: {block.name}", *_values([block], view)]
+            yield from _given(block, view) if part.kind == "exercises" else _result(block, view)
         elif isinstance(block, Verdict):
             yield from _verdict(block)
         elif isinstance(block, Rows):
             yield from _rows(block)
-        elif isinstance(block, Part) and block.kind == "exercise":
-            yield from _step(block, view)
+        elif isinstance(block, Part) and part.kind == "exercises":
+            yield from _step(block, view) if block.kind == "exercise" else ["", block.heading.text]
+
+
+def _given(table: Table, view: View) -> Iterator[str]:
+    """An operand and its entries, which whoever is to work with them has nowhere else."""
+    yield from [_operand(table), *_labels(table)]
+    yield from [] if table.is_words else _values([table], view)
+
+
+def _result(table: Table, view: View) -> Iterator[str]:
+    yield from [f"result: {table.name}", *_values([table], view)]
+
+
+def _labels(table: Table) -> Iterator[str]:
+    return (f"{axis}: {', '.join(labels)}" for axis, labels in table.labels.items())
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:

@@ -6,18 +6,12 @@ import pytest
 from typer.core import TyperOption
 
 from attncalc.calculations import TABLE, load
-from attncalc.cli import settings
 from attncalc.cli.calculate import command_of, is_spoken
 from attncalc.cli.command import Help
 from attncalc.cli.settings import Arithmetic, Shown, Tables
 from attncalc.declare.spelling import DERIVATIVES
-from attncalc.render import FORMATS, PICTURES
 
 COMMON = {*Shown._fields, *Arithmetic._fields, *Tables._fields, *Help._fields, "check", "operands", "own"}
-
-
-def test_every_format_that_is_a_file_has_its_suffix() -> None:
-    assert set(settings.SUFFIXES.values()) == {*FORMATS, *PICTURES} - {"plain"}
 
 
 @pytest.mark.parametrize("name", TABLE)

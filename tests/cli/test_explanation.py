@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
+from attncalc.common.text import either
+from attncalc.render import pages_and
+
 TWO = ("attention", "[[1,0,1],[0,1,1]]", "[[1,1,0],[1,0,1]]", "[[2,0,1],[1,1,0]]")
 
 
@@ -79,7 +82,7 @@ class TestExplain:
             (["here.json"], '"here.json" is a file, not a calculation', "attncalc run here.json --explain explains"),
             (["zzz"], 'there is no calculation called "zzz"', "attncalc list names them all"),
             (["att-no-scale"], '"att-no-scale" is a mistake, not a calculation', "attncalc mistakes att-no-scale"),
-            (["softmax", "-f", "csv"], '--format takes table, plain, markdown, latex, html or json, not "csv"', ""),
+            (["softmax", "-f", "csv"], f"--format takes {either(pages_and('json'))}", ""),
         ],
     )
     def test_what_cannot_be_explained_is_one_line(

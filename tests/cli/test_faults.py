@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from attncalc.cli import app
+from attncalc.common.text import either
+from attncalc.render import SUFFIXES, TABLE, pages_and
 
 FILES = {
     "q.json": "[[1,0,1],[0,1,1]]",
@@ -72,7 +74,7 @@ CALLS = {
         "",
     ),
     "list -f csv": (
-        '--format takes table, plain, json, markdown, latex or html, not "csv"',
+        f'--format takes {either(pages_and("json"))}, not "csv"',
         "",
     ),
     "cosine": (
@@ -299,28 +301,28 @@ CALLS = {
         "did you mean float64 or float32?",
     ),
     "cosine 1,2 3,4 -f jsn": (
-        '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "jsn"',
+        f'--format takes {either(TABLE)}, not "jsn"',
         "did you mean json?",
     ),
     "cosine 1,2 3,4 -f md": (
-        '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "md"',
+        f'--format takes {either(TABLE)}, not "md"',
         "did you mean markdown?",
     ),
     "cosine 1,2 3,4 -o x.docx": (
         "cannot tell the format of x.docx from its suffix",
-        "known suffixes are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; for any other, give -f FORMAT",
+        f"known suffixes are {', '.join(SUFFIXES)}; for any other, give -f FORMAT",
     ),
     "cosine 1,2 3,4 -o x": (
         "cannot tell the format of x from its suffix",
-        "known suffixes are .json, .csv, .md, .tex, .html, .npy, .npz, .txt, .png, .svg; for any other, give -f FORMAT",
+        f"known suffixes are {', '.join(SUFFIXES)}; for any other, give -f FORMAT",
     ),
     "cosine 1,2 3,4 -f htm": (
-        '--format takes table, plain, json, csv, markdown, latex, html, npy, npz, png or svg, not "htm"',
+        f'--format takes {either(TABLE)}, not "htm"',
         "did you mean html?",
     ),
     "cosine 1,2 3,4 --cell all -f csv": (
         "--cell shows the arithmetic of an entry, but csv holds numbers alone",
-        "table, plain, json, markdown, latex or html shows it",
+        f"{either(pages_and('json'))} shows it",
     ),
     "cosine 1,2 3,4 --show dot -f npy": (
         "--show picks steps, but npy holds one array",
@@ -328,7 +330,7 @@ CALLS = {
     ),
     "cosine 1,2 3,4 --cell dot -o x.npy": (
         "--cell shows the arithmetic of an entry, but npy holds numbers alone",
-        "table, plain, json, markdown, latex or html shows it",
+        f"{either(pages_and('json'))} shows it",
     ),
     "cosine 1,2 3,4 -o folder": (
         "cannot write folder: it is a folder",

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from attncalc.cli import app
+from attncalc.render import pages_and
 
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 SHARES = """\
@@ -102,7 +103,7 @@ FAULTS = {
     ),
     "softmax 1,2 --check 1,2 -f npy": (
         "a report of --check cannot be written as npy",
-        "choose from table, plain, json, csv, markdown, latex, html",
+        f"choose from {', '.join(pages_and('json', 'csv'))}",
     ),
     "cosine 1,2 3,4 --plot -q": ("cosine has no picture of this result: it is a single number", ""),
     "cosine 1,2 3,4 -o x.png": ("cosine has no picture of this result: it is a single number", ""),

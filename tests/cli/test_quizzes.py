@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from conftest import Run
 
+from attncalc.common.text import either
+from attncalc.render import PAGES
+
 NAMES = ("problem.json", "sheet.json", "sheet.csv", "key.json", "worksheet.md", "worksheet.tex")
 DOT = ("quiz", "dot", "--seed", "1", "-o", "quiz")
 
@@ -74,6 +77,38 @@ def test_a_problem_is_no_answer(run: Run, quiz: Path, against: str) -> None:
     assert " without answers, where answers are wanted\nhint: answers stand under" in done.stderr
 
 
+@pytest.mark.parametrize("form", PAGES)
+def test_a_worksheet_has_every_format_of_pages(run: Run, quiz: Path, form: str) -> None:
+    words = ("attention", "--seed", "1", "--size", "n=3,d_k=4", "--level", "easy", "-o", form)
+    assert run("quiz", *words, "-f", form).returncode == 0
+    made = contents(quiz.parent / form)
+    [name] = made.keys() - {"problem.json", "sheet.json", "sheet.csv", "key.json"}
+    assert made.items() - {(name, made[name])} <= contents(quiz).items()
+    page = made[name].decode()
+    assert all(step in page for step in ["Work out", *json.loads(made["sheet.json"])["steps"]])
+
+
+def test_worksheets_are_written_in_several_formats(run: Run, tmp_path: Path) -> None:
+    assert run(*DOT, "-f", "html,latex", "-f", "plain").returncode == 0
+    found = {path.name for path in (tmp_path / "quiz").glob("worksheet*")}
+    assert found == {"worksheet.html", "worksheet.tex", "worksheet.txt"}
+
+
+def test_a_listener_hears_the_numbers_and_what_is_asked(run: Run, tmp_path: Path) -> None:
+    assert run(*DOT, "-f", "plain").returncode == 0
+    problem = json.loads((tmp_path / "quiz/problem.json").read_text())["inputs"]
+    a, b = (" ".join(map(str, problem[name])) for name in ("a", "b"))
+    page = (tmp_path / "quiz/worksheet.txt").read_text()
+    assert f"\n\nGiven\na: n 3\n{a}\nb: n 3\n{b}\n\nWork out\n" in page
+    assert "\nstep 1: products\nformula: a ⊙ b\nin words: a times entry by entry b\nshape: n 3\n" in page
+
+
+def test_a_formula_that_is_given_is_said_once(run: Run, tmp_path: Path) -> None:
+    assert run("quiz", "derivative", "--seed", "1", "-f", "plain", "-o", "quiz").returncode == 0
+    formula = json.loads((tmp_path / "quiz/problem.json").read_text())["inputs"]["expression"]
+    assert (tmp_path / "quiz/worksheet.txt").read_text().count(formula) == 1
+
+
 def test_without_a_seed_it_says_which_one_it_took(run: Run, tmp_path: Path) -> None:
     said = run("quiz", "dot", "-o", "one").stderr
     seed = said.removeprefix("note: --seed ").partition(" ")[0]
@@ -125,6 +160,10 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "too much to fill in": (("quiz", "outer", "--size", "m=64,n=64", "-o", "quiz"), "numbers to fill in"),
     "a key with a seed": (("quiz", "--key", "problem.json", "--seed", "1"), "cannot change it"),
     "a key that is not there": (("quiz", "--key", "nowhere.json"), "nowhere.json"),
+    "a format that is none": (("quiz", "dot", "-f", "md", "-o", "quiz"), f'--format takes {either(PAGES)}, not "md"'),
+    "a format for numbers": (("quiz", "dot", "-f", "json", "-o", "quiz"), f"--format takes {either(PAGES)}"),
+    "two of one name": (("quiz", "dot", "-f", "table,plain", "-o", "quiz"), "would both be worksheet.txt"),
+    "a key with a format": (("quiz", "--key", "problem.json", "-f", "html"), "cannot change it"),
     "a key with a name": (("quiz", "dot", "--key", "problem.json"), "name no calculation with it"),
 }
 

@@ -44,6 +44,12 @@ def steps_of(trace: Trace) -> dict[str, Any]:
     return {name: trace[name] for name in trace}
 
 
+def as_safetensors(name: str, value: Any) -> bytes:
+    header = {name: {"dtype": "F64", "shape": value.shape, "data_offsets": [0, value.nbytes]}}
+    told = json.dumps(header).encode()
+    return len(told).to_bytes(8, "little") + told + bytes(value)
+
+
 SOUND: dict[str, Any] = {
     "an array": RIGHT,
     "a narrower array": RIGHT.astype(np.float32),
@@ -147,8 +153,10 @@ def test_a_single_number_of_any_kind() -> None:
         ("sheet.csv", lambda path: path.write_text("@output\n" + "\n".join(map(",".join, ROUNDED)))),
         ("result.npy", lambda path: np.save(path, RIGHT)),
         ("steps.npz", lambda path: np.savez(path, **steps_of(TRACE))),
+        ("steps.jsonl", lambda path: path.write_text(json.dumps({"output": ROUNDED}))),
+        ("steps.safetensors", lambda path: path.write_bytes(as_safetensors("output", RIGHT))),
     ],
-    ids=["json", "csv", "npy", "npz"],
+    ids=["json", "csv", "npy", "npz", "jsonl", "safetensors"],
 )
 def test_a_sheet_in_a_file(tmp_path: Path, kind: type, name: str, write: Callable[[Path], object]) -> None:
     write(tmp_path / name)

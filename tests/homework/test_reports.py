@@ -16,11 +16,10 @@ import pytest
 from conftest import Run
 
 import attncalc as ac
-from attncalc.cli.grade import SUFFIXES
 from attncalc.homework.marking.whole_class import Graded, Settings, grade
 from attncalc.homework.reading.sheets import from_tree
 from attncalc.homework.reading.submissions import Submission
-from attncalc.homework.reports.class_reports import REPORTS, file_name, gradescope, overview, report
+from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name, gradescope, overview, report
 from attncalc.inputs.reading import Reading
 from attncalc.render import View, write
 
@@ -354,13 +353,13 @@ def test_a_report_has_the_format_of_its_suffix_unless_one_is_named(run: Run, hom
     assert (homework / f"class{suffix}").read_text().startswith("TAP version 13\n")
 
 
-@pytest.mark.parametrize("name", ["class.txt", "class"])
+@pytest.mark.parametrize("name", ["class.docx", "class"])
 def test_a_report_whose_format_nobody_tells_is_not_written(run: Run, homework: Path, name: str) -> None:
     done = run("grade", "problem.json", "sheets", "-o", name)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"Error: cannot tell the format of {name} from its suffix\n"
-        "hint: known suffixes are .json, .csv, .md, .html, .xml, .tap; for any other, give -f FORMAT\n"
+        "hint: known suffixes are .txt, .json, .csv, .md, .tex, .html, .xml, .tap; for any other, give -f FORMAT\n"
     )
     assert not (homework / name).exists()
 

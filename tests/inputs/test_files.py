@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attncalc.common.files import FORMATS
 from attncalc.inputs import opening
 
 Fault = Callable[..., tuple[str, str]]
@@ -19,7 +20,7 @@ Fault = Callable[..., tuple[str, str]]
 NEVER_OPENED = "which is never opened, since that can run code"
 SAVE_TENSOR = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
 SAVE_ARRAY = "save the array: numpy.save(path, array)"
-FORMATS = "read are .json, .jsonl, .ndjson, .csv, .tsv, .npy, .npz, .safetensors; numpy.save writes .npy"
+READ = f"read are {', '.join(FORMATS)}; numpy.save writes .npy"
 
 REFUSED = [
     ("m.pt", f"m.pt is a PyTorch file, {NEVER_OPENED}", SAVE_TENSOR),
@@ -29,7 +30,7 @@ REFUSED = [
     ("m.joblib", f"m.joblib is a pickle, {NEVER_OPENED}", SAVE_ARRAY),
     ("m.xlsx", "m.xlsx is a spreadsheet", "save it as CSV"),
     ("m.csv.gz", "m.csv.gz is compressed", "unpack it first"),
-    ("m.h5", "m.h5 is in a format that is not read", FORMATS),
+    ("m.h5", "m.h5 is in a format that is not read", READ),
 ]
 
 

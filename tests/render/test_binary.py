@@ -12,7 +12,7 @@ import sympy
 
 from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Trace
-from attncalc.render import BINARY, View, render
+from attncalc.render import BINARY, FORMATS, View, render
 
 
 def loaded(trace: Trace, format: str, **view: Any) -> Any:
@@ -49,7 +49,7 @@ def test_a_step_may_have_any_name(make: Any) -> None:
     assert list(loaded(make.trace(make.step("file", 1.0)), "npz")) == ["file"]
 
 
-@pytest.mark.parametrize("format", sorted(BINARY))
+@pytest.mark.parametrize("format", [each for each in FORMATS if each in BINARY])
 def test_the_same_numbers_are_the_same_bytes_at_any_time(
     monkeypatch: pytest.MonkeyPatch, grouped: Trace, format: str
 ) -> None:
@@ -58,7 +58,7 @@ def test_the_same_numbers_are_the_same_bytes_at_any_time(
     assert render(grouped, format) == before
 
 
-@pytest.mark.parametrize("format", sorted(BINARY))
+@pytest.mark.parametrize("format", [each for each in FORMATS if each in BINARY])
 def test_exact_numbers_are_refused_with_the_way_round(make: Any, format: str) -> None:
     trace = make.trace(make.step("x", np.array([sympy.sqrt(2)], dtype=object)))
     with pytest.raises(AttncalcError, match="x is exact") as fault:

@@ -9,12 +9,12 @@ from importlib import import_module
 import pytest
 
 from attncalc.record.trace import Trace
-from attncalc.render import BINARY, DATA, FORMATS, PAGES, render
+from attncalc.render import BINARY, FORMATS, SUFFIXES, TABLE, render
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_is_a_function_with_a_sentence_about_it(format: str) -> None:
-    module, _, name = (PAGES | DATA)[format].partition(":")
+    module, _, name = TABLE[format].where.partition(":")
     assert getattr(import_module(f"attncalc.render.{module}"), name).__doc__
 
 
@@ -24,6 +24,11 @@ def test_text_ends_in_a_newline_and_binary_is_bytes(name: str, format: str, requ
     page = render(request.getfixturevalue(name), format)
     assert isinstance(page, bytes) == (format in BINARY)
     assert isinstance(page, bytes) or page.endswith("\n")
+
+
+def test_every_format_but_the_one_for_listeners_has_a_suffix_of_its_own() -> None:
+    assert [name for name, row in TABLE.items() if not row.suffix] == ["plain"]
+    assert len(SUFFIXES) == len(TABLE) - 1
 
 
 EXACTLY = {
@@ -55,7 +60,7 @@ def test_every_text_holds_exact_numbers(exact: Trace, format: str) -> None:
     ],
 )
 def test_a_format_imports_no_more_than_it_needs(format: str, unneeded: tuple[str, ...]) -> None:
-    module = (PAGES | DATA)[format].partition(":")[0]
+    module = TABLE[format].where.partition(":")[0]
     program = f"import sys, attncalc.render.{module}; print([name for name in {unneeded!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

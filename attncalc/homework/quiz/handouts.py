@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,18 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
 from attncalc.homework.reading.step_names import spelled
 from attncalc.record.trace import Step, Trace
-from attncalc.render import write
+from attncalc.render import TABLE, write
 from attncalc.render.document import document, page, written
 from attncalc.render.view import View
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 
+WORKSHEETS = ("markdown", "latex")
+"""The formats of worksheets that are usual: one to be read anywhere, one to be printed."""
 
-def files(problem: Problem) -> dict[str, str]:
-    """Everything that is handed out, by the names of the files."""
+
+def files(problem: Problem, worksheets_in: Iterable[str] = WORKSHEETS) -> dict[str, str]:
+    """Everything that is handed out, by the names of the files; worksheets in these formats of pages."""
     trace = solve(problem, keep_all=True)
     steps = _asked(trace, Key(problem))
     worksheet = worksheets.page(trace, steps)
@@ -29,9 +32,12 @@ def files(problem: Problem) -> dict[str, str]:
         "sheet.json": _blank_json(steps),
         "sheet.csv": _blank_csv(steps),
         "key.json": page(trace, View(everything=True)),
-        "worksheet.md": str(write(worksheet, "markdown")),
-        "worksheet.tex": str(write(worksheet, "latex")),
-    }
+    } | {worksheet_name(form): str(write(worksheet, form)) for form in worksheets_in}
+
+
+def worksheet_name(format: str) -> str:
+    """What a worksheet in a format of pages is called; the lines for listeners are text, as tables are."""
+    return f"worksheet{TABLE[format].suffix or '.txt'}"
 
 
 def key_document(problem: Problem) -> str:

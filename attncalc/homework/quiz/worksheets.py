@@ -34,7 +34,8 @@ def _exercises(trace: Trace, steps: Sequence[Step]) -> Iterator[Block]:
             group = step.group
             yield Part("group", Heading(group or trace.calculation), ())
         written = formula(step) if _tells(trace) else Formula(step.name)
-        blank = Table(step.name, np.zeros(step.shape), step.axes, step.shape, step.labels, blank=True)
+        zeros = np.zeros(step.shape)
+        blank = Table(step.name, zeros, step.axes, step.shape, step.labels, symbol=step.symbol, blank=True)
         blocks = (written, Paragraph(step.why, "why"), blank)
         yield Part("exercise", Heading(step.name, number, step.key), blocks)
 

@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import InputError
+from attncalc.common.files import FORMATS
 from attncalc.common.text import both, quoted, visible
 from attncalc.declare.operands import Operand
 from attncalc.homework.reading import answers
@@ -49,8 +50,6 @@ OF_DOCUMENTS = (
 )  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say."""
-SUFFIXES = (".json", ".csv", ".tsv", ".npy", ".npz")
-"""What a sheet's file is called."""
 LONGEST_NAME = 200
 MOST_TOLD = 12
 MOST_STEPS = 5000
@@ -110,7 +109,7 @@ def from_python(answer: Any, most: int | None = None) -> Sheet:
 
     A file has no more than `most` bytes.
     """
-    if isinstance(answer, PathLike) or (isinstance(answer, str) and answer.endswith(SUFFIXES)):
+    if isinstance(answer, PathLike) or (isinstance(answer, str) and answer.endswith(tuple(FORMATS))):
         return from_file(fspath(answer), Reading(most=most))
     if isinstance(answer, Mapping):
         return from_tree({str(name): value for name, value in answer.items()}, "")

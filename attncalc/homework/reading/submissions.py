@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attncalc.common.errors import InputError
-from attncalc.common.files import exists, is_file, is_folder, shown
+from attncalc.common.files import FORMATS, exists, is_file, is_folder, shown
 from attncalc.common.text import quoted, visible
 from attncalc.homework.reading.class_lists import class_list
 from attncalc.homework.reading.limits import limited
-from attncalc.homework.reading.sheets import LONGEST_NAME, SUFFIXES, Sheet
+from attncalc.homework.reading.sheets import LONGEST_NAME, Sheet
 from attncalc.homework.reading.step_names import StepNames
 from attncalc.inputs.reading import Reading
 
@@ -90,9 +90,9 @@ def _paths(word: str) -> list[Path]:
     """The files that a word means: a file, those of a folder, those that a pattern fits."""
     path = Path(word)
     if is_folder(word) and not path.is_symlink():
-        inside = sorted(found for found in path.rglob("*") if found.suffix.lower() in SUFFIXES and not found.is_dir())
+        inside = sorted(found for found in path.rglob("*") if found.suffix.lower() in FORMATS and not found.is_dir())
         if not inside:
-            raise InputError(f"{shown(word)} holds no sheet", hint=f"sheets end in {', '.join(SUFFIXES)}")
+            raise InputError(f"{shown(word)} holds no sheet", hint=f"sheets end in {', '.join(FORMATS)}")
         return inside
     if exists(word) or not re.search(r"[*?\[]", word):
         return [path]

@@ -15,12 +15,12 @@ from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.digits import shortest
 from attncalc.record.verdicts import SOUND, WRONG, MarkedStep
-from attncalc.render import write
+from attncalc.render import PAGES, write
+from attncalc.render import SUFFIXES as ALL
 from attncalc.render.csv_ import harmless
 from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows
 from attncalc.render.view import View
 
-REPORTS = ("json", "csv", "junit", "tap", "gradescope", "markdown", "html", "table", "plain", "latex")
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
 """Of a student, in the overview; reports have names in full."""
@@ -37,14 +37,7 @@ class Made(NamedTuple):
 
 def report(graded: Sequence[Graded], format: str, view: View | None = None) -> str:
     """A report in a format of REPORTS; for `gradescope`, on the one sheet that there is."""
-    data: dict[str, Callable[[Sequence[Graded]], str]] = {
-        "json": _json,
-        "csv": _csv,
-        "junit": _junit,
-        "tap": _tap,
-        "gradescope": lambda graded: gradescope(graded[0]),
-    }
-    return data[format](graded) if format in data else str(write(page(graded), format, view))
+    return _DATA[format](graded) if format in _DATA else str(write(page(graded), format, view))
 
 
 def overview(graded: Sequence[Graded]) -> Page:
@@ -285,3 +278,15 @@ def file_name(one: Graded, taken: set[str]) -> str:
         name, number = f"{stem}-{number}", number + 1
     taken.add(name.casefold())
     return f"{name}.json"
+
+
+_DATA: dict[str, Callable[[Sequence[Graded]], str]] = {
+    "json": _json,
+    "csv": _csv,
+    "junit": _junit,
+    "tap": _tap,
+    "gradescope": lambda graded: gradescope(graded[0]),
+}
+REPORTS = (*_DATA, *PAGES)
+SUFFIXES = {suffix: form for suffix, form in ALL.items() if form in REPORTS} | {".xml": "junit", ".tap": "tap"}
+"""Of a report's file → its format, where none is named."""

@@ -12,11 +12,11 @@ from attncalc.common.text import amount, visible
 from attncalc.record.digits import shortest
 from attncalc.record.numbers import format_number
 from attncalc.record.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
-from attncalc.render import write
+from attncalc.render import pages_and, write
 from attncalc.render.page import Heading, Page, Paragraph, Verdict
 from attncalc.render.view import View
 
-FORMATS = ("table", "plain", "json", "csv", "markdown", "latex", "html")
+FORMATS = pages_and("json", "csv")
 MOST_LISTED = 64
 """So many wrong entries are listed by their places; of more it is told how many there are, and from where to where."""
 COLUMNS = ("step", "verdict", "kind", "mistake", "also", "hint", "entries", "score", "out_of")
