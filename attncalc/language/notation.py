@@ -117,7 +117,9 @@ def _another_product(node: Applied, i: int) -> bool:
             return False
         return len(factor.axes) < max(len(source.axes) for source in factor.sources)
     if sign == inner:
-        return False
+        while _sign(factor) == sign:
+            factor = _seen(factor.sources[0])
+        return i == 1 and _sign(factor) == "·"  # g ⊙ (2·a ⊙ b): the number is no longer in front
     if inner == "·" and i == 0 and not first.axes:
         return _sign(_seen(factor.sources[1])) == "·"
     return not (sign == "·" and i == 1 and not node.sources[0].axes)

@@ -57,6 +57,19 @@ def test_a_named_number_is_spoken_of_by_its_name(node: Node, text: str, latex: s
 
 
 @pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        pytest.param(-2 * X * exp(X), "(−2)·x ⊙ exp(x)", id="a number in front"),
+        pytest.param(X * (-2 * X * exp(X)), "x ⊙ ((−2)·x ⊙ exp(x))", id="a number that is no longer in front"),
+        pytest.param(X * (X * exp(X)), "x ⊙ x ⊙ exp(x)", id="no number"),
+    ],
+)
+def test_products_of_two_signs_read_in_one_way(node: Node, text: str) -> None:
+    assert formula(node) == text
+    assert formula(node, "latex").count(r"\left(") == text.count("((") + text.count("(−")
+
+
+@pytest.mark.parametrize(
     ("name", "text", "latex"),
     [
         pytest.param("gamma", "γ", r"\gamma", id="a Greek letter"),
