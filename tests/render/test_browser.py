@@ -110,7 +110,7 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
             """,
         )
     ).found
-    how = "output[1,2] = 0.3595×3 + 0.6405×6 = 4.9214, from weights at n=1 and V at d_v=2"
+    how = "output[1,2] = 0.35954×3 + 0.64046×6 = 4.9214, from weights at n=1 and V at d_v=2"
     assert found["over"] == ["4.9214", "0.3595 0.6405", "3 6", how]
     assert found["away"] == ["", "", "", ""]
     assert found["masked"] == ["−∞", "", "", "masked[0,1] = −∞ (masked)"]
