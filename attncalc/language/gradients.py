@@ -32,6 +32,7 @@ def gradients(
     """
     front = tuple(axis for axis in upstream.axes if axis.name not in output.names)
     own = {axis.name for axis in front}
+    operands = {("", node.args["name"]) for node in wrt if node.op == "input"}
     forward = walk(output)
     needed = set(wrt)
     for node in forward:
@@ -48,7 +49,8 @@ def gradients(
         gradient = _added(parts, front + node.axes)
         if node.op == "step" or node in wrt:
             why = "; ".join(dict.fromkeys(reason.text for reason in reasons[node]))
-            gradient = gradient_step(node, spread(gradient, front + node.axes), why, of, word)
+            also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
+            gradient = gradient_step(node, spread(gradient, front + node.axes), why, of, word, also)
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -76,13 +78,13 @@ def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
     return [short[node] if node in short else spread(as_node(0), node.axes) for node in wrt]
 
 
-def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = "grad") -> Node:
+def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = "grad", also: str = "") -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand."""
     name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
     return Node(
         "step",
         value,
-        name=f"{word}_{name}",
+        name=f"{word}_{name}{also}",
         group=within,
         why=why,
         symbol=gradient_symbol(of, loss),

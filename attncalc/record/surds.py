@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from sympy.core.evalf import PrecisionExhausted
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
@@ -86,6 +87,9 @@ class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
         return f"min({self.stringify(least.args, ', ')})"
 
 
+LOST = 1e-90
+"""SymPy works with a hundred digits or so: what it says of a smaller number may be nothing but what these leave."""
+
 _PRINTER, _PLAIN = _Printer(), _Plain()
 
 
@@ -115,14 +119,25 @@ def plain(number: Any) -> str:
 @cache
 def value(number: Any) -> complex:
     """The number as a float or a pair of them, worked out once however often it is shown."""
-    return complex(number)
+    found = complex(number)
+    return 0j if 0 < abs(found) < LOST and _cancels(number) else found
 
 
 def decimal(number: Any) -> float | None:
     """The number as a float, None where it holds letters."""
     if getattr(number, "free_symbols", None):
         return None
-    return float(sympy.N(number, 20))
+    found = float(sympy.N(number, 20))
+    return 0.0 if 0 < abs(found) < LOST and _cancels(number) else found
+
+
+def _cancels(number: Any) -> bool:
+    """Whether no digit of it is found, as far as SymPy looks: terms that cancel, and do not show it."""
+    try:
+        sympy.N(number, 15, strict=True)
+    except PrecisionExhausted:
+        return True
+    return False
 
 
 @cache

@@ -66,15 +66,17 @@ def _alone(table: Table, view: View) -> list[str]:
     if view.standalone and (any(map(_is_listed, links)) or (wide and not view.everything)):
         return ["\\begin{align*}\n  " + " \\\\\n  ".join(_equations(table, links)) + "\n\\end{align*}"]
     parts: list[str] = []
+    before = None
     for link in links:
         if _is_listed(link):
             parts.append(f"{_named(table, link)} = {link.latex}")
         elif link.relation == CONTINUED:
             parts[-1] += f" {link.latex}"
-        elif parts and not link.below and not view.everything:  # which shows a wide matrix in pieces
+        elif link.below == before:  # its decimals
             parts[-1] += f" {link.relation} {link.latex}"
         else:
             parts.append(link.latex)
+        before = link.below
     return [_display(part) for part in parts] if view.standalone else parts
 
 
@@ -361,11 +363,12 @@ def _chain(of: Formula | Table, links: Sequence[Link]) -> str:
 
 def _equations(of: Formula | Table, links: Sequence[Link]) -> list[str]:
     """The links, aligned; the step's name stands before the first, and wherever a part of it is spoken of."""
-    lines, continued = [], False
+    lines: list[str] = []
+    before = None  # which part of the value the line above ends with
     for link in links:
-        left = "" if link.relation == CONTINUED or (continued and not link.below) else _named(of, link)
+        left = "" if link.relation == CONTINUED or link.below == before else _named(of, link)
         lines.append(f"{left} &{link.relation} {link.latex}".strip())
-        continued = not link.below and link.relation != CONTINUED
+        before = None if link.relation == CONTINUED else link.below
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from html import escape
+from itertools import islice
 from typing import Literal, NamedTuple
 
 TOKEN = re.compile(
@@ -28,7 +29,6 @@ LETTERS = {
     "top": "⊤",
     "infty": "∞",
     "circ": "∘",
-    "ldots": "…",
 }
 OPERATORS = {
     "odot": "⊙",
@@ -49,6 +49,7 @@ OPERATORS = {
     "to": "→",
     "in": "∈",
     "mid": "|",
+    "ldots": "…",
     "lVert": "‖",
     "rVert": "‖",
     "lfloor": "⌊",
@@ -92,8 +93,9 @@ def _row(tokens: Tokens, *ends: str) -> str:
     row: list[str] = []
     before: Kind = "operator"
     while tokens and not tokens[0].startswith(ends or "\0"):
+        looks_up = [*islice(tokens, 2)] == [r"\left", "["]  # the places of an operand, and no factor
         atom = _with_scripts(tokens)
-        if atom.kind != "operator" and before == "operand":
+        if atom.kind != "operator" and before == "operand" and not looks_up:
             row.append('<mo lspace="0" rspace=".17em">\u2062</mo>')  # an invisible ×
         if before == "function":
             row.append("<mo>\u2061</mo>")  # an invisible "of"
@@ -142,11 +144,12 @@ def _until(tokens: Tokens, end: str) -> str:
 
 def _named(command: str, text: str, tokens: Tokens) -> Atom:
     r"""What carries its text in braces: `\text{scores}`, `\operatorname{softmax}`, `\begin{cases}`."""
-    text = escape(ESCAPED.sub(r"\1", text.replace("~", "\u00a0")))
+    text = escape(ESCAPED.sub(r"\1", text.replace(r"\,", "\u00a0").replace("~", "\u00a0")))
     if command == "begin":
         return Atom(_table(text.rstrip("*"), tokens))
     if command == "text":
-        return Atom(_element("mtext", text.replace(" ", "\u00a0")))
+        kind: Kind = "operator" if text.startswith(" ") else "operand"  # words between operands: ` for every `
+        return Atom(_element("mtext", text.replace(" ", "\u00a0")), kind)
     return Atom(_element("mi", text), "function")
 
 

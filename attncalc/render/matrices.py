@@ -142,7 +142,7 @@ def _links(table: Table, matrices: Sequence[Matrix], *, by_index: bool = False) 
         if signs:
             decimal = [[decimals or entry for entry, _, decimals in line] for line in parts]
             beside = _matrix(table, matrix, decimal, by_index=by_index, decimal=True)
-            links.append(beside._replace(relation="=" if signs == {" = "} else r"\approx", below=""))
+            links.append(beside._replace(relation="=" if signs == {" = "} else r"\approx"))
     return links
 
 
@@ -161,8 +161,15 @@ def _matrix(
     beside = _names(table, rows, matrix.rows, by_index=by_index) if len(table.shape) > 1 else []
     widths = [max(map(_set_width, column)) + 2 for column in zip(*entries, *([above] if above else []), strict=True)]
     width = sum(widths) + max(map(len, beside), default=0)
-    place = heading(table, matrix)
+    place = ", ".join(filter(None, (heading(table, matrix), _piece(table, matrix) if by_index else "")))
     return Link(_drawn(cells, above, beside), width, below=rf"\text{{{tex.text(place)}}}" if place else "")
+
+
+def _piece(table: Table, matrix: Matrix) -> str:
+    """Which rows and columns of a value a piece of it holds: `m = 0…9`; "" where it is all of them."""
+    spans = zip(axes(table), (1, 1, *table.shape)[-2:], (matrix.rows, matrix.columns), strict=True)
+    parts = [(axis, [i for i in places if i is not None]) for axis, size, places in spans if len(places) < size]
+    return ", ".join(f"{axis} = {label(table, axis, at[0])}{GAP}{label(table, axis, at[-1])}" for axis, at in parts)
 
 
 def _set_width(entry: str) -> int:

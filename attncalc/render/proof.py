@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]\d+)?|[A-Za-zσπ][A-Za-z₀-₉]*|\S)")
+_NUMBERS = {"e": math.e, "π": math.pi, "∞": math.inf}
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     "ln": math.log,
     "log₂": math.log2,
@@ -100,4 +101,4 @@ class _Line:
                 values.append(self.sum())
             self.expect(")")
             return _FUNCTIONS[token](*values)
-        return {"e": math.e, "π": math.pi}[token] if token in ("e", "π") else float(token)
+        return _NUMBERS[token] if token in _NUMBERS else float(token)

@@ -62,6 +62,7 @@ PIECE = re.compile(
     r" \([a-z][a-z ]+\)\Z| ?[A-Za-z]{2,}(?: [A-Za-z]+)* ?|\d[\d.]*(?:e[+-]\d+)?|[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ]+|[₀₁₂₃₄₅₆₇₈₉]+|.",
     re.DOTALL,
 )
+SUBSCRIPTS = tuple("₀₁₂₃₄₅₆₇₈₉")
 NEIGHBOURS = re.compile(r"(?<=[a-z])\$\$(?=[_^])")  # between a letter and what stands above or below it
 OPERAND = re.compile(r"[−-]?(?:\d[\d.]*(?:e[+-]\d+)?|\w+|∞)?")
 NEEDLESS = re.compile(r"(\\[A-Za-z]+) (?![A-Za-z])")  # behind a command that no letter follows
@@ -115,6 +116,10 @@ def _converted(line: str) -> str:
         if piece in MARKS:
             inside, rest = _operand(rest)
             latex = f"{MARKS[piece]}{{{_converted(inside)}}}"
+        elif piece.startswith(" ") and rest.startswith(("(", "_", *SUBSCRIPTS)) and piece.strip().isalpha():
+            latex = f" {_piece(piece.strip())}"  # a name behind a sign, which has room around it as it is
+        elif SCIENTIFIC.fullmatch(piece) and (rest.startswith(("²", "^", "!")) or result.endswith("/ ")):
+            latex = f"({_piece(piece)})"
         else:
             latex = _piece(piece)
         result += "{}" + latex if script and latex.startswith(("^", "_")) else latex  # TeX refuses a^b^c
@@ -124,15 +129,29 @@ def _converted(line: str) -> str:
 
 def _operand(rest: str) -> tuple[str, str]:
     """What a root, a power or an index takes, without the brackets around it, and what follows."""
-    if not rest.startswith("("):
-        end = OPERAND.match(rest).end()  # type: ignore[union-attr]  # it matches nothing at the least
-        return rest[:end], rest[end:]
-    depth = 0
-    for i, character in enumerate(rest):
-        depth += {"(": 1, ")": -1}.get(character, 0)
+    if rest.startswith("("):
+        end = _end(rest)
+        return rest[1:end], rest[end + 1 :]
+    end = OPERAND.match(rest).end()  # type: ignore[union-attr]  # it matches nothing at the least
+    if (rest.startswith("|") and not end) or (
+        rest.startswith("(", end) and rest[end - 1].isalpha()
+    ):  # √|x|, e^max(1, 2)
+        end += _end(rest[end:]) + 1
+    return rest[:end], rest[end:]
+
+
+def _end(bracketed: str) -> int:
+    """Where the bracket or the bar ends that a text begins with; at its end, if nowhere."""
+    depth, opens = 0, True
+    for i, character in enumerate(bracketed):
+        if character == "|":  # it ends what has a number, a letter or a bracket in front
+            depth += 1 if opens else -1
+        else:
+            depth += {"(": 1, ")": -1}.get(character, 0)
+            opens = character in " (√^×·/−-,"
         if not depth:
-            return rest[1:i], rest[i + 1 :]
-    return rest[1:], ""
+            return i
+    return len(bracketed)
 
 
 def _piece(piece: str) -> str:

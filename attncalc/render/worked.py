@@ -52,7 +52,8 @@ def _number(entry: Entry, before: str, behind: str, digits: int | None, more: in
 
 def _longer(value: Any, text: str, more: int) -> str:
     """A number that was rounded, to so many significant digits."""
-    if not isinstance(value, (float, np.floating)) or float(text.replace("−", "-")) == value:
+    rounded = isinstance(value, (float, np.floating)) and np.isfinite(value)
+    if not rounded or float(text.replace("−", "-")) == value:
         return text
     longer = f"{value:.{more}g}"
     return longer if len(longer) > len(text) else text

@@ -161,6 +161,10 @@ class TestEachGradient:
             assert step.check is not None, f"{step.key} was not checked"
             assert step.check.agrees, f"{step.key} is {step.check.max_error:.2g} off"
 
+    def test_has_a_key_for_every_step(self, name: str, case: Case) -> None:
+        keys = [step.key for step in backwards(name, case).steps]
+        assert sorted(keys) == sorted(set(keys))
+
     def test_explains_every_step(self, name: str, case: Case) -> None:
         found = backwards(name, case)
         assert any(step.gradient_of for step in found.steps)

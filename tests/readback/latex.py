@@ -6,12 +6,14 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from readback.text import Misread, Tree
+from readback.text import WORDS, Misread, Tree
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]|\S")
 _GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ"}
 _GREEK |= {"mu": "μ", "phi": "φ", "pi": "π", "tau": "τ", "rho": "ρ", "eta": "η"}
 _NAMED = {"ln", "sin", "cos", "tan", "arccos", "tanh", "max", "min", "exp"}
+_SIGNS = {"\\approx", "\\times", "\\cdot", "\\odot", "\\otimes", "\\le", "\\land", "\\right", "\\end"}
+_SIGNS |= {"\\ldots", "\\rVert", "\\top"}
 _OPERATORS = {"concat": "side by side", "split": "split", "reread": "reread", "interleave": "in turn"}
 
 
@@ -60,13 +62,21 @@ class _Reader:
         return tree
 
     def clause(self) -> Tree:
+        tree = self.conjunction()
+        if self.follow("text: where "):
+            condition = self.conjunction()
+            self.expect(",", "text: else ")
+            tree = ("where", condition, tree, self.conjunction())
+        return tree
+
+    def conjunction(self) -> Tree:
         tree = self.comparison()
-        while self.follow("\\land"):
+        while self.follow("\\land") or self.follow("text: and "):
             tree = ("and", tree, self.comparison())
         return tree
 
     def comparison(self) -> Tree:
-        if self.follow("\\lnot"):
+        if self.follow("\\lnot") or self.follow("text:not "):
             return ("not", self.power())
         tree = self.worded()
         if self.next in ("\\le", "<", "="):
@@ -121,7 +131,7 @@ class _Reader:
     def product(self) -> Tree:
         parts: list[Any] = [self.power()]
         while True:
-            if sign := {"\\cdot": "·", "\\odot": "⊙", "\\otimes": "⊗"}.get(self.next):
+            if sign := {"\u2062": "·", "\\times": "×", "\\cdot": "·", "\\odot": "⊙", "\\otimes": "⊗"}.get(self.next):
                 self.take()
             elif self.begins():
                 sign = "·"
@@ -135,7 +145,20 @@ class _Reader:
     def begins(self) -> bool:
         """Whether a factor comes next, side by side with the one before."""
         token = self.next
-        signs = ("\\cdot", "\\odot", "\\otimes", "\\le", "\\land", "\\right", "\\end", "\\ldots", "\\rVert", "\\top")
+        signs = (
+            "\\approx",
+            "\\times",
+            "\\cdot",
+            "\\odot",
+            "\\otimes",
+            "\\le",
+            "\\land",
+            "\\right",
+            "\\end",
+            "\\ldots",
+            "\\rVert",
+            "\\top",
+        )
         return bool(re.match(r"[\w{(]|\\[a-zA-Z]", token)) and token not in signs and not token.startswith("text: ")
 
     def power(self) -> Tree:
@@ -149,6 +172,7 @@ class _Reader:
         tree = self.with_places()
         raised = False
         while True:
+            self.follow("{", "}")  # parts two scripts on high
             if self.follow("!"):
                 tree = ("!", tree)
             elif self.follow("^"):
@@ -174,6 +198,8 @@ class _Reader:
     def inverts(self, tree: Tree) -> bool:
         """Whether a −1 on high is that of a matrix: a vector stands beside it."""
         behind = self.tokens[self.place + 4]
+        if behind == "\u2062":  # what stands side by side, as MathML has it
+            return True
         return bool(re.match(r"[\w{(]|\\[a-zA-Z]", behind)) and behind not in ("\\cdot", "\\odot", "\\right")
 
     def group(self) -> Tree:
@@ -272,6 +298,10 @@ class _Reader:
                 parts.append(self.clause())
             self.expect("\\right", "]")
             return ("list", *parts)
+        if token == "\\left" and self.follow("|"):
+            tree = self.clause()
+            self.expect("\\right", "|")
+            return ("call", "abs", None, tree)
         if token == "(":
             tree = self.clause()
             self.expect(")")
@@ -289,7 +319,7 @@ class _Reader:
         if token == "\\frac":
             return ("/", self.group(), self.group())
         if token == "\\sqrt":
-            return ("√", self.group())
+            return self.root()
         if token == "\\infty":
             return ("number", "∞")
         if token in ("\\pi", "e"):
@@ -309,7 +339,9 @@ class _Reader:
             self.expect("{", "N", "}")
             return self.call("N")
         if token == "\\det":
-            self.expect("(", "\\lambda", "I", "-")
+            self.expect("(", "\\lambda")
+            self.follow("\u2062")
+            self.expect("I", "-")
             tree = ("call", "det", None, self.product())
             self.expect(")")
             return tree
@@ -317,9 +349,20 @@ class _Reader:
             if token == "\\ln" and self.next == "\\operatorname":
                 return ("call", "ln", None, self.atom())
             return self.call(token[1:])
+        if token.startswith("text:") and self.next == "(":  # in a line of arithmetic: `\\text{argmax}(1, 2)`
+            return self.call(token[5:])
+        if token.startswith("text:") and token[5:].strip() in WORDS:
+            return ("number", "0") if "all" in token else ("neg", ("number", "∞"))
         self.place -= 1
         self.fail("no number and no name")
         raise AssertionError
+
+    def root(self) -> Tree:
+        if not self.follow("["):
+            return ("√", self.group())
+        degree = self.take()
+        self.expect("]")
+        return ("^", self.group(), ("/", ("number", "1"), ("number", degree)))
 
     def base(self) -> str:
         digits = self.take()
@@ -328,7 +371,14 @@ class _Reader:
 
     def call(self, function: str) -> Tree:
         axis = self.below() if self.follow("_") else None
-        self.expect("(")
+        raised = self.group() if self.follow("^") else None  # `\\sin^{2}{\\left(x \\right)}`
+        ends = [")"]
+        if self.follow("{", "\\left", "("):
+            ends = ["\\right", ")", "}"]
+        elif self.follow("\\left", "("):
+            ends = ["\\right", ")"]
+        else:
+            self.expect("(")
         arguments = [self.clause()]
         while self.next in (",", ";"):
             self.take()
@@ -337,8 +387,9 @@ class _Reader:
                 arguments.append(("halves",))
             else:
                 arguments.append(self.clause())
-        self.expect(")")
-        return ("call", function, axis, *arguments)
+        self.expect(*ends)
+        tree: Tree = ("call", function, axis, *arguments)
+        return ("^", tree, raised) if raised else tree
 
     def operator(self) -> Tree:
         self.expect("{")
@@ -449,7 +500,7 @@ class _Name:
             self.place += 1
             if token.startswith("text:"):
                 text += token[5:]
-            elif re.fullmatch(r"\w|\d+|'", token):
+            elif re.fullmatch(r"\w|\d+|[',]", token):
                 text += token
             else:
                 return None

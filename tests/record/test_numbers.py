@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from attncalc.record.digits import round_half_up, shortest, widened
 from attncalc.record.numbers import exact_text, format_column, format_number, parted, texts
+from attncalc.record.surds import decimal
 
 INF, NAN = math.inf, math.nan
 X = sympy.Symbol("x")
@@ -249,3 +250,11 @@ def test_exact_text(entry: object, expected: str) -> None:
 )
 def test_an_exact_entry_and_its_decimals(entry: str, parts: tuple[str, str, str]) -> None:
     assert parted(entry) == parts
+
+
+def test_what_cancels_as_far_as_anybody_looks_is_nothing() -> None:
+    e = sympy.exp(sympy.sqrt(2))
+    nothing = 1 / (1 + 1 / e) - e / (1 + e)  # which SymPy takes for 1e-125 or so
+    assert format_number(np.array(nothing, dtype=object)).endswith(" ≈ 0")
+    assert decimal(nothing) == 0
+    assert format_number(np.array(sympy.exp(-500), dtype=object)) == "e^(-500) ≈ 7.125e-218"

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from readback.arithmetic import number, number_of_latex
 from readback.latex import formula_fault
+from trees import LETTERS, scalars
 
+from attncalc.evaluate.entries import entry
+from attncalc.evaluate.values import evaluate
+from attncalc.language.graph import Node
 from attncalc.render import tex
+from attncalc.render.worked import written
 
 WORDS = [
     ("plain words, 3 of them", "plain words, 3 of them"),
@@ -71,6 +79,10 @@ ARITHMETIC = [
     ("max(1, 2, −∞)", r"\max(1, 2, -\infty)"),
     ("argmax(1, taken)", r"\text{argmax}(1,\text{ taken})"),
     ("1.25e-05", r"1.25 \times10^{-5}"),
+    ("1e-05²", r"(1 \times10^{-5})^{2}"),
+    ("√(3 + 2e-06²)", r"\sqrt{3 + (2 \times10^{-6})^{2}}"),
+    ("3e-05 / 1.5e-05", r"3 \times10^{-5} / (1.5 \times10^{-5})"),
+    ("2×sign(−1) + onto₁", r"2\times\text{sign}(-1) + \text{onto}_{1}"),
     ("6.02e+23", r"6.02 \times10^{23}"),
     ("NaN", r"\text{NaN}"),
     ("1.5 + 2i", "1.5 + 2i"),
@@ -85,6 +97,20 @@ ARITHMETIC = [
 def test_arithmetic(line: str, latex: str) -> None:
     assert tex.arithmetic(line) == latex
     assert not formula_fault(latex)
+
+
+TINY = st.sampled_from([1e-5, -2.5e-7, 3.0, 0.5, 6.02e23, 1.25e-9])
+
+
+@given(scalars, st.lists(TINY, min_size=len(LETTERS), max_size=len(LETTERS)))
+def test_a_line_comes_in_latex_to_what_it_comes_to_in_text(node: Node, numbers: list[float]) -> None:
+    operands = {name: np.asarray(value) for name, value in zip(LETTERS, numbers, strict=True)}
+    known = evaluate([node], operands, keep=lambda _: True)
+    line = written(entry(node, {}, lambda source, at: known[source][()]))
+    assume(line)
+    latex = tex.arithmetic(line)
+    assert not formula_fault(latex), latex
+    assert_allclose(number_of_latex(latex), number(line), rtol=1e-12, err_msg=latex)
 
 
 def test_a_power_of_a_power_is_no_fault_to_tex() -> None:
