@@ -65,8 +65,8 @@ class Line(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The entry, as text."""
-        return self.links[-1]
+        """The entry, as text, without the words behind it."""
+        return self.links[-1].removesuffix(f" ({self.arithmetic})")
 
     @property
     def text(self) -> str:

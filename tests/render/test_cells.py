@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+import attncalc as ac
 from attncalc.record.trace import Trace
 from attncalc.render import View, render, traces
 
@@ -46,3 +49,11 @@ def test_a_narrow_page_breaks_lines_before_a_sign_and_keeps_numbers_whole(dot: T
     assert whole.splitlines()[2:] == [
         "dot = 0.800000×0.700000 + 0.200000×0.300000 + (-0.100000)×(-0.200000) = 0.640000"
     ]
+
+
+def test_a_masked_entry_is_told_in_words_and_is_a_number_to_machines() -> None:
+    trace = ac.attention([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 2], [3, 4]], causal=True)
+    view = View(cells=("masked[0,1]",))
+    assert "masked[0,1] = −∞ (masked)\n" in str(render(trace, "table", view))
+    [cell] = json.loads(str(render(trace, "json", view)))["cells"]
+    assert (cell["arithmetic"], cell["value"]) == ("masked", "−∞")
