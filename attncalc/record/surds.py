@@ -44,7 +44,7 @@ class _Printer(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
     """SymPy's own text, with the signs that are written on paper."""
 
     def _in_brackets(self, part: Any) -> str:
-        return str(self.parenthesize(part, PRECEDENCE["Pow"] + 1))
+        return str(self.parenthesize(part, PRECEDENCE["Pow"]))
 
     def _print_Pow(self, power: Any, rational: bool = False) -> str:  # noqa: N802  (SymPy's name for it)
         if power.exp == sympy.Rational(1, 2):

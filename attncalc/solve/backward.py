@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,12 +142,33 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
     ):
         return ()
     result = values[written.result]
-    if result.dtype.kind != "f" or result.shape[-1] < 2:
+    if result.dtype.kind != "f" or not result.size:
         return ()
     sums = np.sum(result, axis=-1)
     size = max(float(np.max(np.abs(v), initial=0.0)) for v in (values[node] for node in written.outputs))
-    if size > 1e-9 or not np.allclose(sums, sums.flat[0]):
+    moving = _moving(written)
+    if size > 1e-9 or not np.allclose(sums, sums.flat[0]) or not _stay(written, moving, sums):
         return ()
     constant = sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0
-    rows = f"each row of {notation.symbol(written.result)} sums to {constant:.4g}, whatever the operands are"
+    rows = f"each row of {notation.symbol(written.result)} sums to {constant:.4g}, whatever {both(moving)} may be"
     return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
+
+
+def _moving(written: Written) -> list[str]:
+    """The operands with respect to which there is a gradient."""
+    by_symbol = {node.args["symbol"] for node in written.outputs}
+    return [name for name, node in written.operands.items() if gradient_symbol(node) in by_symbol]
+
+
+def _stay(written: Written, moving: Sequence[str], sums: Array) -> bool:
+    """Whether the rows' sums are the same elsewhere: those of relu(−1, −2) are 0 only where nothing is positive."""
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        moved = dict(written.values)
+        for name in moving:
+            value = moved[name].astype(np.float64)
+            reach = 2 * max(1.0, float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value))))
+            moved[name] = value + rng.normal(scale=reach, size=value.shape)
+        if not np.allclose(np.sum(evaluate([written.result], moved)[written.result], axis=-1), sums):
+            return False
+    return True

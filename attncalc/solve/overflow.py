@@ -48,7 +48,7 @@ def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, 
     for made in trace.steps:
         if made.gradient_of is None and made.key in divisors and (at := _nearly_vanishes(made)) is not None:
             raise DomainError(f"{made.key}{at} = {made.formula} nearly vanishes, and has lost digits: it is divided by")
-    if infinite or not broken:
+    if not broken:
         return ()
     if not _divisors(roots).isdisjoint(made.key for made in broken):
         raise DomainError(_overflow(broken[0]))

@@ -48,6 +48,15 @@ def test_what_only_lies_near_does_not_follow(seed: int, off: float) -> None:
     assert marked["output"].verdict == "unexplained"
 
 
+@pytest.mark.parametrize(
+    ("cosine", "verdict"), [("0.533", "follows"), ("0.558", "unexplained"), ("0.508", "unexplained")]
+)
+def test_what_whole_numbers_leave_open_does_not_follow_from_them(cosine: str, verdict: str) -> None:
+    """16/30 may have been 15.5/30.5 or 16.5/29.5 before it was rounded: among so many numbers one may fit by chance."""
+    marked = ac.cosine([3, 3, 4], [5, 1, 1]).check({"dot": "16", "norm_product": "30", "cosine": cosine})
+    assert marked["cosine"].verdict == verdict
+
+
 def test_a_number_for_a_step_that_is_true_or_false_is_judged() -> None:
     """Behind wrong own values it was compared with more digits than stand there, and true was subtracted from false."""
     trace = ac.complexity(n=4, d_model=8, heads=2)

@@ -384,3 +384,11 @@ def test_a_gradient_of_scores_that_were_scaled_first_is_right() -> None:
     halved = {name: steps[name] / 2 for name in ("scores", "grad_k", "grad_q")}
     sheet = found(ATTENTION.grad([[1, 0], [0, 1], [2, -1]]), steps | halved, 3)
     assert set(sheet.values()) <= {"right", "missing"}
+
+
+@pytest.mark.parametrize(("ahead", "told"), [(0, "right"), (1, "mask-offset"), (-1, "mask-strict"), (2, "unexplained")])
+def test_a_triangle_at_another_place_is_told_apart(ahead: int, told: str) -> None:
+    random = np.random.default_rng(5)
+    q, k, v = (random.normal(size=(4, 3)).round(1) for _ in range(3))
+    masked = np.where(np.tri(4, k=ahead, dtype=bool), q @ k.T / np.sqrt(3), -np.inf)
+    assert found(ac.attention(q, k, v, causal=True), {"masked": masked}, 3) == {"masked": told}

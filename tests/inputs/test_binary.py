@@ -133,6 +133,7 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
         "q.npy: the header claims 4294967295 bytes, but there are 0",
     ),
     ("a cut beginning", b"\x93NUMPY", "q.npy is not an npy file"),
+    ("a beginning cut in the length of its header", b"\x93NUMPY\x01\x00\x00", "q.npy is not an npy file"),
     ("text in its place", b"1,2\n3,4\n", "q.npy is not an npy file"),
     ("nothing at all", b"", "q.npy is empty"),
 ]

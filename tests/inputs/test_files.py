@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attncalc.common.errors import InputError
 from attncalc.common.files import FORMATS
 from attncalc.inputs import opening
+from attncalc.inputs.given import flatten
 
 Fault = Callable[..., tuple[str, str]]
 
@@ -111,6 +114,18 @@ def test_too_many_bytes(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_many_cells(fault: Fault, monkeypatch: pytest.MonkeyPatch, content: str) -> None:
     monkeypatch.setattr("attncalc.inputs.given.MAX_CELLS", 3)
     assert fault(content, "q") == ("q has more than 3 entries", "")
+
+
+def test_too_many_cells_are_not_laid_out_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attncalc.inputs.given.MAX_CELLS", 10_000)
+    row = [0.0] * 2000
+    matrix = [row] * 2000  # the same row, again and again: as a list of entries it would be 32 MB
+    tracemalloc.start()
+    with pytest.raises(InputError, match="more than 10,000 entries"):
+        flatten(matrix, lambda at: "q")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1_000_000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes of this kind, and other devices")

@@ -127,11 +127,8 @@ def displayed(display: str) -> Iterator[Chain]:
         first, *sides = equation(line.replace("&=", "=").replace(r"&\approx", r"\approx"))
         found = re.fullmatch(r"\{(.*)\}_\{([\d,]+|\\text\{.*\})\}", first.written)
         left, at = (found[1], found[2]) if found else (first.written, "")
-        yield Chain(
-            left,
-            at.removeprefix(r"\text{").removesuffix("}").replace(r"\dots{}", "…"),
-            [_plain(side) for side in sides],
-        )
+        place = at.removeprefix(r"\text{").removesuffix("}").replace(r"\dots{}", "…").replace(r"\_", "_")
+        yield Chain(left, place, [_plain(side) for side in sides])
 
 
 def _unwrapped(line: str) -> str:

@@ -162,13 +162,19 @@ class TestBackward:
         [
             pytest.param("softmax", {"x": [1.0, 2, 3]}, "each row of softmax sums to 1,", id="shares"),
             pytest.param("layernorm", {"x": [[1.0, 2, 4]]}, "each row of output sums to 0,", id="deviations"),
+            pytest.param("softmax", {"x": [3.0]}, "each row of softmax sums to 1,", id="one share"),
+            pytest.param(
+                "softmax", {"x": [1.0, -np.inf]}, "each row of softmax sums to 1,", id="shares of what is masked"
+            ),
+            pytest.param("activation", {"x": [-1.0, -2]}, "", id="a sum that is 0 here alone"),
             pytest.param("softmax", {"x": [1.0, 2, 3], "upstream": [2.0, 2, 2]}, "", id="an upstream that is given"),
             pytest.param("outer", {"a": [0.1], "b": [0.2, 0.3]}, "", id="gradients that are small and not 0"),
             pytest.param("dot", {"a": [0.0], "b": [0.0]}, "", id="a result that is a single number"),
         ],
     )
     def test_says_why_every_gradient_is_0(self, name: str, inputs: dict[str, Any], said: str) -> None:
-        told = [note for note in run(name, backward=Backward(), **inputs).notes if "so every gradient is 0" in note]
+        options = {"kind": "relu"} if name == "activation" else None
+        told = [note for note in run(name, options, Backward(), **inputs).notes if "so every gradient is 0" in note]
         assert [note.startswith(said) for note in told] == [True] * bool(said)
 
     def test_takes_an_upstream_without_the_axis_that_a_vector_lacks(self) -> None:
