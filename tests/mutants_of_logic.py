@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -166,7 +167,8 @@ def place(mutant: Mutant, package: Path) -> Path | None:
 
 def fails(folder: Path, mutant: Mutant, *options: str) -> bool:
     """Whether a test notices."""
-    tests = [f"tests/{part}" for part in mutant.tests.split() if (folder / "tests" / part).exists()]
+    tests = [f"tests/{part}" for part in mutant.tests.split()]
+    assert all((folder / test).exists() for test in tests), f"there is no {tests}"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-p", "no:cacheprovider", *options, *tests],
         cwd=folder,
@@ -185,7 +187,7 @@ def main() -> None:
         folder = Path(scratch)
         copy(folder)
         for number in chosen:
-            mutant = MUTANTS[number]
+            mutant, start = MUTANTS[number], time.monotonic()
             path = place(mutant, folder / "attncalc")
             if path is None:
                 verdict = "NOT THERE"
@@ -198,9 +200,8 @@ def main() -> None:
                 path.write_text(text, encoding="utf-8")
             if verdict != "killed":
                 lived.append(number)
-            print(
-                f"{number:3} {verdict:10} {path and path.relative_to(folder)}: {mutant.new.splitlines()[0]}", flush=True
-            )
+            where, took = path and path.relative_to(folder), f"{time.monotonic() - start:.0f} s"
+            print(f"{number:3} {verdict:10} {took:>5} {where}: {mutant.new.splitlines()[0]}", flush=True)
     print(f"{len(chosen) - len(lived)} of {len(chosen)} are killed")
 
 
