@@ -7,7 +7,6 @@ from numpy.typing import DTypeLike
 from attncalc import calculations as calculations
 from attncalc.api.answers import assert_close as assert_close
 from attncalc.api.answers import score as score
-from attncalc.common.arrays import Number, Numbers
 from attncalc.common.errors import AttncalcError as AttncalcError
 from attncalc.common.errors import DomainError as DomainError
 from attncalc.common.errors import ExpressionError as ExpressionError
@@ -17,6 +16,7 @@ from attncalc.common.errors import NotExact as NotExact
 from attncalc.common.errors import OptionError as OptionError
 from attncalc.common.errors import ShapeError as ShapeError
 from attncalc.common.errors import TooLarge as TooLarge
+from attncalc.common.numerals import Number, Numbers
 from attncalc.record.trace import Step as Step
 from attncalc.record.trace import Trace as Trace
 

@@ -94,7 +94,7 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _say_bug(error: Exception) -> None:
-    from attncalc.common.text import visible
+    from attncalc.common.errors import visible
 
     if os.environ.get("ATTNCALC_DEBUG"):
         import traceback

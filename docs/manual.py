@@ -8,9 +8,9 @@ from importlib.metadata import version
 from typer.core import TyperOption
 
 from attncalc.calculations import families
-from attncalc.cli.calculate import command_of
 from attncalc.cli.command import VERBS
 from attncalc.cli.help_page import spelling
+from attncalc.cli.settings import command_of
 
 SHARED = ("Output", "Arithmetic", "Checking", "Reading")
 """The sections of options that every calculation has."""

@@ -22,7 +22,6 @@ from numpy.typing import DTypeLike
 from attncalc import calculations as calculations
 from attncalc.api.answers import assert_close as assert_close
 from attncalc.api.answers import score as score
-from attncalc.common.arrays import Number, Numbers
 """
 
 
@@ -34,7 +33,8 @@ def stub() -> str:
         if name not in RECORDS
     )
     records = "".join(f"from attncalc.record.trace import {name} as {name}\n" for name in RECORDS)
-    text = f"{HEAD}{errors}{records}\n__version__: str\n\n" + "\n".join(map(_function, TABLE))
+    types = "from attncalc.common.numerals import Number, Numbers\n"
+    text = f"{HEAD}{errors}{types}{records}\n__version__: str\n\n" + "\n".join(map(_function, TABLE))
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(STUB), "-"]
     return subprocess.run(ruff, input=text, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from attncalc.calculations import TABLE, load
 from attncalc.cli import app, output
-from attncalc.common.files import samples_folder
+from attncalc.common.system import samples_folder
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import Option
 from attncalc.inputs.problem_files import sample_problem

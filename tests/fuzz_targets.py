@@ -27,8 +27,8 @@ from operands import an_operand
 
 from attncalc.calculations import TABLE, load
 from attncalc.cli import app
-from attncalc.cli.calculate import command_of
-from attncalc.cli.words import Words
+from attncalc.cli.command import Words
+from attncalc.cli.settings import command_of
 from attncalc.common.errors import AttncalcError
 from attncalc.common.numerals import parse_number
 from attncalc.declare.operands import Kind
@@ -40,13 +40,12 @@ from attncalc.homework.reading.submissions import submissions
 from attncalc.homework.reports.marked_sheets import FORMATS, shown
 from attncalc.inputs.calls import gather
 from attncalc.inputs.given import looks_numeric
-from attncalc.inputs.opening import contents_of, format_by_content, opened_input
 from attncalc.inputs.problem_files import load_document, sample_problem
 from attncalc.inputs.python_values import to_given
 from attncalc.inputs.reading import STDIN, Reading
-from attncalc.inputs.resolve import read_word
+from attncalc.inputs.resolve import contents_of, format_by_content, opened_input, read_word
 from attncalc.language.expression import parse
-from attncalc.record.digits import shortest
+from attncalc.record.numbers import shortest
 from attncalc.record.trace import Given
 from attncalc.render import View, render
 from attncalc.solve.solver import solve

@@ -28,10 +28,8 @@ from readback.graphs import CALCULATED, SMOOTH, Printed, of_calculation, of_grad
 from readback.pages import behind
 from readback.test_formulas import UNREADABLE, faults, shown
 
-from attncalc.language.graph import Node
-from attncalc.language.notation import formula
-from attncalc.language.primitive import OPS, Form, Literal, Op, Pick
-from attncalc.language.steps import step
+from attncalc.language.graph import Node, step
+from attncalc.language.primitive import OPS, Form, Literal, Op, Pick, formula
 
 
 class Mutant(NamedTuple):

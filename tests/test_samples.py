@@ -14,8 +14,7 @@ from attncalc.calculations import TABLE, load
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import Trace
-from attncalc.render import render
-from attncalc.render.view import View
+from attncalc.render import View, render
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
+
+from attncalc.common.system import loaded
 
 METHODS = {
     "call": "api.calling:solve_call",
     "grad": "api.calling:backward",
     "check": "api.answers:check_answer",
-    "marked": "homework.reports.marked_sheets:plain",
-    "entries": "solve.later:entries",
+    "entries": "solve.solver:entries",
     "to_dict": "render.document:document",
     "to_latex": "api.pages:latex",
     "plot": "api.plots:plotted",
@@ -26,6 +26,5 @@ METHODS = {
 
 def method(name: str) -> Callable[..., Any]:
     """The function behind a method, by the method's name."""
-    module, _, function = METHODS[name].partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"attncalc.{module}"), function)
+    found: Callable[..., Any] = loaded(METHODS[name])
     return found

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from attncalc.common.arrays import Answers
-from attncalc.common.errors import AttncalcError, OptionError
-from attncalc.common.text import quoted
+from attncalc.common.errors import AttncalcError, OptionError, quoted
+from attncalc.common.numerals import Answers
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.sheets import from_python

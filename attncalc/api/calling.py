@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.calculations import load
-from attncalc.common.arrays import DTYPES
-from attncalc.common.errors import OptionError
-from attncalc.common.text import amount, both, either, visible
+from attncalc.calculations import load, operand_words, shape_words, type_words
+from attncalc.common.errors import OptionError, amount, both, either, visible
+from attncalc.common.numerals import DTYPES
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.declare.spelling import operand_words, shape_words, type_words
-from attncalc.inputs.problem_files import from_model
+from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import to_given
 from attncalc.record.trace import Trace
 from attncalc.solve.problem import Backward, Problem

@@ -12,23 +12,20 @@ from itertools import chain, islice, zip_longest
 
 import numpy as np
 
-from attncalc.common.errors import NoGradient
-from attncalc.common.text import flag
+from attncalc.calculations import DERIVATIVES, default_word, shape_words, value_word
+from attncalc.common.errors import NoGradient, flag
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.mistake import names
 from attncalc.declare.operands import UPSTREAM, Operand, Option
-from attncalc.declare.spelling import DERIVATIVES, default_word, shape_words, value_word
 from attncalc.evaluate import cost
 from attncalc.inputs.problem_files import sample_problem
-from attncalc.language import notation
+from attncalc.language import primitive
 from attncalc.language.graph import given, rewrite, steps
 from attncalc.record.card import Card, OperandLine, OptionLine, StepLine
-from attncalc.record.lesson import Lesson, Pitfall
-from attncalc.record.trace import Given, Step, Trace
+from attncalc.record.trace import Given, Lesson, Pitfall, Step, Trace
 from attncalc.solve.build import write
-from attncalc.solve.problem import Backward, Problem, told_apart
+from attncalc.solve.problem import Backward, Problem, Written, told_apart
 from attncalc.solve.solver import solve
-from attncalc.solve.written import Written
 
 LONGEST = 90  # characters of a formula that is still read as one
 TINY = 1e-9  # what is left by rounding of gradients that are 0
@@ -120,7 +117,7 @@ def explained(trace: Trace) -> Trace:
 
 def mistakes_of(name: str) -> tuple[Pitfall, ...]:
     """The mistakes that are declared beside a calculation, the commonest first."""
-    from attncalc.homework.diagnosis.catalogue import known  # what marks answers is needed by few
+    from attncalc.homework.diagnosis.key import known  # what marks answers is needed by few
 
     found = (m for m in known(name) if m.kind in ("misconception", "convention") and not m.alias_of)
     return tuple({m.id: Pitfall(m.id, m.says, m.hint, m.at) for m in found}.values())
@@ -149,7 +146,7 @@ def _option(option: Option) -> OptionLine:
 
 def _operand(operand: Operand) -> OperandLine:
     node = given(operand.name, (), operand.symbol)
-    symbol, latex = notation.symbol(node), notation.symbol(node, "latex")
+    symbol, latex = primitive.symbol(node), primitive.symbol(node, "latex")
     return OperandLine(operand.name, symbol, latex, shape_words(operand), operand.required, operand.help)
 
 
@@ -158,8 +155,8 @@ def _whole(written: Written) -> tuple[str, str]:
     if written.loop is not None:
         return "", ""
     (result,) = rewrite(written.outputs[:1], lambda node: node.sources[0] if node.op == "step" else None)
-    text = notation.formula(result)
-    return (text, notation.formula(result, "latex")) if len(text) <= LONGEST and "…" not in text else ("", "")
+    text = primitive.formula(result)
+    return (text, primitive.formula(result, "latex")) if len(text) <= LONGEST and "…" not in text else ("", "")
 
 
 def _gradient(problem: Problem) -> tuple[tuple[StepLine, ...], str]:

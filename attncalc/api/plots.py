@@ -8,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import NoPicture, OptionError
-from attncalc.common.files import write_file
-from attncalc.common.text import quoted
-from attncalc.record.digits import numeric
+from attncalc.common.errors import NoPicture, OptionError, quoted
+from attncalc.common.numerals import Array
+from attncalc.common.system import write_file
+from attncalc.record.numbers import numeric
 from attncalc.record.pictures import Bars, Curves, HeatMap, Line, Picture, Ticks
 from attncalc.record.trace import Step, Trace
-from attncalc.render import PICTURES, render
+from attncalc.render import PICTURES, View, beside, render, shown
 from attncalc.render.traces import operand_steps, table
-from attncalc.render.view import View, beside, shown
 from attncalc.solve.sweep import sweep
 
 MOST = 8

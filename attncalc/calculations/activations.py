@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.common.errors import OptionError
-from attncalc.common.text import either
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same
-from attncalc.language.graph import Node, as_node
+from attncalc.common.errors import OptionError, either
+from attncalc.declare.calculation import calculation, same
+from attncalc.language.graph import Node, as_node, output, step
 from attncalc.language.ops import (
     cubable,
     elu,
@@ -26,7 +24,6 @@ from attncalc.language.ops import (
     sqrt,
     tanh,
 )
-from attncalc.language.steps import output, step
 from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:

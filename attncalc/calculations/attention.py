@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from attncalc.calculations.masking import (
+from attncalc.calculations.attention_options import (
+    DEFAULTS,
     Causal,
     CausalAlign,
     MaskFirst,
     MaskKind,
     Padding,
+    Rotation,
     Rules,
     Scale,
     Softcap,
+    Turning,
     Window,
     fully_masked,
     weights_of,
 )
-from attncalc.calculations.rotary_options import DEFAULTS, Rotation, Turning
-from attncalc.common.errors import OptionError, ShapeError
-from attncalc.common.text import amount, both
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, same, shuffled
+from attncalc.common.errors import OptionError, ShapeError, amount, both
+from attncalc.declare.calculation import at_most, calculation, same, shuffled
 from attncalc.declare.operands import Exercise, operand
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import affine, rename, repeat
-from attncalc.language.steps import note, step
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
@@ -257,7 +256,7 @@ def queries_keys_values(
 def rotated_queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
     """The queries and keys of an attention, turned where it turns them."""
     if turning.on:
-        from attncalc.calculations.turning import queries_and_keys  # a door: few attentions turn them
+        from attncalc.calculations.positions import queries_and_keys  # a door: few attentions turn them
 
         return queries_and_keys(Q, K, turning)
     if turning.positions is not None or turning.rotation != DEFAULTS:

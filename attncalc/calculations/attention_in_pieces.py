@@ -20,7 +20,7 @@ from attncalc.calculations.attention import (
     queries_keys_values,
     shared_heads,
 )
-from attncalc.calculations.masking import (
+from attncalc.calculations.attention_options import (
     Causal,
     CausalAlign,
     MaskKind,
@@ -33,13 +33,11 @@ from attncalc.calculations.masking import (
     said_of,
     scaled,
 )
-from attncalc.common.errors import ShapeError
-from attncalc.common.text import both
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same, shuffled
+from attncalc.common.errors import ShapeError, both
+from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import AT_LEAST_1, operand
 from attncalc.language.axes import describe, find
-from attncalc.language.graph import Node
+from attncalc.language.graph import NOT_SHIFTED, Node, aside, group, in_letters, note, output, step
 from attncalc.language.ops import (
     absolute,
     concat,
@@ -57,7 +55,6 @@ from attncalc.language.ops import (
     softmax,
     total,
 )
-from attncalc.language.steps import NOT_SHIFTED, aside, group, in_letters, note, output, step
 from attncalc.record.trace import Trace
 
 ABOUT = {

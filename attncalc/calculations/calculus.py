@@ -8,18 +8,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import OptionError
-from attncalc.common.text import both, near
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same
+from attncalc.common.errors import OptionError, both, near
+from attncalc.common.numerals import Array
+from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import Exercise, operand
 from attncalc.language.axes import Axis
-from attncalc.language.expression import Expression, parse
+from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
-from attncalc.language.graph import Node, as_node, constant, constants, rewrite
+from attncalc.language.graph import (
+    Expression,
+    Node,
+    as_node,
+    aside,
+    constant,
+    constants,
+    label,
+    letter,
+    note,
+    output,
+    rewrite,
+    step,
+)
 from attncalc.language.ops import listed, stack
-from attncalc.language.steps import aside, label, letter, note, output, step
 from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:

@@ -10,17 +10,26 @@ import numpy as np
 
 from attncalc.calculations.layers import unembed
 from attncalc.calculations.transformer_blocks import ENCODER, encoder_block
-from attncalc.common.errors import OptionError
-from attncalc.common.text import with_facts
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, same
+from attncalc.common.errors import OptionError, with_facts
+from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, parse_shape
 from attncalc.evaluate import cost
 from attncalc.evaluate.cost import Cost, Count
 from attncalc.language.axes import Axis, composite
-from attncalc.language.graph import Node, as_node, constant, given, named_size
+from attncalc.language.graph import (
+    Node,
+    as_node,
+    aside,
+    building,
+    constant,
+    given,
+    label,
+    named_size,
+    note,
+    output,
+    step,
+)
 from attncalc.language.ops import listed, power, total
-from attncalc.language.steps import aside, building, label, note, output, step
 from attncalc.record.trace import Step, Trace
 
 WIDTH, HEADS = 512, 8

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import DomainError
-from attncalc.common.text import amount
-from attncalc.language.steps import note
+from attncalc.common.errors import DomainError, amount
+from attncalc.common.numerals import Array
+from attncalc.language.graph import note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,15 +11,13 @@ import numpy as np
 from attncalc.calculations.calculus import VARIABLES, Formula, Point, coordinates, listed_by_name, scenery
 from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, OptimizerKind, Parameters, tell_idle, updated
 from attncalc.common.errors import DomainError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same
+from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import FROM_0_ON, Exercise, operand
-from attncalc.evaluate.loops import End, Loop, Values
-from attncalc.language.expression import Expression, parse
+from attncalc.evaluate.values import End, Loop, Values
+from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
-from attncalc.language.graph import Node, as_node, given, rewrite
+from attncalc.language.graph import Expression, Node, as_node, given, letter, rewrite, step
 from attncalc.language.ops import take
-from attncalc.language.steps import letter, step
 from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:

@@ -7,12 +7,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import Law, at_most, same
+from attncalc.declare.calculation import Law, at_most, calculation, same
 from attncalc.declare.operands import ABOVE_0, Exercise
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, step
 from attncalc.language.ops import absolute, peak, power, root_of_sum, total
-from attncalc.language.steps import step
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]

@@ -7,14 +7,11 @@ from typing import Annotated, Literal
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.normalisation import layernorm
 from attncalc.calculations.positions import first_places, sinusoidal_encoding
-from attncalc.common.errors import OptionError
-from attncalc.common.text import either
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same, shuffled
+from attncalc.common.errors import OptionError, either
+from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import operand
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, group, step
 from attncalc.language.ops import affine, lookup, softmax, sqrt
-from attncalc.language.steps import group, step
 
 FfnActivation = Annotated[Literal[ActivationKind, "swiglu", "geglu"], "the function; swiglu and geglu are gated by w3"]
 GATED = {"swiglu": "silu", "geglu": "gelu"}

@@ -18,11 +18,10 @@ from attncalc.calculations.conditions import (
 )
 from attncalc.calculations.probability import UNITS, Base, log_to
 from attncalc.common.errors import DomainError, OptionError, ShapeError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, one_right, same, shares
+from attncalc.declare.calculation import at_most, calculation, one_right, same, shares
 from attncalc.declare.operands import Exercise, Range, operand
 from attncalc.language.axes import Axes, describe
-from attncalc.language.graph import Node, as_node
+from attncalc.language.graph import Node, as_node, note, step
 from attncalc.language.ops import (
     antilog,
     compare_equal,
@@ -40,7 +39,6 @@ from attncalc.language.ops import (
     total,
     weigh,
 )
-from attncalc.language.steps import note, step
 from attncalc.record.trace import Trace
 
 

@@ -8,9 +8,8 @@ from typing import Annotated
 import numpy as np
 
 from attncalc.common.errors import OptionError, ShapeError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same
-from attncalc.language.graph import Node
+from attncalc.declare.calculation import calculation, same
+from attncalc.language.graph import Node, in_exact_numbers, label, output, step
 from attncalc.language.ops import (
     characteristic_polynomial,
     eigenvalues,
@@ -24,7 +23,6 @@ from attncalc.language.ops import (
     sqrt,
     total,
 )
-from attncalc.language.steps import in_exact_numbers, label, output, step
 from attncalc.record.trace import Trace
 
 Factor = Annotated[Node | None, "a further factor"]

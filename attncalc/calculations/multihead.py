@@ -22,26 +22,27 @@ from attncalc.calculations.attention import (
     rotated_queries_and_keys,
     shared_heads,
 )
-from attncalc.calculations.masking import (
+from attncalc.calculations.attention_options import (
+    DEFAULTS,
+    UNTURNED,
     Causal,
     CausalAlign,
     MaskFirst,
     MaskKind,
     Padding,
+    Rotation,
     Rules,
     Scale,
     Softcap,
+    Turning,
     Window,
     fully_masked,
     weights_of,
 )
-from attncalc.calculations.rotary_options import DEFAULTS, UNTURNED, Rotation, Turning
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same, shuffled
+from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Exercise, operand
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import merge, split
-from attncalc.language.steps import note, step
 
 ABOUT = {
     "heads": "Every head does the same with its own numbers; nothing passes between the heads here.",

@@ -11,15 +11,13 @@ from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activ
 from attncalc.calculations.conditions import must_be_places, must_sum_to_one
 from attncalc.calculations.losses import log_probabilities, score, why_losses
 from attncalc.common.errors import OptionError, ShapeError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same, shuffled
+from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import AT_LEAST_1, Exercise, operand
-from attncalc.evaluate.loops import End, Loop, Values
+from attncalc.evaluate.values import End, Loop, Values
 from attncalc.language.axes import describe
 from attncalc.language.gradients import gradient_step, slopes
-from attncalc.language.graph import Node, as_node
+from attncalc.language.graph import Node, as_node, step
 from attncalc.language.ops import affine, mean, rename, total
-from attncalc.language.steps import step
 from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same
+from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import FROM_0_ON, Exercise
-from attncalc.language.graph import Node, constant
+from attncalc.language.graph import Node, constant, note, step
 from attncalc.language.ops import mean, root_of_mean, sqrt
-from attncalc.language.steps import note, step
 
 Gain = Annotated[Node | None, "the gain: what each feature is multiplied by afterwards; 1 if not given"]
 Shift = Annotated[Node | None, "the shift: what is added to each feature afterwards; 0 if not given"]

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from attncalc.common.text import both, flag
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same, shuffled
+from attncalc.common.errors import both, flag
+from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import FROM_0_ON, Exercise, Range
-from attncalc.language.graph import Node, as_node, constant
+from attncalc.language.graph import Node, as_node, constant, group, note, output, step
 from attncalc.language.ops import sqrt, take
-from attncalc.language.steps import group, note, output, step
 from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:

@@ -6,17 +6,14 @@ from typing import Annotated
 
 import numpy as np
 
-from attncalc.calculations.masking import slopes_of
+from attncalc.calculations.attention_options import slopes_of
 from attncalc.calculations.positions import needed
-from attncalc.common.errors import OptionError, ShapeError
-from attncalc.common.text import amount
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import alike_along_diagonals, at_most
+from attncalc.common.errors import OptionError, ShapeError, amount
+from attncalc.declare.calculation import alike_along_diagonals, at_most, calculation
 from attncalc.declare.operands import AT_LEAST_1, Exercise
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import absolute, bucket, index, keep_where, lookup, outer
-from attncalc.language.steps import note, step
 
 MOST_BUCKETS = 4096
 

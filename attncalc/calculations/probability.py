@@ -9,10 +9,10 @@ import numpy as np
 
 from attncalc.calculations.conditions import FIRST, distributions, not_all_masked, numbers, spot
 from attncalc.common.errors import DomainError, OptionError, ShapeError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, same, shares
+from attncalc.declare.calculation import at_most, calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, Exercise, operand
-from attncalc.language.graph import Node
+from attncalc.language.graph import NOT_SHIFTED, Node, in_letters, note, step
+from attncalc.language.kernels import is_exact
 from attncalc.language.ops import (
     exp,
     held,
@@ -25,8 +25,6 @@ from attncalc.language.ops import (
     total,
     weigh,
 )
-from attncalc.language.ops.kernels import is_exact
-from attncalc.language.steps import NOT_SHIFTED, in_letters, note, step
 from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:

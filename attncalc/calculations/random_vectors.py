@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from attncalc.common.errors import OptionError
-from attncalc.common.text import amount
+from attncalc.common.errors import OptionError, amount
 from attncalc.declare.calculation import calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, as_node, constants
+from attncalc.language.graph import Node, as_node, constants, group, label, note, output, step
 from attncalc.language.ops import listed, mean, over_all, peak, random_normal, root_of_sum, softmax, sqrt, total
-from attncalc.language.steps import group, label, note, output, step
 
 Trials = Annotated[int, "the number of trials for each", AT_LEAST_1]
 Seed = Annotated[int, "the seed of the random numbers: the same seed gives the same numbers", FROM_0_ON]

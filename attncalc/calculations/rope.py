@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from attncalc.calculations.frequencies import attention_factor, frequencies_of
-from attncalc.calculations.rotary_options import DEFAULTS, Rotation
-from attncalc.calculations.turning import cosines_and_sines, rotated_dims, turned
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import alike_along_diagonals, same
+from attncalc.calculations.attention_options import DEFAULTS, Rotation
+from attncalc.calculations.positions import attention_factor, cosines_and_sines, frequencies_of, rotated_dims, turned
+from attncalc.declare.calculation import alike_along_diagonals, calculation, same
 from attncalc.declare.operands import Exercise
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, aside, note, step
 from attncalc.language.ops import index, outer, rename, root_of_sum, spread, take, total
-from attncalc.language.steps import aside, note, step
 from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:

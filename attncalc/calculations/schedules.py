@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from attncalc.common.errors import OptionError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, same
+from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, as_node, constants, named_size
+from attncalc.language.graph import Node, as_node, constants, label, named_size, step
 from attncalc.language.ops import cos, keep_where, minimum, pi, spread
-from attncalc.language.steps import label, step
 from attncalc.record.trace import Trace
 
 if TYPE_CHECKING:

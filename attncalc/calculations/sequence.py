@@ -7,15 +7,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from attncalc.common.errors import OptionError, ShapeError
-from attncalc.common.text import amount
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, same
+from attncalc.common.errors import OptionError, ShapeError, amount
+from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON
 from attncalc.language.axes import Axes
-from attncalc.language.graph import Node, constants
+from attncalc.language.graph import Node, constants, group, label, note, output, step
 from attncalc.language.ops import Slide, affine, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
-from attncalc.language.steps import group, label, note, output, step
 
 GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
 """The gates of each kind, in PyTorch's order: the columns of W_x and W_h hold them side by side."""

@@ -9,13 +9,11 @@ import numpy as np
 
 from attncalc.calculations.vectors import length, not_zero
 from attncalc.common.errors import DomainError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same
+from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
 from attncalc.language.ops import ranking as best
-from attncalc.language.steps import note, step
 
 Metric = Literal[
     "cosine-similarity", "cosine", "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "dot"

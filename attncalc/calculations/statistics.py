@@ -18,10 +18,9 @@ from attncalc.calculations.conditions import (
     spot,
 )
 from attncalc.common.errors import DomainError, OptionError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, same, shares, shuffled
+from attncalc.declare.calculation import at_most, calculation, same, shares, shuffled
 from attncalc.declare.operands import ABOVE_0, Exercise, Range, operand
-from attncalc.language.graph import Node, as_node
+from attncalc.language.graph import Node, as_node, label, note, step
 from attncalc.language.ops import (
     exp,
     factorial,
@@ -40,7 +39,6 @@ from attncalc.language.ops import (
     whole,
 )
 from attncalc.language.ops import mean as average
-from attncalc.language.steps import label, note, step
 from attncalc.record.trace import Trace
 
 

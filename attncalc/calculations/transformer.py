@@ -12,17 +12,14 @@ from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.multihead import Heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.calculations.transformer_blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
-from attncalc.common.errors import OptionError
-from attncalc.common.text import amount, near
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same, shuffled
+from attncalc.common.errors import OptionError, amount, near
+from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Declared, Exercise, Range, Weights, operand, weight
-from attncalc.evaluate.loops import Growth
+from attncalc.evaluate.values import Growth
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, constants
+from attncalc.language.graph import Node, constants, group, step, words_of
 from attncalc.language.ops import affine, concat, rename, take
 from attncalc.language.ops import ranking as best
-from attncalc.language.steps import group, step, words_of
 from attncalc.record.trace import Step, Trace
 
 TURNS = Range(at_least=1, at_most=256)

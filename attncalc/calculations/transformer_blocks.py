@@ -6,15 +6,13 @@ from collections.abc import Callable
 from typing import Annotated, Literal, NamedTuple
 
 from attncalc.calculations.attention import VASWANI, Mask
+from attncalc.calculations.attention_options import Causal, MaskKind, Padding, Rules, fully_masked
 from attncalc.calculations.layers import FfnActivation, ffn
-from attncalc.calculations.masking import Causal, MaskKind, Padding, Rules, fully_masked
 from attncalc.calculations.multihead import Heads, several_heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import same, shuffled
+from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Declared, Exercise, Weights, operand, weight
-from attncalc.language.graph import Node
-from attncalc.language.steps import group, step
+from attncalc.language.graph import Node, group, step
 
 Norm = Annotated[Literal["post", "pre"], "where the layer norm goes: after each sum (post) or before each part (pre)"]
 MemoryPadding = Annotated[tuple[int, ...] | None, "how many of the memory's rows are valid, like --padding"]

@@ -8,12 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from attncalc.common.errors import DomainError
-from attncalc.declare.calculation import calculation
-from attncalc.declare.laws import at_most, same
-from attncalc.language.graph import Node
+from attncalc.declare.calculation import at_most, calculation, same
+from attncalc.language.graph import Node, output, step
 from attncalc.language.ops import angle_between, cosine_ratio, rename, root_of_sum, solve, spread, total
 from attncalc.language.ops import outer as outer_product
-from attncalc.language.steps import output, step
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]

@@ -1,12 +1,143 @@
 """The command line: a Typer app whose commands are made of functions, those of calculations of declarations."""
 
-from typing import Annotated
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
+from attncalc.calculations import DERIVATIVES, TABLE, families
 from attncalc.cli import output
-from attncalc.cli.command import PROGRAM
-from attncalc.cli.commands import group
+from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
+from attncalc.common.errors import AttncalcError, OptionError, near, quoted
+from attncalc.common.system import is_file, loaded
+
+# Groups of commands that come from tables, so that only the called command is imported and built.
+
+
+class Commands(TyperGroup):
+    """A group with a command for every calculation; the program itself has the verbs too."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.noun, self.verbs = ("command", VERBS) if self.name == PROGRAM else ("calculation", {})
+        self.lines = {name: line for name, (_, line) in (*TABLE.items(), *self.verbs.items())}
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """The names of all commands."""
+        return list(self.lines)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> TyperCommand:
+        """A command as a shell lists it, not built."""
+        return TyperCommand(cmd_name, short_help=self.lines[cmd_name])
+
+    def build(self, name: str) -> TyperCommand | TyperGroup:
+        """The command of that name, the one door to what it needs."""
+        if name not in self.verbs:
+            command: TyperCommand = loaded("cli.settings:command_of")(
+                name, self.name if self.name in DERIVATIVES else ""
+            )
+            return command
+        if name in DERIVATIVES:
+            return typer.main.get_group(group(name, _needs_a_name, DERIVATIVE[name]))
+        return made(name, loaded(f"cli.{VERBS[name][0]}"))
+
+    def make_parser(self, ctx: Context) -> Any:
+        """The parser of what stands before the command; while a shell completes a word it is Typer's own."""
+        if ctx.resilient_parsing:
+            return super().make_parser(ctx)
+        return Words(self.params, ctx.command_path, up_to=self.noun.upper())
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that the first word names, now built."""
+        name, *rest = args
+        if name in self.lines:
+            return name, self.build(name), rest
+        if ctx.resilient_parsing:
+            return None, None, rest
+        raise OptionError(f"{ctx.command_path} has no {self.noun} {quoted(name)}", hint=self._mend(name))
+
+    def _mend(self, name: str) -> str:
+        """What to write in place of a command that is not there: what may have been meant, or a near name."""
+        if is_file(name):
+            further = (
+                "; attncalc run FILE evaluates a saved problem"
+                if self.verbs
+                else f": attncalc {self.name} attention FILE"
+            )
+            return f"a calculation's name comes first{further}"
+        if self.verbs and (name[:1].isdigit() or name[:1] == "["):
+            return "a calculation's name comes first: attncalc cosine 1,2 3,4"
+        if self.verbs and name == "help":
+            return "attncalc --help, or attncalc cosine --help"
+        return near(name, self.lines) or "attncalc list names them all"
+
+    def get_help(self, ctx: Context) -> str:
+        """The help as plain text: the commands under the headings of their families, then the group's own options."""
+        commands = families()
+        if self.verbs:
+            commands["Over all of them"] = [(name, line) for name, (_, line) in self.verbs.items()]
+        return help_of(ctx, [f"{self.noun.upper()} [OPERANDS] [OPTIONS]"], commands)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,  # patterns are left to the verbs that take many files
+        **extra: Any,
+    ) -> Any:
+        """Run a call: its exit status, 2 with a line on standard error where the caller can mend it."""
+        words = list(sys.argv[1:] if args is None else args)
+        variable = complete_var or f"_{PROGRAM.upper()}_COMPLETE"
+        if os.environ.get(variable):
+            from attncalc.cli.completion import answer  # a door: it is a shell that asks, not somebody who calculates
+
+            sys.exit(answer(self, variable, os.environ[variable]))
+        try:
+            with self.make_context(PROGRAM, words, **extra) as ctx:
+                status = self._invoked(ctx)
+        except typer.Exit as end:
+            status = end.exit_code
+        except AttncalcError as fault:
+            output.say_fault(fault)
+            status = 2
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+    def _invoked(self, ctx: Context) -> int:
+        """Run the command; what may have been misread is noted behind its result, or is the hint of its fault."""
+        try:
+            status: int = self.invoke(ctx) or 0
+        except AttncalcError as fault:
+            fault.hint = fault.hint or "; ".join(ctx.meta.get(MISREAD, ()))
+            raise
+        for note in ctx.meta.get(MISREAD, ()):
+            output.say("note", note)
+        return status
+
+
+DERIVATIVE = {
+    "grad": "The backward pass of a calculation. It takes the calculation's own operands and options, and --upstream.",
+    "jacobian": "The Jacobian of a small calculation: how each entry of the result changes with each entry of an "
+    "operand.",
+}
+
+
+def group(name: str, callback: Callable[..., None], about: str) -> typer.Typer:
+    """A Typer app with the commands of the tables; the callback says what a call without any of them does."""
+    app = typer.Typer(cls=Commands, name=name, add_completion=False, **PLAIN)
+    app.callback(invoke_without_command=True, add_help_option=False, help=about)(flat(callback)[0])
+    return app
+
+
+def _needs_a_name(ctx: typer.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        raise OptionError(f"{ctx.command_path} needs the name of a calculation", hint="attncalc list names them all")
 
 
 def _show_version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from attncalc.cli import output
-from attncalc.common.patience import told_to
+from attncalc.common.system import told_to
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -23,14 +23,12 @@ from attncalc.cli.settings import (
     target,
 )
 from attncalc.cli.solving import reading, solve_and_show
-from attncalc.common.errors import AttncalcError, InputError, OptionError
+from attncalc.common.errors import AttncalcError, InputError, OptionError, quoted
 from attncalc.common.numerals import parse_number
-from attncalc.common.text import quoted
 from attncalc.homework.diagnosis.comparing import Tolerance
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing
-from attncalc.homework.reading.limits import MOST_BYTES, limited
-from attncalc.homework.reading.sheets import ANSWER, read_sheet
+from attncalc.homework.reading.sheets import ANSWER, MOST_BYTES, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
 from attncalc.inputs.problem_files import Document, load_document

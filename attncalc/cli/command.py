@@ -1,14 +1,185 @@
-"""One command, made by Typer of a function with annotated parameters, and the table of the verbs."""
+"""One command, made by Typer of an annotated function; its words, read once; and the table of the verbs."""
 
 import inspect
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
+from attncalc.calculations import TABLE
 from attncalc.cli import output
-from attncalc.cli.words import Words
+from attncalc.common.errors import OptionError, amount, both, flag, near, quoted, visible
+
+# Where a call's words are read, once: options are told from operands, numbers that begin with a minus included.
+
+
+NAMELESS = frozenset("*^/+()[],; ")  # what no option's name holds, and formulas and lists of numbers do
+DASHES = "-‐‑‒–—―−"  # what editors and web pages turn a hyphen into
+
+Parameter = TyperOption | TyperArgument
+
+
+class Words:
+    """The parser of one command, in place of Typer's own, which would look for options in `-1,2`.
+
+    With `up_to` the first operand is what that says (COMMAND), and whatever follows it is left for that command.
+    `ambiguous` are short options that are the name of an operand or option too: {"-q": "--quiet"}; where one may have
+    been meant, `misread` says so.
+    """
+
+    _opt_prefixes = frozenset(("-", "--"))  # Typer asks its parsers for them
+
+    def __init__(
+        self,
+        parameters: Sequence[Any],
+        command: str,
+        *,
+        up_to: str = "",
+        example: str = "",
+        ambiguous: Mapping[str, str] | None = None,
+    ) -> None:
+        self.arguments = [each for each in parameters if isinstance(each, TyperArgument)]
+        options = [each for each in parameters if isinstance(each, TyperOption)]
+        self.known = {spelling: option for option in options for spelling in (*option.opts, *option.secondary_opts)}
+        self.command = command
+        self.up_to = up_to
+        self.example = example
+        self.ambiguous = ambiguous or {}
+        self.misread: list[str] = []
+
+    def parse_args(self, args: Sequence[str]) -> tuple[dict[str, Any], list[str], list[Parameter]]:
+        """The values by the parameters' names, the words that are left, and the parameters in the order given.
+
+        An eager option is answered whatever else is wrong, and what follows it is its value.
+        """
+        rest = deque(args)
+        values: dict[str, Any] = {}
+        operands: list[str] = []
+        order: list[Parameter] = []
+        meant: list[str] = []
+        while rest:
+            word = rest.popleft()
+            if word == "--":
+                break
+            if not self._is_option(word):
+                operands.append(word)
+                if self.up_to:
+                    break
+                continue
+            if word in self.ambiguous and rest and rest[0][:1] != "-":
+                meant.append(word)
+            while self._bundles(word):  # -qd3 is -q -d3
+                switch, word = self.known[word[:2]], "-" + word[2:]
+                if switch.is_eager:
+                    return {str(switch.name): True}, [], [switch]
+                values[str(switch.name)] = True
+                order.append(switch)
+            name, equals, value = self._split(word)
+            option = self.known.get(name)
+            if option is None:
+                raise self._unknown(name)
+            if option.is_flag and equals:
+                raise OptionError(f"{name} is a switch and takes no value", hint=f"leave out ={visible(value, 80)}")
+            key = str(option.name)
+            if option.is_eager:
+                return {key: option.is_flag or " ".join([*filter(None, [value]), *rest])}, [], [option]
+            order.append(option)
+            if option.is_flag:
+                values[key] = name in option.opts
+                continue
+            value = value if equals else self._following(name, option, rest)
+            if option.multiple:
+                values.setdefault(key, []).append(value)
+            elif key in values:
+                raise OptionError(f"{name} is given twice: {quoted(values[key])} and {quoted(value)}")
+            else:
+                values[key] = value
+        operands += rest
+        self.misread += [
+            f"{short} is read as {self.ambiguous[short]}; for {short[1:]} write -{short}"
+            for short in dict.fromkeys(meant)
+            if short[1:] not in values
+        ]
+        if self.up_to:
+            return values, operands, order
+        return values | self._placed(operands), [], [*order, *self.arguments]
+
+    def _is_option(self, word: str) -> bool:
+        """Whether a word is meant as an option: not `-` or `-#k` (standard input), a number below zero, a formula."""
+        if len(word) < 2 or word[0] not in DASHES or word[1] in "0123456789.#":
+            return False
+        name = word.partition("=")[0]
+        if name in self.known or word.startswith("--"):
+            return True
+        if word[0] != "-":
+            return "--" + name.lstrip(DASHES) in self.known
+        short = self.known.get(word[:2])
+        if (short is None or short.is_flag) and not NAMELESS.isdisjoint(name):
+            return False
+        from attncalc.inputs.given import looks_numeric  # a door: most calls have no such word
+
+        return not looks_numeric(word)
+
+    def _bundles(self, word: str) -> bool:
+        """Whether a word is a short switch with more behind it."""
+        short = self.known.get(word[:2])
+        return len(word) > 2 and word[1] != "-" and word[2] != "=" and short is not None and short.is_flag
+
+    def _split(self, word: str) -> tuple[str, str, str]:
+        """`--digits=3` → ("--digits", "=", "3"); so for `-d=3` and `-d3`; `--digits` → ("--digits", "", "")."""
+        name, equals, value = word.partition("=")
+        if name not in self.known and word[1] != "-" and word[:2] in self.known:
+            return word[:2], "=", word[2:]
+        return name, equals, value
+
+    def _following(self, name: str, option: TyperOption, rest: deque[str]) -> str:
+        """The word behind an option that takes a value."""
+        if not rest:
+            raise OptionError(f"{name} needs a value", hint=f"write {name} {option.metavar}")
+        if rest[0] == "--" or self._is_option(rest[0]):
+            value = visible(rest[0], 80)
+            raise OptionError(
+                f"{name} needs a value, but {value} is an option",
+                hint=f"write {name} {option.metavar}, or {option.opts[-1]}={value} if that is the value",
+            )
+        return rest.popleft()
+
+    def _placed(self, operands: list[str]) -> dict[str, Any]:
+        """The operands by the names of the arguments that they are for, or what the command takes in their place."""
+        least = sum(each.required for each in self.arguments)
+        many = [each for each in self.arguments if each.nargs != 1]
+        if len(operands) >= least and (many or len(operands) <= len(self.arguments)):
+            single = [str(each.name) for each in self.arguments if each.nargs == 1]
+            return dict(zip(single, operands, strict=False)) | {
+                str(each.name): operands[len(single) :] or None for each in many
+            }
+        verb = self.command.rpartition(" ")[2]
+        if not self.arguments:
+            mend = f"attncalc {operands[0]} --help" if operands[0] in TABLE else ""
+            raise OptionError(f"{verb} takes no operands, but {quoted(operands[0])} was given", hint=mend)
+        taken = both(str(each.help) for each in self.arguments)
+        given = amount(len(operands), "word was", "words were")
+        raise OptionError(f"{verb} takes {taken}, but {given} given", hint=self.example)
+
+    def _unknown(self, name: str) -> OptionError:
+        """An option that is not there, and what may have been meant, or where it may belong instead."""
+        word = name.lstrip(DASHES)
+        if name[0] != "-":
+            return OptionError(
+                f"{quoted(name)} begins with a dash that is not a hyphen", hint=f"did you mean --{word}?"
+            )
+        long = [spelling for spelling in self.known if spelling.startswith("--")]
+        same = [spelling for spelling in long if spelling == flag(word)]
+        mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
+        place = visible(f"{self.command} {self.up_to} … {name}", 80)
+        elsewhere = f"an option follows the name that it belongs to: {place}" if self.up_to else ""
+        return OptionError(
+            f"{self.command} has no option {visible(name, 80)}",
+            hint=mend or elsewhere or f"{self.command} --help lists its options",
+        )
+
 
 PROGRAM = "attncalc"
 

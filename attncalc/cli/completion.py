@@ -13,8 +13,7 @@ from typer.completion import get_completion_inspect_parameters, install_callback
 
 from attncalc.cli.command import PROGRAM
 from attncalc.cli.output import write
-from attncalc.common.errors import OptionError
-from attncalc.common.text import either, quoted
+from attncalc.common.errors import OptionError, either, quoted
 
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 

@@ -13,8 +13,7 @@ from attncalc.cli.checking import points, tolerance
 from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Marking, Tables, one_of, option, output_file, whole_to
 from attncalc.cli.solving import reading
-from attncalc.common.errors import InputError, OptionError
-from attncalc.common.text import amount, both, either
+from attncalc.common.errors import InputError, OptionError, amount, both, either
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class

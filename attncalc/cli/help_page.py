@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.core import TyperOption
 
-from attncalc.common.text import NARROWEST
+from attncalc.common.errors import NARROWEST
 
 GENERAL = "General"
 INDENT = 2  # of what stands below a heading

@@ -12,13 +12,12 @@ import typer
 from attncalc.calculations import families
 from attncalc.cli import output
 from attncalc.cli.settings import File, Target, formats, output_file, target
-from attncalc.common.errors import AttncalcError, OptionError
-from attncalc.common.files import samples_folder
-from attncalc.common.text import either, near, quoted
+from attncalc.common.errors import AttncalcError, OptionError, either, near, quoted
+from attncalc.common.system import samples_folder
 from attncalc.render import View, pages_and, write
 
 if TYPE_CHECKING:
-    from attncalc.render.page import Page
+    from attncalc.render import Page
 
 FORMATS = pages_and("json")
 
@@ -55,7 +54,7 @@ def sample(
 
 def listed_page(sections: Mapping[str, Sequence[tuple[str, str]]]) -> "Page":
     """Names and what they mean, under headings."""
-    from attncalc.render.page import Heading, Page, Part, Point, Points  # a door: pages load NumPy
+    from attncalc.render import Heading, Page, Part, Point, Points  # a door: pages load NumPy
 
     wide = max(len(name) for rows in sections.values() for name, _ in rows)
     parts = []

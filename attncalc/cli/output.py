@@ -10,9 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from attncalc.common.errors import AttncalcError, OptionError
-from attncalc.common.files import is_device, unwritable, write_file
-from attncalc.common.text import reason, visible
+from attncalc.common.errors import AttncalcError, OptionError, reason, visible
+from attncalc.common.system import is_device, unwritable, write_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +38,7 @@ def deliver(content: str | bytes, path: Path | None) -> None:
     if path is None:
         write(content)
     else:
-        from attncalc.common.files import write_file  # here, since most results go to standard output
+        from attncalc.common.system import write_file  # here, since most results go to standard output
 
         write_file(path, content.encode() if isinstance(content, str) else content)
 

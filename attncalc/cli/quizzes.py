@@ -9,8 +9,7 @@ import typer
 from attncalc.cli import output as out
 from attncalc.cli.reference import named
 from attncalc.cli.settings import choice, names, one_of, option, output_file, whole, whole_to
-from attncalc.common.errors import OptionError
-from attncalc.common.text import both, either, listed, quoted
+from attncalc.common.errors import OptionError, both, either, listed, quoted
 from attncalc.homework.quiz.handouts import WORKSHEETS, files, key_document, worksheet_name
 from attncalc.homework.quiz.search import quiz as found_for
 from attncalc.homework.quiz.templates import LEVELS

@@ -7,19 +7,17 @@ from typing import Annotated
 import typer
 
 from attncalc.api.explain import card
-from attncalc.calculations import TABLE, unknown
+from attncalc.calculations import DERIVATIVES, TABLE, unknown
 from attncalc.cli import output as out
 from attncalc.cli.command import VERBS
 from attncalc.cli.lists import FORMATS, show
 from attncalc.cli.settings import Colour, Digits, File, formats, paper, target
-from attncalc.common.errors import NoGradient, OptionError
-from attncalc.common.files import is_file
-from attncalc.common.text import near, quoted, visible
-from attncalc.declare.spelling import DERIVATIVES
-from attncalc.homework.diagnosis.catalogue import listed
+from attncalc.common.errors import NoGradient, OptionError, near, quoted, visible
+from attncalc.common.system import is_file
+from attncalc.homework.diagnosis.key import listed
+from attncalc.render import Heading, Page, Part, Point, Points
 from attncalc.render.cards import FORMATS as CARDS
 from attncalc.render.cards import shown
-from attncalc.render.page import Heading, Page, Part, Point, Points
 
 WIDEST = 100  # columns of a page that has no width of its own
 

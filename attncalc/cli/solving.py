@@ -8,21 +8,17 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from attncalc.cli import output
-from attncalc.cli.calculate import is_spoken
-from attncalc.cli.settings import Marking, Settings, Tables, names
+from attncalc.cli.settings import Marking, Settings, Tables, is_spoken, names
 from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact
-from attncalc.common.patience import TooLongError, alarm
-from attncalc.declare.calculation import Calculation
+from attncalc.common.system import TooLongError, alarm
+from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.declare.options import checked
 from attncalc.inputs.calls import Gathered, gather
-from attncalc.inputs.problem_files import posed
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import LETTERS, Trace
 from attncalc.render import PICTURES, render
-from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.problem import LARGE, Backward, Problem, posed
 from attncalc.solve.solver import solve
-from attncalc.solve.written import LARGE
 
 
 def carry_out(

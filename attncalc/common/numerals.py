@@ -1,4 +1,4 @@
-"""A number as a person writes it, read by a small grammar; of a text that is none, what was meant.
+"""Numbers: the names of their types, and how a person writes one, read by a small grammar.
 
     number   = ["+" | "-"] factor {("*" | "/") factor}
     factor  = decimal | "pi" | "sqrt(" decimal ["/" decimal] ")"
@@ -12,13 +12,47 @@ from __future__ import annotations
 import math
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attncalc.common.errors import InputError
-from attncalc.common.text import quoted
+from attncalc.common.errors import InputError, quoted
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # NumPy's types take their time to load, and only a type checker reads these
+    from collections.abc import Mapping
+    from decimal import Decimal
+    from fractions import Fraction
     from numbers import Rational
+    from os import PathLike
+    from typing import Protocol
+
+    from numpy.typing import NDArray
+
+    class HasArray(Protocol):
+        """What NumPy can read: its own arrays, and those of PyTorch, pandas and others."""
+
+        def __array__(self) -> NDArray[Any]: ...
+
+    class Listed(Protocol):
+        """Numbers in lists or tuples, in as many levels as one likes; no text alone, and no dictionary."""
+
+        def __len__(self) -> int: ...
+        def __contains__(self, item: object, /) -> bool: ...
+        def count(self, item: Any, /) -> int: ...  # noqa: D102  (a dictionary has none)
+        def __getitem__(self, index: int, /) -> Entry | Listed: ...
+
+    Number = float | Fraction | Decimal
+    Entry = complex | Fraction | Decimal | HasArray | str
+
+Array: TypeAlias = "NDArray[Any]"
+"""Floats, whole numbers or truths; as an array of objects, exact numbers or letters."""
+
+Numbers: TypeAlias = "complex | Fraction | Decimal | HasArray | Listed"
+"""What an operand may be in Python: an array, a number, or numbers in lists; exact ones too."""
+
+Answers: TypeAlias = "Numbers | str | PathLike[str] | Mapping[str, object]"
+"""What may be marked: a result, steps by their names, a sheet or the path of one."""
+
+DTYPES = ("float64", "float32")
+"""The floating-point types that a run may be in, the usual one first."""
 
 BOOLEANS_HINT = "true and false stand in masks alone: write 1 and 0"
 

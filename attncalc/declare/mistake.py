@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from attncalc.common.errors import ShapeError
+from attncalc.language import ops
 from attncalc.language.axes import describe
 from attncalc.language.graph import Node, rewrite
-from attncalc.language.ops.moves import reread
 
 Kind = Literal["misconception", "convention", "slip", "alternative"]
 """What is wrong: the idea, the convention (right elsewhere), the hand; an alternative is as right as the usual rule."""
@@ -156,7 +156,7 @@ def like(x: Node, pattern: Node) -> Node:
     """x with the axes of another node: what a wrong rule takes it for; refused where the sizes are others."""
     if [axis.size for axis in x.axes] != [axis.size for axis in pattern.axes]:
         raise ShapeError(f"{describe(x.axes)} cannot be taken for {describe(pattern.axes)}")
-    return reread(x, pattern.axes)
+    return ops.reread(x, pattern.axes)
 
 
 def replaced(whole: Node, part: Node, other: Node) -> Node:

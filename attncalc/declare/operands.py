@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from attncalc.common.text import flag
+from attncalc.common.errors import flag
 from attncalc.language.graph import Node
 from attncalc.record.trace import NOTHING
 

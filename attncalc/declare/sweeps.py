@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 from attncalc.record.pictures import Picture
 from attncalc.record.trace import Step, Trace
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact
-from attncalc.common.text import shape_text, visible
-from attncalc.language.ops.exact_kernels import MOST_EXACT, exactly, refuse_many
+from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact, shape_text, visible
+from attncalc.language.exact_kernels import MOST_EXACT, exactly, refuse_many
 from attncalc.record.trace import LETTERS, Given
 
 _FACTOR = re.compile(r"([*/]?)(?:(pi)|sqrt\(([^/()]+)(?:/([^()]+))?\)|([\d.]+(?:[eE][+-]?\d+)?))", re.ASCII)

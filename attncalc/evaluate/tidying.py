@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact
-from attncalc.language.ops.exact_kernels import digits
+from attncalc.common.numerals import Array
+from attncalc.language.exact_kernels import digits
 
 ONE, ZERO = sympy.Integer(1), sympy.Integer(0)
 LARGEST = 20_000

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attncalc.common.errors import InputError, OptionError
-from attncalc.common.text import amount, both, near, quoted, visible
-from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.inputs.given import looks_numeric
-from attncalc.inputs.json_files import JsonFile
-from attncalc.inputs.problem_files import as_option, check_version, document_inputs, document_options, read_all
-from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, word_in
-from attncalc.inputs.resolve import TABLE, Found, find, near_files
+from attncalc.common.errors import InputError, OptionError, amount, both, near, quoted, visible
+from attncalc.declare.operands import UPSTREAM, WEIGHTS, layer_of
+from attncalc.inputs.given import looks_numeric, spoken
+from attncalc.inputs.json_files import JsonFile, plain
+from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, option_value, word_in
+from attncalc.inputs.resolve import TABLE, Found, find, near_files, read_operands
 from attncalc.record.trace import NOTHING, Given
-from attncalc.solve.problem import told_apart
+from attncalc.solve.problem import OF_DERIVATIVES, told_apart
 
 if TYPE_CHECKING:
     from attncalc.declare.calculation import Calculation
@@ -29,6 +27,7 @@ class Gathered(NamedTuple):
     notes: tuple[str, ...]  # what the reader should know of how all this was read
 
 
+_VERSION = 1
 _WRAPPERS = ("inputs", "operands")  # keys under which a problem holds its operands
 
 
@@ -310,3 +309,129 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
         f"{name} takes {taken}, but {given}",
         hint='quote each vector: "1,2,3" (PowerShell splits 1,2,3 in three words)' if numeric > 1 else "",
     )
+
+
+def read_all(
+    calculation: Calculation,
+    operands: Sequence[Operand],
+    words: Mapping[str, str],
+    files: Mapping[str, Found],
+    options: Mapping[str, Any],
+    reading: Reading,
+) -> tuple[dict[str, Given], dict[str, Any]]:
+    """The operands of a call from words and files, and its options: given, of a model, or words in operands' places."""
+    model = next((o.name for o in calculation.operands if o.kind == "model" and o.name in files), None)
+    if model is not None:
+        from attncalc.inputs.models import from_file  # a door: few calculations have one
+
+        files, options = from_file(model, calculation, files, options)
+    operands = [*operands, *(o for o in calculation.operands_in(files) if o not in operands)]
+    inputs, spoken = read_operands(operands, words, files, reading)
+    return inputs, {**options, **spoken}
+
+
+def document_inputs(contents: Contents, operands: Sequence[Operand]) -> dict[str, Found]:
+    """Where in a document each operand is; a name among `inputs` that is no operand's is an error.
+
+    A document that was written by hand may have its operands, and its options, beside `calculation` in place of that.
+    """
+    if "inputs" not in contents.members:
+        beside = {key: value for key, value in contents.members.items() if key != "calculation"}
+        flat = JsonFile(contents.source, beside)
+        keys = {operand.name: matching(operand.name, flat.names, contents.source) for operand in operands}
+        return {name: Found(flat, key) for name, key in keys.items() if key is not None}
+    inputs = contents.members["inputs"]
+    if not isinstance(inputs, dict):
+        raise InputError(f"{contents.source}: inputs is {spoken(inputs)}, not an object of operands")
+    inner = JsonFile(contents.source, inputs, "inputs/", inputs.get("labels", contents.members.get("labels")))
+    names = [operand.name for operand in operands]
+    found: dict[str, Found] = {}
+    for key, value in inputs.items():
+        if key == "labels" or value is None:
+            continue
+        holder, held = inner, [key]
+        if key == "weights" and "weights" not in names and isinstance(value, dict):
+            holder = JsonFile(contents.source, value, "inputs/weights/", value.get("labels"))
+            held = list(holder.names)
+        for each in held:
+            name = _operand(each, names, contents)
+            if name in found:
+                raise InputError(f"{contents.source}: inputs hold {name} twice, once as {quoted(each)}")
+            found[name] = Found(holder, each)
+    return found
+
+
+def document_options(contents: Contents, calculation: Calculation) -> dict[str, Any]:
+    """The options of a document; a name that is no option's is an error.
+
+    Where the operands stand at the top, options may stand beside them, `Causal-Align` as well as `causal_align`.
+    """
+    source, members = contents.source, contents.members
+    options = members.get("options", {})
+    if not isinstance(options, dict):
+        raise InputError(f"{source}: options is {spoken(options)}, not an object")
+    called = calculation_of(contents)
+    found: dict[str, Any] = {}
+    if called is None or "inputs" not in members:
+        known = {option.name: option for option in calculation.options if not calculation.operand(option.name)}
+        beside = ((key, value, known.get(as_option(key))) for key, value in members.items())
+        found = {o.name: option_value(o, plain(value, source), f"{source}: {key}") for key, value, o in beside if o}
+    derivative = called is not None and told_apart(called)[1] is not None
+    for key, value in options.items():
+        name, place = key.replace("-", "_"), f"{source}: options/{key}"
+        option = calculation.option(name)
+        if option is not None:
+            found[name] = option_value(option, plain(value, source), place)
+        elif derivative and name in OF_DERIVATIVES:
+            found[name] = _of_derivative(name, value, place)
+        elif isinstance(value, bool) and calculation.opposite(name):
+            found[name] = value
+        else:
+            names = [option.name for option in calculation.options]
+            raise InputError(
+                f"{source}: {calculation.name} has no option {quoted(key)}",
+                hint=near(key, names) or f"it has {', '.join(names) or 'none'}",
+            )
+    return found
+
+
+def as_option(key: str) -> str:
+    """How a key of a file would be spelled as an option."""
+    return key.replace("-", "_").lower()
+
+
+def check_version(contents: Contents) -> None:
+    """Raise for a document of another version, whose keys may mean something else."""
+    version = contents.members.get("attncalc", _VERSION)
+    if plain(version, contents.source) != _VERSION:
+        raise InputError(
+            f"{contents.source}: the document is of version {quoted(str(version))}, but only {_VERSION} can be read"
+        )
+
+
+def _operand(key: str, names: Sequence[str], contents: Contents) -> str:
+    """The operand that a key of a document means; that of a layer is called by its whole name."""
+    if layer_of(key)[1]:
+        return key
+    for name in [key] if key in names else names:
+        if matching(name, [key], contents.source):
+            return name
+    raise InputError(
+        f"{contents.source}: {calculation_of(contents)} has no operand {quoted(key)}",
+        hint=near(key, names) or f"it has {', '.join(names)}",
+    )
+
+
+def _of_derivative(name: str, value: Any, place: str) -> tuple[str, ...] | bool:
+    """The switch `gradcheck`, or the operands that `wrt` names, in a list or as on the command line."""
+    if name == "gradcheck":
+        if isinstance(value, bool):
+            return value
+        raise InputError(f"{place} is {spoken(value)}, not true or false")
+    names = value.replace(",", " ").split() if type(value) is str else value
+    if not isinstance(names, list):
+        raise InputError(f"{place} is {spoken(value)}, not a list of operands' names")
+    for i, each in enumerate(names):
+        if type(each) is not str:  # nor a number, which is kept as its digits
+            raise InputError(f"{place}[{i}] is {spoken(each)}, not the name of an operand")
+    return tuple(names)

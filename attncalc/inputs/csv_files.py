@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from attncalc.common.errors import InputError
+from attncalc.common.errors import InputError, amount, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS, is_misspelt, is_number, mend
-from attncalc.common.text import amount, quoted, visible
 from attncalc.inputs.given import Index, build, is_entry, read_expression, read_tokens
-from attncalc.inputs.reading import Contents, Reading, choose
-from attncalc.inputs.shaping import labelled_row
+from attncalc.inputs.reading import Contents, Reading, choose, labelled_row
 from attncalc.record.trace import Given
 
 if TYPE_CHECKING:

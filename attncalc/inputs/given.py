@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import InputError
-from attncalc.common.numerals import BOOLEANS_HINT, GAPS_HINT, NOT_FINITE, is_number, parse_number, vanishes
-from attncalc.common.text import amount, quoted, shape_text, visible
+from attncalc.common.errors import InputError, amount, quoted, shape_text, visible
+from attncalc.common.numerals import BOOLEANS_HINT, GAPS_HINT, NOT_FINITE, Array, is_number, parse_number, vanishes
 from attncalc.record.trace import Given
 
 if TYPE_CHECKING:

@@ -9,12 +9,21 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attncalc.common.errors import InputError
+from attncalc.common.errors import InputError, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS
-from attncalc.common.text import quoted, visible
 from attncalc.inputs.given import Digits, Index, brackets, from_lists, read_expression, read_tokens, spoken
-from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, missing, part_of, several
-from attncalc.inputs.shaping import labelled_row, noted, with_labels
+from attncalc.inputs.reading import (
+    Contents,
+    Reading,
+    calculation_of,
+    labelled_row,
+    matching,
+    missing,
+    noted,
+    part_of,
+    several,
+    with_labels,
+)
 from attncalc.record.trace import NOTHING, Given
 
 if TYPE_CHECKING:

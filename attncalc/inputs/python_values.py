@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import EXACT_DIGITS, InputError
-from attncalc.common.numerals import BOOLEANS_HINT
-from attncalc.common.text import either, quoted, visible
+from attncalc.common.errors import EXACT_DIGITS, InputError, either, quoted, visible
+from attncalc.common.numerals import BOOLEANS_HINT, Array
 from attncalc.inputs.given import (
     Index,
     brackets,

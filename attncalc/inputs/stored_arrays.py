@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import InputError
-from attncalc.common.text import amount, quoted, shape_text, visible
+from attncalc.common.errors import InputError, amount, quoted, shape_text, visible
+from attncalc.common.numerals import Array
 from attncalc.inputs.given import MAX_CELLS, brackets, from_array
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import TORCH_HINT, Contents, Reading, choose

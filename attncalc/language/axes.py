@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import ShapeError
+from attncalc.common.numerals import Array
 
 
 class Axis(NamedTuple):

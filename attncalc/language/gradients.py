@@ -1,16 +1,242 @@
-"""Graph → graph: the backward pass, which names its own steps and is explained by the same machinery."""
+"""Graph → graph: the backward pass, which names and explains its own steps, and is shortened."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
+from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple
 
 from attncalc.common.errors import NoGradient
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, as_node, walk
-from attncalc.language.notation import symbol
 from attncalc.language.ops import spread, total
-from attncalc.language.shorten import shortened
+from attncalc.language.primitive import symbol
+
+# Graph → the same graph without what changes nothing: factors 1, terms 0, double signs, numbers left unmultiplied.
+#
+# A backward pass is written by rules that do not look around, and it starts from ∂L/∂L = 1: what they make of a slope
+# that is 2·x reads `1·(2·x) + 0`. The rules here look at one primitive at a time, from the sources on, and stop at
+# named steps; they bring signs and numbers to the front, multiply those out, and leave everything else as it was
+# written.
+
+
+FEW_DIGITS = 12
+"""Numbers are multiplied out as long as the product has so few digits that a reader sees where it is from."""
+
+FEW_TERMS = 6
+"""So many terms at most are written as taken away; beyond that a sum is shown by its first terms anyway."""
+
+
+def shortened(roots: Sequence[Node], leaves: Collection[Node] = ()) -> list[Node]:
+    """The expressions as a person would write them, up to steps and `leaves`; steps of a backward pass are opened."""
+    new: dict[Node, Node] = {}
+    for node in walk(*roots, into=lambda node: () if _is_leaf(node, leaves) else node.sources):
+        if _is_leaf(node, leaves):
+            new[node] = node
+            continue
+        sources = [new[source] for source in node.sources]
+        if node.op == "step":
+            new[node] = sources[0]
+        elif node.op in _RULES:
+            new[node] = spread(_RULES[node.op](*map(_narrow, sources), **node.args), node.axes)
+        else:
+            new[node] = node.over(sources)
+    return [new[root] for root in roots]
+
+
+def _is_leaf(node: Node, leaves: Collection[Node]) -> bool:
+    return not node.sources or node in leaves or (node.op == "step" and node.args["of"] is None)
+
+
+def _number(node: Node) -> Fraction | None:
+    """The number that a node is, by the digits that it is written with; one with a name of its own is none."""
+    node = _narrow(node)
+    if node.op != "constant" or node.args["symbol"] or not math.isfinite(node.args["value"]):
+        return None
+    return Fraction(str(node.args["value"]))
+
+
+def _narrow(node: Node) -> Node:
+    """A value without the axes over which it is only repeated."""
+    while node.row.copies:
+        node = node.sources[0]
+    return node
+
+
+def _is_fixed(node: Node) -> bool:
+    """Whether a node is a number or a size, or one over the other."""
+    return node.op in ("constant", "size") or (node.op in ("div", "neg") and all(map(_is_fixed, node.sources)))
+
+
+def _is_same_size(a: Node, b: Node) -> bool:
+    return a.op == b.op == "size" and bool(a.args["axis"] == b.args["axis"])
+
+
+def _written(value: Fraction) -> Node | None:
+    """A number in a formula, if it has few digits."""
+    if abs(value) >= 10**FEW_DIGITS:
+        return None
+    if value.denominator == 1:
+        return as_node(int(value))
+    short = float(value)
+    return as_node(short) if Fraction(repr(short)) == value and len(repr(short)) <= FEW_DIGITS else None
+
+
+def _signed(node: Node) -> tuple[bool, Node]:
+    """Whether a minus stands in front of a node, and the node without it."""
+    value = _number(node)
+    if value is not None and value < 0:
+        return True, _negative(node)
+    return (True, node.sources[0]) if node.op == "neg" else (False, node)
+
+
+def _negative(a: Node) -> Node:
+    value = _number(a)
+    if value is not None:
+        return as_node(int(-value)) if value.denominator == 1 else as_node(-float(value))
+    if a.op == "neg":
+        return a.sources[0]
+    return a.sources[1] - a.sources[0] if a.op == "sub" else Node("neg", a)
+
+
+def _sum(*terms: Node) -> Node:
+    kept = [term for term in terms if _number(term) != 0]
+    if len(kept) < 2:
+        return kept[0] if kept else as_node(0)
+    signed = [_signed(term) for term in kept]
+    added = [term for minus, term in signed if not minus]
+    taken = [term for minus, term in signed if minus]
+    if not added:
+        return _negative(_sum(*taken))
+    if len(taken) > FEW_TERMS:
+        return Node("add", *kept)
+    first = added[0] if len(added) == 1 else _numbers(added, 1) or Node("add", *added)
+    return reduce(_difference, taken, first)
+
+
+def _difference(a: Node, b: Node) -> Node:
+    minus, size = _signed(b)
+    if _number(a) == 0:
+        return _negative(b)
+    if _number(b) == 0:
+        return a
+    if minus:
+        return _sum(a, size)
+    if a.op == b.op == "div" and _is_same_size(a.sources[1], b.sources[1]):
+        return (a.sources[0] - b.sources[0]) / a.sources[1]
+    return _numbers([a, b], -1) or a - b
+
+
+def _numbers(terms: Sequence[Node], sign: int) -> Node | None:
+    """Two numbers added or taken away."""
+    known = [number for number in map(_number, terms) if number is not None]
+    return _written(known[0] + sign * known[1]) if len(known) == len(terms) == 2 else None
+
+
+def _front(node: Node) -> tuple[Fraction, Node | None]:
+    """A product as the number in front of it, and the rest."""
+    number = _number(node)
+    if number is not None:
+        return number, None
+    number = _number(node.sources[0]) if node.op == "mul" else None
+    return (Fraction(1), node) if number is None else (number, node.sources[1])
+
+
+def _product(a: Node, b: Node) -> Node:
+    if 0 in (_number(a), _number(b)):
+        return as_node(0)
+    (minus_a, a), (minus_b, b) = _signed(a), _signed(b)
+    (left, x), (right, y) = _front(a), _front(b)
+    number = _written(left * right)
+    if number is None:
+        size = a * b
+    elif x is None or y is None:
+        size = _times(number, x or y)
+    else:
+        size = _times(number, _unnumbered(x, y))
+    return size if minus_a == minus_b else _negative(size)
+
+
+def _times(number: Node, rest: Node | None) -> Node:
+    """A number times what has none in front."""
+    if rest is None:
+        return number
+    if _number(number) == 1:
+        return rest
+    return _quotient(_product(number, rest.sources[0]), rest.sources[1]) if rest.op == "div" else number * rest
+
+
+def _unnumbered(a: Node, b: Node) -> Node:
+    """A product without a number in front; 1/n of something is that over n."""
+    if a is b:
+        return a**2
+    if a.op in ("div", "ratio") and _number(a.sources[0]) is not None:
+        return _quotient(_product(a.sources[0], b), a.sources[1])
+    if b.op == "div" and _is_fixed(b.sources[1]):
+        return _quotient(_product(a, b.sources[0]), b.sources[1])
+    return a * b
+
+
+def _quotient(a: Node, b: Node) -> Node:
+    (minus_a, a), (minus_b, b) = _signed(a), _signed(b)
+    (top, x), bottom = _front(a), _number(b)
+    if top == 0 and bottom != 0:
+        return as_node(0)
+    whole = top / bottom if bottom else Fraction(0)
+    front = _written(whole) if whole and (x is None or whole.denominator == 1) else None
+    if front is not None:
+        size = _times(front, x)
+    elif a.op == "div" and a.sources[1] is b:
+        size = a.sources[0] / b**2
+    else:
+        size = a / b
+    return size if minus_a == minus_b else _negative(size)
+
+
+def _power(a: Node, p: Node) -> Node:
+    return a if _number(p) == 1 else a**p
+
+
+def _weighed(weights: Node, values: Node) -> Node:
+    """A product that is 0 where the weight is, whatever the value: a plain one where the value is a number."""
+    return _product(weights, values) if _is_fixed(values) else Node("weigh", weights, values)
+
+
+def _total(x: Node, over: str) -> Node:
+    return _outside(x, lambda inner: Node("sum", inner, over=over))
+
+
+def _matrix_product(a: Node, b: Node) -> Node:
+    return _outside(b, lambda inner: a @ inner)
+
+
+def _outside(x: Node, linear: Callable[[Node], Node]) -> Node:
+    """A linear function of x, with the sign, the number in front and the size below brought out of it."""
+    minus, x = _signed(x)
+    front, rest = _front(x)
+    number = _written(front)
+    if x.op == "div" and _is_fixed(x.sources[1]) and x.sources[0].axes == x.axes:
+        result = _quotient(_outside(x.sources[0], linear), x.sources[1])
+    elif number is not None and rest is not None and rest is not x and rest.axes == x.axes:
+        result = _times(number, linear(rest))
+    else:
+        result = linear(x)
+    return _negative(result) if minus else result
+
+
+_RULES: dict[str, Callable[..., Node]] = {
+    "neg": _negative,
+    "add": _sum,
+    "sub": _difference,
+    "mul": _product,
+    "div": _quotient,
+    "pow": _power,
+    "weigh": _weighed,
+    "sum": _total,
+    "matmul": _matrix_product,
+}
 
 
 class Reason(NamedTuple):

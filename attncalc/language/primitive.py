@@ -1,4 +1,4 @@
-"""What a primitive is: one row with everything that anybody needs to know of it, and the table of all rows.
+"""What a primitive is: one row with all that anybody needs to know of it; and how formulas are written.
 
 How one entry of a result is made from entries of its sources is told by a cell: a scalar expression. An entry's place
 is told by axis names, `{"n": 0, "m": 1}`, so that a row can say "the same place in the source" without counting axes.
@@ -6,10 +6,11 @@ is told by axis names, `{"n": 0, "m": 1}`, so that a row can say "the same place
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from attncalc.language.axes import Axes
 
@@ -26,7 +27,7 @@ class Pick(NamedTuple):
 
 
 class Form(NamedTuple):
-    """An operation on entries: a sign of attncalc.evaluate.entries (`+`, `×`, `√`, …) or a function's name."""
+    """An operation on entries: a sign of attncalc.solve.recording (`+`, `×`, `√`, …) or a function's name."""
 
     sign: str
     parts: tuple[Cell, ...]
@@ -112,3 +113,195 @@ class Rows(dict[str, Op]):
 
 
 OPS = Rows()
+
+
+# Graph → text or LaTeX: how a formula is written, where brackets go, and the same formula with sizes in place.
+
+
+Style = typing.Literal["text", "latex", "sizes"]
+
+
+class Applied(Protocol):
+    """A primitive that is applied to sources: what of a node its formula is written from."""
+
+    @property
+    def op(self) -> str:
+        """The primitive's name."""
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """Its arguments."""
+
+    @property
+    def axes(self) -> Axes:
+        """The axes of the value."""
+
+    @property
+    def sources(self) -> Sequence[Applied]:
+        """What it is applied to."""
+
+
+NUMBERS_OF_ONE_NAME = ("π", "e")
+"""Names that say which number is meant; any other, as `ε`, stands for a value that an example puts in its place."""
+
+_GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "theta", "lambda", "mu", "sigma", "phi"]
+_LETTERS = dict(zip(_GREEK, ["α", "β", "γ", "δ", "ε", "θ", "λ", "μ", "σ", "φ"], strict=True))
+_ALONE = ("step", "input", "size", "index", "constant", "constants", "identity")
+DEEPEST = 12
+"""Beyond so many nested primitives an unnamed expression is cut to `…`: a formula is read at a glance or not at all."""
+
+
+def formula(node: Applied, style: Style = "text") -> str:
+    """The node's own expression: a step's is that of the value it names, and speaks of other steps by their names."""
+    if node.op == "step":
+        return _write(node.sources[0], style, 0, node.args["group"])
+    return _write(node, style, 0, "")
+
+
+def symbol(node: Applied, style: Style = "text") -> str:
+    """How other formulas speak of a step, an operand, a size or a number."""
+    return _write(node, style, 0, node.args["group"] if node.op == "step" else "")
+
+
+def sizes(node: Applied) -> str:
+    """The formula with sizes in place, `[2×3]·[3×2]`; empty where no operand has an axis or it says nothing new."""
+    text = formula(node, "sizes")
+    return text if "[" in text and text != formula(node) else ""
+
+
+def _write(node: Applied, style: Style, depth: int, home: str) -> str:
+    if node.op in _ALONE:
+        return _alone(node, style) + (_elsewhere(node, style, home) if node.op == "step" else "")
+    if depth > DEEPEST:
+        return r"\ldots" if style == "latex" else "…"
+    row = OPS[node.op]
+    inner = []
+    for i, source in enumerate(node.sources):
+        text = _write(source, style, depth + 1, home)
+        held = style == "latex" and (row.boxed or (row.raises and source is node.sources[-1]))
+        loose = _binds(source, style) > row.takes[min(i, len(row.takes) - 1)] or _another_product(node, i)
+        if not held and loose:
+            text = rf"\left({text}\right)" if style == "latex" else f"({text})"
+        inner.append(text)
+    template = row.latex if style == "latex" else row.text
+    if callable(template):
+        return template(node, *inner)
+    return template.format(*inner, a=node.args)
+
+
+def _binds(node: Applied, style: Style) -> float:
+    row = OPS[node.op]
+    if (row.latex if style == "latex" else row.text) == "{0}":  # invisible: what it shows is its source
+        return _binds(node.sources[0], style)
+    if node.op == "constant" and not node.args["symbol"]:
+        return 3 if node.args["value"] < 0 else 2.5 if "/" in str(node.args["value"]) else 0
+    if style == "latex" and node.op == "step" and node.args["symbol"].startswith("∂"):  # a fraction there
+        return 1
+    return 1 if style == "latex" and row.boxed else row.binds
+
+
+def _seen(node: Applied) -> Applied:
+    """What is written where a node stands that is not itself seen."""
+    while OPS[node.op].text == OPS[node.op].latex == "{0}":
+        node = node.sources[0]
+    return node
+
+
+def _sign(node: Applied) -> str:
+    """The sign of a product: `·`, `⊙` or `⊗`; "" of anything else."""
+    sign = OPS[node.op].sign
+    return sign(node) if callable(sign) else sign
+
+
+def _another_product(node: Applied, i: int) -> bool:
+    """Whether a factor is a product that would be torn apart: no school tells whether `·` goes before `⊙`.
+
+    A number in front may be multiplied first or last, 2·a ⊙ b, and so may matrices, A·B·C; but not a·b·c of vectors.
+    """
+    sign, factor = _sign(node), _seen(node.sources[i])
+    if not sign or not (inner := _sign(factor)):
+        return False
+    first = factor.sources[0]
+    if sign == inner == "·":
+        if not (first.axes and factor.sources[1].axes) or not all(source.axes for source in node.sources):
+            return False
+        return len(factor.axes) < max(len(source.axes) for source in factor.sources)
+    if sign == inner:
+        while _sign(factor) == sign:
+            factor = _seen(factor.sources[0])
+        return i == 1 and _sign(factor) == "·"  # g ⊙ (2·a ⊙ b): the number is no longer in front
+    if inner == "·" and i == 0 and not first.axes:
+        return _sign(_seen(factor.sources[1])) == "·"
+    return not (sign == "·" and i == 1 and not node.sources[0].axes)
+
+
+def _elsewhere(step: Applied, style: Style, home: str) -> str:
+    """Which part a step belongs to, where it is another one than the formula's own: `maximum[block 1]`."""
+    group = step.args["group"]
+    if group == home or not group or (style == "sizes" and step.axes):
+        return ""
+    theirs, ours = group.split("/"), home.split("/")
+    while len(theirs) > 1 and ours and theirs[0] == ours[0]:
+        theirs, ours = theirs[1:], ours[1:]
+    return rf"_{{\text{{{'/'.join(theirs)}}}}}" if style == "latex" else f"[{'/'.join(theirs)}]"
+
+
+def _alone(node: Applied, style: Style) -> str:
+    row = OPS[node.op]
+    if style == "sizes":
+        if node.op == "size":
+            return str(node.args["axis"].size)
+        if node.op == "constant" and node.args["symbol"] not in NUMBERS_OF_ONE_NAME:
+            return number_text(node.args["value"])
+        if node.axes and node.op in ("step", "input"):
+            return f"[{'×'.join(str(axis.size) for axis in node.axes)}]"
+    template = row.latex if style == "latex" else row.text
+    text = template(node) if callable(template) else template.format(a=node.args)
+    if node.op == "identity":  # δ: its row has it in LaTeX too
+        return text
+    if node.op == "constant" and (style != "latex" or len(node.args["symbol"]) < 2):  # a number, or π
+        return text
+    return _latex_name(text, node.op) if style == "latex" else pretty(text)
+
+
+def number_text(value: Any) -> str:
+    """A number as a formula shows it: a fraction as a fraction, a float by its shortest digits."""
+    if value == float("-inf"):
+        return "−∞"
+    text = (repr(value) if isinstance(value, float) else str(value)).removesuffix(".0")
+    return text.replace("-", "−", 1) if value < 0 else text  # the sign of an exponent is part of the numeral: 1e-05
+
+
+def pretty(name: str) -> str:
+    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂."""
+    head, mark, tail = name.partition("_")
+    if tail == "hat":
+        return f"{head}\u0302"
+    return _LETTERS.get(head.lower(), head) + mark + tail
+
+
+def _latex_name(name: str, op: str) -> str:
+    """A name as LaTeX shows it: words upright, letters slanted, what follows `_` below."""
+    if name.startswith("∂"):
+        above, _, below = name[1:].partition("/∂")
+        return rf"\frac{{\partial {_latex_name(above, op)}}}{{\partial {_latex_name(below, op)}}}"
+    if name.startswith("‖"):
+        return rf"\lVert {_latex_name(name.strip('‖'), op)} \rVert"
+    head, _, tail = name.partition("_")
+    if tail == "hat":
+        return rf"\hat{{{head}}}"
+    if head.lower() in _LETTERS:
+        head = "\\" + head.lower()
+    elif op == "step" and len(name) > 2 and not (len(head) == 1 and (len(tail) == 1 or tail.isdigit())):
+        return rf"\text{{{name.replace('_', ' ')}}}"
+    elif len(head) > 1:
+        head = rf"\text{{{head}}}"
+    below = tail if len(tail) == 1 else rf"\text{{{tail.replace('_', ' ')}}}"
+    return f"{head}_{{{below}}}" if tail else head
+
+
+def latex_axis(name: str) -> str:
+    """An axis' name as LaTeX shows it: d_model → d with a small `model`, the parts of a composite one apart."""
+    if name.startswith("("):
+        return "(" + r"\,".join(latex_axis(part) for part in name.strip("()").split()) + ")"
+    return _latex_name(name, "axis")

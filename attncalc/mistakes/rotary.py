@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attncalc.calculations.positions import sinusoidal_encoding
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
 from attncalc.language.graph import Node, as_node, named_size
 from attncalc.language.ops import index, rotate
@@ -105,6 +104,8 @@ def _turned_values(s: Scope) -> Node:
 
 
 def _added(s: Scope) -> Node:
+    from attncalc.calculations.positions import sinusoidal_encoding  # a door: of what is turned alone
+
     x = parts(s.this, "rotate")[0]
     return x + sinusoidal_encoding(x.axes[-2:])
 

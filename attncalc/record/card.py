@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from attncalc.record.lesson import Pitfall
-from attncalc.record.trace import Trace
+from attncalc.record.trace import Pitfall, Trace
 
 
 class OperandLine(NamedTuple):

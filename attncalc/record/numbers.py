@@ -13,11 +13,97 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.record.digits import half_up, round_half_up, widened
+from attncalc.common.numerals import Array
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+# The digits of a number: rounding as on paper, how far it leads, and the fewest that give the same number back.
+
+
+EXACT_POWERS = 22  # 10**22 is the largest power of ten that float64 holds exactly
+
+
+def round_half_up(values: Array, decimals: int) -> Array:
+    """The values rounded as on paper: to so many decimals, halves away from zero.
+
+    What is a half is judged by the number as it is written: 2.675 gives 2.68, although the float64 of that name lies
+    a little below it. Zeros come out positive; infinities and NaN pass through, and so do whole numbers and words.
+    """
+    values = np.asarray(values)
+    if values.dtype.kind in "biuU":
+        return values
+    if values.dtype.kind == "c":
+        rounded = np.empty_like(values)
+        rounded.real = round_half_up(values.real, decimals)
+        rounded.imag = round_half_up(values.imag, decimals)
+        return rounded
+    power = 10.0 ** min(decimals, EXACT_POWERS)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = np.abs(values).astype(np.float64) * power
+        whole = np.floor(scaled)
+        rest = scaled - whole
+        size = (whole + (rest >= 0.5)) / power
+        clear = np.abs(rest - 0.5) > 4 * np.finfo(values.dtype).eps * scaled
+    finite = np.isfinite(values)
+    result = np.where(finite, np.where(size == 0, 0.0, np.copysign(size, values)), values).astype(values.dtype)
+    doubtful = finite if decimals > EXACT_POWERS else finite & ~clear
+    if doubtful.any():
+        result[doubtful] = [float(half_up(str(x), decimals)) or 0.0 for x in values[doubtful]]
+    return result
+
+
+def half_up(text: str, decimals: int) -> Decimal:
+    """The decimal number that a text is, rounded to so many decimals, a half away from zero."""
+    from decimal import ROUND_HALF_UP, Context, Decimal  # here, since few numbers are so near to a half
+
+    number = Decimal(text)
+    if -int(number.as_tuple().exponent) <= decimals:
+        return number
+    return number.quantize(Decimal(1).scaleb(-decimals), context=Context(prec=800, rounding=ROUND_HALF_UP))
+
+
+def shortest(number: Any) -> str:
+    """The fewest digits that bring the same number back: `0.1`, `32`, `-inf`, `1.5+2i`, `sqrt(3)/3`, `true`."""
+    if isinstance(number, (bool, np.bool_)):
+        return str(bool(number)).lower()
+    if isinstance(number, (complex, np.complexfloating)):
+        imaginary = shortest(number.imag)
+        return f"{shortest(number.real)}{'' if imaginary.startswith('-') else '+'}{imaginary}i"
+    if isinstance(number, (float, np.floating)):
+        return str(number + 0.0).removesuffix(".0")  # + 0.0 makes −0 a 0
+    if hasattr(number, "free_symbols"):
+        from attncalc.record.surds import plain  # SymPy is at work already, where an exact number is at hand
+
+        number = plain(number)
+    return {"oo": "inf", "-oo": "-inf"}.get(text := str(number), text)  # SymPy's ∞
+
+
+def widened(values: Array) -> Array:
+    """float16 and float32 as the float64 that is written with the same digits: 0.1 stays 0.1."""
+    return values.astype(str).astype(np.float64) if values.dtype in (np.float16, np.float32) else values
+
+
+def numeric(values: Array) -> Array | None:
+    """The values as float64, exact ones too; None where they are words, letters or complex."""
+    if values.dtype.kind in "biuf":
+        return widened(values).astype(np.float64)
+    if values.dtype.kind != "O":
+        return None
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):  # a letter has no value, and i none among the floats
+        return None
+
+
+def farthest(rounded: Array, full: Array) -> float:
+    """The largest distance between two values, wherever both are finite."""
+    if full.dtype.kind != "f":
+        return 0.0
+    both_finite = np.isfinite(rounded) & np.isfinite(full)
+    apart = np.subtract(rounded, full, where=both_finite, out=np.zeros_like(full))
+    return float(np.max(np.abs(apart), initial=0.0))
+
 
 DIGITS = 4
 HUGE = 1e9  # from here on, numbers that are not whole are scientific
@@ -233,3 +319,64 @@ def exact_text(entry: Any) -> str:
 
     raised = re.sub(RAISED, lambda found: found[1].translate(ABOVE), text(entry))
     return re.sub(LOWERED, lambda found: found[1].translate(BELOW), raised)
+
+
+# As JSON has them
+
+
+def encode(value: Any, digits: int | None = None) -> Any:
+    """Numbers as JSON has them; what it has no number for as text: `"-Infinity"`, `"sqrt(3)/3"`."""
+    if isinstance(value, np.ndarray):
+        return _array(value, digits)
+    if isinstance(value, (list, tuple)):
+        return [encode(item, digits) for item in value]
+    if isinstance(value, dict):
+        return {name: encode(item, digits) for name, item in value.items()}
+    if isinstance(value, (np.generic, float, complex)):
+        return _array(np.asarray(value), digits)
+    return value if value is None or isinstance(value, (str, int)) else _exact(value)
+
+
+def _array(value: Array, digits: int | None) -> Any:
+    kind = value.dtype.kind
+    if kind == "O":
+        return each(_exact, value)
+    if kind not in "fc":
+        return value.tolist()
+    numbers = _shortened(value, digits)
+    if kind == "f" and np.isfinite(numbers).all():
+        return numbers.tolist()
+    return each(_odd, numbers)
+
+
+def _shortened(value: Array, digits: int | None) -> Array:
+    """The numbers with so many decimals, and what is narrower than float64 as it is written in its own digits."""
+    if digits is None and value.dtype in (np.float64, np.complex128):
+        return value
+    return widened(value if digits is None else round_half_up(value, digits))
+
+
+def _exact(number: Any) -> Any:
+    """A number of SymPy's: whole ones as they are, the others as text that is read again."""
+    if getattr(number, "is_infinite", False):
+        return _odd(float(number))
+    text = shortest(number)
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def each(function: Any, value: Array) -> Any:
+    """Nested lists of what a function makes of the entries."""
+    if not value.ndim:
+        return function(value.item())
+    found = np.empty(value.size, dtype=object)
+    found[:] = [function(entry) for entry in value.ravel().tolist()]  # np.frompyfunc would warn of what is within
+    return found.reshape(value.shape).tolist()
+
+
+def _odd(number: Any) -> Any:
+    """A number that may be complex or not finite."""
+    if isinstance(number, complex):
+        return {"re": _odd(number.real), "im": _odd(number.imag)}
+    if np.isfinite(number):
+        return number
+    return "NaN" if np.isnan(number) else "-Infinity" if number < 0 else "Infinity"

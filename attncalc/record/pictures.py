@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 
 
 class Ticks(NamedTuple):

@@ -16,7 +16,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 
 
 class _Once:

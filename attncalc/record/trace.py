@@ -1,7 +1,7 @@
 """Step and Trace: the frozen record of a computation that every renderer reads.
 
-A renderer never computes: whatever a page, a table or a document shows is in here, or is asked of solve/later.py, which
-reads the same graph that gave the value.
+A renderer never computes: whatever a page, a table or a document shows is in here, or is asked of solve/solver.py,
+which reads the same graph that gave the value.
 """
 
 from __future__ import annotations
@@ -9,17 +9,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from attncalc.common.arrays import Answers, Array, Numbers
-from attncalc.common.errors import AttncalcError
-from attncalc.common.text import near
-from attncalc.record.door import api
+from attncalc.common.errors import AttncalcError, near
+from attncalc.common.numerals import Answers, Array, Numbers
+
+# The one door that leads up from the records: what stands behind a method of theirs, by its name.
+
+
+def api(name: str) -> Callable[..., Any]:
+    """A function of the table in attncalc/api: it makes records itself, and is loaded when it is asked for."""
+    from attncalc.api import method
+
+    return method(name)
+
+
+# What a teacher would say beside a calculation, as records: a lesson, and the mistakes that it warns of.
+
+
+class Pitfall(NamedTuple):
+    """A way in which a calculation is often done wrong."""
+
+    id: str  # "att-no-scale"
+    says: str  # the wrong rule as one would write it down: "softmax(Q·Kᵀ)·V"
+    hint: str  # a question that leads back to the right one
+    at: tuple[str, ...]  # the steps, or operands, that it spoils; () where it is a wrong option
+
+
+class Lesson(NamedTuple):
+    """What a teacher would say beside a calculation, for those who ask."""
+
+    about: tuple[str, ...]  # the formula, shapes and conventions, a paragraph each
+    steps: Mapping[str, tuple[str, ...]]  # a step's key → what is said below it; of each primitive once
+    laws: tuple[str, ...]  # what always holds
+    mistakes: tuple[Pitfall, ...]  # the commonest first
+
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from attncalc.record.lesson import Lesson
     from attncalc.record.pictures import Picture
     from attncalc.record.verdicts import Marked
 
@@ -158,7 +186,7 @@ class Check(NamedTuple):
 class Step(NamedTuple):
     """One named intermediate value, with its formula and its reason.
 
-    What is worked out later, the arithmetic of an entry and what it was made from, is in attncalc/solve/later.py.
+    What is worked out later, the arithmetic of an entry and what it was made from, is in attncalc/solve/solver.py.
     """
 
     name: str  # "scores", "grad_scores": unique within its group
@@ -246,7 +274,7 @@ class Trace:
     mode: Mode  # and how
     lesson: Lesson | None  # what is explained beside it, where that was asked for
     pictures: tuple[Picture, ...]  # what is drawn of it, where that was asked for
-    behind: object  # what solve/later.py keeps here is no part of the record: neither compared nor pickled
+    behind: object  # what solve/solver.py keeps here is no part of the record: neither compared nor pickled
 
     def __init__(
         self,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.common.errors import AttncalcError
-from attncalc.record.digits import round_half_up
+from attncalc.record.numbers import round_half_up
 from attncalc.record.trace import Step, Trace
-from attncalc.render.view import View, asked_for, beside, shown, value_of
+from attncalc.render import View, asked_for, beside, shown, value_of
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can hold: no output depends on the clock
 

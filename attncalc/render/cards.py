@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attncalc.common.text import both, flag, with_facts
+from attncalc.common.errors import both, flag, with_facts
 from attncalc.record.card import Card, StepLine
-from attncalc.render import pages_and, write
+from attncalc.render import Block, Heading, Page, Paragraph, Part, Point, Points, View, pages_and, room, write
 from attncalc.render.document import VERSION, document, written
-from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, Points, room
 from attncalc.render.traces import options, table, typed
-from attncalc.render.view import View
 
 FORMATS = pages_and("json")
 MANY = 4  # parts that are worked out alike, from which on the first and the last stand for all

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.text import visible
+from attncalc.common.errors import visible
 from attncalc.record.trace import Step, Trace
+from attncalc.render import View, asked_for, beside, shown, value_of
 from attncalc.render.glyphs import to_ascii
 from attncalc.render.plain import entries
-from attncalc.render.view import View, asked_for, beside, shown, value_of
 
 Row = list[str]
 

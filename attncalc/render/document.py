@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
+from attncalc.record.numbers import each, encode
 from attncalc.record.trace import Given, Step, Trace
-from attncalc.render.view import View, asked_for, shown, value_of
+from attncalc.render import View, asked_for, shown, value_of
 
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value
@@ -103,68 +102,6 @@ def _on_paper(step: Step) -> Any:
     return exact_values.in_text(value_of(step))
 
 
-def encode(value: Any, digits: int | None = None) -> Any:
-    """Numbers as JSON has them; what it has no number for as text: `"-Infinity"`, `"sqrt(3)/3"`."""
-    if isinstance(value, np.ndarray):
-        return _array(value, digits)
-    if isinstance(value, (list, tuple)):
-        return [encode(item, digits) for item in value]
-    if isinstance(value, dict):
-        return {name: encode(item, digits) for name, item in value.items()}
-    if isinstance(value, (np.generic, float, complex)):
-        return _array(np.asarray(value), digits)
-    return value if value is None or isinstance(value, (str, int)) else _exact(value)
-
-
-def _array(value: Array, digits: int | None) -> Any:
-    kind = value.dtype.kind
-    if kind == "O":
-        return each(_exact, value)
-    if kind not in "fc":
-        return value.tolist()
-    numbers = _shortened(value, digits)
-    if kind == "f" and np.isfinite(numbers).all():
-        return numbers.tolist()
-    return each(_odd, numbers)
-
-
-def _shortened(value: Array, digits: int | None) -> Array:
-    """The numbers with so many decimals, and what is narrower than float64 as it is written in its own digits."""
-    if digits is None and value.dtype in (np.float64, np.complex128):
-        return value
-    from attncalc.record.digits import round_half_up, widened
-
-    return widened(value if digits is None else round_half_up(value, digits))
-
-
-def _exact(number: Any) -> Any:
-    """A number of SymPy's: whole ones as they are, the others as text that is read again."""
-    if getattr(number, "is_infinite", False):
-        return _odd(float(number))
-    from attncalc.record.digits import shortest
-
-    text = shortest(number)
-    return int(text) if text.lstrip("-").isdigit() else text
-
-
-def each(function: Any, value: Array) -> Any:
-    """Nested lists of what a function makes of the entries."""
-    if not value.ndim:
-        return function(value.item())
-    found = np.empty(value.size, dtype=object)
-    found[:] = [function(entry) for entry in value.ravel().tolist()]  # np.frompyfunc would warn of what is within
-    return found.reshape(value.shape).tolist()
-
-
-def _odd(number: Any) -> Any:
-    """A number that may be complex or not finite."""
-    if isinstance(number, complex):
-        return {"re": _odd(number.real), "im": _odd(number.imag)}
-    if np.isfinite(number):
-        return number
-    return "NaN" if np.isnan(number) else "-Infinity" if number < 0 else "Infinity"
-
-
 def _labels(operand: Given) -> dict[str, list[str]]:
     axes = operand.axes or tuple(map(str, range(operand.value.ndim)))
     return {axes[position]: list(labels) for position, labels in operand.labels.items()}
@@ -205,10 +142,10 @@ def _summary(step: Step, trace: Trace, view: View) -> dict[str, Any]:
     """The corner of a value that was not kept; else its range and its corner, and nothing of exact numbers."""
     value = step.value
     if value is None:
-        from attncalc.solve import later  # a door: few documents are of large runs
+        from attncalc.solve import solver
 
         places = [range(1 if axis < -2 else min(CORNER, step.shape[axis])) for axis in range(-len(step.shape), 0)]
-        corner = later.entries(trace, step, places)
+        corner = solver.entries(trace, step, places)
         return {"corner": encode(corner.reshape(corner.shape[-2:]), view.digits)}
     if value.dtype.kind == "O":
         return {}

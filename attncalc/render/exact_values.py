@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.record.numbers import exact_text
-from attncalc.render.document import each, encode
+from attncalc.common.numerals import Array
+from attncalc.record.numbers import each, encode, exact_text
 
 
 def in_decimals(value: Array, digits: int | None) -> Any:

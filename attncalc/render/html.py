@@ -10,12 +10,9 @@ from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from attncalc.common.text import visible
+from attncalc.common.errors import visible
 from attncalc.record.numbers import parted
-from attncalc.render import tex
-from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
-from attncalc.render.mathml import mathml
-from attncalc.render.page import (
+from attncalc.render import (
     Formula,
     Heading,
     Line,
@@ -30,9 +27,12 @@ from attncalc.render.page import (
     Rows,
     Table,
     Verdict,
+    View,
+    tex,
 )
-from attncalc.render.view import View
-from attncalc.render.window import BLANK, GAP, Limits, Matrix, axes, heading, label, number, whole, window
+from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
+from attncalc.render.fitting import BLANK, GAP, Limits, Matrix, axes, heading, label, number, whole, window
+from attncalc.render.mathml import mathml
 
 LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself

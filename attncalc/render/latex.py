@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from attncalc.render import tex
-from attncalc.render.matrices import CONTINUED, LINE, Link, fits, spelled_out, value
-from attncalc.render.page import (
+from attncalc.render import (
     Arithmetic,
     Formula,
     Heading,
@@ -22,9 +20,11 @@ from attncalc.render.page import (
     Rows,
     Table,
     Verdict,
+    View,
+    tex,
 )
-from attncalc.render.view import View
-from attncalc.render.window import Limits, Matrix, axes, heading, label, window
+from attncalc.render.fitting import Limits, Matrix, axes, heading, label, window
+from attncalc.render.matrices import CONTINUED, LINE, Link, fits, spelled_out, value
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=2.5cm]{geometry}

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from attncalc.common.text import visible
-from attncalc.render.glyphs import to_ascii
-from attncalc.render.page import (
+from attncalc.common.errors import visible
+from attncalc.render import (
     Arithmetic,
     Formula,
     Heading,
@@ -22,9 +21,10 @@ from attncalc.render.page import (
     Rows,
     Table,
     Verdict,
+    View,
 )
-from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, Matrix, axes, heading, label, number, window
+from attncalc.render.fitting import GAP, Limits, Matrix, axes, heading, label, number, window
+from attncalc.render.glyphs import to_ascii
 
 LIMITS = Limits(columns=20)
 EXERCISE = Limits(rows=64, columns=64, tables=64)

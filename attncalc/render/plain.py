@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.text import amount
-from attncalc.record.digits import numeric, shortest, widened
-from attncalc.record.numbers import texts
-from attncalc.render.glyphs import to_words
-from attncalc.render.page import (
+from attncalc.common.errors import amount
+from attncalc.common.numerals import Array
+from attncalc.record.numbers import numeric, shortest, texts, widened
+from attncalc.render import (
     Arithmetic,
     Formula,
     Heading,
@@ -24,8 +22,9 @@ from attncalc.render.page import (
     Rows,
     Table,
     Verdict,
+    View,
 )
-from attncalc.render.view import View
+from attncalc.render.glyphs import to_words
 
 
 def write(page: Page, view: View) -> str:

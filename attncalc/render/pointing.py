@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from attncalc.common.text import both
+from attncalc.common.errors import both
 from attncalc.record.trace import Entry, Origin, Step, Trace
-from attncalc.render.page import Note, Page, Part, Place, Table, Told
-from attncalc.render.view import View
-from attncalc.render.window import Limits, label, located, window
-from attncalc.render.worked import leading, links, written
-from attncalc.solve import later
+from attncalc.render import Note, Page, Part, Place, Table, Told, View
+from attncalc.render.fitting import Limits, label, located, window
+from attncalc.render.traces import leading, links, written
+from attncalc.solve import solver
 
 MOST_WORKED = 2_000  # entries of a page whose arithmetic is worked out beforehand
 WORDIEST = 240  # characters
@@ -44,7 +43,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
     silent, felt, left = dict[int, str](), set[int](), MOST_WORKED
     for part in steps:
         step, table = made[part.heading.key], part.one(Table)
-        if step.value is None or not later.is_worked_out(trace, step):
+        if step.value is None or not solver.is_worked_out(trace, step):
             continue
         entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
         if len(entries) > left:
@@ -53,7 +52,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         left -= len(entries)
         here: dict[Place, Told] = {}
         for at, entry in entries:
-            sources = _sources(later.origins(trace, step, at))
+            sources = _sources(solver.origins(trace, step, at))
             words = [_words(known.get(source), found, step.group) for source, found in sources.items()]
             if how := _how(trace, step, at, entry, words, view):
                 there = [[(other, found) for other in shown.get(source, ())] for source, found in sources.items()]
@@ -119,7 +118,7 @@ def _along(source: _Source | None, axis: str, along: range) -> str:
 
 def _how(trace: Trace, step: Step, at: Place, entry: str, sources: list[str], view: View) -> str:
     """`scores[0,1] = 1×1 + 0×0 + 1×1 = 2, from Q at n=0 and K at m=1`."""
-    arithmetic = later.arithmetic(trace, step, at)
+    arithmetic = solver.arithmetic(trace, step, at)
     moved = len(arithmetic) == 1 and isinstance(arithmetic[0], Entry)
     worked = "" if moved else leading(written(arithmetic, view.digits, entry), entry)
     if not worked and not sources:

@@ -13,9 +13,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from attncalc.render.flow import GLUE, Chain
-from attncalc.render.grid import FAINT, grid, missing
-from attncalc.render.page import (
+from attncalc.render import (
     Arithmetic,
     Formula,
     Heading,
@@ -29,9 +27,9 @@ from attncalc.render.page import (
     Rows,
     Table,
     Verdict,
+    View,
 )
-from attncalc.render.view import View
-from attncalc.render.window import BLANK, number
+from attncalc.render.fitting import BLANK, FAINT, GLUE, Chain, grid, missing, number
 
 if TYPE_CHECKING:
     from attncalc.record.pictures import Picture

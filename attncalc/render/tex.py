@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Any
 
-from attncalc.common.text import visible
+from attncalc.common.errors import visible
 
 ACTIVE = {
     "\\": r"\textbackslash{}",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import ShapeError
-from attncalc.record.digits import shortest
-from attncalc.record.numbers import format_number, texts
-from attncalc.record.trace import Given, Step, Trace
-from attncalc.render.page import (
+from attncalc.record import trace as record
+from attncalc.record.numbers import exact_text, format_number, parted, shortest, texts
+from attncalc.record.trace import Entry, Given, Step, Trace
+from attncalc.render import (
     Arithmetic,
     Block,
     Ends,
@@ -26,11 +29,197 @@ from attncalc.render.page import (
     Point,
     Points,
     Table,
+    View,
+    asked_for,
+    beside,
+    shown,
 )
-from attncalc.render.view import View, asked_for, beside, shown
-from attncalc.render.window import Limits, ends, matrices, whole
-from attncalc.render.worked import MOST, is_short, leading, links, written
-from attncalc.solve import later
+from attncalc.render.fitting import Limits, ends, matrices, whole
+from attncalc.solve import solver
+
+# Proofreads a line of arithmetic: what somebody with a calculator gets from the digits that are printed.
+
+
+_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]\d+)?|[A-Za-zσπ][A-Za-z₀-₉]*|\S)")
+_NUMBERS = {"e": math.e, "π": math.pi, "∞": math.inf}
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "ln": math.log,
+    "log₂": math.log2,
+    "log₁₀": math.log10,
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "arccos": math.acos,
+    "erf": math.erf,
+    "sign": lambda x: float((x > 0) - (x < 0)),
+    "max": max,
+    "min": min,
+}
+
+
+def holds(line: str, result: str, digits: int | None = None) -> bool:
+    """Whether the line comes to the result, to as many digits as are shown; what cannot be worked out is let pass.
+
+    A number that ends early, as 1 or 0.5, is so to four decimals, unless a number of digits was asked for.
+    """
+    try:
+        shown = float(result.replace("−", "-"))
+        found = _Line(line).whole()
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+        return True  # words, letters, what is beyond floats
+    mantissa, _, exponent = result.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    if digits is None and not exponent:
+        decimals = max(decimals, 4)
+    unit = 10.0 ** (int(exponent or 0) - decimals)
+    return abs(found - shown) <= 0.5 * unit * (1 + 1e-9) or found == shown
+
+
+class _Line:
+    """The rules of school, over numbers alone."""
+
+    def __init__(self, line: str) -> None:
+        self.tokens = [*_TOKEN.findall(line.replace("−", "-")), ""]
+        self.place = 0
+
+    def take(self, *wanted: str) -> str:
+        token = self.tokens[self.place]
+        self.place += bool(token) and token in wanted
+        return token if token in wanted else ""
+
+    def expect(self, wanted: str) -> None:
+        if not self.take(wanted):
+            raise ValueError(f"no {wanted}")
+
+    def whole(self) -> float:
+        value = self.sum()
+        if self.tokens[self.place]:
+            raise ValueError("no arithmetic")
+        return value
+
+    def sum(self) -> float:
+        value = -self.product() if self.take("-") else self.product()
+        while sign := self.take("+", "-"):
+            value += self.product() if sign == "+" else -self.product()
+        return value
+
+    def product(self) -> float:
+        value = self.power()
+        while sign := self.take("×", "·", "/"):
+            value = value / self.power() if sign == "/" else value * self.power()
+        return value
+
+    def power(self) -> float:
+        if self.take("√"):
+            return math.sqrt(self.atom())
+        value = self.atom()
+        if self.take("²"):
+            return value**2
+        return math.pow(value, self.signed()) if self.take("^") else value
+
+    def signed(self) -> float:
+        return -self.atom() if self.take("-") else self.atom()
+
+    def atom(self) -> float:
+        token = self.tokens[self.place]
+        self.place += 1
+        if token in ("(", "|"):
+            value = self.sum()
+            self.expect(")" if token == "(" else "|")
+            return value if token == "(" else abs(value)
+        if token in _FUNCTIONS:
+            self.expect("(")
+            values = [self.sum()]
+            while self.take(","):
+                values.append(self.sum())
+            self.expect(")")
+            return _FUNCTIONS[token](*values)
+        return _NUMBERS[token] if token in _NUMBERS else float(token)
+
+
+# The arithmetic of an entry as text, with the numbers formatted: `0.8×0.7 + 0.2×0.3 + 0.1×0.2`.
+
+
+WORD = "[-−]?[0-9.]+(e[+-][0-9]+)?|[A-Za-z][A-Za-z0-9_₀-₉]*|[π∞]"  # a number or a letter: no sign tears it apart
+WORDS = "[a-z][a-z ]{2,}|(an?|the) [a-z]{2,} .*"  # said of an entry that no arithmetic gives: masked, a root of …
+LOOSE = (" + ", " - ", "/")  # the signs that make an expression no factor, unless it is in brackets
+MOST = 6  # entries of a step, and terms of an entry, that are worked out in the step itself
+
+
+MORE_DIGITS = (5, 6, 7, 8, 10, 12, 17)
+"""Significant digits of the numbers in a line that, with those of a table, does not come to what is printed behind."""
+
+
+def written(arithmetic: record.Arithmetic, digits: int | None = None, result: str = "") -> str:
+    """An arithmetic line as text, its numbers with as many digits as it takes to come to the result beside it."""
+    line = _spelled(arithmetic, digits)
+    if holds(line, result, digits):
+        return line
+    longer = (_spelled(arithmetic, digits, more) for more in MORE_DIGITS)
+    return next((text for text in longer if holds(text, result, digits)), line)
+
+
+def _spelled(arithmetic: record.Arithmetic, digits: int | None, more: int = 0) -> str:
+    signs = ["", *(piece if isinstance(piece, str) else "" for piece in arithmetic), ""]
+    return "".join(
+        piece if isinstance(piece, str) else _number(piece, signs[place], signs[place + 2], digits, more)
+        for place, piece in enumerate(arithmetic)
+    )
+
+
+def _number(entry: Entry, before: str, behind: str, digits: int | None, more: int) -> str:
+    """A number, in brackets where it is none of one word and the signs beside it would tear it apart."""
+    text = _longer(entry.value, _text(entry.value, digits), more) if more else _text(entry.value, digits)
+    loose = text.startswith(("-", "−")) or any(sign in text for sign in " /·")
+    if entry.brackets and loose:
+        return f"({text})"
+    if before.endswith(("√", "^")) or behind.startswith(("²", "^", "!")):
+        return text if re.fullmatch(WORD, text) else f"({text})"
+    return f"({text})" if behind.startswith(("×", " / ")) and any(sign in _outside(text) for sign in LOOSE) else text
+
+
+def _longer(value: Any, text: str, more: int) -> str:
+    """A number that was rounded, to so many significant digits."""
+    rounded = isinstance(value, (float, np.floating)) and np.isfinite(value)
+    if not rounded or float(text.replace("−", "-")) == value:
+        return text
+    longer = f"{value:.{more}g}"
+    return longer if len(longer) > len(text) else text
+
+
+def _outside(text: str) -> str:
+    """What of an expression stands outside all brackets."""
+    while (inner := re.sub(r"\([^()]*\)", "", text)) != text:
+        text = inner
+    return text
+
+
+@lru_cache(maxsize=4096)  # a number comes back in line after line
+def _text(value: Any, digits: int | None) -> str:
+    return exact_text(value) if hasattr(value, "free_symbols") else parted(format_number(value, digits))[0]
+
+
+def leading(arithmetic: str, value: str) -> str:
+    """The arithmetic that leads to a value; "" where it is that value itself: `0`, or `e^(-2)` to `e^(-2) ≈ 0.1353`."""
+    return "" if parted(value)[0] == arithmetic else arithmetic
+
+
+def links(arithmetic: str, value: str) -> list[str]:
+    """What stands behind the name of an entry, each after a sign of equality: `1×1 + 0×0` and `1`, or the value alone.
+
+    Words in the place of arithmetic come behind the value: `−∞ (masked)`.
+    """
+    if re.fullmatch(WORDS, arithmetic):
+        return [f"{value} ({arithmetic})"]
+    return [arithmetic, value] if arithmetic else [value]
+
+
+def is_short(line: record.Arithmetic) -> bool:
+    """Whether there are numbers to work with, and no more of them than one writes on paper."""
+    words = "".join(piece if isinstance(piece, str) else "#" for piece in line)
+    return "#" in words and "…" not in words and words.count(" + ") + _outside(words).count(" − ") < MOST
+
 
 LONGEST_INLINE = 40  # characters of an operand that is repeated in a line
 MOST_WRITTEN = 2_000  # entries whose arithmetic is written in one call
@@ -110,7 +299,7 @@ def formula(step: Step) -> Formula:
 
 def table(step: Step, trace: Trace, view: View) -> Table:
     """A step's value; of one that is too large to be kept, the ends."""
-    value, nothing = step.value, later.left_over(trace, step)
+    value, nothing = step.value, solver.left_over(trace, step)
     if nothing is not None and value is not None:
         value = value.copy()
         value[nothing] = 0
@@ -135,7 +324,7 @@ def _ends(step: Step, trace: Trace, view: View) -> Ends:
     entries = {}
     for at in matrices(step.shape, limits):
         places = [*([i] for i in at), rows, columns][-len(step.shape) :]
-        entries[at] = later.entries(trace, step, places).reshape(len(rows), len(columns))
+        entries[at] = solver.entries(trace, step, places).reshape(len(rows), len(columns))
     return Ends(tuple(rows), tuple(columns), entries)
 
 
@@ -238,10 +427,10 @@ def _option(value: Any) -> str:
 def _worked(step: Step, shown: Table, trace: Trace, view: View) -> list[Line]:
     """How each entry comes about, of a scalar or a vector that is short enough to be worked out in its step."""
     value = shown.value
-    if value is None or value.ndim > 1 or value.size > MOST or not later.is_worked_out(trace, step):
+    if value is None or value.ndim > 1 or value.size > MOST or not solver.is_worked_out(trace, step):
         return []
     places: list[tuple[int, ...]] = [()] if value.ndim == 0 else [(i,) for i in range(value.size)]
-    lines = [later.arithmetic(trace, step, place) for place in places]
+    lines = [solver.arithmetic(trace, step, place) for place in places]
     if not all(map(is_short, lines)):
         return []
     numbers = [format_number(x, view.digits) for x in value.ravel()]
@@ -287,7 +476,7 @@ def _of_step(step: Step, at: tuple[int, ...] | None, trace: Trace, view: View) -
         raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape}, indices from 0")
     for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
         kept = shown.value
-        entry = later.entries(trace, step, [[i] for i in place]).item() if kept is None else kept[place]
+        entry = solver.entries(trace, step, [[i] for i in place]).item() if kept is None else kept[place]
         value = format_number(entry, view.digits)
-        arithmetic = leading(written(later.arithmetic(trace, step, place), view.digits, value), value)
+        arithmetic = leading(written(solver.arithmetic(trace, step, place), view.digits, value), value)
         yield step, Line(step.key, place, arithmetic, tuple(links(arithmetic, value)))

@@ -8,22 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError
-from attncalc.common.text import both, either, near
+from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError, both, either, near
+from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM
 from attncalc.evaluate.values import compare, evaluate
 from attncalc.language import axes as ax
-from attncalc.language import notation
+from attncalc.language import primitive
 from attncalc.language.gradients import gradient_step, gradient_symbol, gradients
-from attncalc.language.graph import Node, as_node, given, identity
+from attncalc.language.graph import Node, as_node, given, identity, step
+from attncalc.language.kernels import has_letters
 from attncalc.language.ops import spread
-from attncalc.language.ops.kernels import has_letters
-from attncalc.language.steps import step
 from attncalc.record.trace import Check, Given
-from attncalc.solve.problem import Backward, Problem
-from attncalc.solve.written import Written
+from attncalc.solve.problem import Backward, Problem, Written
 
 LARGEST_JACOBIAN = 1_000_000
 
@@ -54,15 +51,15 @@ def jacobian(
         entries = math.prod(result.shape) * math.prod(node.shape)
         if entries > LARGEST_JACOBIAN:
             raise ShapeError(
-                f"the Jacobian of {notation.symbol(result)} ({ax.describe(result.axes)}) with respect to "
-                f"{notation.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, but the limit is "
+                f"the Jacobian of {primitive.symbol(result)} ({ax.describe(result.axes)}) with respect to "
+                f"{primitive.symbol(node)} ({ax.describe(node.axes)}) would have {entries:,} entries, but the limit is "
                 f"{LARGEST_JACOBIAN:,}",
                 hint="grad gives the product of an upstream gradient with it, at any size",
             )
     closed = calculation.slopes(result, options) if calculation.slopes else None
     if closed is not None:
         return (step("jacobian", closed, "raising a score raises its own share and lowers every other one"),)
-    found = gradients(result, identity(result.axes), wrt, of=notation.symbol(result), word="jacobian")
+    found = gradients(result, identity(result.axes), wrt, of=primitive.symbol(result), word="jacobian")
     return tuple(found[node] for node in wrt if node in found)
 
 
@@ -150,7 +147,7 @@ def flat(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tu
     if size > 1e-9 or not np.allclose(sums, sums.flat[0]) or not _stay(written, moving, sums):
         return ()
     constant = sums.flat[0] if abs(sums.flat[0]) > 1e-9 else 0
-    rows = f"each row of {notation.symbol(written.result)} sums to {constant:.4g}, whatever {both(moving)} may be"
+    rows = f"each row of {primitive.symbol(written.result)} sums to {constant:.4g}, whatever {both(moving)} may be"
     return (f"{rows}; upstream is all ones (the loss is that sum), so every gradient is 0: give --upstream",)
 
 

@@ -2,28 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import NoGradient, OptionError, ShapeError
-from attncalc.common.text import both
+from attncalc.common.errors import AttncalcError, NoGradient, OptionError, ShapeError, both, near
+from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
-from attncalc.evaluate.loops import Growth, Loop, grown
-from attncalc.evaluate.values import Rounding
-from attncalc.language import notation
-from attncalc.language.expression import Expression, parse
-from attncalc.language.graph import Node, Number, given
-from attncalc.language.ops.kernels import has_letters, number
-from attncalc.language.steps import building
+from attncalc.evaluate.values import Growth, Loop, Rounding, grown
+from attncalc.language import primitive
+from attncalc.language.graph import Expression, Node, Number, building, given
+from attncalc.language.kernels import has_letters, number
 from attncalc.record.trace import Given
-from attncalc.solve.binding import Bound, bind
-from attncalc.solve.problem import Problem
-from attncalc.solve.refusals import explained, unlike_declared
-from attncalc.solve.written import Written, after_step, as_kind, kind_of
+from attncalc.solve.problem import Bound, Problem, Written, after_step, as_kind, bind, kind_of
+
+# Why a problem cannot be written as a graph: operands missing or unknown, shapes that clash; and the likely mend.
+
+
+def unlike_declared(problem: Problem) -> OptionError:
+    """The error for an operand that the calculation has not, or for those that it needs and has not been given."""
+    calculation = problem.calculation
+    names = [operand.name for operand in calculation.operands_in(problem.inputs)]
+    for name in problem.inputs:
+        if name not in names and not (name == UPSTREAM.name and problem.backward):
+            return OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
+    needed = [o.name for o in calculation.operands if o.required]
+    missing = [name for name in needed if name not in problem.inputs]
+    hint = "" if problem.inputs else f"attncalc explain {problem.name} says what it takes, with an example"
+    if calculation.declaration.families:
+        hint = "--weights FILE may hold them by their names"
+    tables = {file for g in problem.inputs.values() for file, mark, _ in [g.source.partition("#")] if mark}
+    if len(tables) == len(missing) == 1 and (o := calculation.operand(missing[0])) and len(o.shapes[0]) == 2:
+        hint = f"--{o.name} {tables.pop()} gives {o.help}"
+    are = "is" if len(missing) == 1 else "are"
+    return OptionError(f"{problem.name} needs {both(needed)}, but {both(missing)} {are} missing", hint=hint)
+
+
+def explained(error: ShapeError, problem: Problem, write: Callable[[dict[str, Given]], Any]) -> ShapeError:
+    """The error with the files that its operands came from, and whether transposing one of them would mend it.
+
+    That is tried: `write` makes the problem's graph of other operands, or raises what stands against it.
+    """
+    files = dict.fromkeys(g.source.partition("#")[0] for g in problem.inputs.values() if g.source)
+    message = f"{error.message} ({_whence(problem.inputs, list(files))})" if files else error.message
+    if error.hint:
+        return ShapeError(message, hint=error.hint)
+    for names in _perhaps_turned(problem.inputs):
+        turned = {name: _turned(problem.inputs[name]) for name in names}
+        try:
+            write({**problem.inputs, **turned})
+        except AttncalcError:
+            continue
+        [name, *more] = names
+        if more:
+            mend = f"are {both(names)} stored as [out, in]? --transpose {','.join(names)} turns them round"
+        elif "transposed" in problem.inputs[name].note.split("; "):
+            mend = f"{name} is turned round by --transpose: leave {name} out of it"
+        else:
+            mend = f"is {problem.inputs[name].source or name} transposed? --transpose {name} turns it round"
+        return ShapeError(message, hint=mend)
+    return ShapeError(message)
+
+
+def _perhaps_turned(inputs: Mapping[str, Given]) -> list[list[str]]:
+    """Operands that may be stored the other way: those that PyTorch's Linear keeps so together, then each by itself."""
+    matrices = [name for name, g in inputs.items() if g.value.ndim >= 2 and not has_letters(g.value)]
+    stored = [name for name in matrices if inputs[name].source.endswith(".weight")]
+    return [*([stored] if stored else []), *([name] for name in matrices)]
+
+
+def _turned(g: Given) -> Given:
+    return g._replace(value=np.swapaxes(g.value, -1, -2), labels={}, written=None)
+
+
+def _whence(inputs: Mapping[str, Given], files: Sequence[str]) -> str:
+    """`all from problem.json`, or `q from q.json, k from k.json`; of many operands the files alone."""
+    if len(files) == 1 and len(inputs) > 1 and all(g.source for g in inputs.values()):
+        return f"all from {files[0]}"
+    if sum(bool(g.source) for g in inputs.values()) > 4:
+        return f"read from {both(files)}"
+    return ", ".join(f"{name} from {g.source}" for name, g in inputs.items() if g.source)
 
 
 def write(problem: Problem, *, dtype: str = "float64", rounding: Rounding | None = None) -> Written:
@@ -125,6 +185,8 @@ def _told_apart(
     arrays = {name: g.value for name, g in inputs.items() if name not in formulas}
     if not formulas:
         return arrays, {}
+    from attncalc.language.expression import parse  # a door: few calculations have a formula among their operands
+
     return arrays, {formulas[name]: parse(str(inputs[name].value)) for name in formulas if name in inputs}
 
 
@@ -168,7 +230,7 @@ def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> 
 
 def _named(g: Given, node: Node) -> Given:
     """The operand with the symbol by which formulas speak of it."""
-    return g._replace(symbol=notation.symbol(node), symbol_latex=notation.symbol(node, "latex"))
+    return g._replace(symbol=primitive.symbol(node), symbol_latex=primitive.symbol(node, "latex"))
 
 
 def _wide(value: Array) -> Array:

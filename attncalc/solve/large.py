@@ -12,18 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 from attncalc.evaluate.large import memory
 from attncalc.evaluate.large.blocks import evaluate_large
 from attncalc.evaluate.large.layout import lay_out, whole_bytes
-from attncalc.evaluate.large.portions import entries
-from attncalc.evaluate.values import plan
+from attncalc.evaluate.values import entries, plan
 from attncalc.language.graph import Node, steps
 from attncalc.language.primitive import At
 from attncalc.record.trace import Step
-from attncalc.solve.behind import Around, Behind
-from attncalc.solve.recording import Kept
-from attncalc.solve.written import Written
+from attncalc.solve.problem import Written
+from attncalc.solve.recording import Around, Behind, Kept
 
 SMALL = 2**24
 """A step of so many bytes or fewer is kept."""

@@ -1,12 +1,21 @@
-"""What is to be computed, before anything is: a calculation, its operands and options, and a derivative of it."""
+"""What is to be computed: a calculation, its operands bound to named axes, its options, its graph as written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from attncalc.declare.calculation import Calculation
-from attncalc.declare.options import checked
+import numpy as np
+
+from attncalc.common.errors import InputError, OptionError, ShapeError, amount, either, flag, near, quoted
+from attncalc.common.numerals import Array
+from attncalc.declare.calculation import Calculation, checked
+from attncalc.declare.operands import Operand, Shape
+from attncalc.evaluate.values import Loop, Rounding
+from attncalc.language import axes as ax
+from attncalc.language.axes import Axes, Axis
+from attncalc.language.graph import Node, labels_of_parts, note, walk
 from attncalc.record.trace import NOTHING, Given
 
 
@@ -19,6 +28,7 @@ class Backward(NamedTuple):
 
 
 _DERIVATIVES = ("grad", "jacobian")
+OF_DERIVATIVES = ("wrt", "gradcheck")  # what a document of a derivative may ask among its options
 
 
 def told_apart(name: str) -> tuple[str, Backward | None]:
@@ -48,3 +58,281 @@ class Problem(NamedTuple):
         if not self.options:
             return self.calculation.defaults
         return self.calculation.defaults | checked(self.calculation, self.options)
+
+
+def posed(
+    calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any], backward: Backward | None
+) -> Problem:
+    """The problem of what has been read; of a derivative, a document's options ask what the call leaves open."""
+    if backward is not None:
+        wrt, gradcheck = backward.wrt or options.get("wrt", ()), backward.gradcheck or options.get("gradcheck", False)
+        backward = backward._replace(wrt=wrt, gradcheck=gradcheck and not backward.jacobian)
+        options = {name: value for name, value in options.items() if name not in OF_DERIVATIVES}
+    return Problem(calculation, inputs, options, backward)
+
+
+# Operands → named axes: which axis of each array is which, from its declaration and its shape.
+
+
+class Bound(NamedTuple):
+    """The operands with their axes named; masks turned into true and false."""
+
+    inputs: Mapping[str, Given]
+    axes: Mapping[str, Axes]
+    labels: Mapping[str, tuple[str, ...]]  # axis name → labels
+    dropped: frozenset[str]  # the axes that a vector lacks that was given where rows were declared
+    broadcast: Mapping[str, Axes]  # operand → its axes as they were given, where some of them are of size 1
+
+
+def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any]) -> Bound:
+    """Name every operand's axes, from the right; what stands in front of the declared ones is a batch, or heads."""
+    ready, dropped = {}, set()
+    operands = calculation.operands_in(inputs)
+    for operand in operands:
+        if operand.name in inputs:
+            ready[operand.name], row = _as_declared(operand, inputs[operand.name], options)
+            dropped |= row
+    ranks = {name: g.value.ndim for name, g in ready.items()}
+    given = [o for o in operands if o.name in ready]
+    settled = {o.name: _of_rank(o, ranks[o.name]) for o in given if len(o.shapes) == 1}
+    lead, sizes = _surroundings([o for o in given if not o.broadcasts and o.name in settled], ready)
+    shapes = {o.name: settled.get(o.name) or _fitting(o, ready[o.name].value.shape, lead, sizes) for o in given}
+    declared = {name for shape in shapes.values() for name in _flat(shape)}
+    extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
+    leading = ax.leading_names(extra.values(), calculation.leading, declared)
+    known = _sizes_said(calculation, options)
+    inputs_, axes, broadcast = {}, {}, {}
+    labels: dict[str, tuple[str, ...]] = {}
+    for name, g in ready.items():
+        try:
+            found = ax.bind(g.value.shape, shapes[name], leading=leading, known=known)
+        except ShapeError as error:
+            raise error.within(name) from None
+        operand = next(o for o in operands if o.name == name)
+        read, kept = _without_ones(g, found) if operand.broadcasts else (g, found)
+        if len(kept) < len(found):
+            broadcast[name] = found
+        inputs_[name], axes[name] = read._replace(axes=ax.names(kept)), kept
+        for position, words in read.labels.items():
+            labels.setdefault(kept[position].name, words)
+    for operand in given:
+        if operand.kind == "tokens":
+            into = _vocabulary(calculation, operand, axes)
+            inputs_[operand.name], words = _numbered(inputs_[operand.name], operand, into, labels.get(operand.of, ()))
+            if words:
+                labels[axes[operand.name][-1].name] = words
+    return Bound(inputs_, axes, labels, frozenset(dropped), broadcast)
+
+
+def _sizes_said(calculation: Calculation, options: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of axes that options give: `--heads`."""
+    said = {name: options[word] for name, word in calculation.sizes.items() if options.get(word) is not None}
+    for name, size in said.items():
+        if size < 1:
+            raise OptionError(f"{flag(calculation.sizes[name])} must be at least 1, not {size}")
+    return said
+
+
+def _flat(shape: Shape) -> list[str]:
+    return [name for part in shape for name in ([part] if isinstance(part, str) else part)]
+
+
+def _surroundings(operands: Sequence[Operand], ready: Mapping[str, Given]) -> tuple[int | None, dict[str, int]]:
+    """What operands with a single declared shape tell of the rest: how many axes lead, and how large the others are."""
+    sizes: dict[str, int] = {}
+    lead = None
+    for operand in operands:
+        shape, found = operand.shapes[0], ready[operand.name].value.shape
+        lead = max(lead or 0, len(found) - len(shape))
+        sizes |= {name: size for name, size in zip(shape[::-1], found[::-1], strict=False) if isinstance(name, str)}
+    return lead, sizes
+
+
+def _fitting(operand: Operand, found: Sequence[int], lead: int | None, sizes: Mapping[str, int]) -> Shape:
+    """Of several declared shapes the first that leaves as many leading axes as the other operands have.
+
+    So a target [n] beside logits [n, C] is a class for each row, and a target [n, C] a row of shares for each.
+    """
+    for shape in operand.shapes:
+        if len(found) - len(shape) == lead:
+            names = zip(shape[::-1], found[::-1], strict=False)
+            if all(sizes.get(name, size) == size for name, size in names if isinstance(name, str)):
+                return shape
+    return _of_rank(operand, len(found))
+
+
+def _of_rank(operand: Operand, rank: int) -> Shape:
+    """The declared shape that a value of this rank has: the same rank, else the largest, with axes in front."""
+    exact = [shape for shape in operand.shapes if len(shape) == rank]
+    if exact:
+        return exact[0]
+    largest = max(operand.shapes, key=len)
+    return largest[len(largest) - rank :] if operand.broadcasts and rank < len(largest) else largest
+
+
+def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tuple[Given, set[str]]:
+    """The operand with the rank that is declared at least: a vector stands for one row."""
+    if operand.kind == "mask":
+        g = _mask(operand, g, options.get(f"{operand.name}_kind"))
+    rank, least = g.value.ndim, min(len(shape) for shape in operand.shapes)
+    if operand.broadcasts or rank >= least:
+        return g, set()
+    if rank == 1 and least == 2 and isinstance(operand.shapes[0][0], str):
+        labels = {position + 1: words for position, words in g.labels.items()}
+        return g._replace(value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
+    wanted = either({0: "a number", 1: "a vector", 2: "a matrix"}.get(len(s), "an array") for s in operand.shapes)
+    found = {0: "a single number", 1: "a vector"}.get(rank, "an array")
+    hint = '"[[2]]" is a matrix of one entry' if rank == 0 and least == 2 else ""
+    raise ShapeError(f"{operand.name} is {found}, but {wanted} is needed ({_declared(operand)})", hint=hint)
+
+
+def _declared(operand: Operand) -> str:
+    """`n × d_k`, as the declaration has it."""
+    return " or ".join(
+        " × ".join(p if isinstance(p, str) else f"({' '.join(p)})" for p in shape) or "a number"
+        for shape in operand.shapes
+    )
+
+
+def _without_ones(g: Given, axes: Axes) -> tuple[Given, Axes]:
+    """A broadcast operand without its axes of size 1: by names, what is not there serves every place."""
+    gone = [i for i, axis in enumerate(axes) if axis.size == 1]
+    kept = [i for i in range(len(axes)) if i not in gone]
+    labels = {kept.index(i): words for i, words in g.labels.items() if i in kept}
+    value = np.squeeze(g.value, axis=tuple(gone))
+    return g._replace(value=value, written=None, labels=labels), tuple(axes[i] for i in kept)
+
+
+# Masks and tokens: who may look at whom, ids in a vocabulary
+
+LONGEST_TEXT = 60
+"""Characters of a text that is told beside the ids of its words."""
+
+
+def _vocabulary(calculation: Calculation, tokens: Operand, axes: Mapping[str, Axes]) -> Axis:
+    """The axis that tokens point into, of whichever operand has it."""
+    found = next((axis for own in axes.values() for axis in own if axis.name == tokens.of), None)
+    if found is None:
+        holders = either(o.name for o in calculation.operands if any(tokens.of in shape for shape in o.shapes))
+        raise OptionError(f"{calculation.name} has no vocabulary for {tokens.name}: {holders} must be given")
+    return found
+
+
+def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> tuple[Given, tuple[str, ...]]:
+    """Tokens as ids, and their words where the vocabulary has any; each must be one of the vocabulary's."""
+    if g.value.dtype == object and isinstance(g.value.flat[0], str):
+        known = {word: i for i, word in reversed([*enumerate(words)])}
+        missing = next((word for word in g.value.flat if word not in known), None)
+        if missing is not None:
+            fault = f"{operand.name}: {quoted(missing)} is not among the {amount(len(words), 'word')} of the vocabulary"
+            if not words:
+                fault = f"{operand.name}: {quoted(missing)} is a word, and no words are known: the rows have no labels"
+            raise InputError(fault, hint=near(missing, words) if words else "give ids, or label the rows of the table")
+        g = g._replace(value=np.vectorize(known.__getitem__, otypes=[np.int64])(g.value), written=None)
+    ids = g.value.astype(np.int64)
+    wrong = np.argwhere((ids < 0) | (ids >= into.size))
+    if len(wrong):
+        place = "".join(f"[{i}]" for i in wrong[0])
+        there = f"the vocabulary has {amount(into.size, 'word')}, 0…{into.size - 1}"
+        raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, but {there}")
+    named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
+    text = " ".join(named)
+    said = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
+    return g._replace(value=ids, note=said), named
+
+
+def _mask(operand: Operand, g: Given, kind: str | None) -> Given:
+    """A mask as true (may look) and false, or as numbers to add: by its kind, or by what its entries are."""
+    value = g.value
+    two_valued = value.dtype == bool or bool(np.isin(value, (0, 1)).all())
+    option = flag(f"{operand.name}_kind")
+    if kind is None:
+        kind = "keep" if two_valued else "additive"
+        meaning = "1 or true: may look" if two_valued else "its numbers are added"
+        note(f"{operand.name} read as {kind} ({meaning}); {option} says otherwise")
+    if kind == "additive":
+        return g._replace(value=value.astype(np.float64)) if value.dtype == bool else g
+    if not two_valued:
+        raise InputError(
+            f"{operand.name} is to {kind} what it marks, and has entries other than 0 and 1",
+            hint=f"{option} additive adds its numbers to the scores",
+        )
+    keep = value.astype(bool)
+    return g._replace(value=keep if kind == "keep" else ~keep)
+
+
+# A problem's graph as it is written, with all that evaluating and recording it needs, and its kind of numbers.
+
+
+class Written(NamedTuple):
+    """A problem's graph, with everything that evaluating and recording it needs."""
+
+    outputs: tuple[Node, ...]  # of the problem: the results, or the gradients
+    result: Node  # the calculation's own first output, from which a backward pass starts
+    operands: Mapping[str, Node]
+    values: Mapping[str, Array]
+    bound: Bound
+    inputs: Mapping[str, Given]
+    notes: tuple[str, ...]
+    named: Mapping[str, tuple[str, ...]]  # labels that the calculation itself gives to axes of its making
+    asides: tuple[Node, ...]  # steps that are shown although the result does not go through them
+    loop: Loop | None  # where the calculation is one whose turns depend on values
+    known: Mapping[tuple[str, str], Array]  # steps whose values were needed to write the graph, by their keys
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        """What must be evaluated: a backward pass shows the forward steps too, needed or not."""
+        return (self.result, *self.outputs, *self.asides)
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Each axis' labels; an axis read under a second name keeps them."""
+        labels = {**self.bound.labels, **self.named}
+        for node in walk(*self.roots):
+            if node.row.renames:
+                old, new = (node.args[word] for word in node.row.renames)
+                if old in labels:
+                    labels.setdefault(new, labels[old])
+        return labels
+
+    def labels_of(self) -> Callable[[Node], Mapping[str, tuple[str, ...]]]:
+        """The labels around a node: where it is a part of an axis, or is made from one, those of its places."""
+        labels, nodes = self.labels, walk(*self.roots)
+        parts = labels_of_parts(nodes, labels)
+        return lambda node: labels | parts.get(node, {})
+
+
+LARGE = 2**25
+"""So many entries of all primitives make a run large: its steps are no longer all kept."""
+
+
+def is_large(written: Written) -> bool:
+    """Whether the values of all nodes together are worth a thought of the memory that they take."""
+    entries = (math.prod(node.shape) for node in walk(*written.roots) if node.op != "input")
+    return sum(entries) >= LARGE
+
+
+def after_step(kind: str, rounding: Rounding | None) -> Rounding | None:
+    """What is done to the value of each step: exact ones are tidied, or refused for their size, others rounded."""
+    if kind != "object":
+        return rounding
+    from attncalc.evaluate import tidying  # SymPy comes in here
+
+    return tidying.step_tidier()
+
+
+def kind_of(values: Mapping[str, Array], dtype: str) -> str:
+    """The kind of number to compute with: exact as soon as one operand is."""
+    return "object" if any(value.dtype == object for value in values.values()) else dtype
+
+
+def as_kind(value: Array, kind: str) -> Array:
+    """The value as numbers of that kind; truth values and words stay what they are."""
+    if value.dtype.kind in "bUS":
+        return value
+    if kind != "object":
+        with np.errstate(over="ignore"):  # what float32 cannot hold is told by the step that it spoils
+            return value.astype(kind, copy=False)
+    from attncalc.language.exact_kernels import exactly  # with SymPy, which few need
+
+    return exactly(value)

@@ -1,19 +1,25 @@
-"""Values → Steps: what a reader is shown of an evaluated graph, and what no reader may be shown unwarned."""
+"""Values → Steps, and what stands behind them: an entry's arithmetic, its origins, what rounding left over."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attncalc.common.arrays import Array
-from attncalc.language import notation
-from attncalc.language.axes import Axes, names
-from attncalc.language.graph import Node
-from attncalc.language.steps import about
-from attncalc.record.trace import Check, Step
+import numpy as np
+
+from attncalc.common.numerals import Array
+from attncalc.evaluate.values import Loop, by_key, evaluate
+from attncalc.language import primitive
+from attncalc.language.axes import Axes, align, names
+from attncalc.language.graph import Node, about
+from attncalc.language.primitive import At, Cell, Form, Literal, Pick
+from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
 
 if TYPE_CHECKING:
-    from attncalc.evaluate.loops import Loop, Turn
+    from attncalc.evaluate.values import Turn
 
 
 class Kept(NamedTuple):
@@ -52,11 +58,11 @@ def record(
         axes=node.names,
         shape=node.shape if value is None else value.shape,
         value=value,
-        symbol=notation.symbol(node),
-        symbol_latex=notation.symbol(node, "latex"),
-        formula=notation.formula(node),
-        sizes=notation.sizes(node),
-        latex=notation.formula(node, "latex"),
+        symbol=primitive.symbol(node),
+        symbol_latex=primitive.symbol(node, "latex"),
+        formula=primitive.formula(node),
+        sizes=primitive.sizes(node),
+        latex=primitive.formula(node, "latex"),
         about=about(node),
         why=node.args["why"],
         labels={axis.name: labels[axis.name] for axis in node.axes if len(labels.get(axis.name, ())) == axis.size},
@@ -93,3 +99,373 @@ def spread_again(gradient: Step, axes: Axes) -> Step:
         axes=gradient.axes[:front] + names(axes),
         check=gradient.check and gradient.check._replace(numeric=gradient.check.numeric.reshape(shape)),
     )
+
+
+# One entry of a step: its arithmetic with its numbers in place, its origins, and whether rounding left it over.
+#
+# The primitives say how an entry is made from entries of their sources. This follows them until it meets steps,
+# operands and numbers: for the arithmetic, `0.8×0.7 + 0.2×0.3`, it writes their values down, with brackets where a
+# reader needs them; for the origins it tells their places, with nothing left out of a long sum. What decides a choice
+# (the entry of a mask, the number of a row) is an origin too. Left over is what stands for 0 where the terms of a sum
+# cancel: 1.1e-16.
+
+
+EntryOf = Callable[[Node, At], Any]
+"""(node, place) → the value there, of any node: what an entry's arithmetic and its origins are found with."""
+_Pieces = tuple[list["str | Entry"], float]
+"""The pieces of an entry's arithmetic, and how tightly they hold together, in the numbers of `Op.binds`."""
+_Where = tuple[Node, tuple[int, ...]]
+
+NEGATED = 4
+"""A sign in front of something: it may stand at the start of a sum, and nowhere else without brackets."""
+_INFIX = {"+": (" + ", 3, NEGATED, 3), "−": (" − ", 3, NEGATED, 2.5), "×": ("×", 2, 2, 2), "/": (" / ", 2.5, 2, 1)}
+"""An operation's sign, how tightly it holds together, and up to what its first and its other parts come bare."""
+_COMPARE = {"≤": " ≤ ", "<": " < ", "=": " = ", "and": " and "}
+LONGEST = 8
+"""A sum or a choice of more terms is shortened in the middle: the rule is plain by then; no one reads such lines."""
+MOST_TERMS = 2**20
+"""An entry that is made of more is not spelled out at all: that would take more time and memory than its value did."""
+
+
+@np.errstate(all="ignore")  # what overflows on the way is told with the step
+def entry(node: Node, at: At, value: EntryOf) -> Arithmetic:
+    """The arithmetic of a step's entry; empty where the entry is only handed on, or a number as it stands."""
+    expression = node.sources[0] if node.op == "step" else node
+    if _is_leaf(expression):
+        return ()
+    pieces, _ = _of_node(expression, at, value, {})
+    alone = len(pieces) == 1 and isinstance(pieces[0], Entry)
+    return () if alone and expression.row.joins else _joined(pieces)
+
+
+def _is_leaf(node: Node) -> bool:
+    return node.op in ("step", "input")
+
+
+def _of_node(node: Node, at: At, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
+    """The pieces of an entry's arithmetic; what stands in it in several places is worked out once."""
+    if _is_leaf(node):
+        return [Entry(value(node, at), brackets=False)], 0
+    mixed = node.row.mixes(node)
+    if any(axis.size > MOST_TERMS for source in node.sources for axis in source.axes if axis.name in mixed):
+        return ["…"], 0
+    where = node, tuple(at[name] for name in node.names)
+    if where not in known:
+        cell = node.row.cell(node, at, lambda source, place: value(node.sources[source], place))
+        known[where] = _of_cell(node, cell, value, known)
+    return known[where]
+
+
+def _of_cell(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
+    if isinstance(cell, Pick):
+        return _of_node(node.sources[cell.source], cell.at, value, known)
+    if isinstance(cell, Literal):
+        if isinstance(cell.value, str):
+            return [cell.value], 0
+        return [Entry(cell.value, brackets=False)], 0
+    parts = [_of_cell(node, part, value, known) for part in _shortened(cell)]
+    return _form(cell, parts)
+
+
+def _shortened(form: Form) -> Iterable[Cell]:
+    if form.sign not in ("+", "max", "argmax") or len(form.parts) <= LONGEST:
+        return form.parts
+    return (*form.parts[:3], Literal("…"), form.parts[-1])
+
+
+def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
+    sign = form.sign
+    if sign in _INFIX:
+        mark, level, first, others = _INFIX[sign]
+        if len(parts) == 1:
+            return parts[0]
+        pieces = _bracketed(parts[0], first, first=True)
+        for part in parts[1:]:
+            if sign == "+" and part[1] == NEGATED:  # a − b, and not a + (−b)
+                pieces += [" − ", *part[0][1:]]
+            else:
+                pieces += [mark, *_bracketed(part, others)]
+        return pieces, level
+    if sign in _COMPARE:
+        left, right = parts
+        return [*left[0], _COMPARE[sign], *right[0]], 4
+    if sign == "neg":
+        return ["−", *_bracketed(parts[0], 1)], NEGATED
+    if sign == "√":
+        return ["√", *_bracketed(parts[0], 0, first=True)], 1
+    if sign == "^":
+        base, exponent = parts
+        power = "²" if exponent[0] == [Entry(2, brackets=False)] else None
+        raised = [power] if power else ["^", *_bracketed(exponent, 0)]
+        return [*_bracketed(base, 0), *raised], 1
+    if sign == "abs":
+        return ["|", *parts[0][0], "|"], 0
+    if sign == "exp":
+        return ["e^", *_bracketed(parts[0], 0)], 1
+    if sign == "!":
+        return [*_bracketed(parts[0], 0), "!"], 1
+    inside: list[str | Entry] = []
+    for pieces, _ in parts:
+        inside += [", ", *pieces] if inside else pieces
+    return [f"{sign}(", *inside, ")"], 0
+
+
+def _bracketed(part: _Pieces, level: float, *, first: bool = False) -> list[str | Entry]:
+    pieces, holds = part
+    if holds > level:
+        return ["(", *pieces, ")"]
+    if isinstance(pieces[0], Entry) and not first:
+        return [pieces[0]._replace(brackets=True), *pieces[1:]]
+    return list(pieces)
+
+
+def _joined(pieces: Iterable[str | Entry]) -> Arithmetic:
+    """Neighbouring words made one."""
+    result: list[str | Entry] = []
+    for piece in pieces:
+        if isinstance(piece, str) and result and isinstance(result[-1], str):
+            result[-1] += piece
+        else:
+            result.append(piece)
+    return tuple(result)
+
+
+Place = tuple[int, ...]
+
+MOST_FOLLOWED = 2_000  # entries; nobody can look at more at once
+MOST_TOLD = 40  # blocks
+
+
+@np.errstate(all="ignore")  # what overflows on the way is told with the step
+def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
+    """The entries that a step's entry is made of, in blocks, in the order of the formula; none where they are too many.
+
+    They are those of the steps and operands in the step's own formula, and not those behind them.
+    """
+    expression = node.sources[0] if node.op == "step" else node
+    found: dict[Node, set[Place]] = {}
+    seen: set[tuple[Node, Place]] = set()
+    ahead: list[tuple[Node, At]] = [(expression, at)]
+    while ahead:
+        here, there = ahead.pop()
+        place = tuple(there[name] for name in here.names)
+        if (here, place) in seen:
+            continue
+        seen.add((here, place))
+        if len(seen) > MOST_FOLLOWED:
+            return ()
+        if here.op in ("step", "input"):
+            found.setdefault(here, set()).add(place)
+        else:
+            ahead.extend(reversed(_sources(here, there, value)))
+    blocks = [
+        Origin(leaf.args["name"] if leaf.op == "input" else leaf.path, leaf.op == "input", ranges)
+        for leaf, places in found.items()
+        for ranges in _blocks(leaf.names, places)
+    ]
+    return tuple(blocks) if len(blocks) <= MOST_TOLD else ()
+
+
+def _sources(node: Node, at: At, value: EntryOf) -> list[tuple[Node, At]]:
+    """The entries of the sources that an entry is made of, and those that were looked at to tell how it is made."""
+    looked: list[Pick] = []
+
+    def look(source: int, place: At) -> Any:
+        looked.append(Pick(source, place))
+        return value(node.sources[source], place)
+
+    picked = list(_picks(node.row.cell(node, at, look)))
+    return [(node.sources[pick.source], pick.at) for pick in (*picked, *looked)]
+
+
+def _picks(cell: Cell) -> Iterator[Pick]:
+    if isinstance(cell, Pick):
+        yield cell
+    elif isinstance(cell, Form):
+        for part in cell.parts:
+            yield from _picks(part)
+
+
+def _blocks(names: tuple[str, ...], places: set[Place]) -> Iterator[Mapping[str, range]]:
+    """The places as one block where they fill it, else as stretches of rows."""
+    spans = [range(min(along), max(along) + 1) for along in zip(*places, strict=True)]
+    if prod(map(len, spans)) == len(places):
+        yield dict(zip(names, spans, strict=True))
+        return
+    for before, row in groupby(sorted(places), key=lambda place: place[:-1]):
+        lead = [range(i, i + 1) for i in before]
+        stretches = groupby(enumerate(place[-1] for place in row), key=lambda pair: pair[1] - pair[0])
+        for _, stretch in stretches:
+            along = [i for _, i in stretch]
+            yield dict(zip(names, [*lead, range(along[0], along[-1] + 1)], strict=True))
+
+
+MARGIN = 16
+"""So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
+SUSPICIOUS = 1e-9
+"""Entries this small beside the largest one are looked into; others cannot be left-overs worth the trouble."""
+
+
+@np.errstate(all="ignore")  # terms may overflow though they cancel
+def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
+    """True where a step's entry is left over from terms that cancel; None where no entry is."""
+    value = values[step]
+    if value.dtype.kind != "f":
+        return None
+    size = np.abs(value)
+    largest = np.max(size, initial=0.0, where=np.isfinite(size))
+    if not ((size > 0) & (size < SUSPICIOUS * max(largest, SUSPICIOUS))).any() and largest >= SUSPICIOUS:
+        return None
+    terms = _terms(step.sources[0], values, operands)
+    found = (size > 0) & np.isfinite(size) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
+    return found if found.any() else None
+
+
+def _terms(
+    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], *, only_moved: bool = True
+) -> Array:
+    """The sizes of the terms that an entry is the sum of, added up without their signs.
+
+    Where another step's entries are only moved, as when they are cut into heads, added up, or scaled by a number that
+    is the same for all of them, it is looked through.
+    """
+    if node.op == "step":
+        return _terms(node.sources[0], values, operands) if only_moved else np.abs(values[node])
+    row = node.row
+    moves = row.flops == 0 and bool(node.sources) and not row.elementwise
+    terms = row.kernel if moves else row.terms
+    if terms is None:
+        return np.abs(evaluate([node], operands, given=by_key(values))[node])
+    alone = only_moved and sum(not _is_number(source) for source in node.sources) == 1
+    inner = [_terms(source, values, operands, only_moved=alone) for source in node.sources]
+    if not row.elementwise:
+        return np.asarray(terms(node, *inner))
+    laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
+    return np.asarray(terms(*laid))
+
+
+def _is_number(node: Node) -> bool:
+    """Whether it is a number of the formula, as √d_k is."""
+    return node.op in ("constant", "size") or (bool(node.sources) and all(map(_is_number, node.sources)))
+
+
+# The graph behind a trace, with its values: it answers what is asked of a step's entries once the trace is made.
+
+
+class Around(NamedTuple):
+    """The values that a step's entries are looked up in."""
+
+    values: Mapping[Node, Array]
+    operands: Mapping[str, Array]
+    look: EntryOf
+
+
+class Behind:
+    """The graph behind a trace that was evaluated once."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.named, self.values, self.operands = kept[:3]
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """The named nodes by their keys."""
+        return {node.path: node for node in self.named}
+
+    @cached_property
+    def around(self) -> Around:
+        """The values of the whole graph."""
+        return Around(self.values, self.operands, looking(self.values, self.operands))
+
+    def found(self, step: Step) -> tuple[Node, Around] | None:
+        """The node of a step, and the values around it; None of what is no step of the graph, as an operand."""
+        node = self.nodes.get(step.key) if step.formula else None
+        return None if node is None else (node, self.around)
+
+    def knows(self, step: Step) -> bool:
+        """Whether the step is one of the graph's."""
+        return self.found(step) is not None
+
+    def arithmetic(self, step: Step, at: tuple[int, ...]) -> Arithmetic:
+        """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
+        found = self.found(step)
+        return entry(found[0], place(found[0], step, at), found[1].look) if found else ()
+
+    def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
+        """What one entry is made from."""
+        found = self.found(step)
+        return origins(found[0], place(found[0], step, at), found[1].look) if found else ()
+
+    def left_over(self, step: Step) -> Array | None:
+        """Where entries are what rounding left of terms that cancel; None where none is."""
+        found = self.found(step)
+        nothing = left_over(found[0], found[1].values, found[1].operands) if found else None
+        return None if nothing is None else nothing.reshape(step.shape)
+
+    def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
+        """Entries of a value that was not kept."""
+        raise AssertionError(f"{step.key} was kept")
+
+
+class TurnsBehind(Behind):
+    """The graph behind the trace of a loop, with the values of each turn that was kept."""
+
+    def __init__(self, kept: Kept, loop: Loop) -> None:
+        super().__init__(kept)
+        self.loop, self.last = loop, kept.turns[-1].number
+        self.turns = {turn.number: turn for turn in kept.turns}
+        self.made: dict[int, Around] = {}
+
+    def found(self, step: Step) -> tuple[Node, Around] | None:
+        """The node of a step, and the values of its turn."""
+        number, key = self._told_apart(step)
+        node = self.nodes.get(key) if step.formula else None
+        if node is None:
+            return None
+        if number not in self.made:
+            _, values, operands = self.turns[number]
+            self.made[number] = Around(values, operands, looking(values, operands))
+        return node, self.made[number]
+
+    def _told_apart(self, step: Step) -> tuple[int, str]:
+        """A step's turn, and its key within it; the results are those of the last turn."""
+        turn, _, key = step.key.partition("/")
+        word, _, number = turn.rpartition(" ")
+        return (int(number), key) if word == self.loop.turn and number.isdecimal() else (self.last, step.key)
+
+    def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
+        """What one entry is made from: steps of its own turn, and of the one before what was carried on."""
+        number, _ = self._told_apart(step)
+        carried = self.loop.carry if number > self.loop.first else {}
+        found = []
+        for origin in super().origins(step, at):
+            node = carried.get(origin.of) if origin.operand else None
+            if node is not None and node.op == "step" and set(origin.ranges) == set(node.names):
+                key = f"{turn_group(self.loop, number - 1, node)}/{node.args['name']}"
+                found.append(origin._replace(of=key, operand=False))
+            elif origin.operand:
+                found.append(origin)
+            else:
+                found.append(origin._replace(of=f"{self.loop.turn} {number}/{origin.of}"))
+        return tuple(found)
+
+
+def looking(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> EntryOf:
+    """Any node's entry by its place: of a value that was kept, or of one that is worked out when it is first wanted."""
+    found: dict[Node, Array] = {}
+    kind = object if any(value.dtype == object for value in operands.values()) else np.float64
+
+    def look(source: Node, at: At) -> Any:
+        value = values.get(source)
+        if value is None:
+            if source not in found:
+                found[source] = evaluate([source], operands, dtype=kind, given=by_key(values))[source]
+            value = found[source]
+        return value[tuple(at[name] for name in source.names)]
+
+    return look
+
+
+def place(node: Node, step: Step, at: tuple[int, ...]) -> At:
+    """An entry's place along the axes of the node: an output may lack one of size 1, or have one more."""
+    given = dict(zip(step.axes, at, strict=True))
+    return {name: given.get(name, 0) for name in node.names}

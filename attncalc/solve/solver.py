@@ -1,24 +1,153 @@
-"""A calculation with its operands and options: it writes the graph, evaluates it, and records the Trace."""
+"""A problem is solved: its graph written and evaluated, its Trace recorded, and asked about later."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import NotExact
+from attncalc.common.errors import AttncalcError, DomainError, NotExact, both
+from attncalc.common.numerals import Array
 from attncalc.evaluate.values import Rounding, evaluate
-from attncalc.language.graph import Node, steps
-from attncalc.language.steps import expanded
-from attncalc.record.digits import farthest, round_half_up
-from attncalc.record.trace import Check, Mode, Step, Trace
+from attncalc.language.graph import Node, expanded, steps, walk
+from attncalc.record.numbers import farthest, round_half_up
+from attncalc.record.trace import Arithmetic, Check, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
-from attncalc.solve.overflow import must_be_finite
-from attncalc.solve.problem import Problem
-from attncalc.solve.recording import Kept, Recorded, drop, record, spread_again
-from attncalc.solve.written import Written, after_step, is_large, kind_of
+from attncalc.solve.problem import Problem, Written, after_step, is_large, kind_of
+from attncalc.solve.recording import Behind, Kept, Recorded, TurnsBehind, drop, record, spread_again
+
+# What overflows or has no value: a result is refused, naming the entry where it went wrong; a step is warned of.
+
+
+def must_be_finite(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
+    """Refuse results that overflow, have no value or were divided by what has lost its digits; warn of steps."""
+    values = (step.value for step in (*trace.steps, *trace.outputs))
+    if all(value is None or value.dtype.kind not in "fO" or _is_ordinary(value) for value in values):
+        return ()
+    return _told(trace, roots, infinite=infinite)
+
+
+def _is_ordinary(value: Array) -> bool:
+    if value.dtype.kind != "f" or not np.isfinite(value).all():
+        return False
+    tiny = np.finfo(value.dtype).tiny
+    return not ((value < tiny) & (value > -tiny) & (value != 0)).any()  # truth values alone beside a large step
+
+
+def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, ...]:
+    """Refuse results that overflow or have no value, naming the entry where it went wrong first; warn of steps.
+
+    A result may be −∞ where an operand was, and infinite where the calculation may be (a divergence may). A step that
+    overflows and is divided by is refused too: the quotient is 0, which nobody would see to be wrong. So is one that
+    is divided by where it nearly vanishes, since it has lost its digits there, and one that overflows where what comes
+    back through it vanishes.
+    """
+    wrong = _no_number if infinite else _wrong
+    broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
+    for output in trace.outputs:
+        value = _floats(output.value)
+        if value is None or np.isfinite(value).all():
+            continue
+        if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
+            raise DomainError(_overflow(broken[0] if broken else output))
+    divisors = _divisors(roots, alone=True)
+    for made in trace.steps:
+        if made.gradient_of is None and made.key in divisors and (at := _nearly_vanishes(made)) is not None:
+            raise DomainError(f"{made.key}{at} = {made.formula} nearly vanishes, and has lost digits: it is divided by")
+    if not broken:
+        return ()
+    if not _divisors(roots).isdisjoint(made.key for made in broken):
+        raise DomainError(_overflow(broken[0]))
+    lost = next((made for made in broken if _comes_back_as_nothing(made, trace)), None)
+    if lost is not None:
+        raise DomainError(f"{_overflow(lost)}, and what comes back through it vanishes")
+    them = "it" if len(broken) == 1 else "them"
+    return (f"{both(step.key for step in broken)} overflow; the result does not use {them}, and is right",)
+
+
+def _nearly_vanishes(made: Step) -> str | None:
+    """The place of a number of a step, `[0,1]`, that is too small for all of its digits; None where it has none."""
+    value = _floats(made.value)
+    if value is None:
+        return None
+    size = np.abs(value)
+    small = np.argwhere((size > 0) & (size < np.finfo(value.dtype).tiny))
+    return _place(small[0]) if len(small) else None
+
+
+def _comes_back_as_nothing(made: Step, trace: Trace) -> bool:
+    """Whether the gradient of a step vanishes where the step overflows."""
+    for s in trace.steps:
+        if s.gradient_of is not None and (s.group, s.name) == (made.group, f"grad_{made.name}"):
+            value, slopes = _floats(made.value), _floats(s.value)
+            if value is not None and slopes is not None:
+                return bool((np.abs(slopes[..., _beyond(value)]) < np.finfo(slopes.dtype).tiny).any())
+    return False
+
+
+def _divisors(roots: Iterable[Node], *, alone: bool = False) -> set[str]:
+    """The steps that something is divided by: alone, or also as a part of the divisor."""
+    found: set[str] = set()
+
+    def into(source: Node) -> Iterable[Node]:
+        return () if source.op == "step" or (alone and not source.row.stays) else source.sources
+
+    for node in walk(*roots):
+        if node.row.divides:
+            behind = walk(node.sources[1], into=into)
+            found.update(source.path for source in behind if source.op == "step")
+    return found
+
+
+def _floats(value: Array | None) -> Array | None:
+    """The value where it is of floats; of exact numbers, what is infinite or undefined among zeros."""
+    if value is not None and value.dtype.kind == "O":
+        import sympy  # exact numbers are at hand
+
+        limits = {sympy.oo: np.inf, -sympy.oo: -np.inf, sympy.zoo: np.nan, sympy.nan: np.nan}
+        return np.array([limits.get(entry, 0.0) for entry in value.flat]).reshape(value.shape)
+    return value if value is not None and value.dtype.kind == "f" else None
+
+
+def _masked(trace: Trace) -> bool:
+    """Whether an operand holds −∞."""
+    values = (_floats(given.value) for given in trace.inputs.values())
+    return any(value is not None and np.isneginf(value).any() for value in values)
+
+
+def _no_number(value: Array) -> bool:
+    return bool(np.isnan(value).any())
+
+
+def _wrong(value: Array) -> bool:
+    return bool(_beyond(value).any())
+
+
+def _beyond(value: Array) -> Array:
+    """Where it overflows or has no value."""
+    return np.asarray(~(value < np.inf))  # NaN is below nothing
+
+
+def _overflow(step: Step) -> str:
+    value = _floats(step.value)
+    assert value is not None
+    assert step.value is not None
+    bad = np.argwhere(~np.isfinite(value) & ~np.isneginf(value))
+    if not len(bad):
+        bad = np.argwhere(~np.isfinite(value))
+    entry = f"{step.key}{_place(bad[0])} = {step.formula}"
+    if np.isnan(value[tuple(bad[0])]):
+        return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
+    if step.value.dtype == object:
+        return f"{entry} is infinite there"
+    largest = np.finfo(value.dtype).max
+    return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
+
+
+def _place(index: Array) -> str:
+    """`[0,1]`; "" of a single number, which has none."""
+    return f"[{','.join(map(str, index))}]" if len(index) else ""
 
 
 @np.errstate(all="ignore")  # what overflows or has no answer is told in our own words
@@ -148,3 +277,66 @@ def _exactly(problem: Problem) -> Problem:
 
 def _round(value: Array, decimals: int) -> Array:
     return round_half_up(value, decimals) if value.dtype.kind == "f" else value
+
+
+# What is worked out later of a trace: how an entry comes about, what it was made from, a value that was not kept.
+#
+# The graph is kept beside a trace as long as the trace lives. Where it is not at hand, because the trace comes out of a
+# cache or from another process, the trace's problem is solved again in the same way.
+
+
+def behind(trace: Trace) -> Behind | None:
+    """The graph behind a trace; None of a trace without a problem."""
+    found = trace.behind
+    if found is None and trace.problem is not None:
+        found = solve(trace.problem, **trace.mode._asdict()).behind
+    if isinstance(found, Kept):
+        found = _made_of(found)
+        object.__setattr__(trace, "behind", found)
+    return found if isinstance(found, Behind) else None
+
+
+def _made_of(kept: Kept) -> Behind:
+    if kept.loop is not None:
+        return TurnsBehind(kept, kept.loop)
+    if not kept.kind:
+        return Behind(kept)
+    from attncalc.solve.large import LargeBehind  # the door to large runs, which few are
+
+    return LargeBehind(kept)
+
+
+def is_worked_out(trace: Trace, step: Step) -> bool:
+    """Whether there is arithmetic behind a step: there is none behind an operand or a table of turns."""
+    graph = behind(trace)
+    return graph is not None and graph.knows(step)
+
+
+def arithmetic(trace: Trace, step: Step, at: tuple[int, ...]) -> Arithmetic:
+    """The arithmetic of one entry; empty where it is only handed on, or given."""
+    graph = behind(trace)
+    return graph.arithmetic(step, at) if graph else ()
+
+
+def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
+    """The entries of steps and operands that one entry was made from."""
+    graph = behind(trace)
+    return graph.origins(step, at) if graph else ()
+
+
+def left_over(trace: Trace, step: Step) -> Array | None:
+    """Where entries are what rounding left of terms that cancel (1.1e-16 for 0): a page shows 0 there."""
+    if step.value is None or step.value.dtype.kind != "f":
+        return None
+    graph = behind(trace)
+    return graph.left_over(step) if graph else None
+
+
+def entries(trace: Trace, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
+    """A step's entries at some places along each axis, None for all of them; what was not kept is worked out now."""
+    if step.value is not None:
+        return step.value if places is None else step.value[np.ix_(*places)]
+    graph = behind(trace)
+    if graph is None:
+        raise AttncalcError(f"{step.key} was too large to keep")
+    return graph.entries(step, places)

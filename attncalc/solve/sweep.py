@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 from attncalc.declare.sweeps import Sweep
 from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import steps
-from attncalc.record.digits import numeric
+from attncalc.record.numbers import numeric
 from attncalc.record.trace import Given, Trace
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem

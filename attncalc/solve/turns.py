@@ -6,15 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.evaluate.loops import Loop, Ran, Turn, run
-from attncalc.evaluate.values import Rounding
+from attncalc.common.numerals import Array
+from attncalc.evaluate.values import Loop, Ran, Rounding, Turn, run
 from attncalc.language.graph import Node
-from attncalc.language.ops.kernels import number
-from attncalc.record.digits import farthest
+from attncalc.language.kernels import number
+from attncalc.record.numbers import farthest
 from attncalc.record.trace import Step
+from attncalc.solve.problem import Written, after_step, as_kind, is_large, kind_of
 from attncalc.solve.recording import Kept, Recorded, drop, record, turn_group
-from attncalc.solve.written import Written, after_step, as_kind, is_large, kind_of
 
 
 def recorded(

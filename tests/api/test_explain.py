@@ -7,9 +7,8 @@ import pytest
 
 import attncalc as ac
 from attncalc.api.explain import card, explained, mistakes_of
-from attncalc.calculations import TABLE, load
+from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.common.errors import NoGradient
-from attncalc.declare.spelling import DERIVATIVES
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.language.ops import ROWS
 from attncalc.language.primitive import OPS

@@ -35,7 +35,7 @@ from attncalc.calculations import load
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.solutions import Solution
-from attncalc.homework.reading.step_names import spelled
+from attncalc.homework.reading.sheets import spelled
 from attncalc.record.trace import Given
 from attncalc.solve.problem import Problem
 

@@ -17,7 +17,7 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
 from attncalc.language.graph import as_node
-from attncalc.language.notation import formula
+from attncalc.language.primitive import formula
 
 x, y = sympy.symbols("x y", real=True)
 BY_SYMPY = {

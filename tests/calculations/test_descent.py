@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import attncalc as ac
 from attncalc.calculations import load
 from attncalc.common.errors import DomainError, NoGradient, OptionError
-from attncalc.common.patience import told_to
+from attncalc.common.system import told_to
 from attncalc.inputs.python_values import to_given
 from attncalc.record.trace import Trace
 from attncalc.solve.problem import Problem

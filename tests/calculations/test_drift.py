@@ -13,19 +13,18 @@ from calculations.trial import Case
 from numpy.typing import NDArray
 from readback.arithmetic import real, spelled
 
-from attncalc.calculations import attention, distances, load, masking, probability
+from attncalc.calculations import attention, attention_options, distances, load, probability
 from attncalc.common.errors import ShapeError
 from attncalc.declare.calculation import Calculation
 from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import Node, rewrite, steps
-from attncalc.language.notation import formula
+from attncalc.language.primitive import formula
 from attncalc.record.trace import Given, Trace
-from attncalc.solve import later
+from attncalc.solve import solver
 from attncalc.solve.build import write
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Problem, Written
 from attncalc.solve.recording import Kept, record
 from attncalc.solve.solver import solve
-from attncalc.solve.written import Written
 
 Array = NDArray[Any]
 
@@ -62,7 +61,7 @@ def recorded(nodes: list[Node], graph: Written) -> Trace:
 
 
 def line(trace: Trace, name: str, at: tuple[int, ...]) -> str:
-    return spelled(later.arithmetic(trace, trace.find(name), at))
+    return spelled(solver.arithmetic(trace, trace.find(name), at))
 
 
 def spots() -> list[Any]:
@@ -140,7 +139,7 @@ class TestAnAuthorWhoWritesSomethingElse:
         return solve(Problem(calculation, {name: Given(np.array(value)) for name, value in operands.items()}))
 
     def test_a_scale_that_is_another_is_printed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(masking, "sqrt", lambda x: x * 2)
+        monkeypatch.setattr(attention_options, "sqrt", lambda x: x * 2)
         trace = self.run(attention.attention, **TWO)
         step = trace.find("scaled")
         assert (step.formula, step.sizes, step.latex) == (

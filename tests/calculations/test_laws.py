@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attncalc.calculations import TABLE, load
 from attncalc.common.errors import AttncalcError
-from attncalc.declare import laws
+from attncalc.declare import calculation
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import Operand
 
@@ -93,16 +93,16 @@ class Drawing:
 
 
 TELLING = [
-    ("same: rounding is forgiven", laws.same(1.0, 1.0 + 1e-12), True),
-    ("same: nothing else is", laws.same([1.0, 2.0], [1.0, 2.001]), False),
-    ("same: what is no number is never the same", laws.same([np.nan], [np.nan]), False),
-    ("at most: one entry too large", laws.at_most([1.0, 3.0], [2.0, 2.0]), False),
-    ("at most: as large", laws.at_most([1.0, 2.0], 2.0), True),
-    ("diagonals: of one number each", laws.alike_along_diagonals(np.array([[1, 2], [3, 1]])), True),
-    ("diagonals: of several numbers", laws.alike_along_diagonals(np.array([[1, 2], [3, 4]])), False),
+    ("same: rounding is forgiven", calculation.same(1.0, 1.0 + 1e-12), True),
+    ("same: nothing else is", calculation.same([1.0, 2.0], [1.0, 2.001]), False),
+    ("same: what is no number is never the same", calculation.same([np.nan], [np.nan]), False),
+    ("at most: one entry too large", calculation.at_most([1.0, 3.0], [2.0, 2.0]), False),
+    ("at most: as large", calculation.at_most([1.0, 2.0], 2.0), True),
+    ("diagonals: of one number each", calculation.alike_along_diagonals(np.array([[1, 2], [3, 1]])), True),
+    ("diagonals: of several numbers", calculation.alike_along_diagonals(np.array([[1, 2], [3, 4]])), False),
     (
         "one right: at the largest",
-        laws.same(laws.one_right(np.array([[1.0, 3.0], [2.0, 0.0]])), [[0, 1], [1, 0]]),
+        calculation.same(calculation.one_right(np.array([[1.0, 3.0], [2.0, 0.0]])), [[0, 1], [1, 0]]),
         True,
     ),
 ]
@@ -115,6 +115,6 @@ def test_what_laws_are_written_with(told: bool, expected: bool) -> None:
 
 def test_shuffled_rows_stay_together() -> None:
     rows = np.arange(5.0)
-    one, other = laws.shuffled(rows, 10 * rows)
-    assert laws.same(10 * one, other)
-    assert not laws.same(one, rows)
+    one, other = calculation.shuffled(rows, 10 * rows)
+    assert calculation.same(10 * one, other)
+    assert not calculation.same(one, rows)

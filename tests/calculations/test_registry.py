@@ -24,7 +24,7 @@ from attncalc.declare.calculation import Calculation
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.record.trace import Entry, Given, Step, Trace
-from attncalc.solve import later
+from attncalc.solve import solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -213,12 +213,12 @@ def comes_out(trace: Trace) -> None:
     rng = np.random.default_rng(len(trace.steps))
     for step in {step.key: step for step in (*trace.steps, *trace.outputs)}.values():
         assert step.value is not None
-        if step.value.dtype.kind == "U" or not later.is_worked_out(trace, step):
+        if step.value.dtype.kind == "U" or not solver.is_worked_out(trace, step):
             assert step.value.dtype.kind == "U" or step not in trace.steps
             continue  # a verdict, which its arithmetic leads to; or a table of a loop's turns
         for flat in sorted({0, step.value.size - 1, *rng.integers(step.value.size, size=2).tolist()}):
             at = tuple(int(i) for i in np.unravel_index(flat, step.shape))
-            pieces = later.arithmetic(trace, step, at)
+            pieces = solver.arithmetic(trace, step, at)
             if not any(isinstance(piece, Entry) for piece in pieces):
                 continue  # words: an entry that no short arithmetic gives
             line = spelled(pieces)

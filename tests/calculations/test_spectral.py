@@ -18,7 +18,7 @@ import attncalc as ac
 from attncalc.calculations import load
 from attncalc.common.errors import AttncalcError, NoGradient, NotExact, ShapeError
 from attncalc.record.trace import Given, Trace
-from attncalc.solve import later
+from attncalc.solve import solver
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 
@@ -339,9 +339,9 @@ def test_has_no_gradient_and_says_why(trace: Trace) -> None:
 
 def worked(trace: Trace, name: str, *at: int) -> str:
     """The arithmetic of an entry as a reader sees it."""
-    from attncalc.render.worked import written
+    from attncalc.render.traces import written
 
-    return written(later.arithmetic(trace, trace.find(name), at))
+    return written(solver.arithmetic(trace, trace.find(name), at))
 
 
 def sympy_polynomial(a: Array) -> list[float]:

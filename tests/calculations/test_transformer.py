@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 import attncalc as ac
 from attncalc.calculations import load
 from attncalc.common.errors import AttncalcError, InputError, NoGradient, NotExact
-from attncalc.common.patience import told_to
+from attncalc.common.system import told_to
 from attncalc.inputs.calls import gather
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading

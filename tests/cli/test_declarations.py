@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 from typer.core import TyperOption
 
-from attncalc.calculations import TABLE, load
-from attncalc.cli.calculate import command_of, is_spoken
+from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli.command import Help
-from attncalc.cli.settings import Arithmetic, Shown, Tables
-from attncalc.declare.spelling import DERIVATIVES
+from attncalc.cli.settings import Arithmetic, Shown, Tables, command_of, is_spoken
 
 COMMON = {*Shown._fields, *Arithmetic._fields, *Tables._fields, *Help._fields, "check", "operands", "own"}
 

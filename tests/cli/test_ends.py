@@ -30,7 +30,7 @@ PAGES = {
 
 BUG = """
 import sys
-from attncalc.cli.commands import Commands
+from attncalc.cli import Commands
 def build(self, name):
     raise {error}
 Commands.build = build
@@ -163,7 +163,7 @@ def test_an_interruption_while_it_loads_is_quiet_too(module: str) -> None:
 
 IMPATIENT = """
 import atexit, os, signal, sys
-from attncalc.cli.commands import Commands
+from attncalc.cli import Commands
 def press(): os.kill(os.getpid(), signal.SIGINT)
 def build(self, name):
     try:

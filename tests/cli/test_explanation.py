@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
-from attncalc.common.text import either
+from attncalc.common.errors import either
 from attncalc.render import pages_and
 
 TWO = ("attention", "[[1,0,1],[0,1,1]]", "[[1,1,0],[1,0,1]]", "[[2,0,1],[1,1,0]]")

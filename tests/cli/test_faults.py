@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attncalc.cli import app
-from attncalc.common.text import either
+from attncalc.common.errors import either
 from attncalc.render import SUFFIXES, TABLE, pages_and
 
 FILES = {

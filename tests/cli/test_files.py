@@ -11,7 +11,7 @@ import pytest
 
 from attncalc.cli.output import refuse_unwritable
 from attncalc.common.errors import AttncalcError
-from attncalc.common.files import write_file
+from attncalc.common.system import write_file
 
 Make = Callable[[Path], Path]
 

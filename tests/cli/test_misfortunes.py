@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from attncalc.common import files
+from attncalc.common import system
 from attncalc.common.errors import InputError
-from attncalc.inputs import opening
+from attncalc.inputs import resolve
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, shells and devices of POSIX")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="finds processes, and files that cannot be read, in /proc")
@@ -207,15 +207,15 @@ def test_a_file_that_goes_before_it_is_opened_is_missing(tmp_path: Path, monkeyp
 
     path = tmp_path / "q.json"
     path.write_text("[1]", encoding="utf-8")
-    real = files.is_folder
+    real = system.is_folder
 
     def gone(name: str) -> bool:
         path.unlink(missing_ok=True)
         return real(name)
 
-    monkeypatch.setattr(opening, "is_folder", gone)
+    monkeypatch.setattr(resolve, "is_folder", gone)
     with pytest.raises(InputError, match=r"there is no file .*q\.json"):
-        opening.opened(str(path), Reading())
+        resolve.opened(str(path), Reading())
 
 
 @linux

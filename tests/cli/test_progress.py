@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from attncalc.cli import bar
-from attncalc.common.patience import tell, told_to
+from attncalc.common.system import tell, told_to
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import Run
 
-from attncalc.common.text import either
+from attncalc.common.errors import either
 from attncalc.render import PAGES
 
 NAMES = ("problem.json", "sheet.json", "sheet.csv", "key.json", "worksheet.md", "worksheet.tex")

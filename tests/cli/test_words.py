@@ -5,9 +5,8 @@ from typing import Annotated, Any
 import pytest
 import typer
 
-from attncalc.cli.command import made
+from attncalc.cli.command import Words, made
 from attncalc.cli.settings import option, switch
-from attncalc.cli.words import Words
 from attncalc.common.errors import OptionError
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attncalc.common.text import amount, both, either, listed, near, quoted, shape_text, visible
+from attncalc.common.errors import amount, both, either, listed, near, quoted, shape_text, visible
 
 
 @pytest.mark.parametrize(

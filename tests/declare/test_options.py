@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from attncalc.calculations import TABLE, load
-from attncalc.common.errors import OptionError
-from attncalc.common.text import with_facts
+from attncalc.common.errors import OptionError, with_facts
+from attncalc.declare.calculation import assignments, checked
 from attncalc.declare.operands import Option, Range
-from attncalc.declare.options import assignments, checked
 
 ATTENTION, CROSS_ENTROPY, NORM, SOFTMAX, PAIRWISE = (
     load(name) for name in ("attention", "cross-entropy", "norm", "softmax", "pairwise")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from attncalc.calculations import value_word
 from attncalc.declare.operands import Option
-from attncalc.declare.spelling import value_word
 
 
 def declare(*types: type, choices: tuple[str, ...] = (), many: bool = False) -> Option:

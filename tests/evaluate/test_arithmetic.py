@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from readback.arithmetic import real, spelled
 from trees import LETTERS, arrays, entries, plain, scalars
 
-from attncalc.evaluate.entries import entry
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, given
+from attncalc.language.graph import Node, given, step
 from attncalc.language.ops import absolute, exp, index, keep_where, maximum, mean, peak, softmax, sqrt, total
 from attncalc.language.primitive import At
-from attncalc.language.steps import step
+from attncalc.solve.recording import entry
 
 Array = NDArray[Any]
 N, M, D = Axis("n", 2), Axis("m", 2), Axis("d", 3)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attncalc.evaluate.entries import left_over
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis, composite
-from attncalc.language.graph import Node, given
+from attncalc.language.graph import Node, building, given, step
 from attncalc.language.ops import concat, rename, split, sqrt
-from attncalc.language.steps import building, step
+from attncalc.solve.recording import left_over
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
 X, Y, TENTH = given("x", (N, D)), given("y", (N, D)), given("tenth", ())

@@ -8,9 +8,8 @@ from attncalc.evaluate import cost
 from attncalc.evaluate.cost import Count
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.language.axes import Axis, composite
-from attncalc.language.graph import Node, given
+from attncalc.language.graph import Node, building, given, step
 from attncalc.language.ops import exp, merge, softmax, split, sqrt, total
-from attncalc.language.steps import building, step
 from attncalc.solve.build import write
 
 N, M, D, H = Axis("n", 3), Axis("m", 5), Axis("d_k", 4), Axis("h", 2)

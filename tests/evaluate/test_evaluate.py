@@ -18,12 +18,11 @@ from trees import arrays, entries
 
 from attncalc.evaluate.values import evaluate, plan
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, as_node, constant, given
+from attncalc.language.exact_kernels import exactly
+from attncalc.language.graph import Node, as_node, constant, given, step
+from attncalc.language.kernels import number
 from attncalc.language.ops import exp, index, keep_where, softmax, sqrt, total
-from attncalc.language.ops.exact_kernels import exactly
-from attncalc.language.ops.kernels import number
-from attncalc.language.steps import step
-from attncalc.record.digits import round_half_up
+from attncalc.record.numbers import round_half_up
 
 Array = NDArray[Any]
 N, M = Axis("n", 2), Axis("m", 3)

@@ -10,12 +10,10 @@ from language.ops.examples import EXAMPLES, Example
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from attncalc.evaluate.loops import Program
-from attncalc.evaluate.values import evaluate
-from attncalc.language.graph import given
+from attncalc.evaluate.values import Program, evaluate
+from attncalc.language.exact_kernels import exactly
+from attncalc.language.graph import given, step
 from attncalc.language.ops import exp, listed, take
-from attncalc.language.ops.exact_kernels import exactly
-from attncalc.language.steps import step
 
 Array = NDArray[Any]
 FLAT = [(op, example) for op, examples in EXAMPLES.items() for example in examples if example.operands]

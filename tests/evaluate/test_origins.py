@@ -13,15 +13,14 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 import attncalc as ac
-from attncalc.evaluate.entries import MOST_FOLLOWED, origins
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, given
+from attncalc.language.graph import Node, given, step
 from attncalc.language.ops import index, keep_where, total
 from attncalc.language.primitive import At, Literal
-from attncalc.language.steps import step
 from attncalc.record.trace import Origin
-from attncalc.solve import later
+from attncalc.solve import solver
+from attncalc.solve.recording import MOST_FOLLOWED, origins
 
 Array = NDArray[Any]
 N, M, D = Axis("n", 2), Axis("m", 3), Axis("d", 4)
@@ -119,16 +118,16 @@ class TestOfATrace:
         trace = ac.attention([1, 0], [[1, 0], [0, 1]], [[1, 2, 3], [4, 5, 6]])
         output = trace.outputs[0]
         assert output.shape == (3,)
-        assert told(later.origins(trace, output, (2,))) == "weights[0,0-1] (v)[0-1,2]"
+        assert told(solver.origins(trace, output, (2,))) == "weights[0,0-1] (v)[0-1,2]"
 
     def test_a_gradient_comes_from_forward_values(self) -> None:
         trace = ac.matmul([[1, 2]], [[3], [4]]).grad()
-        assert told(later.origins(trace, trace.find("grad_b"), (1, 0))) == "(a)[0,1] grad_product[0,0]"
+        assert told(solver.origins(trace, trace.find("grad_b"), (1, 0))) == "(a)[0,1] grad_product[0,0]"
 
     def test_an_update_comes_from_the_one_before(self) -> None:
         trace = ac.optimizer([[1.0, 2.0], [3.0, 4.0]], start=[0.0, 0.0])
-        assert told(later.origins(trace, trace.find("step 2/point"), (1,))) == "step 1/point[1] step 2/update[1]"
+        assert told(solver.origins(trace, trace.find("step 2/point"), (1,))) == "step 1/point[1] step 2/update[1]"
 
     def test_a_turn_of_a_loop_comes_from_its_own_steps(self) -> None:
         trace = ac.descend("x**2", start={"x": 3}, steps=3)
-        assert told(later.origins(trace, trace.find("iteration 2/update"), ())) == "iteration 2/gradient[]"
+        assert told(solver.origins(trace, trace.find("iteration 2/update"), ())) == "iteration 2/gradient[]"

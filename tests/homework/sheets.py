@@ -12,9 +12,8 @@ from attncalc.declare.mistake import StepKey
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Answer, from_text
-from attncalc.homework.reading.sheets import Sheet
-from attncalc.homework.reading.step_names import spelled
-from attncalc.record.digits import round_half_up
+from attncalc.homework.reading.sheets import Sheet, spelled
+from attncalc.record.numbers import round_half_up
 from attncalc.record.verdicts import Finding, Marked
 
 Array = NDArray[Any]

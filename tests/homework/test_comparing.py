@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from homework.sheets import written
 
-from attncalc.homework.diagnosis.chance import by_rounding
-from attncalc.homework.diagnosis.comparing import comes_out
+from attncalc.homework.diagnosis.comparing import by_rounding, comes_out
 
 
 @pytest.mark.parametrize(

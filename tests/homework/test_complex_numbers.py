@@ -13,7 +13,7 @@ import attncalc as ac
 from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.complex_numbers import joined, literal, split
+from attncalc.homework.reading.answers import joined, literal, split
 from attncalc.homework.reading.sheets import read_sheet
 from attncalc.inputs.reading import Reading
 

@@ -10,8 +10,7 @@ from homework.problems import PROBLEMS, problem
 from numpy.typing import NDArray
 
 from attncalc.evaluate.values import evaluate
-from attncalc.homework.diagnosis.excerpts import BLOCK, FEW, LARGE, at_rows, in_blocks, rows
-from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.key import BLOCK, FEW, LARGE, Key, at_rows, in_blocks, rows
 from attncalc.homework.marking.findings import MOST_NAMED
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Answer, from_python
@@ -19,7 +18,7 @@ from attncalc.homework.reading.sheets import Sheet
 from attncalc.homework.reports.marked_sheets import shown
 from attncalc.record.numbers import format_number
 from attncalc.record.verdicts import Finding
-from attncalc.render.view import View
+from attncalc.render import View
 
 LONG = 17_000
 """So many tokens of 64 numbers are more than a million."""

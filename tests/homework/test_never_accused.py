@@ -19,11 +19,11 @@ from rows import draws
 
 from attncalc.declare.mistake import StepKey
 from attncalc.evaluate.values import evaluate
+from attncalc.homework.diagnosis.comparing import Spelled
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.diagnosis.rounding import Spelled
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Answer
-from attncalc.record.digits import round_half_up
+from attncalc.record.numbers import round_half_up
 from attncalc.record.verdicts import SOUND
 from attncalc.solve.problem import Problem
 

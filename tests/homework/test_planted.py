@@ -16,10 +16,9 @@ from rows import rows
 import attncalc as ac
 from attncalc.calculations import TABLE
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.catalogue import SLIPS, known, listed
-from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.key import SLIPS, Key, known, listed
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.step_names import spelled
+from attncalc.homework.reading.sheets import spelled
 from attncalc.record.verdicts import SOUND
 
 Array = NDArray[Any]

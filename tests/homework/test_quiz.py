@@ -22,9 +22,9 @@ from attncalc.homework.quiz.handouts import files, key_document, worksheet_name
 from attncalc.homework.quiz.search import Quiz, quiz
 from attncalc.homework.quiz.templates import LEVELS
 from attncalc.homework.reading.sheets import from_contents, from_tree
-from attncalc.inputs.opening import opened
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
+from attncalc.inputs.resolve import opened
 from attncalc.record.verdicts import MISSING
 from attncalc.solve.problem import Problem
 

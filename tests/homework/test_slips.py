@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import attncalc as ac
-from attncalc.homework.diagnosis.catalogue import FINAL, SLIPS
+from attncalc.homework.diagnosis.key import FINAL, SLIPS
 
 Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1], [1, 1, 0, 0]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3], [2], [-1]]
 TRACE = ac.attention(Q, K, V)

@@ -19,7 +19,7 @@ from conftest import Run
 
 import attncalc as ac
 from attncalc.common.errors import InputError
-from attncalc.homework.reading.limits import MOST_BYTES
+from attncalc.homework.reading.sheets import MOST_BYTES
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes and links are POSIX's")
 
@@ -425,7 +425,7 @@ from attncalc import softmax
 from attncalc.common.errors import AttncalcError
 from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading import limits, sheets, submissions
+from attncalc.homework.reading import sheets, submissions
 from attncalc.inputs.reading import Reading
 
 def slow(self, sheet):
@@ -437,7 +437,7 @@ def slow(self, sheet):
     return marked(self, sheet)
 
 marked, Marker.mark = Marker.mark, slow
-limits.MOST_SECONDS = 0.2
+sheets.MOST_SECONDS = 0.2
 """
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from attncalc.calculations import load
 from attncalc.common.errors import InputError
-from attncalc.inputs.problem_files import load_document, posed
+from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
-from attncalc.solve.problem import Backward
+from attncalc.solve.problem import Backward, posed
 
 QKV = {"q": [[1, 0]], "K": [[0, 1]], "values": [["1/3", 3]]}
 PROBLEM = {

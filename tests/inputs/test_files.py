@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from attncalc.common.errors import InputError
-from attncalc.common.files import FORMATS
-from attncalc.inputs import opening
+from attncalc.common.system import FORMATS
+from attncalc.inputs import resolve
 from attncalc.inputs.given import flatten
 
 Fault = Callable[..., tuple[str, str]]
@@ -106,7 +106,7 @@ def test_what_is_no_text(fault: Fault, content: bytes, message: str, hint: str) 
 
 
 def test_too_many_bytes(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MAX_TEXT", 10)
+    monkeypatch.setattr(resolve, "MAX_TEXT", 10)
     assert fault("[[1, 2, 3, 4]]") == ("q.json has more than 10 bytes, the most that is read", "")
 
 

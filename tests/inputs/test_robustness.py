@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from operands import an_operand
 
 from attncalc.common.errors import AttncalcError, InputError
-from attncalc.common.files import exists
+from attncalc.common.system import exists
 from attncalc.declare.operands import Kind, Operand
 from attncalc.inputs.given import looks_numeric
 from attncalc.inputs.problem_files import load_document

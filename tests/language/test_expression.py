@@ -12,10 +12,9 @@ from readback.arithmetic import real
 
 from attncalc.common.errors import ExpressionError
 from attncalc.evaluate.values import evaluate
-from attncalc.language.expression import Expression, parse
-from attncalc.language.expression.functions import CONSTANTS, FUNCTIONS
-from attncalc.language.graph import constant
-from attncalc.language.notation import formula
+from attncalc.language.expression import CONSTANTS, FUNCTIONS, parse
+from attncalc.language.graph import Expression, constant
+from attncalc.language.primitive import formula
 
 
 def worked_out(text: str, **values: float) -> float:

@@ -13,10 +13,9 @@ from attncalc.common.errors import NoGradient
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.gradients import gradient_step, gradients
-from attncalc.language.graph import Node, given, identity, steps
-from attncalc.language.notation import formula
+from attncalc.language.graph import Node, building, given, group, identity, step, steps
 from attncalc.language.ops import held, keep_where, mean, outer, peak, ranking, softmax, sqrt, total
-from attncalc.language.steps import building, group, step
+from attncalc.language.primitive import formula
 
 N, M, D = Axis("n", 3), Axis("m", 4), Axis("d", 2)
 X, Y = given("x", (N, D)), given("y", (M, D))

@@ -11,10 +11,9 @@ import pytest
 from attncalc.common.errors import ShapeError
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis, composite
-from attncalc.language.graph import Node, as_node, given, rewrite, walk
-from attncalc.language.notation import formula
+from attncalc.language.graph import Node, as_node, given, rewrite, step, walk
 from attncalc.language.ops import concat, merge, outer, ranking, rename, solve, split, spread, total
-from attncalc.language.steps import step
+from attncalc.language.primitive import formula
 
 N, M, D = Axis("n", 3), Axis("m", 3), Axis("d", 3)
 Q, K = given("q", (N, D), "Q"), given("k", (M, D), "K")

@@ -11,11 +11,10 @@ from trees import LETTERS, plain, scalars
 
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, constant
+from attncalc.language.graph import Node, constant, step
 from attncalc.language.graph import given as operand
-from attncalc.language.notation import formula, sizes, symbol
 from attncalc.language.ops import exp, outer, power, root_of_sum, total
-from attncalc.language.steps import step
+from attncalc.language.primitive import formula, sizes, symbol
 
 
 def value_of(node: Node) -> float:

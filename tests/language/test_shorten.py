@@ -14,11 +14,10 @@ from attncalc.common.errors import ExpressionError
 from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis
 from attncalc.language.expression import parse
-from attncalc.language.graph import Node, as_node, given
-from attncalc.language.notation import formula
+from attncalc.language.gradients import shortened
+from attncalc.language.graph import Node, as_node, given, step
 from attncalc.language.ops import mean, spread, total
-from attncalc.language.shorten import shortened
-from attncalc.language.steps import step
+from attncalc.language.primitive import formula
 
 
 @pytest.mark.parametrize(

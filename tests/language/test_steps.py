@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from attncalc.language.axes import Axis
-from attncalc.language.graph import given, steps
+from attncalc.language.graph import aside, building, given, group, label, note, output, step, steps
 from attncalc.language.ops import total
-from attncalc.language.steps import aside, building, group, label, note, output, step
 
 N, D = Axis("n", 3), Axis("d", 3)
 Q, K = given("q", (N, D), "Q"), given("k", (Axis("m", 3), D), "K")

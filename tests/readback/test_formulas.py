@@ -6,9 +6,8 @@ import pytest
 from language.ops.examples import Example
 from solved import Tried
 
-from attncalc.language.graph import Node
-from attncalc.language.notation import formula, sizes
-from attncalc.language.steps import step
+from attncalc.language.graph import Node, step
+from attncalc.language.primitive import formula, sizes
 from readback.graphs import CALCULATED, ROWS, SMOOTH, Printed, of_calculation, of_gradient, of_row
 from readback.pages import Line
 

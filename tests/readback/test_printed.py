@@ -21,7 +21,7 @@ from attncalc.common.errors import NoGradient, NotExact
 from attncalc.evaluate.values import evaluate
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, render
-from attncalc.solve import later
+from attncalc.solve import solver
 from attncalc.solve.problem import Backward
 from attncalc.solve.solver import solve
 from readback.arithmetic import number, number_of_latex
@@ -53,7 +53,7 @@ class Beside(NamedTuple):
 
     def line(self, step: Step) -> Line | None:
         """What a formula of the step may speak of, with the values that stand on the page."""
-        graph = later.behind(self.trace)
+        graph = solver.behind(self.trace)
         found = graph.found(step) if graph else None
         if found is None or step.value is None or step.value.dtype.kind == "U":
             return None
@@ -128,7 +128,7 @@ def of_step(beside: Beside, said: Said, read: dict[str, int], again: bool = Fals
     step = step_of(beside.trace, said)
     if step.value is None or step.value.dtype.kind == "U":
         return
-    noise = later.left_over(beside.trace, step)
+    noise = solver.left_over(beside.trace, step)
     value = step.value if noise is None else np.where(noise, 0, step.value)
     exact = value.dtype == object
     floats, letters = beside.floats(value), beside.named

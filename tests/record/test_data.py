@@ -17,7 +17,7 @@ from attncalc.calculations import TABLE
 from attncalc.common.errors import AttncalcError
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.record.trace import NOTHING, Given, Step, Trace, alike
-from attncalc.solve import later
+from attncalc.solve import solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -49,9 +49,9 @@ def told(trace: Trace) -> list[Any]:
     """What is worked out later, of the first and the last entry of each step."""
     found: list[Any] = []
     for step in (*trace.steps, *trace.outputs):
-        found += [later.is_worked_out(trace, step), later.left_over(trace, step)]
+        found += [solver.is_worked_out(trace, step), solver.left_over(trace, step)]
         for at in {(0,) * len(step.shape), tuple(size - 1 for size in step.shape)}:
-            found += [later.arithmetic(trace, step, at), later.origins(trace, step, at)]
+            found += [solver.arithmetic(trace, step, at), solver.origins(trace, step, at)]
     return found
 
 
@@ -87,10 +87,10 @@ def test_every_trace_goes_to_another_process_and_comes_back_equal(
 
 
 def test_what_was_not_kept_is_worked_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from attncalc.solve import large, written
+    from attncalc.solve import large, problem
 
     whole = solve(sample_problem("attention"))
-    monkeypatch.setattr(written, "LARGE", 1)
+    monkeypatch.setattr(problem, "LARGE", 1)
     monkeypatch.setattr(large, "SMALL", 0)
     trace = solve(sample_problem("attention"))
     back = pickle.loads(pickle.dumps(trace))  # noqa: S301  (what was written a moment ago)

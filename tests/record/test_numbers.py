@@ -12,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from attncalc.record.digits import round_half_up, shortest, widened
-from attncalc.record.numbers import exact_text, format_column, format_number, parted, texts
+from attncalc.record.numbers import (
+    exact_text,
+    format_column,
+    format_number,
+    parted,
+    round_half_up,
+    shortest,
+    texts,
+    widened,
+)
 from attncalc.record.surds import decimal
 
 INF, NAN = math.inf, math.nan

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from attncalc.record.trace import Arithmetic, Entry, Given, Origin, Step, Trace
-from attncalc.render.page import Table
+from attncalc.render import Table, View
 from attncalc.render.traces import table
-from attncalc.render.view import View
-from attncalc.solve.behind import Behind
+from attncalc.solve.recording import Behind
 
 
 class ByHand(Behind):

@@ -17,7 +17,7 @@ from solved import page_in
 
 import attncalc as ac
 from attncalc.record.trace import Given
-from attncalc.render.view import View
+from attncalc.render import View
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')

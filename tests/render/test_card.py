@@ -13,12 +13,11 @@ from readback.latex import formula_fault
 
 from attncalc.api.explain import card
 from attncalc.calculations import TABLE
-from attncalc.common.text import NARROWEST
+from attncalc.common.errors import NARROWEST
 from attncalc.record.card import Card
-from attncalc.render import tex
+from attncalc.render import View, tex
 from attncalc.render.cards import FORMATS
 from attncalc.render.cards import shown as page
-from attncalc.render.view import View
 
 SPELLED: dict[str, Callable[[str], str]] = {
     "table": str,

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from attncalc.record.numbers import encode
 from attncalc.record.trace import Check, Given, Trace
 from attncalc.render import View, render
-from attncalc.render.document import document, encode
+from attncalc.render.document import document
 
 
 def text(trace: Trace, **view: Any) -> str:

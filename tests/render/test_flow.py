@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from rich.text import Text
 
-from attncalc.render.flow import Chain, broken
+from attncalc.render.fitting import Chain, broken
 
 FORMULAS = {
     "outside brackets rather than within": (

@@ -17,10 +17,9 @@ from rich.cells import cell_len
 from rich.console import Console, Group
 
 from attncalc.record.numbers import texts
-from attncalc.render.grid import grid
-from attncalc.render.page import Table
+from attncalc.render import Table, View
+from attncalc.render.fitting import grid
 from attncalc.render.terminal import ENDLESS, Indented
-from attncalc.render.view import View
 
 numbers = st.one_of(
     st.floats(-1e4, 1e4),

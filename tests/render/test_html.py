@@ -16,11 +16,10 @@ import pytest
 from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved, tables
 
-from attncalc.common.text import visible
+from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Entry, Given, Trace
-from attncalc.render import html, pointing
-from attncalc.render.view import View
+from attncalc.render import View, html, pointing
 
 VOID = {"meta"}
 HOSTILE = [

@@ -15,12 +15,11 @@ from readback.latex import formula_fault
 from rows import rows
 from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 
-from attncalc.common.text import visible
+from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Given, Trace
-from attncalc.render import latex, matrices, tex
+from attncalc.render import View, latex, matrices, tex
 from attncalc.render.matrices import CONTINUED, LINE, value
-from attncalc.render.view import View
 
 DOCUMENT = View(standalone=True)
 PDFLATEX = shutil.which("pdflatex")

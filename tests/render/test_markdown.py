@@ -15,11 +15,10 @@ from markdown_it import MarkdownIt
 from rows import rows
 from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 
-from attncalc.common.text import visible
+from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Given, Trace
-from attncalc.render import markdown
-from attncalc.render.view import View
+from attncalc.render import View, markdown
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PLAIN_MARKUP = {"text", "code_inline", "strong_open", "strong_close", "em_open", "em_close", "softbreak"}

@@ -8,7 +8,7 @@ from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved
 
 from attncalc.record.trace import Trace
-from attncalc.render.view import View
+from attncalc.render import View
 
 
 @rows("tried", ONE_OF_EACH)

@@ -13,11 +13,11 @@ from readback.arithmetic import number, number_of_latex
 from readback.latex import formula_fault
 from trees import LETTERS, scalars
 
-from attncalc.evaluate.entries import entry
 from attncalc.evaluate.values import evaluate
 from attncalc.language.graph import Node
 from attncalc.render import tex
-from attncalc.render.worked import written
+from attncalc.render.traces import written
+from attncalc.solve.recording import entry
 
 WORDS = [
     ("plain words, 3 of them", "plain words, 3 of them"),

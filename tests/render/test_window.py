@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import sympy
 
-from attncalc.render.view import View
-from attncalc.render.window import GAP, Limits, heading, label, window
+from attncalc.render import View
+from attncalc.render.fitting import GAP, Limits, heading, label, window
 
 SMALL = Limits(rows=5, columns=6, tables=4)
 EVERYTHING = View(everything=True)

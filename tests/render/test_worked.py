@@ -9,10 +9,8 @@ import pytest
 
 import attncalc as ac
 from attncalc.record.trace import Trace
-from attncalc.render.page import Part
-from attncalc.render.traces import page
-from attncalc.render.view import View
-from attncalc.render.worked import leading, links
+from attncalc.render import Part, View
+from attncalc.render.traces import leading, links, page
 
 
 @pytest.mark.parametrize(

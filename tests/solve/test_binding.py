@@ -10,10 +10,9 @@ import pytest
 from attncalc.common.errors import AttncalcError, InputError
 from attncalc.declare.calculation import Calculation, calculation
 from attncalc.declare.operands import operand
-from attncalc.language.graph import Node
-from attncalc.language.steps import building
+from attncalc.language.graph import Node, building
 from attncalc.record.trace import Given
-from attncalc.solve.binding import bind
+from attncalc.solve.problem import bind
 
 A = Annotated[Node | None, "an operand"]
 

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 from attncalc.evaluate.large import fused
 from attncalc.evaluate.large.cores import on_all
 from attncalc.evaluate.large.layout import SHARES, Layout, lay_out
-from attncalc.evaluate.large.portions import Portion, at_places, portion
-from attncalc.evaluate.values import Plan, evaluate, plan, value_of
+from attncalc.evaluate.values import Plan, Portion, at_places, evaluate, plan, portion, value_of
 from attncalc.language.graph import Node
 
 

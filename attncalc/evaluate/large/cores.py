@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from attncalc.common import patience
+from attncalc.common import system
 
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
@@ -36,7 +36,7 @@ def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]
             while (one := _taken(left)) is not None:
                 place, piece = one
                 made[place] = work(piece)
-                patience.tell("block", len(made), total)  # heard in this thread alone
+                system.tell("block", len(made), total)  # heard in this thread alone
         finally:
             left.clear()  # where a thread fails, or is interrupted, the others end with the piece that they have
 
@@ -50,7 +50,7 @@ def on_all(work: Callable[[Piece], Made], pieces: Iterable[Piece]) -> list[Made]
             share()
             for other in others:
                 other.result()
-        patience.tell("block", total, total)
+        system.tell("block", total, total)
     return [made[place] for place in range(total)]
 
 

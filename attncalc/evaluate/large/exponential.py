@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 
 BITS = 14
 UNIT = math.log(2) / 2**BITS

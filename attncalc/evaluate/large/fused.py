@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 from attncalc.evaluate.large import exponential
 from attncalc.evaluate.large.cores import on_all
 from attncalc.evaluate.values import evaluate

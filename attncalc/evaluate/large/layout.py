@@ -16,8 +16,7 @@ from typing import NamedTuple
 from attncalc.evaluate.large import fused
 from attncalc.evaluate.large.cores import count
 from attncalc.evaluate.large.fused import Pattern
-from attncalc.evaluate.large.portions import divides
-from attncalc.evaluate.values import Plan
+from attncalc.evaluate.values import Plan, divides
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, walk
 

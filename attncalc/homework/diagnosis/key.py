@@ -5,32 +5,164 @@ A question is what is asked of it: a step that is to be judged, with what its wr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.calculations import TABLE
 from attncalc.common.errors import NotExact
+from attncalc.common.numerals import Array
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.evaluate.values import is_given
-from attncalc.homework.diagnosis.catalogue import known
-from attncalc.homework.diagnosis.comparing import LEFT_OVER, largest
-from attncalc.homework.diagnosis.excerpts import FEW, LARGE, entries_of, in_blocks, most_entries
-from attncalc.homework.diagnosis.rounding import Rounded, Spelled
+from attncalc.evaluate.values import at_places, evaluate, is_given, portion
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, Rounded, Spelled, largest
 from attncalc.homework.diagnosis.solutions import Own, Solution, Solutions, is_meant
-from attncalc.homework.reading.answers import ROUND_OFF, Answer
-from attncalc.homework.reading.complex_numbers import as_parts
-from attncalc.homework.reading.limits import MOST_BYTES
-from attncalc.homework.reading.step_names import StepNames
+from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
+from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import Given
 from attncalc.solve.build import write
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Problem, is_large
 from attncalc.solve.solver import solve
-from attncalc.solve.written import is_large
+
+# The catalogue holds the known mistakes of each calculation, and the slips that any answer may have.
+
+
+ANY = "any calculation"
+"""Under this name the slips are listed."""
+
+
+class Slip(NamedTuple):
+    """A slip: what it is called, what was done, and a pointer."""
+
+    id: str
+    says: str
+    hint: str
+
+
+TRANSPOSED = Slip("slip-transposed-answer", "the answer is transposed", "What does each row of this step stand for?")
+SIGN = Slip("slip-sign", "a sign is wrong", "Look at the signs once more.")
+PERCENT = Slip("slip-percent", "written in per cent", "Is that a share of 1, or of 100?")
+POINT = Slip("slip-decimal-point", "the decimal point is moved", "Look at the decimal point once more.")
+ROWS = Slip("slip-rows-permuted", "rows are in the wrong order", "Is every row where it belongs?")
+FIRST_ROW = Slip("slip-one-row-only", "only the first row was worked out", "Were the other rows worked out as well?")
+ENTRY = Slip("slip-one-entry", "one entry is wrong, all others are right", "Work this entry out once more.")
+REST = Slip(
+    "slip-complement",
+    "one entry is wrong, and the last one of its row is what was left of 1",
+    "Work out every entry of that row by itself. Their sum is the check.",
+)
+INPUT = Slip(
+    "slip-copied-input",
+    "one number of an operand was misread",
+    "Compare the numbers that you used with those that were given.",
+)
+FINAL = Slip(
+    "slip-final-rounding", "one unit off in the last digit, which counts as right", "Is the last digit rounded?"
+)
+
+SLIPS = (TRANSPOSED, SIGN, PERCENT, POINT, ROWS, FIRST_ROW, ENTRY, REST, INPUT, FINAL)
+"""Every slip that is known; the last one goes by its verdict, right to rounding."""
+
+
+def known(calculation: str) -> tuple[Mistake, ...]:
+    """The mistakes of a calculation, and the alternatives to its rules, from the file of its family."""
+    module = f"attncalc.mistakes.{TABLE[calculation][0]}"
+    if find_spec(module) is None:
+        return ()
+    found: tuple[Mistake, ...] = import_module(module).MISTAKES.get(calculation, ())
+    return found
+
+
+def listed(calculation: str | None = None) -> list[dict[str, str]]:
+    """Every mistake of a calculation, or of all, and the slips: id, wrong rule, hint, kind."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for name in [calculation] if calculation else TABLE:
+        for m in known(name):
+            if m.kind != "alternative":
+                row = {"calculation": name, "id": m.id, "kind": m.kind, "says": m.says, "hint": m.hint}
+                rows.setdefault((name, m.id), row | {"alias_of": m.alias_of})
+    for slip in SLIPS:
+        row = {"calculation": ANY, "id": slip.id, "kind": "slip", "says": slip.says, "hint": slip.hint}
+        rows[ANY, slip.id] = row | {"alias_of": ""}
+    return list(rows.values())
+
+
+# Excerpts are a large step at some of its rows, worked out without the other rows wherever nothing mixes them.
+#
+# So a dump of millions of numbers is judged in seconds: every mistake is tried on a few rows, and what fits is worked
+# out in blocks of rows and compared with the whole. What nothing explains is searched no longer than that: the memory
+# taken is that of a few blocks, and a mistake that has to work a larger value out as a whole is not tried.
+
+
+LARGE = 2**20
+"""So many entries of a step, or of one behind it, are too many to be worked out for every mistake."""
+FEW = 2**16
+"""Of up to so many entries everything is tried: rounding in every manner, and two mistakes at once."""
+SAMPLE = 12
+"""So many rows are tried."""
+BLOCK = 2**22
+"""About so many entries are worked out at a time; a mistake of which a value has more even so is not tried."""
+
+
+def entries_of(node: Node) -> int:
+    """The number of entries of a node's value; positions are a row of numbers at most, shown over and over."""
+    return 0 if node.op == "index" else math.prod(node.shape)
+
+
+def most_entries(node: Node) -> int:
+    """The number of entries of the largest value behind a node."""
+    return max(map(entries_of, walk(node)))
+
+
+def rows(node: Node) -> str | None:
+    """The axis whose entries are the rows of a step, None where it has none."""
+    return node.names[-2] if len(node.axes) > 1 else None
+
+
+def sample(size: int) -> Array:
+    """Places all over an axis, the first and the last among them."""
+    return np.unique(np.linspace(0, size - 1, SAMPLE).round().astype(int))
+
+
+def at_rows(nodes: Sequence[Node], operands: Mapping[str, Array], axis: str, chosen: Array) -> list[Array | None]:
+    """The nodes' values at some places of an axis; None where that takes a large value as a whole.
+
+    Whatever has not that axis, as a sum over everything has not, is a whole in the portion too.
+    """
+    places = {along: chosen.tolist() for node in nodes for along in node.axes if along.name == axis}
+    part = portion(nodes, dict.fromkeys(places, len(chosen)), known=lambda node: False)
+    refused = {name for name, (node, _) in part.taken.items() if node.sources and most_entries(node) > LARGE}
+    taken = {name: at for name, at in part.taken.items() if name not in refused}
+    whole = evaluate([node for node, _ in taken.values()], operands, keep=lambda node: False)
+    inputs = {
+        name: at_places(whole[node], node.axes, {a: places[a] for a in cut}) for name, (node, cut) in taken.items()
+    }
+    lost = {node for node in walk(*part.roots) if node.op == "input" and node.args["name"] in refused}
+    few = [root for root in part.roots if lost.isdisjoint(walk(root)) and most_entries(root) <= BLOCK]
+    found = evaluate(few, inputs, keep=lambda node: False)
+    return [found.get(root) for root in part.roots]
+
+
+def in_blocks(node: Node, operands: Mapping[str, Array]) -> Iterator[tuple[slice, Array]]:
+    """A large value, some rows at a time; nothing comes where it cannot be had so."""
+    axis = rows(node)
+    if axis is None:
+        return
+    size = node.axes[-2].size
+    step = max(1, BLOCK * size // max(most_entries(node), 1))
+    for start in range(0, size, step):
+        part = slice(start, min(start + step, size))
+        [value] = at_rows([node], operands, axis, np.arange(part.start, part.stop))
+        if value is None:
+            return
+        yield part, value
+
 
 LONGEST_NUMBER = 64
 """Bytes that a number takes, with what stands around it, where every number of a problem is written out."""

@@ -2,21 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import AttncalcError, OptionError
+from attncalc.common.numerals import Array
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.drawing import redrawn
+from attncalc.declare.operands import UPSTREAM, Operand
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.solutions import Solutions
-from attncalc.language.axes import Axes
+from attncalc.language.axes import Axes, Axis
+from attncalc.record.trace import Given
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem
+
+if TYPE_CHECKING:
+    Random = np.random.Generator  # NumPy brings it in when it is spoken of, which takes a while
+
+# Operands are drawn anew: numbers of the same sort as those of a problem, in its sizes or in others.
+#
+# Classes stay classes, shares that sum to 1 still do, weights stay small, masks and formulas are kept; any other number
+# becomes a small whole one, or a half at the level `hard`.
+
+
+RANGE = {"easy": (-1, 2), "medium": (-3, 3), "hard": (-5, 5)}
+"""The whole numbers that operands may have."""
+WEIGHTS = {"easy": (0, 1), "medium": (-1, 1), "hard": (-1, 1)}
+"""Those of matrices whose products are added up."""
+SHARES = ("probabilities", "likelihood")
+"""Operands between 0 and 1 that need not sum to 1."""
+SUM_OFF = 1e-6
+DRAWS = 8
+
+
+def redrawn(
+    problem: Problem, axes: Mapping[str, Axes], random: Random, sizes: Mapping[str, int], level: str = "medium"
+) -> dict[str, Given]:
+    """The operands with other numbers; `sizes` are those of axes that are to be others.
+
+    The gradient that arrives at a result is as large as that. Raises OptionError where an operand whose entries mean
+    something would have to be of another size, and whatever else keeps a result from being formed.
+    """
+    draw = _Draw(problem, axes, random, sizes, level)
+    drawn = {name: draw.operand(name) for name in problem.inputs if name != UPSTREAM.name}
+    if len(drawn) == len(problem.inputs):
+        return drawn
+    shape = write(problem._replace(inputs=drawn, backward=None)).result.shape
+    return drawn | {UPSTREAM.name: Given(draw.entries(UPSTREAM, np.ones(shape), shape))}
+
+
+class _Draw(NamedTuple):
+    """A draw of new operands."""
+
+    problem: Problem
+    axes: Mapping[str, Axes]
+    random: Random
+    sizes: Mapping[str, int]
+    level: str
+
+    def operand(self, name: str) -> Given:
+        """An operand of the same sort, drawn anew, with the labels that it has."""
+        given, own = self.problem.inputs[name], self.axes.get(name, ())
+        value, operand = given.value, self.problem.calculation.operand(name)
+        shape = tuple(self._size(axis) for axis in own) if len(own) == value.ndim else value.shape
+        labels = {at: words[: shape[at]] for at, words in given.labels.items() if len(words) >= shape[at]}
+        words = self._words(operand) if value.dtype.kind in "OU" else ()
+        if words:
+            return Given(np.array(self.random.choice(words, shape), dtype=object))
+        if operand is None or value.dtype.kind in "OUb" or operand.kind in ("mask", "expression"):
+            if shape != value.shape:
+                raise OptionError(f"{name} keeps its size: its entries mean something")
+            return Given(value, labels=labels)
+        return Given(self.entries(operand, value, shape), labels=labels)
+
+    def entries(self, operand: Operand, value: Array, shape: tuple[int, ...]) -> Array:
+        """Numbers of the sort of a value."""
+        random, numbers = self.random, value.astype(np.float64)
+        places = self._places(operand)
+        if operand.kind in ("tokens", "integers") or (operand.kind == "data" and places and _whole(numbers)):
+            return random.integers(0, max(places, 2), shape).astype(value.dtype)
+        if operand.name in self.problem.calculation.exercise.truths:
+            return random.integers(0, 2, shape).astype(np.float64)
+        broken = bool((numbers % 1 != 0).any())
+        if broken and (numbers >= 0).all() and (numbers <= 1).all():
+            if numbers.ndim and numbers.shape[-1] > 1 and (np.abs(numbers.sum(axis=-1) - 1) < SUM_OFF).all():
+                share = _halved if self.level == "easy" else _tenths
+                return np.asarray([share(shape[-1], random) for _ in np.ndindex(shape[:-1])]).reshape(shape)
+            if operand.name in SHARES:
+                return np.asarray(random.integers(1, 10, shape) / 10)
+        elif broken and (numbers > 0).all():
+            return np.asarray(random.integers(1, 5, shape) / 2)
+        if operand.symbol.startswith("W"):
+            least, most = WEIGHTS[self.level]
+            return _full(lambda: random.integers(least, most + 1, shape).astype(np.float64))
+        least, most = RANGE[self.level]
+        halves = 0.5 if self.level == "hard" else 0.0
+        return _full(lambda: random.integers(least, most + 1, shape) + halves * random.integers(0, 2, shape))
+
+    def _words(self, operand: Operand | None) -> tuple[str, ...]:
+        """The words that tokens may be: the labels of the axis that they point into."""
+        if operand is None or operand.kind != "tokens":
+            return ()
+        for name, own in self.axes.items():
+            for at, axis in enumerate(own):
+                if axis.name == operand.of and at in self.problem.inputs[name].labels:
+                    return self.problem.inputs[name].labels[at]
+        return ()
+
+    def _places(self, operand: Operand) -> int:
+        """How many classes, or tokens, there are to point at: the last axis of what is pointed into."""
+        for name in ("table", "logits", "probabilities"):
+            if name in self.axes and name != operand.name and self.problem.calculation.operand(name):
+                return self._size(self.axes[name][-2 if name == "table" else -1])
+        return 0
+
+    def _size(self, axis: Axis) -> int:
+        if axis.parts:
+            return int(np.prod([self._size(part) for part in axis.parts]))
+        return self.sizes.get(axis.name, int(axis.size))
+
+
+def _full(draw: Callable[[], Array]) -> Array:
+    """The first of a few draws that has no row and no column of zeros."""
+    drawn = draw()
+    for _ in range(DRAWS):
+        if drawn.ndim < 2 or (drawn.any(axis=-1).all() and drawn.any(axis=-2).all()):
+            break
+        drawn = draw()
+    return drawn
+
+
+def _whole(numbers: Array) -> bool:
+    return bool((numbers % 1 == 0).all() and (numbers >= 0).all())
+
+
+def _tenths(count: int, random: Random) -> Array:
+    """Shares in tenths (or hundredths, where there are many) that sum to 1."""
+    parts = 10 if count <= 5 else 100
+    cuts = np.sort(random.choice(np.arange(1, parts), size=count - 1, replace=False))
+    return np.asarray(np.diff([0, *cuts, parts]) / parts)
+
+
+def _halved(count: int, random: Random) -> Array:
+    """Shares that sum to 1 and are halves of halves, so that their logarithms to base 2 come out."""
+    shares = [1.0]
+    while len(shares) < count:
+        part = shares.pop(int(random.integers(len(shares)))) / 2
+        shares += [part, part]
+    return np.asarray(random.permutation(shares))
+
 
 APART = 5e-3
 """One sees that two values differ where an entry differs by so much."""

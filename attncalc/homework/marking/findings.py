@@ -1,24 +1,46 @@
-"""A finding says what is behind an answer: mistakes by their names, a slip, what is missing, and where it is wrong."""
+"""A finding says what is behind an answer: sound, carried on, mistakes by their names, or a slip."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.text import amount, flag
+from attncalc.calculations import typed
+from attncalc.common.errors import amount, flag
+from attncalc.common.numerals import Array
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.declare.spelling import typed
-from attncalc.homework.diagnosis.catalogue import Slip
-from attncalc.homework.diagnosis.comparing import comes_out, largest, largest_error
+from attncalc.evaluate.values import evaluate
+from attncalc.homework.diagnosis.comparing import (
+    MOST_DECIMALS,
+    OFTEN,
+    Tolerance,
+    by_rounding,
+    chance,
+    comes_out,
+    fits,
+    fitting,
+    is_right,
+    largest,
+    largest_error,
+    nearly,
+    says_nothing,
+)
 from attncalc.homework.diagnosis.explaining import Explanation, ids
-from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.diagnosis.rounding import MOST_DECIMALS
-from attncalc.homework.diagnosis.separating import separating
-from attncalc.homework.reading.answers import BY_HAND, LEAST_FIGURES, ROUND_OFF, Answer
-from attncalc.homework.reading.complex_numbers import split
+from attncalc.homework.diagnosis.key import Key, Question, Slip
+from attncalc.homework.diagnosis.solutions import Own, is_meant
+from attncalc.homework.reading.answers import (
+    BY_HAND,
+    LEAST_DECIMALS,
+    LEAST_FIGURES,
+    ROUND_OFF,
+    Answer,
+    as_parts,
+    from_parts,
+    split,
+)
+from attncalc.language.graph import Node, steps
 from attncalc.record.numbers import format_number
 from attncalc.record.verdicts import (
     EARLY,
@@ -26,6 +48,7 @@ from attncalc.record.verdicts import (
     MISSING,
     MISTAKE,
     MOST_MAPPED,
+    RIGHT,
     SLIP,
     TO_ROUNDING,
     UNEXPLAINED,
@@ -108,6 +131,8 @@ def _separating(key: Key, step: StepKey, explanations: Sequence[Explanation]) ->
         return None
     tie = (step, tuple(map(ids, explanations)))
     if tie not in key.separated:
+        from attncalc.homework.diagnosis.separating import separating  # a door: few answers tie
+
         key.separated[tie] = separating(key, step, explanations)
     return key.separated[tie]
 
@@ -148,3 +173,196 @@ def _is_dump(answer: Answer) -> bool:
     """Whether a machine wrote it: more entries than a hand writes, or dozens with more digits or in a narrow type."""
     stored = answer.noise > ROUND_OFF or answer.used > MOST_DECIMALS
     return answer.value.size > BY_HAND or (answer.value.size >= FEWEST_DUMPED and stored)
+
+
+# An answer counts as right as written, one unit off in the last digit, or rounded on the way, by any right rule.
+
+
+FAR = 0.1
+"""Rounding that moves a step by more of its largest entry is believed only where no mistake gives what was written."""
+
+
+def sound(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:
+    """Whether a step is right as it is written, one unit off in its last digit, or rounded on the way."""
+    answer = question.answer
+    values = _right_values(key, question)
+    if any(is_right(answer, value, tolerance) for value in values):
+        return Finding(RIGHT)
+    if not answer.enough.any():
+        return None
+    close = not _comes_out_throughout(key, question) and any(nearly(answer, value).all() for value in values)
+    if close and answer.used >= LEAST_FIGURES:
+        return LAST_DIGIT
+    early = _rounded_early(key, question) if question.by_hand else None
+    return LAST_DIGIT if early is None and close else early
+
+
+def is_far(key: Key, question: Question) -> bool:
+    """Whether rounding on the way, if it is behind an answer, has moved it far from what is right by any rule."""
+    values = [value for solution in question.right if (value := key.value(question.step, solution)) is not None]
+    alike = [value for value in values if value.shape == question.answer.shape]
+    return all(largest_error(question.answer, value) > FAR * np.max(np.abs(value), initial=0.0) for value in alike)
+
+
+def within_rounding(key: Key, question: Question) -> Finding | None:
+    """Whether rounding on the way reaches the entries one by one, though in no usual manner all at once."""
+    answer, expected = question.answer, question.expected
+    few = question.digits <= MOST_DECIMALS
+    if not (few and question.by_hand and answer.enough.all()) or answer.exact.any():
+        return None
+    if _comes_out_throughout(key, question):
+        return None
+    usual = question.own and question.own_are_right and () in key.alternatives_behind(question.own)
+    node = key.nodes[question.step]
+    reached = [key.rounded(node, question.digits, base).near for base in ([None, question.own] if usual else [None])]
+    values = np.concatenate([value for value in reached if value.shape[1:] == answer.shape])
+    most = 1.5 * answer.unit  # and one unit off in the last digit
+    with np.errstate(invalid="ignore"):
+        within = (values.min(axis=0) - most <= answer.value) & (answer.value <= values.max(axis=0) + most)
+    by_chance = chance(answer, expected, np.ptp(values, axis=0) + answer.unit) > OFTEN
+    if not by_chance and (within | fits(answer, expected)).all() and not says_nothing(answer.value, expected):
+        return ABOUT_RIGHT
+    return None
+
+
+def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str | None:
+    """The step whose rounding explains an answer, "" where it is no single one; None where rounding does not."""
+    answer = question.answer
+    if not answer.informative:
+        return None  # zeros may be what somebody writes who has no answer
+    if (answer.exact & np.isfinite(answer.value)).any() and question.digits < LEAST_DECIMALS:
+        return None  # nobody works with fewer than two decimals and then writes a fraction or a root
+    rounded = key.rounded(node, question.digits, own)
+    hits = fitting(answer, rounded.values).tolist() if rounded.values.shape[1:] == answer.shape else []
+    if _comes_out_throughout(key, question):  # whole numbers are not read off to three or four figures
+        hits = [hit for hit in hits if not rounded.digits[hit][2]]
+    exact = key.values([node], own)[0]
+    if not hits or (np.isfinite(exact) & np.isinf(answer.value)).any():
+        return None  # nobody rounds a number to ∞
+    if by_rounding(answer, exact, rounded.values[: hits[0] + 1]) > OFTEN:
+        return None
+    return rounded.culprit(hits[0], exact, np.maximum(0.5 * answer.unit, answer.noise * np.abs(exact)))
+
+
+def _right_values(key: Key, question: Question) -> list[Array]:
+    """The values that are right for a step, each in the form in which the answer has what is free of it."""
+    step, answer, expected = question[:3]
+    own_count = question.own_are_right and any(key.nodes[behind].sources[0].row.free for behind in question.own)
+    bases = [None, question.own] if own_count else [None]
+    found = [key.value(step, solution, base) for solution in question.right for base in bases]
+    alike = [value for value in found if value is not None and value.shape == expected.shape]
+    return [_as_answered(key, step, value, answer) for value in alike]
+
+
+def _as_answered(key: Key, step: StepKey, value: Array, answer: Answer) -> Array:
+    """A value in the form that an answer has, where several are as right, as multiples of an eigenvector are."""
+    free = key.nodes[step].sources[0].row.free
+    if free is None or value.shape != answer.shape or not np.isfinite(answer.value).all():
+        return value
+    if step in key.complex:
+        return as_parts(free(from_parts(value), from_parts(answer.value)))
+    return np.asarray(free(value, answer.value))
+
+
+def _rounded_early(key: Key, question: Question) -> Finding | None:
+    """Whether a step follows from own values that were rounded, or from rounding at one place or at many."""
+    step, answer = question.step, question.answer
+    own = question.own if question.own_are_right else {}
+    behind = key.alternatives_behind(own) if own else []
+    follows = key.value(step, own=own) if () in behind else None
+    if follows is not None and (fits(answer, follows).all() or nearly(answer, follows).all()):
+        return FROM_ROUNDED
+    for solution in question.right:
+        for base in (None, own) if solution.alternatives in behind else (None,):
+            hit = rounded_at(key, question, solution.steps[step], base) if step in solution.steps else None
+            if hit is not None:
+                where = f" at {hit}" if hit else ""
+                return Finding(EARLY, hint=f"right method, rounded too early{where}: keep more digits on the way")
+    return None
+
+
+def _comes_out_throughout(key: Key, question: Question) -> bool:
+    """Whether everything up to a step comes out evenly to the digits that were written: nothing to be rounded."""
+    if question.answer.value.size > BY_HAND:
+        return False
+    named = [node.key for node in steps(key.nodes[question.step])]
+    key.foresee(named)
+    values = [key.value(name) for name in named]
+    return all(value is not None and comes_out(value, 10.0**-question.answer.used) for value in values)
+
+
+# An error is carried on where a step is worked out rightly from own values of which some are wrong.
+#
+# It may follow from what stands on the sheet, with rounding on the way, or from the same numbers with more digits than
+# stand there, as somebody works who keeps them in a machine.
+
+
+MOST_MOVED = 200
+"""So many own values at most are moved one by one."""
+
+
+def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], made: Sequence[Mistake]) -> Finding | None:
+    """Whether a step is what follows from the writer's own earlier ones, or from the mistakes that they made."""
+    if question.own_are_right:
+        return None
+    step, answer, expected, own = question[:4]
+    follows = key.value(step, own=own)
+    for value in (follows, *_following(key, question, made)):
+        if value is None or value.shape != answer.shape or says_nothing(value, expected):
+            continue
+        if is_right(answer, value) or (answer.enough.any() and nearly(answer, value).all()):
+            return CARRIED
+    if not question.by_hand or follows is None or says_nothing(follows, expected):
+        return None
+    if rounded_at(key, question, key.nodes[step], own) is not None or _has_more_digits(key, question, answers, follows):
+        return CARRIED
+    return None
+
+
+def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterator[Array | None]:
+    """What follows from own values by an alternative rule, and by the mistakes that were made from the true operands.
+
+    An alternative is one that nothing speaks against: no own value is that of a step which it writes.
+    """
+    for solution in question.right:
+        at = [word for rule in solution.rules for word in rule.at]  # none where the rules are options
+        if solution.rules and not any(is_meant(step, at) for step in question.own):
+            yield key.value(question.step, solution, question.own)
+    if made and (wrong := key.solutions.by(*made)):
+        yield key.value(question.step, wrong)
+
+
+def _has_more_digits(key: Key, question: Question, answers: Mapping[StepKey, Answer], follows: Array) -> bool:
+    """Whether a step is what earlier ones give as they were before they were rounded for the sheet."""
+    answer = question.answer
+    half = {step: np.where(answers[step].exact, 0.0, 0.5 * answers[step].unit) for step in question.own}
+    moved = _most_moved(key, question, half) if follows.shape == answer.shape else None
+    if moved is None or not answer.enough.all() or chance(answer, question.expected, answer.unit + 2 * moved) > OFTEN:
+        return False
+    with np.errstate(invalid="ignore"):
+        near = np.abs(answer.value - follows) <= 0.5 * answer.unit * (1 + 1e-6) + moved
+    return bool((near | fits(answer, follows)).all())
+
+
+def _most_moved(key: Key, question: Question, off: Mapping[StepKey, Array]) -> Array | None:
+    """How far a step moves at most, nearly, where own values are off by so much; None where there are too many.
+
+    Every own value is moved by itself, all in one evaluation along a leading axis, whose first place moves none.
+    """
+    node, solutions = key.nodes[question.step], key.solutions
+    own = solutions.usable(question.own, node)
+    count = sum(value.size for value in own.values())
+    if not 0 < count <= MOST_MOVED:
+        return None
+    stacked = {step: np.repeat(value[None], count + 1, axis=0) for step, value in own.items()}
+    places = [(step, at) for step, value in own.items() for at in np.ndindex(value.shape)]
+    for number, (step, at) in enumerate(places, 1):
+        stacked[step][(number, *at)] += off[step][at]
+    expression = node.sources[0]
+    found = evaluate([expression], solutions.operands, given=stacked, keep=lambda _: False)[expression]
+    if found.shape != (count + 1, *node.shape):
+        return None
+    if found.dtype.kind == "b":  # true and false are 1 and 0 on a sheet
+        found = found.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nan_to_num(np.abs(found[1:] - found[0]), nan=0.0).sum(axis=0))

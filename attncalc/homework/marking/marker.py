@@ -1,25 +1,324 @@
-"""A sheet is marked against a key: a verdict and marks for each step."""
+"""A sheet is marked against a key: laid out, judged step by step, with a verdict and marks for each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError
-from attncalc.common.text import quoted
-from attncalc.declare.mistake import StepKey
-from attncalc.homework.diagnosis.comparing import Tolerance, fits, largest_error
-from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.marking.judging import judged
-from attncalc.homework.marking.layouts import laid_out, unpadded
-from attncalc.homework.reading.answers import Answer
-from attncalc.homework.reading.complex_numbers import from_parts
-from attncalc.homework.reading.sheets import Sheet, from_tree
-from attncalc.homework.reading.step_names import spelled
-from attncalc.record.verdicts import FULL, MARKS, Finding, Marked, MarkedStep
-from attncalc.render.document import encode
+from attncalc.common.errors import InputError, amount, quoted, shape_text
+from attncalc.common.numerals import Array
+from attncalc.declare.mistake import Mistake, StepKey
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, Tolerance, fits, largest_error, nearly
+from attncalc.homework.diagnosis.explaining import (
+    Explanation,
+    explanations,
+    is_possible,
+    made_again,
+    made_as_well,
+    made_throughout,
+    slip_behind,
+)
+from attncalc.homework.diagnosis.key import TRANSPOSED, Key, Question
+from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
+from attncalc.homework.marking.findings import (
+    carried,
+    incomplete,
+    is_far,
+    located,
+    mistaken,
+    slipped,
+    sound,
+    unexplained,
+    within_rounding,
+)
+from attncalc.homework.reading.answers import BY_HAND, Answer, from_parts
+from attncalc.homework.reading.sheets import Sheet, from_tree, spelled
+from attncalc.record.numbers import encode
+from attncalc.record.verdicts import (
+    EARLY,
+    FOLLOWS,
+    FULL,
+    MARKS,
+    MISSING,
+    MISTAKE,
+    RIGHT,
+    SOUND,
+    UNEXPLAINED,
+    Finding,
+    Marked,
+    MarkedStep,
+)
+
+# Answers are laid out in the shapes of their steps: people write rows for columns, and tables are filled up.
+
+
+def laid_out(key: Key, answer: Answer, step: StepKey, value: Array) -> Answer | None:
+    """The answer in the shape of the step's value, if it has that shape as people write it.
+
+    A row or a column is a vector, and a vector the only row or column of a matrix; the only entry is written without
+    brackets; a table holds a stack of matrices one below the other, and a single number. The answer to a complex step
+    is laid out in its parts.
+    """
+    shape = _shape(key, step, value)
+    if answer.shape not in _shapes(key, answer, step, value) or answer.value.size != math.prod(shape):
+        return None
+    laid = answer if answer.shape == shape else answer.laid(lambda part: part.reshape(shape))
+    return laid.in_parts() if step in key.complex else laid
+
+
+def _shape(key: Key, step: StepKey, value: Array) -> tuple[int, ...]:
+    """The shape of a step's value, a complex number counted as one."""
+    return value.shape[:-1] if step in key.complex else value.shape
+
+
+def unpadded(key: Key, answer: Answer, step: StepKey) -> Answer:
+    """A table without the blank columns and rows with which spreadsheets fill it up to the width of others."""
+    value = key.value(step)
+    if value is None or not answer.table or answer.value.ndim != 2 or not answer.answered.any():
+        return answer
+    shapes = _shapes(key, answer, step, value)
+    if answer.shape in shapes:
+        return answer
+    rows, columns = (int(np.flatnonzero(answer.answered.any(axis=axis))[-1]) + 1 for axis in (1, 0))
+    holding = [shape for shape in shapes if len(shape) == 2 and shape[0] >= rows and shape[1] >= columns]
+    rows, columns = min(holding, default=(rows, columns))
+    return answer.laid(lambda part: part[:rows, :columns])
+
+
+def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[int, ...]]:
+    """The shapes in which people write a step's value."""
+    axes = key.nodes[step].axes
+    shapes = {shape := _shape(key, step, value)}
+    if len(shape) == len(axes):
+        shapes.add(tuple(axis.size for axis in axes if axis.name not in key.dropped))
+    for shape in list(shapes):
+        if len(shape) == 1:
+            shapes |= {(1, *shape), (*shape, 1)}
+        if len(shape) == 2 and 1 in shape:
+            shapes.add((math.prod(shape),))
+        if math.prod(shape) == 1:
+            shapes.add(())
+        if answer.table and not shape:
+            shapes.add((1, 1))
+        if answer.table and len(shape) > 2:
+            shapes.add((math.prod(shape[:-1]), shape[-1]))
+    return shapes
+
+
+# A sheet is judged: a finding for each step, each after those that it is made of.
+#
+# The order of judgement: right as written, or but for its last digit, or rounded on the way; worked out from the
+# writer's own wrong values; a known mistake; within rounding after all; a slip; unexplained. What is right by any of
+# the right rules is never called a mistake, unless the writer's own steps show that nobody has used it.
+
+
+def judged(
+    key: Key, answers: Mapping[StepKey, Answer], tolerance: Tolerance | None = None, decimals: int | None = None
+) -> dict[StepKey, Finding]:
+    """The finding on each step of a sheet, in the order of the calculation."""
+    sheet = _Sheet(key, answers, tolerance, decimals)
+    if doubtful := sheet.doubtful():
+        sheet = _Sheet(key, answers, tolerance, decimals, doubtful)
+    sheet.name_mistakes()
+    return sheet.found
+
+
+class _Sheet:
+    """A sheet that is judged: what its writer has written so far, and what was found of it."""
+
+    def __init__(
+        self,
+        key: Key,
+        answers: Mapping[StepKey, Answer],
+        tolerance: Tolerance | None,
+        decimals: int | None,
+        doubtful: Collection[StepKey] = (),
+    ) -> None:
+        self.key, self.tolerance, self.decimals = key, tolerance, decimals
+        self.doubted = doubtful  # right by such rules alone as are behind the writer's own values
+        self.found: dict[StepKey, Finding] = {}
+        self.questions: dict[StepKey, Question] = {}
+        self.answers: dict[StepKey, Answer] = {}  # those from which later steps may be worked out
+        self.own: dict[StepKey, Array] = {}  # their values
+        self.behind: dict[StepKey, list[tuple[Mistake, ...]]] = {}  # the alternatives behind each that they write
+        self.made: tuple[Mistake, ...] = ()  # the mistakes found so far
+        self.explained: dict[StepKey, list[Explanation]] = {}  # everything that would explain a step
+        for step in key.nodes:
+            if step in answers:
+                self.found[step] = self._judged(step, answers[step])
+
+    # One step
+
+    def _judged(self, step: StepKey, answer: Answer) -> Finding:
+        """The finding on a step; what it holds is what later steps are worked out from."""
+        expected = self.key.value(step)
+        if expected is None:
+            raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
+        answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand)
+        if not answer.answered.any():
+            return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
+        laid = laid_out(self.key, answer, step, expected)
+        if laid is None:
+            due = expected[..., 0] if step in self.key.complex else expected
+            return self._of_another_shape(self._question(step, answer, due))
+        if not laid.answered.all():
+            blank, wrong = ~laid.answered, ~fits(laid, expected)
+            return incomplete(self._entries(step, blank), self._entries(step, wrong & ~blank))
+        question = self.questions[step] = self._question(step, laid, expected)
+        found = self._first_finding(question)
+        if found.verdict not in SOUND:
+            found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected, self.tolerance))))
+        if not np.isnan(laid.value).any():
+            self.own[step] = from_parts(laid.value) if step in self.key.complex else laid.value
+            self.answers[step] = laid
+        return found
+
+    def _first_finding(self, question: Question) -> Finding:
+        """The first finding, in the order of judgement."""
+        return (
+            self._sound(question)
+            or carried(self.key, question, self.answers, self.made)
+            or self._mistaken(question)
+            or within_rounding(self.key, question)
+            or self._slipped(question)
+            or unexplained(question.answer, question.expected, possible=is_possible(self.key, question))
+        )
+
+    def _sound(self, question: Question) -> Finding | None:
+        """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier."""
+        found = sound(self.key, question, self.tolerance)
+        if found and found.verdict == EARLY and is_far(self.key, question):
+            return self._mistaken(question, as_written=True) or found
+        return found
+
+    def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
+        """Whether known mistakes explain a step; they are named once the whole sheet is judged."""
+        for found in explanations(self.key, question, as_written=as_written):
+            if found:
+                self.explained[question.step] = found
+                self.made = tuple(dict.fromkeys((*self.made, *found[0])))
+                return Finding(MISTAKE)
+        return None
+
+    def _slipped(self, question: Question) -> Finding | None:
+        """Whether a slip explains a step, beside what is right or beside what follows from own values."""
+        step, answer, expected, own = question[:4]
+        if step in self.key.complex:
+            return None
+        bases = [(expected, self.key.true(own))]
+        if not question.own_are_right and (follows := self.key.value(step, own=own)) is not None:
+            bases.append((follows, own))
+        alike = [(value, base) for value, base in bases if value.shape == answer.shape]
+        found = next((slip for value, base in alike if (slip := slip_behind(self.key, question, value, base))), None)
+        return found and slipped(found)
+
+    def _of_another_shape(self, question: Question) -> Finding:
+        """An answer of a shape that is not the step's: it is transposed, or a mistake gives it."""
+        answer, expected = question.answer, question.expected
+        if answer.value.ndim > 1 and answer.shape == expected.shape[::-1]:
+            turned = answer.laid(np.transpose)
+            if turned.answered.all() and fits(turned, expected).all():
+                return slipped(TRANSPOSED)
+        whole = answer.answered.all() and not np.isnan(answer.value).any()
+        found = self._mistaken(question) if whole else None
+        given, due = _extent(answer.shape), _extent(expected.shape)
+        return found or Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
+
+    def _question(self, step: StepKey, answer: Answer, expected: Array) -> Question:
+        own = self.key.own_behind(step, self.own)
+        own_are_right = all(self.found[behind].verdict in SOUND for behind in own)
+        right = self._behind(own) if step in self.doubted else self._not_contradicted(step, own)
+        digits = answer.used if self.decimals is None else self.decimals
+        small = answer.value.size <= BY_HAND and self.key.is_small(step)
+        by_hand = small and bool(answer.enough.any()) and step not in self.key.complex
+        return Question(step, answer, expected, own, own_are_right, right, digits, by_hand)
+
+    def _entries(self, step: StepKey, parts: Array) -> Array:
+        """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
+        return np.asarray(parts.any(axis=-1)) if step in self.key.complex else parts
+
+    # The rules that the writer has used
+
+    def _behind(self, own: Own) -> list[Solution]:
+        """The usual solution, and the other right ones that may be behind own values."""
+        behind = self.key.alternatives_behind(own)
+        return [solution for solution in self.key.right if not solution.rules or solution.rules in behind]
+
+    def _not_contradicted(self, step: StepKey, own: Own) -> list[Solution]:
+        """The right solutions, but for those with other numbers in a step that a rule writes together with this one.
+
+        A gradient goes with the step that it is taken in: who has written that by one rule has no gradient by another.
+        """
+        subject = (step[0], self.key.nodes[step].args["of"] or step[1])
+        at = [word for rule in self._alternatives() if is_meant(subject, rule.at) for word in rule.at]
+        beside = [other for other in self.own if other not in own and is_meant(other, at)]
+        for other in beside:
+            if other not in self.behind:
+                self.behind[other] = self.key.alternatives_behind({other: self.own[other]})
+        return [s for s in self.key.right if all(s.rules in self.behind[other] for other in beside)]
+
+    def _alternatives(self) -> list[Mistake]:
+        return [rule for solution in self.key.right for rule in solution.rules]
+
+    def doubtful(self) -> set[StepKey]:
+        """The steps that are right by an alternative alone, which nothing before them or after them has used.
+
+        So they are not what the steps before them give, and nothing that is right was made of them.
+        """
+        return {step for step, question in self.questions.items() if self._is_doubtful(question)}
+
+    def _is_doubtful(self, question: Question) -> bool:
+        step, behind = question.step, self._behind(question.own)
+        if len(behind) == len(question.right) or not question.own_are_right or self.found[step].verdict != RIGHT:
+            return False
+        if any(step in later.own and self.found[later.step].verdict in SOUND for later in self.questions.values()):
+            return False
+        return sound(self.key, question._replace(right=behind), self.tolerance) != Finding(RIGHT)
+
+    # The whole sheet
+
+    def name_mistakes(self) -> None:
+        """Explain by the others the steps that say too little by themselves, and name all mistakes."""
+        self._explain_by_the_others()
+        for step, found in self.explained.items():
+            self.found[step] = mistaken(self.key, step, self._borne_out(step, found), self.found[step].wrong)
+
+    def _explain_by_the_others(self) -> None:
+        """Explain steps by a mistake made elsewhere, by one beside those made before, or by one throughout."""
+        wrong = [q for step, q in self.questions.items() if self.found[step].verdict in (UNEXPLAINED, FOLLOWS)]
+        left = [question for question in wrong if self.found[question.step].verdict == UNEXPLAINED]
+        made = {mistake for found in self.explained.values() for match in found for mistake in match}
+        for question in left:
+            before = () if question.own_are_right else self.made
+            again = made_again(self.key, question, made)
+            if found := again or (made_as_well(self.key, question, before) if before else []):
+                self.explained[question.step] = found
+        left = [question for question in left if question.step not in self.explained]
+        if len(wrong) > 1 and left and (found := made_throughout(self.key, wrong)):
+            self.explained |= {question.step: found for question in left}
+
+    def _borne_out(self, step: StepKey, found: list[Explanation]) -> list[Explanation]:
+        """Those of the explanations that agree with most of the later steps."""
+        serial = self.key.nodes[step].serial
+        later = [other for other in self.answers if self.key.nodes[other].serial > serial]
+        agreeing = [sum(self._agrees(explanation, other) for other in later) for explanation in found]
+        return [one for one, count in zip(found, agreeing, strict=True) if count == max(agreeing)]
+
+    def _agrees(self, explanation: Explanation, step: StepKey) -> bool:
+        solution = self.key.solutions.by(*explanation)
+        value = None if solution is None else self.key.value(step, solution)
+        answer = self.answers[step]
+        return value is not None and value.shape == answer.shape and bool(nearly(answer, value).all())
+
+
+def _extent(shape: tuple[int, ...]) -> str:
+    """`2 × 3`, `a list of 3 numbers`, where 3 alone might be taken for the answer itself."""
+    return f"a list of {amount(shape[0], 'number')}" if len(shape) == 1 else shape_text(shape)
+
 
 MOST_SHOWN = 100_000
 """Larger answers are not repeated in the report."""

@@ -11,15 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from attncalc.common import patience
-from attncalc.common.errors import AttncalcError
-from attncalc.common.text import both, quoted
+from attncalc.common import system
+from attncalc.common.errors import AttncalcError, both, quoted
 from attncalc.homework.diagnosis.comparing import Tolerance
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.marking.workers import shared_out
-from attncalc.homework.reading.limits import MOST_BYTES, limited
-from attncalc.homework.reading.sheets import MOST_TOLD, Sheet, from_file
+from attncalc.homework.reading.sheets import MOST_BYTES, MOST_TOLD, Sheet, from_file, limited
 from attncalc.homework.reading.submissions import Submission
 from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import SOUND, Marked
@@ -68,7 +66,7 @@ def grade(
     graded = []
     for one in work:
         graded.append(one)
-        patience.tell("sheet", len(graded), len(found))
+        system.tell("sheet", len(graded), len(found))
     return graded
 
 

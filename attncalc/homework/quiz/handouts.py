@@ -10,11 +10,10 @@ import numpy as np
 
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
-from attncalc.homework.reading.step_names import spelled
+from attncalc.homework.reading.sheets import spelled
 from attncalc.record.trace import Step, Trace
-from attncalc.render import TABLE, write
+from attncalc.render import TABLE, View, write
 from attncalc.render.document import document, page, written
-from attncalc.render.view import View
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 

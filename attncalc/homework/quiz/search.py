@@ -12,18 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError
-from attncalc.common.text import both, near, quoted
+from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError, both, near, quoted
+from attncalc.common.numerals import Array
 from attncalc.declare.mistake import StepKey
 from attncalc.declare.operands import Option
 from attncalc.evaluate.values import Plan, evaluate, plan
-from attncalc.homework.diagnosis.drawing import redrawn
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.diagnosis.separating import APART
+from attncalc.homework.diagnosis.separating import APART, redrawn
 from attncalc.homework.quiz.templates import template, varies
-from attncalc.homework.reading.answers import ROUND_OFF
-from attncalc.homework.reading.complex_numbers import as_parts
+from attncalc.homework.reading.answers import ROUND_OFF, as_parts
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node
 from attncalc.solve.build import write

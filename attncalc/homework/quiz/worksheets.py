@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.spelling import DERIVATIVES
-from attncalc.record.digits import shortest
+from attncalc.calculations import DERIVATIVES
+from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
-from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table
+from attncalc.render import Block, Formula, Heading, Page, Paragraph, Part, Table
 from attncalc.render.traces import formula, operands
 
 DECIMALS = 4

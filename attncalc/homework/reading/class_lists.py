@@ -15,15 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.common.errors import InputError
-from attncalc.common.files import shown
-from attncalc.common.text import both, quoted, visible
+from attncalc.common.errors import InputError, both, quoted, visible
+from attncalc.common.system import shown
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.headings import At, Headings, read_headings, refuse_misspelt
-from attncalc.homework.reading.limits import MOST_BYTES
-from attncalc.homework.reading.sheets import LONGEST_NAME, MOST_TOLD, Sheet, has_commas
-from attncalc.homework.reading.step_names import StepNames
-from attncalc.inputs import csv_files, opening
+from attncalc.homework.reading.sheets import LONGEST_NAME, MOST_BYTES, MOST_TOLD, Sheet, StepNames
+from attncalc.homework.reading.table_sheets import has_commas
+from attncalc.inputs import csv_files, resolve
 from attncalc.inputs.csv_files import Broken, check_length, delimiter_of, has_point, rows_from, with_points
 from attncalc.inputs.reading import Reading
 
@@ -52,7 +50,7 @@ def class_list(
     columns of a step do not fill its shape.
     """
     try:
-        text = opening.decode(opening.read_file(str(path), opening.MAX_TEXT if alone else MOST_BYTES), shown(str(path)))
+        text = resolve.decode(resolve.read_file(str(path), resolve.MAX_TEXT if alone else MOST_BYTES), shown(str(path)))
     except InputError:
         return None  # why it cannot be read is told where it is marked as a sheet
     lines = list(io.StringIO(text, newline=""))

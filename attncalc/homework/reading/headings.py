@@ -15,11 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.common.errors import InputError
+from attncalc.common.errors import InputError, quoted
 from attncalc.common.numerals import is_number
-from attncalc.common.text import quoted
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.step_names import StepNames
+from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.csv_files import Row
 
 STUDENT = "student"

@@ -5,43 +5,103 @@ A sheet holds answers and nothing else: a tolerance, a score or a key that stand
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from attncalc.common.errors import InputError
-from attncalc.common.files import FORMATS
-from attncalc.common.text import both, quoted, visible
+from attncalc.common.errors import InputError, both, listed, near, quoted, visible
+from attncalc.common.system import FORMATS, TooLongError, alarm
+from attncalc.declare.mistake import StepKey
 from attncalc.declare.operands import Operand
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import Answer, with_roots
-from attncalc.homework.reading.complex_numbers import joined, literal, split
-from attncalc.inputs.csv_files import (
-    DECIMAL_COMMA,
-    Row,
-    TextFile,
-    blocks,
-    check_length,
-    has_point,
-    is_text,
-    parted,
-    table_rows,
-    with_points,
-)
+from attncalc.homework.reading.answers import Answer, literal
 from attncalc.inputs.given import brackets
 from attncalc.inputs.json_files import JsonFile, parse_json, plain
-from attncalc.inputs.opening import opened
 from attncalc.inputs.reading import Contents, Reading
-from attncalc.inputs.resolve import find, read_found, read_word
-from attncalc.inputs.shaping import indexed
-from attncalc.inputs.stored_arrays import ArrayFile
+from attncalc.inputs.resolve import find, opened, read_found, read_word
 from attncalc.record.trace import Given
 
 if TYPE_CHECKING:
     from attncalc.inputs.resolve import Found
+
+# A sheet, which may be a stranger's, has limits: so many bytes, so much time, and no more of either.
+#
+# They are the same for one sheet and for many. A sheet is no link, pipe or device (`Reading` with `most` refuses
+# those), and what takes too much costs that sheet alone. A call from Python has no limit of time: the alarm of a
+# process belongs to whoever runs it.
+
+
+MOST_BYTES = 4 * 2**20
+MOST_SECONDS = 20.0
+
+
+@contextmanager
+def limited(what: str = "it", *, timed: bool = True) -> Iterator[None]:
+    """Whatever takes too long, too much memory or too deep a nesting is told as a fault of the sheet.
+
+    Raises InputError. The time is limited where the system has an alarm to set.
+    """
+    try:
+        with alarm(MOST_SECONDS if timed else 0):
+            yield
+    except TooLongError:
+        raise InputError(f"{what} took more than {MOST_SECONDS:g} seconds") from None
+    except MemoryError:
+        raise InputError(f"{what} takes more memory than there is") from None
+    except RecursionError:
+        raise InputError(f"{what} is nested too deeply") from None
+
+
+# Steps are found by the names that sheets give them, and what is near a wrong name is told.
+
+
+MOST_LISTED = 12
+
+
+def spelled(step: StepKey) -> str:
+    """How a step is asked for: `GROUP/NAME`, or the bare name at the top."""
+    return "/".join(part for part in step if part)
+
+
+class StepNames:
+    """The names of the steps of one problem."""
+
+    def __init__(self, problem: str, every: Iterable[StepKey], shown: Sequence[StepKey], result: StepKey) -> None:
+        self.problem = problem  # what it is called
+        self._by_name = {spelled(step): step for step in every}
+        self._shown = [spelled(step) for step in shown]
+        self._result = result
+
+    def find(self, name: str) -> StepKey:
+        """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
+        found = self.meant(name)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise InputError(f"{quoted(name)} occurs in several groups: {listed(map(spelled, found), MOST_LISTED)}")
+        raise InputError(f"{self.problem} has no step {quoted(name)}", hint=self.near(name) or self.has)
+
+    def meant(self, name: str) -> list[StepKey]:
+        """The steps that a name may mean: one, none, or those of several groups."""
+        if name in self._by_name:
+            return [self._by_name[name]]
+        if name in ("", "result"):
+            return [self._result]
+        by_name = self._by_name.items()
+        return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
+
+    def near(self, name: str) -> str:
+        """Which steps may have been meant by a name that none has; "" where none is near."""
+        return near(name, self._shown)
+
+    @property
+    def has(self) -> str:
+        """Which steps there are: `it has scores, scaled, weights, output`."""
+        return f"it has {listed(self._shown, MOST_LISTED)}"
+
 
 BESIDE = ("student", "rounding", "notes")
 """What a sheet may hold beside its steps."""
@@ -97,11 +157,9 @@ def from_contents(contents: Contents, reading: Reading, found: Found | None = No
         return _part(found, reading)
     if isinstance(contents, JsonFile):
         return from_tree(contents.tree, contents.source)
-    if isinstance(contents, TextFile):
-        return _from_csv(contents.text, contents.source, reading)
-    assert isinstance(contents, ArrayFile), "there is no fourth kind of file"
-    loaders, source = contents.loaders, contents.source
-    return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)
+    from attncalc.homework.reading import table_sheets  # a door: most sheets are JSON
+
+    return table_sheets.from_contents(contents, reading)
 
 
 def from_python(answer: Any, most: int | None = None) -> Sheet:
@@ -134,13 +192,13 @@ def from_tree(tree: Any, source: str) -> Sheet:
     else:
         others = [name for name in tree if name in NO_EFFECT]
         steps = {name: value for name, value in tree.items() if name not in (*BESIDE, *others)}
-    _refuse_many(len(steps), source)
+    refuse_many(len(steps), source)
     return Sheet(
         {name: _answer(value, name, source) for name, value in steps.items()},
-        student=_student(tree.get("student"), source),
+        student=student_of(tree.get("student"), source),
         source=source,
-        decimals=_decimals(tree.get("rounding"), source),
-        notes=_without_effect(others, source),
+        decimals=decimals_of(tree.get("rounding"), source),
+        notes=without_effect(others, source),
     )
 
 
@@ -160,12 +218,13 @@ def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:
         )
 
 
-def _refuse_many(steps: int, source: str) -> None:
+def refuse_many(steps: int, source: str) -> None:
+    """Raise for a sheet of so many steps that it can be none."""
     if steps > MOST_STEPS:
         raise InputError(f"{source or 'the sheet'} has {steps:,} steps, and {MOST_STEPS:,} are read at most")
 
 
-def _without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
+def without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
     """A note on what stands in a sheet and is passed over; of many names, the first ones."""
     if not names:
         return ()
@@ -178,11 +237,13 @@ def _without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
 def _part(found: Found, reading: Reading) -> Sheet:
     """`FILE#name`: one array of a file as the result; complex ones too, which no operand is."""
     contents = found.contents
-    if isinstance(contents, ArrayFile):
-        value, source = contents.stored(found.name, ANSWER)
-        part = indexed(Given(value, source=source), found.at)
-        return Sheet({"": answers.from_array(part.value, brackets("", part.source))}, source=part.source)
-    if isinstance(contents, JsonFile) and contents.names and found.name and not found.at:
+    if not isinstance(contents, JsonFile):
+        from attncalc.homework.reading import table_sheets  # the same door
+
+        part = table_sheets.stored(contents, found)
+        if part is not None:
+            return part
+    elif contents.names and found.name and not found.at:
         entry = contents.entry(found.name)
         if isinstance(entry.value, list):
             source = f"{contents.source}#{visible(entry.path, 80)}"
@@ -226,7 +287,8 @@ def _answer(value: Any, name: str, source: str) -> Answer:
     return answers.from_lists(value, place)
 
 
-def _student(name: Any, source: str) -> str:
+def student_of(name: Any, source: str) -> str:
+    """Whose sheet it is: text; nobody's is ""."""
     if name is None:
         return ""
     if not isinstance(name, str):
@@ -234,7 +296,7 @@ def _student(name: Any, source: str) -> str:
     return visible(name.strip(), LONGEST_NAME)
 
 
-def _decimals(rounding: Any, source: str) -> int | None:
+def decimals_of(rounding: Any, source: str) -> int | None:
     """To how many decimals somebody says to have rounded: `3`, or {"decimals": 3}."""
     plainly = plain(rounding, source)
     number = plainly.get("decimals") if isinstance(plainly, dict) else plainly
@@ -245,102 +307,3 @@ def _decimals(rounding: Any, source: str) -> int | None:
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_DIGITS:
         raise InputError(f"{source}: rounding is a number of decimals from 0 to {MOST_DIGITS}")
     return number
-
-
-def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
-    """The blocks of a CSV file, or its one table as the result; lines `@student,Ann` stand in front."""
-    told, rest = _told(text, source)
-    tables = blocks(rest)
-    _refuse_many(len(tables), source)
-    if not tables:
-        return replace(told, steps={"": _result(rest, source, reading)})
-    rows = {name: entry_rows(table, source, reading) for name, table in tables.items()}
-    return replace(told, steps={name: _table(block, source, reading) for name, block in rows.items()})
-
-
-def _result(text: str, source: str, reading: Reading) -> Answer:
-    """The one table of a file; if that fails, a bare name in front was perhaps meant to begin a block."""
-    try:
-        return _table(table_rows(text, source, reading)[0], source, reading)
-    except InputError as error:
-        title = re.match(r"\s*([^\W\d][\w/]*):?[,;\t ]*$", text, re.MULTILINE)
-        hint = f"the rows of a step stand below a line @{title[1]}" if title else ""
-        raise InputError(error.message, hint=error.hint or hint) from None
-
-
-def _told(text: str, source: str) -> tuple[Sheet, str]:
-    """What lines such as `@student,Ann` and `@rounding,3` say, and the text with them emptied."""
-    said: dict[str, str] = {}
-    idle: list[str] = []
-    titles = set()
-    lines = list(io.StringIO(text, newline=""))
-    for i, line in enumerate(lines):
-        if not line.lstrip('" ').startswith("@"):
-            continue
-        name, _, value = line.strip().lstrip('"').removeprefix("@").partition(_mark(line))
-        name = name.strip().strip('"')
-        if not value.strip(",;\t ") and name not in BESIDE:
-            if name in titles:
-                raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
-            titles.add(name)
-            continue
-        lines[i] = "\n"
-        if name in said:
-            raise InputError(f"{source}:{i + 1}: {quoted('@' + name)} stands twice")
-        if name in BESIDE:
-            said[name] = value.strip().strip(",;\t").strip('"')
-        else:
-            idle.append(name)
-    student, decimals = _student(said.get("student"), source), _decimals(said.get("rounding"), source)
-    return Sheet({}, student, source, decimals, _without_effect(idle, source)), "".join(lines)
-
-
-def _mark(line: str) -> str:
-    return next((mark for mark in "\t;" if mark in line), ",")
-
-
-def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
-    if not rows:
-        return answers.nothing((0, 0))
-    left, above = _labelled(rows, reading)
-    rows = rows[above:]
-
-    def place(at: tuple[int, ...]) -> str:
-        return f"{source}:{rows[at[0]].line}:{at[1] + left + 1}" if len(at) == 2 else source
-
-    cells = [cell for row in rows for cell in row.cells[left:]]
-    return answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
-
-
-def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
-    """Whether the first column and the first row are labels, as a saved result has them: words, and no number."""
-    left = _are_words([row.cells[0] for row in rows]) if reading.labels is None else reading.labels
-    above = _are_words(rows[0].cells[left:]) if reading.header is None else reading.header
-    return (left, above) if len(rows) > above and len(rows[0].cells) > left else (False, False)
-
-
-def _are_words(cells: Sequence[str]) -> bool:
-    numbers = any(split(cell) for cell in cells) or all(cell.casefold() in answers.BLANK for cell in cells)
-    return is_text(cells, "real") and not numbers
-
-
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
-"""In quotes among commas this may be a number above a thousand as well."""
-
-
-def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
-    """The rows of a table of answers, all of one length, with decimal points."""
-    rows, delimiter = parted(joined(with_roots(text)), source, reading)
-    for row in rows:
-        check_length(row, rows[0], source)
-    if reading.decimal == ",":
-        return [with_points(row, source) for row in rows]
-    if any(has_point(cell) for row in rows for cell in row.cells) or not has_commas(rows, delimiter):
-        return rows
-    return [with_points(row, source) for row in rows]
-
-
-def has_commas(rows: Iterable[Row], delimiter: str) -> bool:
-    """Whether there are decimal commas in a table of answers."""
-    found = [cell for row in rows for cell in row.cells if DECIMAL_COMMA.fullmatch(cell)]
-    return any(delimiter != "," or not _THOUSANDS.fullmatch(cell) for cell in found)

@@ -8,13 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from attncalc.common.errors import InputError
-from attncalc.common.files import FORMATS, exists, is_file, is_folder, shown
-from attncalc.common.text import quoted, visible
+from attncalc.common.errors import InputError, quoted, visible
+from attncalc.common.system import FORMATS, exists, is_file, is_folder, shown
 from attncalc.homework.reading.class_lists import class_list
-from attncalc.homework.reading.limits import limited
-from attncalc.homework.reading.sheets import LONGEST_NAME, Sheet
-from attncalc.homework.reading.step_names import StepNames
+from attncalc.homework.reading.sheets import LONGEST_NAME, Sheet, StepNames, limited
 from attncalc.inputs.reading import Reading
 
 MOST_SHEETS = 100_000

@@ -10,16 +10,14 @@ from io import StringIO
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from attncalc.common.text import amount, visible
+from attncalc.common.errors import amount, visible
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
-from attncalc.record.digits import shortest
+from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import SOUND, WRONG, MarkedStep
-from attncalc.render import PAGES, write
+from attncalc.render import PAGES, Block, Heading, Page, Paragraph, Part, Row, Rows, View, write
 from attncalc.render import SUFFIXES as ALL
 from attncalc.render.csv_ import harmless
-from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows
-from attncalc.render.view import View
 
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60

@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from math import prod
 
-from attncalc.common.text import amount, visible
-from attncalc.record.digits import shortest
-from attncalc.record.numbers import format_number
+from attncalc.common.errors import amount, visible
+from attncalc.record.numbers import format_number, shortest
 from attncalc.record.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
-from attncalc.render import pages_and, write
-from attncalc.render.page import Heading, Page, Paragraph, Verdict
-from attncalc.render.view import View
+from attncalc.render import Heading, Page, Paragraph, Verdict, View, pages_and, write
 
 FORMATS = pages_and("json", "csv")
 MOST_LISTED = 64

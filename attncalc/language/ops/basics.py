@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import NotExact
+from attncalc.common.numerals import Array
+from attncalc.language import kernels
 from attncalc.language.axes import Axes, align, together
 from attncalc.language.graph import Node
-from attncalc.language.notation import NUMBERS_OF_ONE_NAME, number_text
-from attncalc.language.ops import kernels
-from attncalc.language.ops.functions import log, power
-from attncalc.language.ops.kernels import number
-from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
+from attncalc.language.kernels import number
+from attncalc.language.ops import log, power
+from attncalc.language.primitive import NUMBERS_OF_ONE_NAME, OPS, At, Cell, Form, Literal, Look, Op, Pick, number_text
 
 
 def pick(node: Node, source: int, at: At) -> Pick:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
+from attncalc.language import kernels
 from attncalc.language.graph import Node, Number, as_node
-from attncalc.language.ops import kernels
+from attncalc.language.kernels import arccos as angle_of
+from attncalc.language.kernels import either, is_exact
+from attncalc.language.ops import exp, keep_where, log, pi, sqrt
 from attncalc.language.ops.basics import function, moved, pick, row
-from attncalc.language.ops.functions import exp, keep_where, log, pi, sqrt
-from attncalc.language.ops.kernels import arccos as angle_of
-from attncalc.language.ops.kernels import either, is_exact
 from attncalc.language.primitive import OPS, At, Form, Literal, Look
 
 

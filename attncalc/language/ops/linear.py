@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import DomainError, ShapeError
+from attncalc.common.numerals import Array
+from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.language.graph import Node
-from attncalc.language.ops import kernels
+from attncalc.language.kernels import is_exact
+from attncalc.language.ops import outer, solve, spread, total
 from attncalc.language.ops.basics import along, entrywise, moved, pick
-from attncalc.language.ops.functions import outer, solve, spread, total
-from attncalc.language.ops.kernels import is_exact
 from attncalc.language.primitive import OPS, At, Form, Literal, Look, Op
 
 

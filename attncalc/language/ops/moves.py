@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import ShapeError
+from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, align, composite, describe, find, position, unique
 from attncalc.language.graph import Node
-from attncalc.language.notation import latex_axis
+from attncalc.language.ops import rename, repeat
 from attncalc.language.ops.basics import moved
-from attncalc.language.ops.functions import rename, repeat
 from attncalc.language.ops.sums import source_axes
-from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick
+from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
 
 def split(x: Node) -> Node:

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import ShapeError
+from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, align, find, position, unique, without
 from attncalc.language.graph import Node, as_node
-from attncalc.language.notation import latex_axis
+from attncalc.language.ops import concat, rename, spread
 from attncalc.language.ops.basics import pick
-from attncalc.language.ops.functions import concat, rename, spread
-from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick
+from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
 
 def listed(parts: Sequence[Node], over: str) -> Node:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import ShapeError
+from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, names, unique, without
 from attncalc.language.graph import Node
-from attncalc.language.ops.kernels import zeros
+from attncalc.language.kernels import zeros
 from attncalc.language.ops.sums import source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import ShapeError
+from attncalc.common.numerals import Array
+from attncalc.language import decompose, kernels
 from attncalc.language.axes import Axes, Axis
+from attncalc.language.decompose import sized
 from attncalc.language.graph import Node
-from attncalc.language.ops import decompose, kernels
-from attncalc.language.ops.decompose import sized
-from attncalc.language.ops.kernels import has_letters, is_exact
+from attncalc.language.kernels import has_letters, is_exact
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 SAME = 1e-6

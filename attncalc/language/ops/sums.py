@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
+from attncalc.language import kernels
 from attncalc.language.axes import Axes, align, find, position, without
 from attncalc.language.graph import Node, Number, constant
-from attncalc.language.notation import latex_axis
-from attncalc.language.ops import kernels
+from attncalc.language.kernels import arccos as angle_of
+from attncalc.language.kernels import is_exact
+from attncalc.language.kernels import sqrt as root
+from attncalc.language.ops import absolute, arccos, beside, per, pi, power, sign, sqrt, total
 from attncalc.language.ops.basics import along, pick
-from attncalc.language.ops.functions import absolute, arccos, beside, per, pi, power, sign, sqrt, total
-from attncalc.language.ops.kernels import arccos as angle_of
-from attncalc.language.ops.kernels import is_exact
-from attncalc.language.ops.kernels import sqrt as root
-from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op
+from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, latex_axis
 
 
 def axis_of(node: Node, source: int = 0) -> int:

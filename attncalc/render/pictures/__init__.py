@@ -8,11 +8,10 @@ from typing import Any
 from rich.text import Text
 
 from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Picture
-from attncalc.render.page import Page
+from attncalc.render import Page, View
 from attncalc.render.pictures.bars import bars
 from attncalc.render.pictures.canvas import curves, landscape
 from attncalc.render.pictures.maps import heat_map
-from attncalc.render.view import View
 
 TITLE = "bold color(32)"  # as the titles of steps
 DRAWN: dict[type, Any] = {HeatMap: heat_map, Bars: bars, Curves: curves, Landscape: landscape}

@@ -10,11 +10,10 @@ from rich.text import Text
 
 from attncalc.record.numbers import format_column
 from attncalc.record.pictures import Bars
-from attncalc.render.flow import right
-from attncalc.render.grid import FAINT, missing
+from attncalc.render import View
+from attncalc.render.fitting import FAINT, missing, right
 from attncalc.render.pictures.shades import LINES, ODD
 from attncalc.render.pictures.sides import MOST_ROWS, count, ends, label
-from attncalc.render.view import View
 
 LONGEST = 40  # columns
 EIGHTHS = "▏▎▍▌▋▊▉█"

@@ -8,14 +8,13 @@ from itertools import pairwise
 import numpy as np
 from rich.text import Text
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
 from attncalc.record.pictures import Curves, Landscape, Marks
-from attncalc.render.flow import right
-from attncalc.render.grid import FAINT
+from attncalc.render import View
+from attncalc.render.fitting import FAINT, right
 from attncalc.render.pictures.shades import LINES, Shade, legend, shade
 from attncalc.render.pictures.sides import round_numbers
-from attncalc.render.view import View
 
 WIDEST, HEIGHT = 72, 18
 SIGNS = "*+ox#%"

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import AttncalcError, NoPicture
-from attncalc.common.text import visible
+from attncalc.common.errors import AttncalcError, NoPicture, visible
+from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
 from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
+from attncalc.render import View
 from attncalc.render.pictures.sides import few_decimals
-from attncalc.render.view import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

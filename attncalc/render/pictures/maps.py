@@ -10,12 +10,10 @@ from rich.text import Text
 
 from attncalc.record.numbers import align
 from attncalc.record.pictures import HeatMap, Ticks
-from attncalc.render.flow import right, shortened
-from attncalc.render.grid import FAINT, missing
+from attncalc.render import View
+from attncalc.render.fitting import FAINT, LEAST_HIDDEN, missing, right, shortened
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
 from attncalc.render.pictures.sides import LONGEST_NARROW, MOST_ROWS, count, ends, few_decimals, label
-from attncalc.render.view import View
-from attncalc.render.window import LEAST_HIDDEN
 
 WIDEST = 100  # columns, where the page has no end
 MOST_NUMBERED = 24  # columns

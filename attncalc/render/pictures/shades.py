@@ -9,7 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from attncalc.record.numbers import format_number
-from attncalc.render.view import View
+from attncalc.render import View
 
 DENSER = {True: " ░▒▓█", False: " .:-=+*#%@"}
 """By whether the page has more than ASCII: from the lowest value to the highest, ever more ink."""

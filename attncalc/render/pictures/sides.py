@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
 from attncalc.record.pictures import Ticks
-from attncalc.render.flow import shortened
-from attncalc.render.view import View
-from attncalc.render.window import GAP
+from attncalc.render import View
+from attncalc.render.fitting import GAP, shortened
 
 DIGITS = 2  # decimals in a picture: its table has the others
 MOST_ROWS = 40

@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from rows import rows
 
 from attncalc.calculations import TABLE, load
-from attncalc.common import patience
+from attncalc.common import system
 from attncalc.evaluate.large import cores, layout
 from attncalc.evaluate.large.blocks import evaluate_large
 from attncalc.evaluate.large.layout import Layout, lay_out
-from attncalc.evaluate.large.portions import entries
-from attncalc.evaluate.values import evaluate
+from attncalc.evaluate.values import entries, evaluate
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import Given
 from attncalc.solve.build import write
-from attncalc.solve.problem import Backward, Problem
-from attncalc.solve.written import Written
+from attncalc.solve.problem import Backward, Problem, Written
 
 Array = NDArray[np.float64]
 CASES = [(name, case) for name in TABLE if name in EXPECTED for case in EXPECTED[name].cases]
@@ -133,7 +131,7 @@ def test_progress_is_told() -> None:
     found = write(Problem(load("attention"), inputs, {"bias": "alibi"}))
     (each,) = [one for one in layouts(found.outputs[:1]) if one.axis and one.axis.name == "n"]
     told: list[tuple[str, int, int | None]] = []
-    with patience.told_to(lambda *told_of: told.append(told_of)):
+    with system.told_to(lambda *told_of: told.append(told_of)):
         evaluate_large(each, found.values)
     assert {(what, total) for what, _, total in told} == {("block", 14)}  # of 15: the first says what the values are
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)

@@ -18,8 +18,7 @@ from attncalc.language.graph import Node, given, walk
 from attncalc.language.ops import softmax
 from attncalc.record.trace import Given
 from attncalc.solve.build import write
-from attncalc.solve.problem import Problem
-from attncalc.solve.written import Written
+from attncalc.solve.problem import Problem, Written
 
 Array = NDArray[Any]
 OPTIONS: dict[str, dict[str, Any]] = {

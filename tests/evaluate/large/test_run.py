@@ -19,7 +19,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.record.trace import Given
 from attncalc.render import View, render
 from attncalc.solve import large as run
-from attncalc.solve import written
+from attncalc.solve import problem
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -47,7 +47,7 @@ every_problem = pytest.mark.parametrize("of", PROBLEMS.values(), ids=PROBLEMS)
 @pytest.fixture
 def as_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run counts as large, and no step as small."""
-    monkeypatch.setattr(written, "LARGE", 1)
+    monkeypatch.setattr(problem, "LARGE", 1)
     monkeypatch.setattr(run, "SMALL", 0)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.language.axes import Axes, Axis, composite
-from attncalc.language.graph import Node, constant, constants, given, identity
+from attncalc.language.graph import Node, constant, constants, given, identity, step
 from attncalc.language.ops import (
     ROWS,
     Slide,
@@ -92,7 +92,6 @@ from attncalc.language.ops import (
     windows,
 )
 from attncalc.language.ops.moves import reread
-from attncalc.language.steps import step
 
 for family in ROWS:  # a family is imported when one of its rows is asked for: here every one is
     import_module(f"attncalc.language.ops.{family}")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sympy
 
-from attncalc.language.ops.exact_kernels import arccos, power
+from attncalc.language.exact_kernels import arccos, power
 
 FRACTIONS = [sympy.Rational(p, q) for p, q in product(range(-6, 7), range(1, 7))]
 OTHERS: dict[str, Any] = {

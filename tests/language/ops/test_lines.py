@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from readback.arithmetic import real, spelled
 from rows import rows
 
-from attncalc.evaluate.entries import entry
 from attncalc.evaluate.values import evaluate
 from attncalc.language.gradients import gradients
-from attncalc.language.graph import Node, given, walk
+from attncalc.language.graph import Node, given, step, walk
 from attncalc.language.primitive import OPS, At
-from attncalc.language.steps import step
 from attncalc.record.trace import Entry
+from attncalc.solve.recording import entry
 
 Array = NDArray[Any]
 FLAT = [(op, e) for op, examples in EXAMPLES.items() for e in examples]

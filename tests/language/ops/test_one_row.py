@@ -17,17 +17,16 @@ from attncalc.evaluate import cost
 from attncalc.evaluate.large.blocks import evaluate_large
 from attncalc.evaluate.large.layout import Layout
 from attncalc.evaluate.values import evaluate
-from attncalc.homework.diagnosis.rounding import Spelled
+from attncalc.homework.diagnosis.comparing import Spelled
 from attncalc.language.axes import Axis, position
-from attncalc.language.graph import Node, given
+from attncalc.language.exact_kernels import exactly
+from attncalc.language.graph import Node, given, step
 from attncalc.language.ops import ROWS, total
 from attncalc.language.ops.basics import function
-from attncalc.language.ops.exact_kernels import exactly
 from attncalc.language.ops.sums import keep, mixes
 from attncalc.language.primitive import OPS, Op, Pick
-from attncalc.language.steps import step
 from attncalc.record.trace import Given, Trace
-from attncalc.solve import later
+from attncalc.solve import solver
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 
@@ -82,7 +81,7 @@ def test_numbers_formulas_and_the_arithmetic_of_an_entry() -> None:
     np.testing.assert_allclose(trace.result, (X**3).sum(axis=1))
     assert [s.formula for s in trace.steps] == ["turned(x)", "Σ cube(turned)"]
     assert trace.steps[1].latex == r"\sum_{d} \operatorname{cube}(\text{turned})"
-    shown = later.arithmetic(trace, trace.steps[1], (0,))
+    shown = solver.arithmetic(trace, trace.steps[1], (0,))
     assert "".join(str(getattr(p, "value", p)) for p in shown) == "cube(3.0) + cube(-2.0) + cube(1.0)"
 
 
@@ -121,7 +120,7 @@ def test_blocks_and_places_to_round(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 MATCHERS = {
-    "language/shorten": "the rules of algebra: each knows what stands inside what it shortens, as −(a − b) is b − a",
+    "language/gradients": "the rules of algebra: each knows what stands inside what it shortens, as −(a − b) is b − a",
     "evaluate/large/fused": "softmax(x)·V and the masks and scales in x, which one kernel does together",
 }
 """The modules that look for patterns of several primitives, and why; all others ask a primitive's row."""

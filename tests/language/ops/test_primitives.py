@@ -18,10 +18,9 @@ from attncalc.common.errors import NotExact, ShapeError
 from attncalc.evaluate.values import evaluate
 from attncalc.language import axes as ax
 from attncalc.language.axes import Axis
+from attncalc.language.exact_kernels import exactly
 from attncalc.language.graph import Node
-from attncalc.language.notation import formula, sizes
-from attncalc.language.ops.exact_kernels import exactly
-from attncalc.language.primitive import OPS, Literal, Pick
+from attncalc.language.primitive import OPS, Literal, Pick, formula, sizes
 
 Array = NDArray[Any]
 FLAT = [(op, e) for op, examples in EXAMPLES.items() for e in examples]

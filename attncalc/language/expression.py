@@ -1,16 +1,192 @@
-"""Tokens → graph, by recursive descent; what holds no variable is worked out on the way, and must have a value."""
+"""`x**2 + sin(y)` typed by a user → graph, through a grammar of its own: nothing is ever eval'ed.
+
+    sum     = ["-" | "+"] product {("+" | "-") product}
+    product = signed {("*" | "/") signed}
+    signed  = ("-" | "+") signed | power
+    power   = atom [("**" | "^") signed]
+    atom    = number | name | function "(" sum {"," sum} ")" | "(" sum ")"
+
+So −x² is −(x²), and a^b^c is a^(b^c). Length, depth, numbers and powers are limited, and what holds no variable is
+worked out in float64 as it is read, so that no text takes long and no number in it is beyond what can be computed.
+"""
 
 from __future__ import annotations
 
+import keyword
 import math
+import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
-from attncalc.common.text import near
-from attncalc.language.expression.functions import CONSTANTS, FUNCTIONS, RESERVED
-from attncalc.language.expression.lexer import Token, fault, tokens
-from attncalc.language.graph import Node, constant, given
-from attncalc.language.ops import exp
+from attncalc.common.errors import ExpressionError, near, quoted, visible
+from attncalc.language.graph import Expression, Node, as_node, constant, given
+from attncalc.language.ops import (
+    absolute,
+    arccos,
+    cos,
+    erf,
+    exp,
+    log,
+    logarithm,
+    maximum,
+    minimum,
+    one_plus_erf,
+    pi,
+    sigmoid,
+    sign,
+    sin,
+    softplus,
+    sqrt,
+    tan,
+    tanh,
+)
+
+
+class Function(NamedTuple):
+    """A function of an expression: its graph, its value at plain numbers, and whether it takes several."""
+
+    graph: Callable[..., Node]
+    value: Callable[..., float]
+    several: bool = False
+
+
+def _pairwise(choose: Callable[[Node, Node], Node]) -> Callable[..., Node]:
+    def graph(first: Node, *others: Node) -> Node:
+        for other in others:
+            first = choose(first, other)
+        return first
+
+    return graph
+
+
+def _sigmoid(x: float) -> float:
+    return (1 + math.tanh(x / 2)) / 2
+
+
+FUNCTIONS: dict[str, Function] = {
+    "exp": Function(exp, math.exp),
+    "log": Function(log, math.log),
+    "ln": Function(log, math.log),
+    "log2": Function(lambda x: logarithm(x, 2), math.log2),
+    "log10": Function(lambda x: logarithm(x, 10), math.log10),
+    "sqrt": Function(sqrt, math.sqrt),
+    "abs": Function(absolute, math.fabs),
+    "sign": Function(sign, lambda x: float((x > 0) - (x < 0))),
+    "sin": Function(sin, math.sin),
+    "cos": Function(cos, math.cos),
+    "tan": Function(tan, math.tan),
+    "arccos": Function(arccos, math.acos),
+    "acos": Function(arccos, math.acos),
+    "tanh": Function(tanh, math.tanh),
+    "erf": Function(erf, math.erf),
+    "sigmoid": Function(sigmoid, _sigmoid),
+    "relu": Function(lambda x: maximum(as_node(0), x), lambda x: max(0.0, x)),
+    "softplus": Function(softplus, lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x)))),
+    "silu": Function(lambda x: x * sigmoid(x), lambda x: x * _sigmoid(x)),
+    "gelu": Function(lambda x: x / 2 * one_plus_erf(x / sqrt(as_node(2))), lambda x: x / 2 * math.erfc(-x / 2**0.5)),
+    "max": Function(_pairwise(maximum), max, several=True),
+    "min": Function(_pairwise(minimum), min, several=True),
+}
+
+CONSTANTS: dict[str, Callable[[], Node]] = {
+    "pi": pi,
+    "e": lambda: constant(math.e, "e"),
+}
+
+RESERVED = frozenset(keyword.kwlist) | {"I", "inf", "infinity", "nan", "oo", "zoo"}
+"""Names that mean something else elsewhere, and would be misread as letters of a formula."""
+
+
+LONGEST = 1000  # characters
+MOST = 300  # tokens
+MOST_DIGITS = 40
+LONGEST_NAME = 32
+SHOWN = 60  # characters of a long text that an error quotes
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<sign>\*\*|[-+*/^(),])",
+    re.ASCII,
+)
+_MENDS = (
+    ("−–—‐‑‒", "the minus sign is another character: write an ASCII -"),
+    ("×·⋅∙", "write * for a product"),
+    ("÷", "write / for a quotient"),
+    ("²³¹⁰⁴⁵⁶⁷⁸⁹", "write x**2 for x²"),
+    ("√", "write sqrt(x)"),
+    ("π", "write pi"),
+    ("[]{}", "brackets are round: ( and )"),
+    ("|", "write abs(x)"),
+    ("!", "there is no factorial"),
+    ("=", "an expression has no =: where to look is said beside it, as in --at x=3"),
+    ("<>", "there are no comparisons: max(a, b), min(a, b), relu(x) and abs(x) choose"),
+    ("%", "there is no remainder, and a percentage is a decimal: 0.5 for 50%"),
+    ("_", "a name begins with a letter, and a number has no underscores"),
+    (".", "a point stands in numbers alone: 0.5"),
+    ("'\"`", "leave the quotes out"),
+    ("\n\r", "an expression is one line"),
+    (";", "one expression at a time; arguments are apart by commas"),
+)
+
+
+class Token(NamedTuple):
+    """A piece of the text, and where it begins (from 1)."""
+
+    kind: Literal["number", "name", "sign", "end"]
+    text: str
+    place: int
+
+
+def fault(text: str, place: int, message: str, hint: str = "") -> NoReturn:
+    """Raise the error for what is wrong at a character of the text, counted from 1."""
+    shown = quoted(text)
+    if len(text) > SHOWN:
+        start = max(0, min(place - 1 - SHOWN // 2, len(text) - SHOWN))
+        sides = ("…" if start else "", "…" if start + SHOWN < len(text) else "")
+        shown = f'"{sides[0]}{visible(text[start : start + SHOWN])}{sides[1]}"'
+    raise ExpressionError(f"{shown}, character {place}: {message}", hint=hint)
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text, an `end` behind the last one."""
+    if len(text) > LONGEST:
+        raise ExpressionError(f"the expression has {len(text):,} characters, but the limit is {LONGEST:,}")
+    found: list[Token] = []
+    place = 0
+    while place < len(text):
+        if text[place] in " \t":
+            place += 1
+            continue
+        match = _TOKEN.match(text, place)
+        if match is None:
+            _refuse(text, place)
+        token = Token(match.lastgroup, match.group(), place + 1)  # type: ignore[arg-type]  # the groups are the kinds
+        _check(token, text)
+        found.append(token)
+        place = match.end()
+        if len(found) > MOST:
+            fault(text, token.place, f"the expression has more than {MOST} numbers, names and signs")
+    return [*found, Token("end", "", len(text) + 1)]
+
+
+def _check(token: Token, text: str) -> None:
+    """Refuse numbers and names that are too long."""
+    if token.kind == "name" and (len(token.text) > LONGEST_NAME or "__" in token.text):
+        long = f"a name has at most {LONGEST_NAME} characters"
+        fault(text, token.place, "a name has no two underscores in a row" if "__" in token.text else long)
+    if token.kind == "number":
+        if len(re.split("[eE]", token.text)[0]) > MOST_DIGITS:
+            fault(text, token.place, f"a number has at most {MOST_DIGITS} digits")
+        if not math.isfinite(float(token.text)):
+            fault(text, token.place, f"{visible(token.text, 20)} is too large: 64-bit numbers end at 1.8e308")
+
+
+def _refuse(text: str, place: int) -> NoReturn:
+    character = text[place]
+    hint = next((mend for signs, mend in _MENDS if character in signs), "")
+    if not hint and character.isalpha():
+        hint = "names are written in the letters a to z: alpha, theta_1"
+    fault(text, place + 1, f"{quoted(character)} is no part of an expression", hint)
+
 
 DEEPEST = 40
 """So many brackets, signs and powers may stand inside one another."""
@@ -213,3 +389,10 @@ class Parser:
 
 def _were(arguments: Sequence[Part]) -> str:
     return "was" if len(arguments) == 1 else "were"
+
+
+def parse(text: str) -> Expression:
+    """The expression that a text is; what is wrong with one that is none is told with its character, from 1."""
+    parser = Parser(text)
+    node = parser.whole()
+    return Expression(text.strip(), node, parser.variables)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncalc.common.arrays import Array
 from attncalc.common.errors import DomainError
+from attncalc.common.numerals import Array
 
 TIE = 1e-10
 """Sizes that differ by less, relative to the largest, are equal: rounding does not decide an order or a sign."""

@@ -1,4 +1,4 @@
-"""From scores to weights: scale, cap, bias, mask and softmax, the same for every attention."""
+"""What every attention shares: the way from scores to weights, and the options of rotary embeddings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import numpy as np
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1
 from attncalc.language.axes import Axes, Axis
-from attncalc.language.graph import Node, as_node, constants
+from attncalc.language.graph import Node, as_node, constants, note, step
 from attncalc.language.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
-from attncalc.language.steps import note, step
 from attncalc.record.trace import Step, Trace
+
+# From scores to weights: scale, cap, bias, mask and softmax, the same for every attention.
+
 
 Causal = Annotated[bool, "a query sees itself and what comes before it"]
 CausalAlign = Annotated[
@@ -287,3 +289,56 @@ def _place(axes: tuple[str, ...], at: list[int], labels: Mapping[str, tuple[str,
     where = "".join(f"{name}={i}, " for name, i in zip(axes, batch, strict=False))
     word = f" ({labels[axes[-1]][query]})" if axes[-1] in labels else ""
     return f"{where}query {query}{word}"
+
+
+# The options of rotary embeddings, and whether an attention turns its queries and keys.
+
+
+Optional = float | None
+
+
+class Rotation(NamedTuple):
+    """How positions turn vectors: the options of rope, which attention has under --rope-…."""
+
+    base: Annotated[float, "frequencies are base^(−2i/d)", ABOVE_0] = 10000
+    layout: Annotated[
+        Literal["interleaved", "half"],
+        "which two entries make a pair: (2i, 2i + 1) as in the paper, or (i, i + d/2) as in Llama",
+    ] = "interleaved"
+    dims: Annotated[int | None, "rotate only this many of the first dimensions"] = None
+    scaling: Annotated[
+        Literal["none", "base", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3"],
+        "how the frequencies change for texts longer than the trained length",
+    ] = "none"
+    factor: Annotated[Optional, "how many times longer than the trained length the text may be", ABOVE_0] = None
+    original_length: Annotated[int | None, "the trained length", ABOVE_0] = None
+    length: Annotated[
+        int | None, "the length of this text (dynamic, longrope); the number of positions if not given", ABOVE_0
+    ] = None
+    low_freq_factor: Annotated[Optional, "llama3: pairs with fewer turns than this are slowed down (1)"] = None
+    high_freq_factor: Annotated[Optional, "llama3: pairs with more turns than this stay as they are (4)"] = None
+    beta_fast: Annotated[Optional, "yarn: pairs with more turns than this stay as they are (32)", ABOVE_0] = None
+    beta_slow: Annotated[Optional, "yarn: pairs with fewer turns than this are slowed down (1)", ABOVE_0] = None
+    attention_factor: Annotated[Optional, "yarn, longrope: what cosines and sines are multiplied by", ABOVE_0] = None
+    mscale: Annotated[Optional, "yarn: the attention factor's numerator, with mscale-all-dim"] = None
+    mscale_all_dim: Annotated[Optional, "yarn: the attention factor's denominator"] = None
+    no_truncate: Annotated[bool, "yarn: the ramp's ends are not rounded to whole pairs"] = False
+    short_factor: Annotated[
+        tuple[float, ...] | None, "longrope: a divisor for each pair, within the trained length"
+    ] = None
+    long_factor: Annotated[tuple[float, ...] | None, "longrope: a divisor for each pair, beyond it"] = None
+
+
+DEFAULTS = Rotation()
+
+
+class Turning(NamedTuple):
+    """Whether and how an attention turns its queries and keys."""
+
+    positions: Node | None = None
+    rotation: Rotation = DEFAULTS
+    on: bool = False
+    at_end: bool = False  # the last query stands beside the last key
+
+
+UNTURNED = Turning()

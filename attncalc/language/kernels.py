@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.arrays import Array
+from attncalc.common.numerals import Array
 
 
 def number(value: Any, dtype: np.dtype[Any]) -> Array:
@@ -18,7 +18,7 @@ def number(value: Any, dtype: np.dtype[Any]) -> Array:
 
 def exact() -> ModuleType:
     """The kernels of exact numbers: the one door to SymPy, which takes long to load and few need."""
-    from attncalc.language.ops import exact_kernels
+    from attncalc.language import exact_kernels
 
     return exact_kernels
 

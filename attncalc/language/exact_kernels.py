@@ -15,10 +15,9 @@ import numpy as np
 import sympy
 from sympy.polys.matrices import DomainMatrix
 
-from attncalc.common.arrays import Array
-from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact
-from attncalc.common.text import visible
-from attncalc.language.ops.decompose import sized, turned
+from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact, visible
+from attncalc.common.numerals import Array
+from attncalc.language.decompose import sized, turned
 
 LARGEST_EXPONENT = math.log(10) * EXACT_DIGITS
 MOST_EXACT = 20_000

@@ -1,0 +1,147 @@
+"""A sheet is read from tables: the blocks of a CSV file, or the arrays of a file by their names."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from attncalc.common.errors import InputError, quoted
+from attncalc.homework.reading import answers
+from attncalc.homework.reading.answers import Answer, joined, split, with_roots
+from attncalc.homework.reading.sheets import ANSWER, BESIDE, Sheet, decimals_of, refuse_many, student_of, without_effect
+from attncalc.inputs.csv_files import (
+    DECIMAL_COMMA,
+    Row,
+    TextFile,
+    blocks,
+    check_length,
+    has_point,
+    is_text,
+    parted,
+    table_rows,
+    with_points,
+)
+from attncalc.inputs.given import brackets
+from attncalc.inputs.reading import Contents, Reading, indexed
+from attncalc.inputs.resolve import Found
+from attncalc.inputs.stored_arrays import ArrayFile
+from attncalc.record.trace import Given
+
+
+def from_contents(contents: Contents, reading: Reading) -> Sheet:
+    """The sheet that a file of tables or arrays holds."""
+    if isinstance(contents, TextFile):
+        return _from_csv(contents.text, contents.source, reading)
+    assert isinstance(contents, ArrayFile), "there is no fourth kind of file"
+    loaders, source = contents.loaders, contents.source
+    return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)
+
+
+def stored(contents: Contents, found: Found) -> Sheet | None:
+    """`FILE#name`: an array that is stored as bytes, as the result; complex ones too, which no operand is."""
+    if not isinstance(contents, ArrayFile):
+        return None
+    value, source = contents.stored(found.name, ANSWER)
+    part = indexed(Given(value, source=source), found.at)
+    return Sheet({"": answers.from_array(part.value, brackets("", part.source))}, source=part.source)
+
+
+def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
+    """The blocks of a CSV file, or its one table as the result; lines `@student,Ann` stand in front."""
+    told, rest = _told(text, source)
+    tables = blocks(rest)
+    refuse_many(len(tables), source)
+    if not tables:
+        return replace(told, steps={"": _result(rest, source, reading)})
+    rows = {name: entry_rows(table, source, reading) for name, table in tables.items()}
+    return replace(told, steps={name: _table(block, source, reading) for name, block in rows.items()})
+
+
+def _result(text: str, source: str, reading: Reading) -> Answer:
+    """The one table of a file; if that fails, a bare name in front was perhaps meant to begin a block."""
+    try:
+        return _table(table_rows(text, source, reading)[0], source, reading)
+    except InputError as error:
+        title = re.match(r"\s*([^\W\d][\w/]*):?[,;\t ]*$", text, re.MULTILINE)
+        hint = f"the rows of a step stand below a line @{title[1]}" if title else ""
+        raise InputError(error.message, hint=error.hint or hint) from None
+
+
+def _told(text: str, source: str) -> tuple[Sheet, str]:
+    """What lines such as `@student,Ann` and `@rounding,3` say, and the text with them emptied."""
+    said: dict[str, str] = {}
+    idle: list[str] = []
+    titles = set()
+    lines = list(io.StringIO(text, newline=""))
+    for i, line in enumerate(lines):
+        if not line.lstrip('" ').startswith("@"):
+            continue
+        name, _, value = line.strip().lstrip('"').removeprefix("@").partition(_mark(line))
+        name = name.strip().strip('"')
+        if not value.strip(",;\t ") and name not in BESIDE:
+            if name in titles:
+                raise InputError(f"{source}:{i + 1}: {quoted(name)} is answered twice")
+            titles.add(name)
+            continue
+        lines[i] = "\n"
+        if name in said:
+            raise InputError(f"{source}:{i + 1}: {quoted('@' + name)} stands twice")
+        if name in BESIDE:
+            said[name] = value.strip().strip(",;\t").strip('"')
+        else:
+            idle.append(name)
+    student, decimals = student_of(said.get("student"), source), decimals_of(said.get("rounding"), source)
+    return Sheet({}, student, source, decimals, without_effect(idle, source)), "".join(lines)
+
+
+def _mark(line: str) -> str:
+    return next((mark for mark in "\t;" if mark in line), ",")
+
+
+def _table(rows: Sequence[Row], source: str, reading: Reading) -> Answer:
+    if not rows:
+        return answers.nothing((0, 0))
+    left, above = _labelled(rows, reading)
+    rows = rows[above:]
+
+    def place(at: tuple[int, ...]) -> str:
+        return f"{source}:{rows[at[0]].line}:{at[1] + left + 1}" if len(at) == 2 else source
+
+    cells = [cell for row in rows for cell in row.cells[left:]]
+    return answers.from_text(cells, (len(rows), len(rows[0].cells) - left), place, table=True)
+
+
+def _labelled(rows: Sequence[Row], reading: Reading) -> tuple[bool, bool]:
+    """Whether the first column and the first row are labels, as a saved result has them: words, and no number."""
+    left = _are_words([row.cells[0] for row in rows]) if reading.labels is None else reading.labels
+    above = _are_words(rows[0].cells[left:]) if reading.header is None else reading.header
+    return (left, above) if len(rows) > above and len(rows[0].cells) > left else (False, False)
+
+
+def _are_words(cells: Sequence[str]) -> bool:
+    numbers = any(split(cell) for cell in cells) or all(cell.casefold() in answers.BLANK for cell in cells)
+    return is_text(cells, "real") and not numbers
+
+
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+"""In quotes among commas this may be a number above a thousand as well."""
+
+
+def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
+    """The rows of a table of answers, all of one length, with decimal points."""
+    rows, delimiter = parted(joined(with_roots(text)), source, reading)
+    for row in rows:
+        check_length(row, rows[0], source)
+    if reading.decimal == ",":
+        return [with_points(row, source) for row in rows]
+    if any(has_point(cell) for row in rows for cell in row.cells) or not has_commas(rows, delimiter):
+        return rows
+    return [with_points(row, source) for row in rows]
+
+
+def has_commas(rows: Iterable[Row], delimiter: str) -> bool:
+    """Whether there are decimal commas in a table of answers."""
+    found = [cell for row in rows for cell in row.cells if DECIMAL_COMMA.fullmatch(cell)]
+    return any(delimiter != "," or not _THOUSANDS.fullmatch(cell) for cell in found)
