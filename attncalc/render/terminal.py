@@ -176,7 +176,7 @@ class Drawn:
             if table not in together:
                 yield self.operand(table, table.source)
         if common:
-            yield Indented(self.text(f"← {common}"), 4, first=2)
+            yield Indented(Chain(self.text(f"← {common}"), hang=4), 2)
         yield from (self.operand(table, "") for table in together)
         if chosen := ", ".join(note.text for note in part.all(Note)):
             yield Indented(self.text(chosen), 4, first=2)

@@ -302,6 +302,14 @@ def test_an_operand_keeps_the_digits_it_was_written_with(make: Any) -> None:
     assert "  q ← q.csv, n=1 × d=2: 0.360 1/3 (first row read as labels)\n" in text
 
 
+def test_the_name_of_a_file_of_all_operands_begins_behind_its_arrow(make: Any) -> None:
+    """However long it is: a name has no blank at which a line could end."""
+    file = "samples/attention-two-tokens-backward.json"
+    inputs = {name: Given(np.ones(1), f"{file}#{name}", axes=("n",)) for name in ("a", "b")}
+    text = page(make.trace(make.step("x", 1.0), inputs=inputs), width=40)
+    assert "\n  ← samples/attention-two-tokens-backw\n      ard.json\n  a, n=1" in text
+
+
 @given(st.text(max_size=60), st.integers(40, 100))
 def test_words_of_others_never_start_a_line_or_widen_it(text: str, width: int) -> None:
     from attncalc.record.trace import Step
