@@ -36,13 +36,14 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
     for part in steps:
         shown.setdefault((False, part.heading.key), []).append(part.one(Table))
     numbers = {id(table): number for number, table in enumerate(table for found in shown.values() for table in found)}
-    made = {step.key: step for step in (*trace.outputs, *trace.steps)}
+    made = {(step.key, step.axes): step for step in (*trace.outputs, *trace.steps)}  # an output may lack an axis
     known = {(True, t.name): _Source(t.symbol, "", t.axes, t.shape, t.labels) for t in parts["given"].all(Table)}
     known |= {(False, s.key): _Source(s.symbol, s.group, s.axes, s.shape, s.labels) for s in made.values()}
     told: dict[int, Mapping[Place, Told]] = {}
     silent, felt, left = dict[int, str](), set[int](), MOST_WORKED
     for part in steps:
-        step, table = made[part.heading.key], part.one(Table)
+        table = part.one(Table)
+        step = made[part.heading.key, table.axes]
         if step.value is None or not solver.is_worked_out(trace, step):
             continue
         entries = [entry for matrix in window(table, view, limits).matrices for entry in located(table, matrix)]
