@@ -174,7 +174,7 @@ CORE = (
         "att-scale-after",
         "scaled weights",
         _scaled_after,
-        says="softmax(Q·Kᵀ)/√d_k·V: divided after the softmax",
+        says="(softmax(Q·Kᵀ)/√d_k)·V: divided after the softmax",
         hint="Do the weights of a row still sum to 1?",
     ),
     wrong(
@@ -311,7 +311,7 @@ def slopes(at: str, behind: Callable[[Scope], tuple[Node, Node]]) -> tuple[Mista
             "jac-plus",
             at,
             giving(lambda P, G: P * (G + total(G * P))),
-            says="P ⊙ (dP + Σ P⊙dP)",
+            says="P ⊙ (dP + Σ(P ⊙ dP))",
             hint=ROWS,
         ),
     )

@@ -201,9 +201,12 @@ LAYER = (
             "ln-no-center",
             step,
             rule,
-            says="x/σ: the mean is not subtracted",
+            says=f"{instead}: the mean is not subtracted",
             hint="What is the mean of a normalised row?",
         )
-        for step, rule in (("normalized", lambda s: centred(s) / s.standard_deviation), ("centered", centred))
+        for step, rule, instead in (
+            ("normalized", lambda s: centred(s) / s.standard_deviation, "x/σ"),
+            ("centered", centred, "x/√(E[x²] + ε)"),
+        )
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from attncalc.declare.mistake import Mistake, Scope, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, sqrt, total
@@ -99,7 +101,7 @@ GRADIENTS = (
         "dln-gamma-of-x",
         "grad_gamma",
         _of_inputs,
-        says="dγ = Σ dy ⊙ x, of what is not normalised yet",
+        says="dγ = Σ(dy ⊙ x), of what is not normalised yet",
         hint="What does γ multiply?",
     ),
     wrong(
@@ -113,9 +115,14 @@ GRADIENTS = (
 """Mistakes of the backward pass."""
 _OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
 
+OVER_TOKENS = (
+    replace(m, says="the variance divides by n − 1") if m.id == "ln-ddof1" else m for m in LAYER if m.id != "ln-axis0"
+)
+"""Mistakes of a norm whose statistics are those of a feature."""
+
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "layernorm": (*LAYER, *GRADIENTS, *another_epsilon("ln")),
-    "batchnorm": (*(m for m in LAYER if m.id != "ln-axis0"), *GRADIENTS, *another_epsilon("ln")),
+    "batchnorm": (*OVER_TOKENS, *GRADIENTS, *another_epsilon("ln")),
     "rmsnorm": (*RMS, *(m for m in GRADIENTS if m.id not in _OF_A_MEAN), *another_epsilon("rms")),
 }
 """Calculation → its mistakes, the commonest first."""

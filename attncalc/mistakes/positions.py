@@ -109,7 +109,7 @@ SINUSOIDAL = (
         "pe-div-half",
         "frequencies",
         _frequencies(lambda i, d: 4 * i / d),
-        says="2i/(d/2)",
+        says="the exponent 2i/(d/2)",
         hint="Where do the brackets of the divisor stand?",
     ),
     wrong(

@@ -1,0 +1,817 @@
+"""The phrases of mistakes, and what each stands for: formulas in the language of pages, or what works a value out.
+
+A phrase may have gaps for formulas, `{}`. In a meaning, `right` is the value that was due at the step, `wrong` the one
+that it has, `first` and `second` what the due formula works on, `left` and `turned` the factors of the product in it.
+A meaning with `==` is an equation; one with several senses is a list of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attncalc.language.notation import formula
+
+Array = NDArray[Any]
+
+BOOKS = {
+    "P": "weights softmax",
+    "dP": "grad_weights grad_softmax",
+    "dS": "grad_scores grad_scaled grad_masked grad_biased grad_capped grad_shifted",
+    "dO": "grad_heads upstream grad_output",
+    "dy": "upstream grad_output",
+    "dV": "grad_v grad_v_heads",
+    "dQ": "grad_q grad_q_heads",
+    "dK": "grad_k grad_k_heads",
+    "dγ": "grad_gamma",
+    "dβ": "grad_beta",
+    "T": "temperature",
+    "z": "scaled logits x",
+    "b": "onto",
+    "B": "onto bias",
+    "N": "n",
+    "L": "mean_negative_log loss",
+    "σ": "standard_deviation std root_mean_square",
+    "d": "d_k",
+    "H": "heads",
+    "m": "slopes",
+    "c": "previous",
+    "distance": "distances",
+    "new": "maximum",
+    "before": "hidden x",
+    "f": "f",
+    "g": "g",
+    "δ₂": "delta2",
+    "μ": "mean",
+    "λ": "rate",
+    "x": "X",
+    "x̂": "normalized",
+    "W": "turned",
+    "‖b‖": "length_b",
+    "rms": "rms",
+}
+"""What the words of mistakes call a step or an operand, as books do: the first of these that is there."""
+
+SHORT = [
+    (r"^\+", ""),
+    (r"\)\(", ")·("),
+    (r"\b([a-c])·([a-c])ᵀ", r"\1 ⊗ \2"),
+    (r"‖([a-z])‖", r"√(Σ \1²)"),
+    (r"max\|([a-z])\|", r"max(|\1|)"),
+    (r"√Σ ?([a-z]²?|\([^()]*\)²)", r"√(Σ \1)"),
+    (r"Σ(?=[a-zA-Z√(|])", "Σ "),
+    (r"½$", "(1/2)"),
+    (r"\b(\d)([a-zπλ(])", r"\1·\2"),
+    (r"\^−([a-zλ])", r"^(−\1)"),
+    (r"₁", "_1"),
+    (r"₂", "_2"),
+]
+"""Regular expressions for what formulas leave out, and what is meant."""
+
+
+def softmaxed(x: Array, *axes: int) -> Array:
+    e = np.exp(x)
+    return np.asarray(e / e.sum(axes, keepdims=True))
+
+
+def when(holds: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """True of a step as it is, where something holds."""
+    return lambda p: p.wrong if holds(p) else None
+
+
+def entry(part: int, value: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Another value in one place of the last axis."""
+
+    def changed(p: Any) -> Any:
+        found = np.array(p.right, dtype=float)
+        found[..., part] = value(p)
+        return found
+
+    return changed
+
+
+def sigmoid(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def by_key(p: Any) -> bool:
+    """Whether what is added is the slope times the key's place."""
+    if p.name not in ("bias", "biased"):
+        return False
+    added = np.where(np.isfinite(p.right), p.wrong - (p["scaled"] if "scaled" in p.known else 0), np.nan)[..., -1, :]
+    return bool(np.allclose(added, added[..., 1:2] * np.arange(added.shape[-1])))
+
+
+def apart_by_rows(p: Any) -> bool:
+    """Whether a row differs from what is due by one number, as far as a query sees."""
+    if p.name not in ("bias", "biased"):
+        return False
+    off = np.where(triangle(p, 0) & np.isfinite(p.right), p.wrong - p.right, np.nan)
+    return bool(np.allclose(np.nanmax(off, -1), np.nanmin(off, -1)))
+
+
+def causal(ends: int) -> Callable[[Any], Any]:
+    """The weights with a triangle that begins with the first key, or ends with the last one."""
+
+    def weights(p: Any) -> Any:
+        n, m = p.right.shape[-2:]
+        return (
+            softmaxed(np.where(triangle(p, ends * (m - n)), p["first"], -np.inf), -1) if p.name == "weights" else None
+        )
+
+    return weights
+
+
+def padded_queries(p: Any) -> Any:
+    """Whole rows hidden, of the tokens whose columns should be."""
+    if p.name != "masked":
+        return None
+    return np.where(np.isfinite(p.right[..., :1, :]).swapaxes(-1, -2), p["second"], -np.inf)
+
+
+def triangle(p: Any, ahead: int) -> Array:
+    n, m = p.right.shape[-2:]
+    return np.asarray(np.arange(m) <= np.arange(n)[:, None] + ahead)
+
+
+def wider(p: Any) -> bool:
+    """Whether frequencies are those of a vector that is some times as long."""
+    if p.name != "frequencies":
+        return False
+    pairs = np.arange(len(p.right))
+    return any(np.allclose(p.wrong, 10000 ** (-2 * pairs / (2 * len(pairs) * heads))) for heads in range(2, 17))
+
+
+def turned_values(p: Any) -> Array:
+    angles = np.outer(np.arange(p["V"].shape[-2]), p["frequencies"])
+    turned = (p["V"][..., ::2] + 1j * p["V"][..., 1::2]) * np.exp(1j * angles)
+    return np.asarray(p["weights"] @ np.stack([turned.real, turned.imag], -1).reshape(p["V"].shape))
+
+
+def columns(*own: int) -> Callable[[Any, str], Array]:
+    """Sines and cosines with the exponent of their column, or of their pair."""
+
+    def encoded(p: Any, exponent: str) -> Array:
+        n, d = p.right.shape
+        found = np.empty((n, d))
+        for column in range(d):
+            pair, odd = divmod(column, 2)
+            power = p.of(exponent, i=pair, j=column) if own[odd] else 2 * pair / d
+            found[:, column] = (np.cos if odd else np.sin)(np.arange(n) / 10000**power)
+        return found
+
+    return encoded
+
+
+def mixed_layout(p: Any) -> Array:
+    x, c, s = p["X"], np.repeat(p["cosines"], 2, -1), np.repeat(p["sines"], 2, -1)
+    a, b = np.split(x, 2, -1)
+    return np.asarray(x * c + np.concatenate([-b, a], -1) * s)
+
+
+def turned_by(sign: int) -> Callable[[Any], Array]:
+    """Each pair times [c s; −s c]."""
+
+    def turned(p: Any) -> Array:
+        a, b, c, s = p["X"][..., ::2], p["X"][..., 1::2], p["cosines"], sign * p["sines"]
+        return np.stack([c * a + s * b, -s * a + c * b], -1).reshape(p["X"].shape)
+
+    return turned
+
+
+def another_epsilon(p: Any) -> bool:
+    if p.name not in ("standard_deviation", "root_mean_square"):
+        return False
+    off = p.wrong**2 - p.right**2
+    return bool(np.allclose(off, off.flat[0]))
+
+
+def by_erf(p: Any) -> Array:
+    return np.asarray(p["before"] / 2 * (1 + np.vectorize(math.erf)(p["before"] / np.sqrt(2))))
+
+
+def by_tanh(p: Any) -> Array:
+    x = p["before"]
+    return np.asarray(x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))))
+
+
+def slid(p: Any, **changed: int) -> Array:
+    """A convolution of a row, with other options."""
+    options = {name: p.option(name)[0] for name in ("padding", "stride", "dilation")} | changed
+    x, kernel = np.pad(p["x"], options["padding"]), p["kernel"]
+    reach = options["dilation"] * (len(kernel) - 1) + 1
+    starts = range(0, len(x) - reach + 1, options["stride"])
+    return np.array([x[at : at + reach : options["dilation"]] @ kernel for at in starts])
+
+
+def recurrence(state: Callable[[Array, Array, Array], Array]) -> Callable[[Any], Any]:
+    """A state made of what comes from the input, from the state before, and of the bias."""
+    return lambda p: state(p.entered(p["wx"]), p["previous"] @ p["wh"], p["b"]) if p.name == "hidden" else None
+
+
+def weights_turned(p: Any) -> Any:
+    """A state with one matrix of weights transposed, or with both."""
+    if p.name != "hidden":
+        return None
+    pairs = [(p["wx"].T, p["wh"].T), (p["wx"], p["wh"].T), (p["wx"].T, p["wh"])]
+    made = [np.tanh(p.entered(wx) + p["previous"] @ wh + p["b"]) for wx, wh in pairs]
+    return next((value for value in made if np.allclose(value, p.wrong)), None)
+
+
+def same_gates(p: Any, content: Callable[[Array], Array], order: Iterable[int]) -> bool:
+    """Whether the gates of an LSTM are made of its sums in this order: i, f, what is new, o."""
+    sums = p["sums"].reshape(4, -1)[list(order)]
+    return bool(np.allclose(p.wrong, [sigmoid(sums[0]), sigmoid(sums[1]), content(sums[2]), sigmoid(sums[3])]))
+
+
+def gates_reordered(p: Any) -> bool:
+    if p.name != "gates":
+        return False
+    if "sums" in p:
+        return any(same_gates(p, np.tanh, order) for order in permutations(range(4)))
+    a, u = p["from_input"].reshape(3, -1), p["from_state"].reshape(3, -1)
+    r = sigmoid(a[1] + u[1])
+    return bool(np.allclose(p.wrong, [r, sigmoid(a[0] + u[0]), np.tanh(a[2] + r * u[2])]))
+
+
+def reset_before(p: Any) -> Any:
+    """The gates of a GRU that holds the state back before its product."""
+    if p.name != "gates":
+        return None
+    a, size = p["from_input"].reshape(3, -1), p.right.shape[-1]
+    state = p.earlier("hidden") if p.turn > 1 else p["h_0"]
+    return [*p.right[:2], np.tanh(a[2] + (p.right[0] * state) @ p["wh"][:, 2 * size :])]
+
+
+def blocks(p: Any) -> Any:
+    """The outputs of every block by itself."""
+    found = [p.at(group, "scores") for group in sorted({g for g, _ in p.case.right.steps if g.startswith("block")})]
+    starts = np.cumsum([0, *(scores.shape[-1] for scores in found)])
+    return [
+        softmaxed(scores, -1) @ p["v"][start : start + scores.shape[-1]]
+        for scores, start in zip(found, starts, strict=False)
+    ]
+
+
+def by_model_width(p: Any) -> bool:
+    """Whether what is divided is divided by the root of some other width."""
+    if p.name != "scaled":
+        return False
+    divisors = (p["first"] / p.wrong)[p.wrong != 0]
+    return bool(np.allclose(divisors, divisors[0]) and divisors[0] > np.sqrt(p["d_k"]) and "d_model" in formula(p.node))
+
+
+def slope(p: Any) -> Callable[[Array], Array]:
+    """The slope of the activation."""
+    tanh = p.option("activation") == "tanh"
+    return (lambda z: 1 - np.tanh(z) ** 2) if tanh else (lambda z: sigmoid(z) * (1 - sigmoid(z)))
+
+
+def by_result(p: Any, *, exchanged: bool = False) -> Callable[[Array], Array]:
+    """The slope of the activation from its result."""
+    tanh = (p.option("activation") == "tanh") != exchanged
+    return (lambda a: 1 - a**2) if tanh else (lambda a: a * (1 - a))
+
+
+UNDIVIDED = ["scaled = Q·Kᵀ", "weights = softmax(scores)", "scores = right·√d_k"]
+"""What becomes of it where the scale is a part of another step."""
+SLOPES = {
+    "diff-chain-no-inner": ["value = 2·x·sin(3·x) + x²·cos(3·x)", "∂f/∂x = 3·x²·y + cos(x·y)"],
+    "diff-product-each": ["value = 2·x·3·cos(3·x)", "∂f/∂x = 2·x·cos(x)"],
+    "diff-power-not-lowered": ["value = 2·x²·sin(3·x) + x²·3·cos(3·x)", "∂f/∂x = 3·x^3·y + y·cos(x·y)"],
+    "diff-power-no-factor": ["value = x·sin(3·x) + x²·3·cos(3·x)", "∂f/∂x = x²·y + y·cos(x·y)"],
+    "diff-quotient-order": [
+        "value = (exp(2·x)·2·x − 2·exp(2·x)·(x² + 1)) / (x² + 1)²",
+        "∂f/∂x = (exp(x·y)·2·x − y·exp(x·y)·(y + x²)) / (y + x²)²",
+    ],
+    "diff-quotient-each": ["value = 2·exp(2·x) / (2·x)", "∂f/∂x = y·exp(x·y) / (2·x)"],
+    "diff-exp-as-power": [
+        "value = 2·2·x·exp(2·x − 1) / (x² + 1) − exp(2·x)·2·x / (x² + 1)²",
+        "∂f/∂x = y·x·y·exp(x·y − 1) / (y + x²) − exp(x·y)·2·x / (y + x²)²",
+    ],
+    "diff-sine-sign": ["value = 2·x·sin(3·x) − x²·3·cos(3·x)", "∂f/∂x = 3·x²·y − y·cos(x·y)"],
+    "diff-constant-kept": ["value = right + 2", "∂f/∂x = right − y"],
+    "diff-f-for-fprime": ["value = x²·sin(3·x) + 2", "∂f/∂x = x^3·y + sin(x·y) − y"],
+    "diff-quotient-no-square": [
+        "value = (2·exp(2·x)·(x² + 1) − exp(2·x)·2·x) / (x² + 1)",
+        "∂f/∂x = (y·exp(x·y)·(y + x²) − exp(x·y)·2·x) / (y + x²)",
+    ],
+    "diff-chain-nested": ["value = 2·x·sin(3·x) + x²·cos(3)", "∂f/∂x = 3·x²·y + cos(y)"],
+}
+"""What a wrong rule makes of the expressions in homework/problems.py."""
+
+
+PHRASES: dict[str, Any] = {
+    # how a formula is introduced
+    "the outer product {}": "{0}",
+    "the dot product {}": "{0}",
+    "{} over {}": "({0}) / ({1})",
+    "{} over {} alone": "({0}) / ({1})",
+    "divided by √d_model": when(by_model_width),
+    "divided by {}": [
+        "scaled = first / ({0})",
+        "loss = right·T / ({0})",
+        "mean_negative_log = right·T / ({0})",
+        "logits = right / ({0})",
+    ],
+    "divided by {} in place of {}": ["right·({1}) / ({0})", "softmax(scores / ({0}))", "right·({1}) / ({0})"],
+    "multiplied by {}": ["first·({0})", "softmax(scores·({0}))", "right·({0})·({0})"],
+    "times {}": ["left·({0})"],
+    "the difference of {} and {}": "|{0} − {1}|",
+    "without the {}": "right == ({0})·wrong",
+    "without {}": ["right == ({0})·wrong", "right == wrong·({0})", "right == wrong / ({0})", "right == wrong + ({0})"],
+    "without the factor {}": "right == wrong ⊙ {0}",
+    "the eigenvalues of {}": lambda p, formula: np.sort(np.linalg.eigvals(p.of(formula)))[::-1][: p.right.shape[-1]],
+    # vectors
+    "the products, not added up": "products",
+    "entry by entry": ["a ⊙ b", "A ⊙ B"],
+    "no root is taken": ["right²", "right^p"],
+    "the entries were not squared": ["powers = a", "powers = |a|"],
+    "added up before squaring": ["(Σ a)²", "(Σ difference)²"],
+    "the largest entry": "max(|a|)",
+    "the mean of the powers": "mean(powers)",
+    "the mean of the squares": "mean(squares)",
+    "the mean of the absolute differences": "mean(absolute)",
+    "the mean of the logarithms": "mean(log_probabilities)",
+    "their sum": ["Σ powers", "Σ squares", "Σ absolute", "Σ log_probabilities"],
+    "whatever the power is": when(lambda p: p["p"] != 2 or p.case.solution.mistakes[0].id == "mink-manhattan"),
+    "the square root of the sum": "√sum",
+    "the entries with their signs": "a^p",
+    "the cosine": ["cosine", "Σ(a ⊙ b) / (√(Σ a²)·√(Σ b²))", "(x / √(Σ x²))·(y / √(Σ y²))ᵀ"],
+    "1 − cosine": ["1 − cosine", "1 − (x / √(Σ x²))·(y / √(Σ y²))ᵀ"],
+    "the dot product": ["dot", "a·b", "x·yᵀ"],
+    "the distance": "1 − cosine",
+    "no roots": "right²",
+    "a root too many": ["√right", "√(√mean_square + ε)"],
+    "lengths as sums of absolute values": [("norm_a = Σ |a|", "norm_b = Σ |b|")],
+    "the cosine without its sign": "|cosine|",
+    "the angle, in radians": "arccos(cosine)",
+    "the angle, in degrees": "arccos(cosine)·180 / π",
+    "the absolute differences, added up": ["Σ |a − b|", "Σ |(x for every m) − (y for every n)|"],
+    "the difference of the lengths": "|√(Σ a²) − √(Σ b²)|",
+    "the largest difference": ["max(|a − b|)", "max(|(x for every m) − (y for every n)|)"],
+    "the differences with their signs": "absolute = difference",
+    "added up before the signs are dropped": "|Σ difference|",
+    "the squares of the differences": "absolute = difference²",
+    "the straight line": "√(Σ difference²)",
+    "the differences were added up": "Σ absolute",
+    "the powers of the differences with their signs": "difference^p",
+    "divided by the length once, not twice": ["squared_norm = √right", "coefficient = a·b / √(b·b)"],
+    "nothing is divided": "first",
+    "divided by the square of the vector, not of the target": "squared_norm = Σ a²",
+    "the target projected on the vector": "((a·b) / (a·a))·a",
+    "the length of the shadow": "(a·b) / √(b·b)",
+    "the coefficient alone": "coefficient",
+    "what is left over": "residual",
+    "the projection": "projection",
+    "the shadows on the single columns, added up": lambda p: p["b"] @ ((p["a"] @ p["b"]) / (p["b"] ** 2).sum(0)),
+    "the order of the cosines": "largest 3 of ((q / √(Σ q²))·(keys / √(Σ keys²))ᵀ)",
+    "divided by the keys' lengths": "q·(keys / √(Σ keys²))ᵀ",
+    "the cosines": [
+        "(q / √(Σ q²))·(keys / √(Σ keys²))ᵀ",
+        "(target / √(Σ target²))·(vocabulary / √(Σ vocabulary²))ᵀ",
+        "(H / √(Σ H²))·(E / √(Σ E²))ᵀ",
+    ],
+    "the inner products": "q·keysᵀ",
+    "the dot products": ["target·vocabularyᵀ", "H·Eᵀ"],
+    "the distances": "√(Σ(vocabulary − target)²)",
+    "the keys at the smallest distance": "largest 3 of (−√(Σ(keys − q)²))",
+    "the smallest value first": [
+        "largest 3 of (−scores)",
+        (
+            "largest 3 of (−similarities) except where max(|vocabulary − a|) = 0"
+            " or max(|vocabulary − b|) = 0 or max(|vocabulary − c|) = 0"
+        ),
+    ],
+    "positions counted from 1": "right + 1",
+    "the three inputs are ranked as well": "largest 3 of similarities",
+    # matrices
+    "of which no root was taken": "right²",
+    "V": "vtᵀ",
+    "Vᵀ": "vt",
+    "U and V are exchanged": "|wrong| == |vtᵀ|",
+    "those of Aᵀ": "left singular vectors of (Aᵀ)",
+    "the sum of the squares": ["Σ squares", "right²"],
+    "without the root": "right²",
+    "the largest singular value left out": lambda p: p["s"][int(p["rank"])],
+    "the error in the spectral norm": lambda p: np.linalg.norm(p["A"] - p["approximation"], 2),
+    "λ² + tr A·λ + det A": lambda p: [1, np.trace(p["A"]), np.linalg.det(p["A"])],
+    "the sign of the trace": lambda p: p.right * [1, -1, 1],
+    "a·d + b·c in place of the determinant": entry(
+        2, lambda p: p["A"][0, 0] * p["A"][1, 1] + p["A"][0, 1] * p["A"][1, 0]
+    ),
+    "the entries of the diagonal": when(lambda p: np.allclose(sorted(p.wrong), sorted(np.diag(p["A"])))),
+    "b·c is missing from the determinant": entry(2, lambda p: p["A"][0, 0] * p["A"][1, 1]),
+    "−p ± √(p² − 4·q)": "2·right",
+    "not divided by 2": "2·right",
+    "another order": when(lambda p: p.name == "eigenvalues" and np.allclose(sorted(p.wrong), sorted(p.right))),
+    # softmax and what is lost
+    "without taking the maximum away": "shifted = right + max(first)",
+    "e^(z·T)": "scaled = x·T",
+    "multiplied by the temperature": "scaled = x·T",
+    "without the temperature": "scaled = x",
+    "the shares divided by the temperature": "softmax = softmax(x) / T",
+    "no exponentials": ["exponentials = scaled", "probabilities = logits / (Σ logits)", "logsumexp = ln(Σ x)"],
+    "powers of {} in place of e": "exponentials = {0}^shifted",
+    "e^−z": "softmax = softmax(−z)",
+    "each score by itself": ["softmax = σ(z)", "probabilities = σ(z)"],
+    "the largest score gets everything": "softmax = largest(z)",
+    "the maximum is subtracted above the line, but not below": "sum = Σ exp(scaled)",
+    "e⁰ taken as 0": [
+        "exponentials = 0 where scaled = 0, else exp(shifted)",
+        "exponentials = 0 where shifted = 0, else exp(shifted)",
+        "weights = (0 where first = 0, else exp(first)) / Σ(0 where first = 0, else exp(first))",
+    ],
+    "the diagonal of the Jacobian alone": "P ⊙ dP − P ⊙ P ⊙ dP",
+    "the softmax": "softmax(x)",
+    "without its logarithm": "exp(right)",
+    "ln Σ e^(z − max)": "ln(Σ exp(x − max(x)))",
+    "without adding the maximum again": "right − max(x)",
+    "Σ ln e^z": "Σ ln(exp(x))",
+    "ln Σ e^z": "ln(Σ exp(x))",
+    "ln Σ z": "ln(Σ x)",
+    "softmax of probabilities": "softmax(probabilities)",
+    "+ln p": ["losses = log_probabilities[target]", "loss = mean(log_likelihood)"],
+    "the sum over the rows": "Σ losses",
+    "their mean": "mean(losses)",
+    "the logarithm to the base {}": ["right / ln({0})", "right·ln(base) / ln({0})"],
+    "−Σ p·ln y": "losses = −Σ(probabilities ⊙ ln(target))",
+    "the two are swapped": ["losses = −Σ(probabilities ⊙ ln(target))", "output = β ⊙ normalized + γ"],
+    "−z of the right class": "losses = −logits[target]",
+    "−z of the right token": "loss = −mean(logits[targets])",
+    "a yes-or-no loss for every class, added up": (
+        "losses = −(ln(probabilities[target]) + Σ ln(1 − probabilities) − ln(1 − probabilities[target]))"
+    ),
+    "−ln of the mean probability": ["loss = −ln(mean(probabilities[target]))", "loss = −ln(mean(exp(log_likelihood)))"],
+    "the softmax down the columns": lambda p: softmaxed(p["logits"], -2),
+    "y − p": "grad_logits = −right",
+    "(p − y)·p(1 − p)": "right ⊙ probabilities ⊙ (1 − probabilities)",
+    "the slope of the softmax is counted twice": "right ⊙ probabilities ⊙ (1 − probabilities)",
+    "J(p − y)": "probabilities ⊙ (right − Σ(right ⊙ probabilities))",
+    "the Jacobian of the softmax once more": "probabilities ⊙ right − probabilities ⊙ Σ(right ⊙ probabilities)",
+    "the sum over the tokens": "loss = −Σ log_likelihood",
+    "where L is in nats": when(lambda p: "base" not in p.known),
+    "e^Σ": ["perplexity = exp(−Σ log_probabilities)", "perplexity = exp(−Σ log_likelihood)"],
+    "∏ 1/p": [lambda p: np.prod(1 / p["p"]), lambda p: np.prod(np.exp(-p["log_likelihood"]))],
+    "not per token": ["wrong == right^T", "wrong == right·T"],
+    "the sum": ["−Σ log_probabilities", "−Σ log_likelihood"],
+    "the mean": ["−mean(log_probabilities)", "−mean(log_likelihood)"],
+    "the mean of 1/p": ["mean(1 / p)", "mean(exp(−log_likelihood))"],
+    "L itself": "perplexity = L",
+    "the geometric mean of p": ["exp(mean(ln(p)))", "exp(mean(log_likelihood))"],
+    "logarithms and power by another base, the same one for both": "log_probabilities = ln(p) / ln(2)",
+    "e^L": ["perplexity = exp(L)", "perplexity = exp(−mean(ln(p) / ln(2)))"],
+    "where L has another base": ["perplexity = exp(−mean(ln(p) / ln(2)))"],
+    # statistics
+    "n − 1 in place of n": "right·n / (n − 1)",
+    "the standard deviation": "√variance",
+    "the variance": "variance",
+    "the variance in place of the standard deviation": entry(1, lambda p: p.right[1] ** 2),
+    "the mean absolute deviation": "mean(|deviations|)",
+    "E[x²]": "mean(x²)",
+    "the mean is not subtracted": ["deviations = x", "normalized = X / standard_deviation", "centered = X"],
+    "E[x]² − E[x²]": "mean(x)² − mean(x²)",
+    "Σ p·log p": "entropy = Σ(p ⊙ ln(p))",
+    "Σ q·log(q/p)": "divergence = Σ(q ⊙ ln(q / p))",
+    "P(B|A)": "likelihood",
+    "P(A|B)": "posterior",
+    "prior · likelihood": "posterior = prior ⊙ likelihood",
+    "not divided by the evidence": "posterior = right·evidence",
+    "without the prior": "joint = likelihood",
+    "the specificity in place of the false-positive rate": entry(1, lambda p: p["prior"][1] * (1 - p["likelihood"][1])),
+    "P(B|¬A) taken as 1 − P(B|A)": entry(1, lambda p: p["prior"][1] * (1 - p["likelihood"][0])),
+    "the evidence without the factor 1 − prior": lambda p: p["prior"][0] * p["likelihood"][0] + p["likelihood"][1],
+    "∏ p": lambda p: np.prod(p["probabilities"]),
+    "the likelihood, not its logarithm": "log_likelihood = exp(right)",
+    "Σ p": "log_likelihood = Σ probabilities",
+    "the probabilities added up": "log_likelihood = Σ probabilities",
+    "log Σ p": "log_likelihood = ln(Σ probabilities)",
+    "the logarithm of the sum": "log_likelihood = ln(Σ probabilities)",
+    "−Σ log p": "log_likelihood = −Σ ln(probabilities)",
+    "the loss": "−right",
+    "p for every 1, and nothing for a 0": "probabilities = p^x",
+    "the standard deviation taken for the variance": "probabilities = exp(−(x − mean)² / (2·std)) / √(2·π·std)",
+    "e^−(x − μ)²/σ²": "probabilities = exp(−(x − mean)² / std²) / (std·√(2·π))",
+    "without the 2": "probabilities = right² · std·√(2·π)",
+    "λˣ·e^−λ": "probabilities = rate^x·exp(−rate)",
+    "the standard deviation over n − 1": entry(1, lambda p: p.right[1] * np.sqrt(p["n"] / (p["n"] - 1))),
+    # projections
+    "x·W": recurrence(lambda a, u, b: np.tanh(a + u)),
+    "without the bias": ["right == wrong + bias", recurrence(lambda a, u, b: np.tanh(a + u))],
+    "W_Q and W_K are exchanged": ("q = right − left·turned + left·W_K", "k = right − left·turned + left·W_Q"),
+    "W_K and W_V are exchanged": ("k = right − left·turned + left·W_V", "v = right − left·turned + left·W_K"),
+    "W_Q and W_V are exchanged": ("q = right − left·turned + left·W_V", "v = right − left·turned + left·W_Q"),
+    "keys and values of the tokens, not of the context": ("k = x·W_K", "v = x·W_V"),
+    "queries of the context, not of the tokens": "q = context·W_Q",
+    # gradients of attention
+    "the sums taken down the columns": lambda p: p["P"] * (p["dP"] - (p["P"] * p["dP"]).sum(-2, keepdims=True)),
+    "without the 1/√d_k of the forward pass": "right·√d_k",
+    "dQ and dK are swapped": ("dQ = dSᵀ·Q", "dK = dS·K"),
+    # attention
+    "queries or keys divided by √d_k before the product": "scores = (Q / √d_k)·Kᵀ",
+    "−∞ before the scaling, or after it": "scaled = masked",
+    "+m·j in place of −m·(i − j)": when(by_key),
+    "a row's constant makes no difference": when(apart_by_rows),
+    "softmax(Q·Kᵀ)·V": ["output = softmax(Q·Kᵀ)·V", "heads = softmax(Q·Kᵀ)·V", *UNDIVIDED],
+    "with nothing divided": ["scaled = first", *UNDIVIDED],
+    "scaled twice": ["right / √d_k", "softmax(scores / d_k)"],
+    "(softmax(Q·Kᵀ)/√d_k)·V": "weights = softmax(first·√d_k) / √d_k",
+    "divided after the softmax": "weights = softmax(first·√d_k) / √d_k",
+    "the softmax runs down the columns": lambda p: softmaxed(p["first"], -2),
+    "one softmax over all scores at once": lambda p: softmaxed(p["first"], -2, -1),
+    "each score over its row's sum": "weights = first / (Σ first)",
+    "without exponentials": "weights = first / (Σ first)",
+    "exponentials that are not divided by their sum": "weights = exp(first)",
+    "the scores themselves as weights": "weights = first",
+    "softmax of the softmax": "weights = softmax(right)",
+    "with K as it is stored": "scores = Q·K",
+    "nothing is masked": ["masked = second", "masked = first", "scores = second"],
+    "masked after the softmax": lambda p: softmaxed(p["scaled"], -1) * np.isfinite(p["masked"]),
+    "what is left is not shared out again": when(lambda p: p.name == "weights" and p.wrong.sum(-1).min() < 0.99),
+    "scores times the mask": "second where first, else 0·second",
+    "the 0s and 1s of the mask are added to the scores": [
+        "second where first, else second − 1",
+        "second + 1 where first, else second",
+    ],
+    "a token may not look at itself": ["second where j < i, else −∞", "second where j < i, else −1000000000"],
+    "a token sees itself and what comes after it": "second where i ≤ j, else −∞",
+    "the mask hides what it should keep": "−∞ where first, else second",
+    "a token sees one place ahead": "second where j ≤ i + 1, else −∞",
+    "padding hides rows of queries in place of columns of keys": padded_queries,
+    "the triangle is aligned at the other end": lambda p: np.where(
+        triangle(p, p["right"].shape[-1] - p["right"].shape[-2] if p.option("causal_align") == "start" else 0),
+        p["second"],
+        -np.inf,
+    ),
+    "a causal mask": [causal(0), causal(1)],
+    "(Q·Kᵀ − m·distance)/√d_k": "biased = (scores − (scaled − right)) / √d_k",
+    "the bias is added after the softmax": "weights = softmax(scaled) − (scaled − biased)",
+    "Q·Kᵀ/√d_k + bias": "biased = Q·Kᵀ / √d_k + (right − scores)",
+    "where nothing is scaled": when(lambda p: "scaled" not in p),
+    # positions
+    "pairs (i, i + d/2)": ["rotate(first; second, third, halves)"],
+    "neighbours": ["rotate(first; second, third)"],
+    "base^({})": "frequencies = 10000^({0})",
+    "base^(−2i/d_model)": when(wider),
+    "the width of the model in place of the head's": when(wider),
+    "pairs counted from 1": "frequencies = 10000^(−2·(i + 1) / d)",
+    "the same angle for every pair": "frequencies = right / right",
+    "another base": when(lambda p: p.name == "frequencies"),
+    "the keys are not turned": "k_rotated = first",
+    "the values are turned too": turned_values,
+    "sinusoids added in place of a turn": "first + (sin(i ⊗ frequencies) and cos(i ⊗ frequencies) in turn)",
+    "the exponent {}, where j is the column": columns(1, 1),
+    "the cosine with an exponent of its own, {}": columns(0, 1),
+    "the exponent {}": "frequencies = 10000^(−({0}))",
+    "base {}": ["frequencies = ({0})^(−2·i / d)"],
+    "all sines before all cosines": "encoding = [sin(angles); cos(angles)]",
+    "2i/d//2": "frequencies = 10000^(−floor(i / d))",
+    "divided, and then halved to a whole number": "frequencies = 10000^(−floor((2·i / d) / 2))",
+    "p times {}": "frequencies = {0}",
+    "a whole-number division": "frequencies = 10000^(−floor(2·i / d))",
+    "the exponent is {}": "frequencies = 10000^(−({0} + 0·i))",
+    "positions from 1": ["angles = (i + 1) ⊗ frequencies", "angles = (positions + 1) ⊗ frequencies"],
+    "cosines in the even columns, sines in the odd ones": "cos(angles) and sin(angles) in turn",
+    "sines of degrees": "sin(angles·π / 180) and cos(angles·π / 180) in turn",
+    "angles for pairs of neighbours, partners half the width apart": mixed_layout,
+    "turned the other way": "rotate(X; cosines, −sines)",
+    "[c s; −s c]": turned_by(1),
+    "angles in degrees": "angles = right·π / 180",
+    "the heads counted from 0": "slopes = 2^(−8·i / heads)",
+    "{} for a number of heads that is no power of two": "slopes = {0}",
+    "the first slopes of the next power of two": "slopes = 2^(−8·h / 16)",
+    "2^−h": "slopes = 2^(−h)",
+    "whatever the number of heads is": when(lambda p: p.name == "slopes"),
+    "+m·|i − j|": "bias = slopes ⊗ |i − j|",
+    "the slope 1 for every head": "slopes = right / right",
+    "−m·(i − j)": "bias = −slopes ⊗ (i − j)",
+    "with its sign": "distances = i − j",
+    "where nothing is masked": when(lambda p: np.isfinite(p.right).all()),
+    "query − key": "relative_positions = i − j",
+    "the encoder's buckets in a decoder": lambda p: p.of("bucket(relative_positions)", buckets=(8, 16, False)),
+    "without the logarithmic buckets for far distances": "buckets = min(max(0 − relative_positions, 0), 7)",
+    # several heads
+    "reshaped to (h, n, d_k) without a transpose": lambda p: (
+        p["first"].reshape(p.right.shape) if p.name.endswith("_heads") else None
+    ),
+    "each head takes every h-th column": lambda p: np.stack(
+        [p["first"][..., h :: p.right.shape[-3]] for h in range(p.right.shape[-3])], -3
+    ),
+    "reshaped from (h, n, d_v) to (n, h·d_v) without a transpose": lambda p: p["heads"].reshape(p.right.shape),
+    "the heads from the last to the first": lambda p: np.concatenate([*p["heads"][::-1]], -1),
+    "the entries of the heads alternate": lambda p: np.stack([*p["heads"]], -1).reshape(p.right.shape),
+    "the heads averaged": lambda p: p["heads"].mean(-3),
+    "the heads added up": lambda p: p["heads"].sum(-3),
+    "√d_model inside the heads": "scaled = first / √d_model",
+    "without W_O": "output = concatenated",
+    "the first head's columns for every head": lambda p: np.stack([p.right[0]] * len(p.right)),
+    "the softmax runs over the heads": lambda p: np.nan_to_num(softmaxed(p["first"], -3)),
+    "the weights are laid side by side": lambda p: np.concatenate([*p["weights"]], -1),
+    "without the values": lambda p: np.concatenate([*p["weights"]], -1),
+    # attention in pieces
+    "the cache before the token's own key and value are in it": lambda p: (
+        p.right[..., :-1] if p.name == "scores" else None
+    ),
+    "all keys, those of later tokens too": lambda p: p["left"] @ p["k"].T if p.name == "scores" else None,
+    "the token's own key and value alone": lambda p: p.right[..., -1:] if p.name == "scores" else None,
+    "a causal mask that takes the single query for the first one": lambda p: np.eye(1, p.right.shape[-1]),
+    "it sees the first key alone": lambda p: np.eye(1, p.right.shape[-1]),
+    "new keys in front of the others, new values behind them": lambda p: (
+        p.right[..., ::-1] if p.name == "scores" else None
+    ),
+    "the bytes of the keys": "cached_bytes = right·d_k / (d_k + d_v)",
+    "without those of the values": "cached_bytes = right − right·d_v / (d_k + d_v)",
+    "how many numbers are kept": "cached_bytes = m·(d_k + d_v)",
+    "not how many bytes": "cached_bytes = right / 2",
+    "the bytes of one token alone": "cached_bytes = 2·(d_k + d_v)",
+    "what was carried is not rescaled by {}": "right − ({0}) ⊙ previous + previous",
+    "rescaled by {} in place of {}": "right − ({1}) ⊙ previous + ({0}) ⊙ previous",
+    "the earlier blocks are forgotten": "right − exp(old − new) ⊙ previous",
+    "a softmax for every block, and the mean of the blocks' outputs": lambda p: np.mean(blocks(p), 0),
+    "a softmax for every block, and the sum of the blocks' outputs": lambda p: np.sum(blocks(p), 0),
+    "the largest score of the block, not of all so far": "maximum = max(scores)",
+    "the causal mask starts anew in every block": "scores = second where j ≤ i, else −∞",
+    "the mixture": "output = first",
+    "not divided by the sum": "output = right ⊙ sum",
+    "{} for the projections": lambda p, formula: entry(0, lambda p: p["layers"] * p.of(formula))(p),
+    "W_O forgotten": entry(0, lambda p: p.right[0] - p["layers"] * p["d_model"] ** 2),
+    # norms
+    "mean and variance over the tokens, feature by feature": "mean = mean_n(x)",
+    "one mean and one variance for everything": "mean = mean(mean(x))",
+    "the variance divides by {}": "variance = right·({0} + 1) / ({0})",
+    "σ + ε": "standard_deviation = √variance + ε",
+    "ε beside the root": "wrong == √(right² − ε) + ε",
+    "√(σ + ε)": "standard_deviation = √(√variance + ε)",
+    "the deviation under the root": "standard_deviation = √(√variance + ε)",
+    "divided by σ² + ε": "standard_deviation = variance + ε",
+    "no root": ["standard_deviation = right²", "update = −lr·(m̂ / (v̂ + ε))"],
+    "divided by (σ² + ε)²": "standard_deviation = (variance + ε)²",
+    "without γ and β": "right == γ ⊙ wrong + β",
+    "{} is normalised": ["mean = mean({0})", "mean = mean_n({0})"],
+    "x/σ": "normalized = X / σ",
+    "x/√(E[x²] + ε)": ["normalized = x / √(mean(x²) + ε)", "normalized = x / √(mean_n(x²) + ε)"],
+    "the standard deviation is held fixed": "grad_centered = grad_normalized / σ",
+    "what the norm takes from x is held fixed": "grad_x = dy ⊙ γ / σ",
+    "the mean is held fixed": "grad_x = grad_centered",
+    "dγ = Σ(dy ⊙ x)": "grad_gamma = Σ_n(dy ⊙ x)",
+    "of what is not normalised yet": "grad_gamma = Σ_n(dy ⊙ x)",
+    "dγ and dβ are means over the rows": [
+        ("grad_gamma = right / n", "grad_beta = right / n"),
+        "grad_gamma = right / n",
+    ],
+    "another ε": when(another_epsilon),
+    "divided by √(variance + ε)": "root_mean_square = √(mean((x − mean(x))²) + ε)",
+    "divided by the length ‖x‖": ["mean_square = Σ x²", "root_mean_square = √(Σ x²)"],
+    "rms + ε": "root_mean_square = √mean_square + ε",
+    "√(rms + ε)": "root_mean_square = √(√mean_square + ε)",
+    "times the root mean square": "normalized = x ⊙ root_mean_square",
+    # activations
+    "the other form of GELU": [by_erf, by_tanh],
+    "with tanh": by_tanh,
+    "erf": by_erf,
+    "GELU": by_erf,
+    "ReLU": "max(0, before)",
+    "SiLU": "before ⊙ σ(before)",
+    "x·σ(x)": "x ⊙ σ(x)",
+    "x·σ(1.702x)": "x ⊙ σ(1.702·x)",
+    "Φ(x)": "(1 + erf(x / √2)) / 2",
+    "without the x in front": "right == wrong ⊙ x",
+    "erf(x)": "(x / 2) ⊙ (1 + erf(x))",
+    "erf(x/√2)": "(x / 2) ⊙ (1 + erf(x / √2))",
+    "x·φ(x)": "x ⊙ exp(−x² / 2) / √(2·π)",
+    "the density": "x ⊙ exp(−x² / 2) / √(2·π)",
+    "½x(1 + tanh(√(2/π)·x))": "(x / 2) ⊙ (1 + tanh(√(2 / π)·x))",
+    "without the cube": "(x / 2) ⊙ (1 + tanh(√(2 / π)·x))",
+    "the slope of the activation is left out": "grad_x = grad_output",
+    "without the activation": "activated = hidden",
+    # layers and blocks
+    "F(x) alone": "sum = right − x",
+    "√d·E + positions in one": "embeddings = right / √d",
+    "E + positions": "output = E[tokens] + positions",
+    "without √d": "embeddings = right / √d",
+    "the embeddings alone": "output = embeddings",
+    "without the positions": "output = right − positions",
+    "E/√d + positions": "output = E[tokens] / √d + positions",
+    "the positions are set beside the embedding, not added": "output = [embeddings; positions]",
+    "the norm before each part in place of after each sum": when(lambda p: p.name.startswith("residual")),
+    "LN(x) + F(LN(x))": lambda p: p.at(f"norm{p.name[-1]}", "output") + p["second"],
+    "F(LN(x)) alone": "second",
+    "the kernel turned round, as in a mathematical convolution": lambda p: p["windows"] * p["kernel"][::-1],
+    "without the padding": lambda p: slid(p, padding=0),
+    "a zero on each side, where none was asked for": lambda p: slid(p, padding=1),
+    "the window moves by one place": lambda p: slid(p, stride=1),
+    "the entries of the window are neighbours": lambda p: slid(p, dilation=1),
+    "rows and columns of the kernel are exchanged": lambda p: p["windows"] * p["kernel"].T,
+    "one result for every channel, not added up": lambda p: p["products"].sum((-2, -1)),
+    # recurrence
+    "x·W_x alone, without the previous state": recurrence(lambda a, u, b: np.tanh(a + b)),
+    "without tanh": recurrence(lambda a, u, b: a + u + b),
+    "a sigmoid in place of tanh": recurrence(lambda a, u, b: sigmoid(a + u + b)),
+    "tanh(x·W_x) + h·W_h": recurrence(lambda a, u, b: np.tanh(a + b) + u),
+    "the state is added after tanh": recurrence(lambda a, u, b: np.tanh(a + b) + u),
+    "a sigmoid in place of tanh for the new content": when(
+        lambda p: p.name == "gates" and same_gates(p, sigmoid, range(4))
+    ),
+    "the gates' columns in another order, as other libraries have them": when(gates_reordered),
+    "i ⊙ c + f ⊙ g": "cell = i ⊙ c + f ⊙ g",
+    "the gates are exchanged": "cell = i ⊙ c + f ⊙ g",
+    "z ⊙ n + (1 − z) ⊙ h": "hidden = z ⊙ n + (1 − z) ⊙ previous",
+    "(r ⊙ h)·W_h in place of r ⊙ (h·W_h)": reset_before,
+    "x·Wᵀ in place of x·W": weights_turned,
+    "the logits": "logits",
+    "the probabilities": "probabilities",
+    "as attention's scores are": "logits = right / √d",
+    # slopes
+    "u′(v) for u(v)": SLOPES["diff-chain-no-inner"],
+    "the inner slope is left out": SLOPES["diff-chain-no-inner"],
+    "u′·v′ for u·v": SLOPES["diff-product-each"],
+    "p·x^p for x^p": SLOPES["diff-power-not-lowered"],
+    "x^(p−1) for x^p": SLOPES["diff-power-no-factor"],
+    "(u·v′ − u′·v)/v² for u/v": SLOPES["diff-quotient-order"],
+    "u′/v′ for u/v": SLOPES["diff-quotient-each"],
+    "x·e^(x−1) for e^x": SLOPES["diff-exp-as-power"],
+    "−cos for sin, or sin for cos": SLOPES["diff-sine-sign"],
+    "a term without the letter is kept": SLOPES["diff-constant-kept"],
+    "f in place of its slope": SLOPES["diff-f-for-fprime"],
+    "(u′·v − u·v′)/v for u/v": SLOPES["diff-quotient-no-square"],
+    "u′(v′) for u(v)": SLOPES["diff-chain-nested"],
+    "the outer slope at the inner one": SLOPES["diff-chain-nested"],
+    "the slope of a chord in place of the limit": lambda p: p["difference_quotients"][0],
+    "f(x + h) − f(x)": "difference_quotients = right ⊙ h",
+    "not divided by h": "difference_quotients = right ⊙ h",
+    "f(x) + h in place of f(x + h)": "difference_quotients = h / h",
+    "−∇f": "gradient = −right",
+    "∇f": "gradient",
+    # descent
+    "x + α·f′(x)": "update = lr·gradient",
+    "α·f(x)": "gradient = value",
+    "half the slope": "gradient = right / 2",
+    "x for 2x": "gradient = point",
+    "one update more": "point = right − lr·2·right",
+    "one update fewer": "right == wrong − lr·2·wrong",
+    "iteration 1 is the start": when(
+        lambda p: p.group == "iteration 1" and p.name == "point" and p.wrong == p["start"]
+    ),
+    "and every point one update late": when(
+        lambda p: p.group == "iteration 2" and p.name == "point" and p.wrong == p.earlier("point")
+    ),
+    "one update more at every point": "point = right − lr·2·right",
+    "as if iteration 0 were the first": when(lambda p: p.group == "iteration 0" and p.name == "point"),
+    "the slope at the start, for every step": "gradient = 2·start",
+    "x − f′(x)": "update = −gradient",
+    "m and v without the correction": ("m̂ = m", "v̂ = v"),
+    "divided by 1 − β in every step": ("m̂ = m / (1 − beta1)", "v̂ = v / (1 − beta2)"),
+    "steps counted from 0": [
+        ("m̂ = m / (1 − beta1^(turn − 1))", "v̂ = v / (1 − beta2^(turn − 1))"),
+        "lr = d_model^(−1/2)·min((s − 1)^(−1/2), (s − 1)·warmup^(−3/2))",
+    ],
+    "t is one too large": ("m̂ = m / (1 − beta1^(turn + 1))", "v̂ = v / (1 − beta2^(turn + 1))"),
+    "√(v̂ + ε)": "update = −lr·(m̂ / √(v̂ + ε))",
+    "ε under the root": "update = −lr·(m̂ / √(v̂ + ε))",
+    "ε beside the uncorrected √v": "update = −lr·(m̂ / (√v̂ + ε / √(1 − beta2^turn)))",
+    "m̂/(v̂ + ε)": "update = −lr·(m̂ / (v̂ + ε))",
+    "v averages |g|": "v = beta2·previous + (1 − beta2)·|g|",
+    "g²": "v = beta2·previous + (1 − beta2)·g²",
+    "β₁ and β₂ are swapped": ("m = (1 − beta2)·g", "v = (1 − beta1)·g²"),
+    "m = β₁m + g": "m = beta1·previous + g",
+    "the decay λθ is added to the gradient": "m = (1 − beta1)·(g + weight_decay·start)",
+    "−λθ without the learning rate": "update = right + lr·weight_decay·θ − weight_decay·θ",
+    "the larger of the two branches": "lr = d_model^(−1/2)·max(s^(−1/2), s·warmup^(−3/2))",
+    "s·warmup^(−1/2)": "lr = d_model^(−1/2)·min(s^(−1/2), s·warmup^(−1/2))",
+    "d_model^(+1/2)": "lr = d_model^(1/2)·min(s^(−1/2), s·warmup^(−3/2))",
+    # networks
+    "y − ŷ": ["errors = −right", "right == −wrong"],
+    "and a minus in front of the gradients": when(lambda p: p.name == "errors"),
+    "1/N": "right / 2",
+    "2/N": "right",
+    "without the 1/N": "right·N",
+    "without the 2/N": "right·N / 2",
+    "1/(N·out) in place of 1/N": "right / o",
+    "1/(2N) in place of 1/N": "loss = right / 2",
+    "X·errors in place of Xᵀ·errors": "grad_w = 2·X·errors / N",
+    "the mean over the samples": ["grad_b = right / N", "grad_b2 = right / N"],
+    "divided by N once more": "grad_b = right / N",
+    "where the 1/N is in δ already": "grad_b2 = right / N",
+    "W + lr·gradient": ["new_w = W + lr·grad_w", "new_w1 = w1 + lr·grad_w1"],
+    "W − gradient": ["new_w = W − grad_w", "new_w1 = w1 − grad_w1"],
+    "the gradient goes back through w2 after its update": "δ_1 = (right / (δ_2·w2ᵀ)) ⊙ (δ_2·new_w2ᵀ)",
+    "σ′(a)": lambda p: p["delta2"] @ p["w2"].T * slope(p)(p["a1"]),
+    "σ′(z)": lambda p: p["delta2"] @ p["w2"].T * slope(p)(p["z1"]),
+    "z(1 − z), or 1 − z² of tanh": lambda p: p["delta2"] @ p["w2"].T * by_result(p)(p["z1"]),
+    "the slope by the result, with z in its place": lambda p: p["delta2"] @ p["w2"].T * by_result(p)(p["z1"]),
+    "the slope of the sigmoid for that of tanh": lambda p: (
+        p["delta2"] @ p["w2"].T * by_result(p, exchanged=True)(p["a1"])
+    ),
+    "without the slope of the activation": "δ_1 = δ_2·w2ᵀ",
+    "the slope of the activation alone": "right == wrong ⊙ (δ_2·w2ᵀ)",
+    "the slope of an activation at the output": lambda p: p.right * slope(p)(p["z2"]),
+    "where there is none": when(lambda p: p.name == "delta2"),
+    "δ₂·w2 in place of δ₂·w2ᵀ": "δ_1 = (right / (δ_2·w2ᵀ)) ⊙ (δ_2·w2)",
+    "z₁ᵀ·δ₂ in place of a₁ᵀ·δ₂": "grad_w2 = z1ᵀ·δ_2",
+    "the biases stay as they are": ("new_b1 = b1", "new_b2 = b2"),
+}
