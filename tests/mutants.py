@@ -1,7 +1,8 @@
 """Mutates what the package says, one place at a time, and tells which changes the read-back tests do not notice.
 
-    python tests/mutants.py                 every template and cell of every row
+    python tests/mutants.py                 every template and cell of every row, and all words
     python tests/mutants.py softmax sum     those of some rows
+    python tests/mutants.py words           what mistakes say, numbers and signs in reasons, numbers in hints
 
 A mutant lives in a fork of this process, so that nothing is left of it. What is equivalent to what stood there stands
 in EQUIVALENT with its reason; the script fails where anything else survives, or where an equivalent one is noticed.
@@ -25,9 +26,15 @@ import numpy as np
 from language.ops.examples import EXAMPLES, Example
 from language.ops.test_lines import come_out, lines
 from readback.graphs import CALCULATED, SMOOTH, Printed, of_calculation, of_gradient, of_row
+from readback.hints import HINTS
 from readback.pages import behind
+from readback.says import Case, readings
 from readback.test_formulas import UNREADABLE, faults, shown
+from readback.test_reasons import QUOTED, STATED, beside, is_true_of, left_over, sentences
+from readback.test_says import is_told_truly, planted
 
+from attncalc.calculations import TABLE
+from attncalc.homework.diagnosis.key import known
 from attncalc.language.graph import Node, step
 from attncalc.language.primitive import OPS, Form, Literal, Op, Pick, formula
 
@@ -239,8 +246,130 @@ def forked(work: Callable[[], str]) -> str:
     return answer or "killed"
 
 
+# Words
+
+EXCHANGED = """max min / row column / rows columns / sum mean / before after / first last / query key / queries keys /
+keys values / largest smallest / larger smaller / above below / more fewer / with without / multiplied divided / times
+over / sine cosine / sines cosines / even odd / mean variance / added subtracted / left right / scores weights /
+softmax sigmoid / tanh sigmoid / erf tanh / sin cos / ln log / exp ln / logits probabilities / square root / squares
+differences / ahead behind / γ β / β ε / σ μ / Q K / K V / P V / a b / u v / i j / m v / U V / x z / p y / d_k d_v /
+d_model d_k / H E / β₁ β₂ / W_Q W_K / W_K W_V / dQ dK / δ₂ z₁ / old new / earlier later / one all / head token / heads
+tokens / block row / from to / ReLU SiLU / GELU ReLU / vector target / x θ / cosine sine / cosine distance / prior
+likelihood / exchanged reversed / degrees radians"""
+"""Words that are put for one another, both ways."""
+MARKS = """+ − / − + / · ÷ / ÷ · / ⊙ + / √ / ² / ᵀ / ⁻¹ / Σ max / ∞ 1 / | / ′"""
+"""Signs, and what is put for them; without it they are left out."""
+STEP_BEFORE = "so is a step before it, of which it is as true"
+UNNOTICED = {
+    ("norm-not-squared", "Σa: the entries were not squared"): STEP_BEFORE,
+    ("norm-euclidean", "Σa², whatever the power is"): STEP_BEFORE,
+    ("mink-euclidean", "Σ(a − b)², whatever the power is"): STEP_BEFORE,
+    ("cos-one-norm", "a·a over ‖a‖ alone"): "that is ‖a‖, and so the divisor is",
+    ("cos-one-norm", "b·b over ‖b‖ alone"): "that is ‖b‖, and so the divisor is",
+    ("bayes-ignore-prior", "likelihood / Σ prior: without the prior"): "the priors sum to 1",
+}
+"""Changed words that are as true, and why."""
+
+
+def reworded(sentence: str) -> Iterator[str]:
+    """A sentence with one word, sign or number changed, or what is said to have been due in the place of what was."""
+    yield from sorted(_reworded(sentence) - {sentence})
+
+
+def _reworded(sentence: str) -> set[str]:
+    pairs = [tuple(pair.split()) for pair in EXCHANGED.replace("\n", " ").split(" / ")]
+    changes = [(rf"(?<!\w){re.escape(a)}(?!\w)", b) for pair in pairs for a, b in (pair, pair[::-1])]
+    changes += [(pattern, other.replace("÷", "/")) for pattern, other in _marks()]
+    found = {
+        sentence[: place.start()] + other + sentence[place.end() :]
+        for pattern, other in changes
+        for place in re.finditer(pattern, sentence)
+    }
+    found |= {
+        f"{sentence[: place.start()]}{int(place[0]) + 1}{sentence[place.end() :]}"
+        for place in re.finditer(r"\d+", sentence)
+    }
+    was, between, due = sentence.partition(" in place of ")
+    return found | {due + between + was} if between and "the other way round" not in due else found
+
+
+def _unsaid(sentence: str, other: str) -> bool:
+    """Whether nobody says any more what was quoted from a sentence."""
+    lost = [pattern for pattern in QUOTED.values() if pattern.search(sentence) and not pattern.search(other)]
+    return any(sum(bool(pattern.search(said)) for said in sentences()) == 1 for pattern in lost)
+
+
+def _resigned(sentence: str) -> list[str]:
+    return [
+        sentence[: place.start()] + other + sentence[place.end() :]
+        for pattern, other in _marks()
+        for place in re.finditer(pattern, sentence)
+    ]
+
+
+def _marks() -> list[tuple[str, str]]:
+    marks = [mark.split() for mark in MARKS.split(" / ")]
+    return [(re.escape(mark[0].replace("÷", "/")), mark[1] if len(mark) > 1 else "") for mark in marks]
+
+
+def of_mistakes() -> Iterator[tuple[str, str, str]]:
+    """(verdict, mistake, changed words) of every change of what mistakes say."""
+    places: dict[tuple[str, str], list[list[Case]]] = {}
+    for name in TABLE:
+        for mistake, cases in planted(name) if known(name) else ():
+            if cases:
+                places.setdefault((mistake.id, mistake.says), []).append(cases)
+    for (mistaken, says), several in places.items():
+        for other in reworded(says):
+            if not readings(other):
+                yield "killed", mistaken, f"{other} (unread)"
+            elif not all(is_told_truly(other, mistaken, cases) for cases in several):
+                yield "killed", mistaken, other
+            else:
+                yield "equivalent" if (mistaken, other) in UNNOTICED else "survived", mistaken, other
+
+
+def of_reasons() -> Iterator[tuple[str, str, str]]:
+    """(verdict, where, changed words) of every change of a number or a sign in a reason, of a number in a hint."""
+    for sentence in sorted(sentence for sentence in sentences() if STATED.search(sentence)):
+        steps = [at for why, at in beside() if sentence in (why or "").split("; ")]
+        for other in (*_renumbered(sentence), *_resigned(sentence)):
+            noticed = STATED.search(left_over(other)) or not is_true_of(other, steps) or _unsaid(sentence, other)
+            yield "killed" if noticed else "survived", "reason", other
+    for hint in HINTS:
+        for other in _renumbered(hint):
+            yield "killed" if other not in HINTS else "survived", "hint", other
+
+
+def _renumbered(sentence: str) -> list[str]:
+    return [
+        f"{sentence[: place.start()]}{int(place[0]) + 1}{sentence[place.end() :]}"
+        for place in re.finditer(r"\d+", sentence)
+    ]
+
+
+def words() -> int:
+    """How many changes of words are noticed."""
+    start, counts, survived = time.monotonic(), dict.fromkeys(("killed", "equivalent", "survived"), 0), []
+    unread = 0
+    for verdict, where, other in (*of_mistakes(), *of_reasons()):
+        counts[verdict] += 1
+        unread += other.endswith("(unread)")
+        survived += [f"{where}: {other}"] if verdict == "survived" else []
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    print(f"words: {counted}, {unread} of them unread, {time.monotonic() - start:.0f} s")
+    print(*survived, sep="\n")
+    return len(survived)
+
+
 def main(*wanted: str) -> int:
     warnings.simplefilter("ignore")
+    survived = words() if not wanted or "words" in wanted else 0
+    return survived if wanted == ("words",) else templates(*wanted) + survived
+
+
+def templates(*wanted: str) -> int:
+    """How many changes of templates and cells are noticed."""
     start, counts = time.monotonic(), dict.fromkeys(("killed", "same", "equivalent", "survived"), 0)
     unexpected = []
     for mutant in mutants(*wanted):
@@ -259,8 +388,8 @@ def main(*wanted: str) -> int:
         counts[verdict] += 1
     print(*(f"{count} {verdict}" for verdict, count in counts.items()), f"{time.monotonic() - start:.0f} s", sep=", ")
     print(*unexpected, sep="\n")
-    return bool(unexpected)
+    return len(unexpected)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(bool(main(*sys.argv[1:])))

@@ -115,7 +115,7 @@ GRADIENTS = (
 """Mistakes of the backward pass."""
 _OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
 
-OVER_TOKENS = (
+OVER_TOKENS = tuple(
     replace(m, says="the variance divides by n − 1") if m.id == "ln-ddof1" else m for m in LAYER if m.id != "ln-axis0"
 )
 """Mistakes of a norm whose statistics are those of a feature."""

@@ -8,6 +8,7 @@ from attncalc.solve.problem import Problem
 
 WIDER = {"wv": whole(14, 4, 6), "wo": whole(15, 6, 4)}
 ALSO: dict[str, list[Problem]] = {
+    "norm": [problem("norm", {"p": 2}, a=[1, -2, -2.5])],
     "attention": [problem("attention", {"bias": "alibi", "causal": True}, q=[Q, Q[::-1]], k=[K, K], v=[K, K])],
     "multihead": [problem("multihead", {"heads": 2, "bias": "alibi", "causal": True}, **TOKENS)],
     "encoder-block": [

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.language.notation import formula
+from attncalc.language.primitive import formula
 
 Array = NDArray[Any]
 
@@ -31,7 +31,7 @@ BOOKS = {
     "dγ": "grad_gamma",
     "dβ": "grad_beta",
     "T": "temperature",
-    "z": "scaled logits x",
+    "z": "scaled logits",
     "b": "onto",
     "B": "onto bias",
     "N": "n",
@@ -250,6 +250,8 @@ def reset_before(p: Any) -> Any:
 
 def blocks(p: Any) -> Any:
     """The outputs of every block by itself."""
+    if (p.group, p.name) != ("", "output"):
+        return np.nan
     found = [p.at(group, "scores") for group in sorted({g for g, _ in p.case.right.steps if g.startswith("block")})]
     starts = np.cumsum([0, *(scores.shape[-1] for scores in found)])
     return [
@@ -324,7 +326,8 @@ PHRASES: dict[str, Any] = {
     "times {}": ["left·({0})"],
     "the difference of {} and {}": "|{0} − {1}|",
     "without the {}": "right == ({0})·wrong",
-    "without {}": ["right == ({0})·wrong", "right == wrong·({0})", "right == wrong / ({0})", "right == wrong + ({0})"],
+    "without {}!": "right == wrong / ({0}!)",
+    "without {}": ["right == ({0})·wrong", "right == wrong·({0})", "right == wrong + ({0})"],
     "without the factor {}": "right == wrong ⊙ {0}",
     "the eigenvalues of {}": lambda p, formula: np.sort(np.linalg.eigvals(p.of(formula)))[::-1][: p.right.shape[-1]],
     # vectors

@@ -22,7 +22,7 @@ from attncalc.declare.mistake import StepKey
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.solutions import Solution
 from attncalc.language.graph import Node, walk
-from attncalc.language.notation import formula
+from attncalc.language.primitive import formula
 from readback import text
 from readback.meaning import Facts, Tensor, TooLong, single, worth
 from readback.pages import Line, behind, close, spelled
@@ -102,6 +102,8 @@ class Case:
                 for called in (spelled(step, theirs), name):
                     steps[called] = Tensor(step.names, value.astype(float))
         known = self.leaves | steps | self.factors(group)
+        if self.key.problem.calculation.name in ("softmax", "log-softmax"):
+            known.setdefault("z", known.get("scaled", known["x"]))
         return known | _renamed(BOOKS, known)
 
     def factors(self, group: str) -> dict[str, Tensor]:
@@ -284,7 +286,7 @@ class Place:
             numbers = not a.shape and not b.shape and self.right.shape == self.wrong.shape
             if numbers and same(np.where(self.right == a, b, self.right), self.wrong):
                 return True
-        if isinstance(due, str) and isinstance(was, str):
+        if isinstance(due, str) and isinstance(was, str) and due != "∞" and not self.case.turned:
             line = Line(self.due.sources[0], self.case.values, self.group)
             try:
                 whole, part, other = (text.parse(f, line.names) for f in (formula(self.due), due, was))

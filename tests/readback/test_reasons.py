@@ -1,75 +1,182 @@
-"""Numbers and slopes in what is said of primitives: each is quoted here as it stands, written out, and worked out."""
+"""Numbers and formulas in what is said: each is quoted in claims.py as it stands, and held against something."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from typing import Any
+
 import numpy as np
 import pytest
+from calculations.cases import EXPECTED
 from language.ops.examples import EXAMPLES
+from numpy.typing import NDArray
+from solved import Tried
 
+from attncalc.calculations import TABLE
+from attncalc.homework.diagnosis.key import known
+from attncalc.language.graph import Node
 from attncalc.language.primitive import OPS
 from readback import text
+from readback.claims import CLAIMS, Cited, Equal, Holds, Slope
+from readback.graphs import CALCULATED, Printed, of_calculation
+from readback.hints import HINTS
 from readback.meaning import Tensor, worth
+from readback.pages import Line
 
-NUMBERS = [
-    ("pow", "4² = 16, and 2² + 2² = 8", ["4²", "16"], ["2² + 2²", "8"]),
-    ("exp", "1 more in x is 2.718 times as much", ["e", "2.718"]),
-    ("exp", "float64 beyond x = 709.78", ["ln(1.7976931348623157e+308)", "709.78"]),
-    ("exp", "float32 beyond 88.72", ["ln(3.4028234663852886e+38)", "88.72"]),
-    ("root_of_sum", "√(3² + 4²) = 5, not 3 + 4 = 7", ["√(3² + 4²)", "5"], ["3 + 4", "7"]),
-    ("softmax", "e ≈ 2.718 times", ["e", "2.718"]),
-    ("tanh", "tanh 0.1 = 0.0997", ["tanh(0.1)", "0.0997"]),
-    ("tanh", "tanh 3 = 0.9951", ["tanh(3)", "0.9951"]),
-    ("sigmoid", "½ at 0, 0.7311 at 1 and 0.9933 at 5", ["σ(0)", "0.5"], ["σ(1)", "0.7311"], ["σ(5)", "0.9933"]),
-    ("sigmoid", "σ(−x) = 1 − σ(x)", ["σ(−x)", "1 − σ(x)"]),
-    ("sigmoid", "σ(x) = 1/(1 + e^−x)", ["σ(x)", "1 / (1 + exp(−x))"]),
-]
-"""Primitive, words, and equalities that they state: the left side, and the right one to the digits that it has."""
-SLOPES = [
-    ("div", "the slope of 1/x is −1/x²", "1 / x", "−1 / x²"),
-    ("pow", "the slope of x^p is p·x^(p−1)", "x^p", "p·x^(p − 1)"),
-    ("log", "the slope of ln x is 1/x", "ln(x)", "1 / x"),
-    ("log2", "the slope of log₂ x is 1/(x·ln 2)", "log₂(x)", "1 / (x·ln(2))"),
-    ("log10", "the slope of log₁₀ x is 1/(x·ln 10)", "log₁₀(x)", "1 / (x·ln(10))"),
-    ("sqrt", "the slope of √x is 1/(2√x)", "√x", "1 / (2·√x)"),
-    ("angle", "the slope of arccos x is −1/√(1 − x²)", "arccos(x)", "−1 / √(1 − x²)"),
-    ("arccos", "the slope of arccos x is −1/√(1 − x²)", "arccos(x)", "−1 / √(1 − x²)"),
-    ("sin", "the slope of sin x is cos x", "sin(x)", "cos(x)"),
-    ("cos", "the slope of cos x is −sin x", "cos(x)", "−sin(x)"),
-    ("tan", "the slope of tan x is 1 + tan² x", "tan(x)", "1 + tan(x)²"),
-    ("tanh", "the slope of tanh x is 1 − tanh² x", "tanh(x)", "1 − tanh(x)²"),
-    ("erf", "the slope of erf x is the bell curve 2/√π·exp(−x²)", "erf(x)", "(2 / √π)·exp(−x²)"),
-    ("sigmoid", "the slope of σ is σ·(1 − σ)", "σ(x)", "σ(x)·(1 − σ(x))"),
-]
-"""Primitive, words, a function and its slope."""
-X, P, STEP = 0.37, 2.6, 1e-6
+Array = NDArray[Any]
+QUOTED = {
+    quotation: re.compile(re.escape(quotation).replace(r"\{\}", r"(\d+)"))
+    for quotation in sorted(CLAIMS, key=len, reverse=True)
+}
+"""The patterns, the longest first."""
+STATED = re.compile(r"\d|[√²³·^=|Σ∂⊙ᵀ⁻−+×∞½]|\w/\w|\b(?:max|min)\b")
+"""What a number or a formula has in it."""
+NAMES = {"x": (), "p": (), "v": ("n",)}
+X, P, V, STEP = 0.37, 2.6, [0.4, -1.2, 2.0], 1e-6
 
 
-def said(op: str) -> str:
-    """All that is said of a primitive, about it and beside its backward steps."""
-    words = []
-    for example in EXAMPLES[op]:
-        node, _ = example.graph()
+class Beside:
+    """A step, for whoever looks at what stands beside it."""
+
+    def __init__(self, tried: Tried, printed: Printed, step: Node) -> None:
+        self.tried, self.printed, self.step = tried, printed, step
+
+    @property
+    def name(self) -> str:
+        return str(self.step.args["name"])
+
+    @property
+    def group(self) -> str:
+        return str(self.step.args["group"])
+
+    @property
+    def value(self) -> Array:
+        return np.asarray(self.printed.known[self.step.sources[0]], dtype=float)
+
+    @cached_property
+    def known(self) -> dict[str, Tensor]:
+        return Line(self.step.sources[0], self.printed.known, self.group).names
+
+    def along(self, holds: Callable[[int], Any]) -> bool:
+        """Whether something holds along one of the axes: which one is an option of some calculations."""
+        return any(holds(axis) for axis in range(self.value.ndim))
+
+    def __getitem__(self, name: str) -> Array:
+        near = ("", self.group)
+        found = {
+            called: node
+            for node in self.printed.known
+            if node.op == "input" or (node.op == "step" and node.args["group"] in near)
+            for called in (node.args["symbol"], node.args["name"])
+        }
+        if name in self.known:
+            return self.known[name].numbers
+        return np.asarray(self.printed.known[found[name]] if name in found else self.option(name), dtype=float)
+
+    def option(self, name: str) -> Any:
+        value = EXPECTED[self.tried.name].cases[self.tried.number].options[name]
+        return [*value.values()] if isinstance(value, dict) else value
+
+    def is_gradient(self, twice: int) -> bool:
+        """Whether it is so many N-ths of a sum over the samples."""
+        errors = self["errors"]
+        due = twice / len(errors) * (self["X"].T @ errors if "X" in self.known else errors.sum(0))
+        return np.allclose(self.value, due)
+
+    def is_error(self, layer: str, twice: int) -> bool:
+        if self.name != f"delta{layer}":
+            return False
+        errors = self[f"Z_{layer}"] - self["Y"].reshape(self.value.shape)
+        return np.allclose(self.value, twice * errors / len(errors))
+
+
+def of_rows() -> Iterator[str]:
+    """What is said of primitives, about them and beside their backward steps."""
+    for op, examples in EXAMPLES.items():
         row = OPS[op]
-        words.append(row.about(node) if callable(row.about) else row.about)
-        words += [row.because(node, i) if callable(row.because) else row.because for i in range(len(node.sources))]
-    return "\n".join(words)
+        for example in examples:
+            node, _ = example.graph()
+            yield row.about(node) if callable(row.about) else row.about
+            for i in range(len(node.sources)):
+                yield row.because(node, i) if callable(row.because) else row.because
+
+
+@cache
+def beside() -> list[tuple[str, Beside]]:
+    """The reason of every step of every calculation."""
+    found = []
+    for tried in CALCULATED:
+        if printed := of_calculation(tried):
+            steps = [node for node in printed.known if node.op == "step" and node.sources[0] in printed.known]
+            found += [(step.args["why"], Beside(tried, printed, step)) for step in steps]
+    return found
+
+
+@cache
+def sentences() -> frozenset[str]:
+    """What is said in primitives and in steps, apart by semicolons."""
+    told = [*of_rows(), *(why for why, _ in beside())]
+    return frozenset(part for sentence in told for part in (sentence or "").split("; "))
+
+
+def is_true_of(sentence: str, steps: list[Beside]) -> bool:
+    """Whether the numbers of a sentence that name something name it rightly, beside these steps."""
+    quoted = [(quotation, found) for quotation, pattern in QUOTED.items() if (found := pattern.search(sentence))]
+    return all(
+        is_true(CLAIMS[quotation], *((at, *found.groups()) for at in steps))
+        for quotation, found in quoted
+        if found.groups()
+    )
+
+
+def left_over(sentence: str) -> str:
+    """A sentence without what is quoted from it."""
+    for pattern in QUOTED.values():
+        sentence = pattern.sub("", sentence)
+    return sentence
 
 
 def number(formula: str, x: float = X) -> float:
-    names = {"x": Tensor((), np.asarray(x)), "p": Tensor((), np.asarray(P))}
-    return float(worth(text.parse(formula, names), names)[0].numbers)
+    names = {"x": np.asarray(x), "p": np.asarray(P), "v": np.asarray(V)}
+    known = {name: Tensor(NAMES[name], value) for name, value in names.items()}
+    with np.errstate(all="ignore"):
+        return float(worth(text.parse(formula, known), known)[0].numbers)
 
 
-@pytest.mark.parametrize(("op", "words", "equalities"), [(op, words, rest) for op, words, *rest in NUMBERS])
-def test_numbers_that_are_told_are_true(op: str, words: str, equalities: list[list[str]]) -> None:
-    assert words in said(op)
-    for left, right in equalities:
-        decimals = len(right.partition(".")[2]) if right.replace(".", "").isdigit() else 9
-        assert abs(number(left) - number(right)) <= 10.0**-decimals, (left, right)  # 709.78 is cut, not rounded
+def is_true(claim: Any, *places: Any) -> bool:
+    """Whether a claim holds: by itself, or beside all the steps where it stands."""
+    if isinstance(claim, Equal):
+        return all(_equal(*pair) for pair in claim.pairs)
+    if isinstance(claim, Slope):
+        measured = (number(claim.function, X + STEP) - number(claim.function, X - STEP)) / (2 * STEP)
+        return number(claim.slope) == pytest.approx(measured, rel=1e-6, abs=1e-9)
+    if isinstance(claim, Holds):
+        return bool(claim.check())
+    return isinstance(claim, Cited) or (bool(places) and all(claim(at, *numbers) for at, *numbers in places))
 
 
-@pytest.mark.parametrize(("op", "words", "function", "slope"), SLOPES)
-def test_slopes_that_are_told_are_true(op: str, words: str, function: str, slope: str) -> None:
-    assert words in said(op)
-    measured = (number(function, X + STEP) - number(function, X - STEP)) / (2 * STEP)
-    assert number(slope) == pytest.approx(measured, rel=1e-6)
+def _equal(left: str, right: str) -> bool:
+    decimals = len(right.partition(".")[2]) if right.replace(".", "").isdigit() else 9
+    a, b = number(left), number(right)
+    return a == b or abs(a - b) <= 10.0**-decimals  # 709.78 is cut, not rounded
+
+
+def test_every_number_and_every_formula_in_a_reason_is_quoted() -> None:
+    assert [sentence for sentence in sentences() if STATED.search(left_over(sentence))] == []
+
+
+@pytest.mark.parametrize("quotation", CLAIMS)
+def test_what_is_quoted_is_true(quotation: str) -> None:
+    pattern = QUOTED[quotation]
+    assert any(pattern.search(sentence) for sentence in sentences()), "nobody says so any more"
+    places = [(at, *found.groups()) for why, at in beside() if (found := pattern.search(why or ""))]
+    assert is_true(CLAIMS[quotation], *places)
+
+
+def test_every_number_in_a_hint_is_quoted() -> None:
+    hints = {mistake.hint for name in TABLE for mistake in known(name) if re.search(r"\d", mistake.hint)}
+    assert hints == HINTS.keys()
+    for hint, claim in HINTS.items():
+        assert is_true(claim), hint

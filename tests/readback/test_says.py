@@ -9,8 +9,7 @@ from homework.problems import PROBLEMS
 
 from attncalc.calculations import TABLE
 from attncalc.declare.mistake import Mistake
-from attncalc.homework.diagnosis.catalogue import known
-from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.diagnosis.key import Key, known
 from readback.cases import ALSO
 from readback.phrases import PHRASES
 from readback.says import Case, readings, true
