@@ -56,7 +56,7 @@ MUTANTS = [
     Mutant(
         'parenthesize(part, PRECEDENCE["Pow"])',
         'parenthesize(part, PRECEDENCE["Mul"])',
-        "record render/test_brackets.py",
+        "record/test_numbers.py",
     ),
     # declare
     Mutant(
@@ -68,13 +68,13 @@ MUTANTS = [
     # solve
     Mutant("if size < 1:", "if size < 0:", "solve cli/test_faults.py"),
     Mutant("if entries > LARGEST_JACOBIAN:", "if entries > 10 * LARGEST_JACOBIAN:", "solve"),
-    Mutant(" or not _stay(written, moving, sums)", "", "solve/test_problem.py"),
+    Mutant(" or not _stay(written, moving, sums)", " or False", "solve/test_problem.py"),
     Mutant(
         'return round_half_up(value, decimals) if value.dtype.kind == "f" else value',
         "return value",
         "solve cli/test_commands.py homework/test_never_accused.py",
     ),
-    Mutant("wrong = _no_number if infinite else _wrong", "wrong = _wrong", "calculations/test_losses.py"),
+    Mutant("wrong = _no_number if infinite else _wrong", "wrong = _wrong", "calculations/test_probability.py"),
     # calculations
     Mutant(
         "turns = as_node(rotation.original_length or 0) * unscaled",

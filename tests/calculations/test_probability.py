@@ -169,3 +169,14 @@ def test_what_has_no_answer_is_refused(call: Any, error: type[Exception], said: 
     with pytest.raises(error, match=said) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [ac.kl([0.5, 0.5], [0, 1]), ac.perplexity([0.5, 0]), ac.cross_entropy([[0, -np.inf]], [1])],
+    ids=lambda trace: trace.calculation,
+)
+def test_an_infinite_result_is_told_once_and_is_no_overflow(trace: ac.Trace) -> None:
+    assert trace.result == np.inf
+    assert len(trace.warnings) == 1
+    assert "infinite" in trace.warnings[0]

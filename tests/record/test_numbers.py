@@ -230,6 +230,8 @@ EXACT = [
     (1 / (1 + sympy.exp(sympy.sqrt(3) / 3)), "1/(1 + e^(√3/3))"),
     (2 * sympy.sqrt(3), "2·√3"),
     (sympy.exp(-X), "e^(-x)"),
+    (sympy.exp(X**2), "e^(x²)"),
+    (sympy.sqrt(X**3 + X**2 * sympy.exp(1)), "√(x³ + e·x²)"),
     (sympy.E, "e"),
     (sympy.sqrt(X + 1), "√(x + 1)"),
     (1 / sympy.sqrt(X), "1/√x"),
