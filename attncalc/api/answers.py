@@ -12,7 +12,7 @@ from attncalc.homework.reading.sheets import from_python
 from attncalc.homework.reports.marked_sheets import blame
 from attncalc.record.trace import Trace
 from attncalc.record.verdicts import SOUND, Marked
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Problem, problem_of
 
 
 def check_answer(problem: Problem, answer: Answers, *, reveal: bool = False) -> Marked:
@@ -66,5 +66,4 @@ def _problem(trace: Any) -> Problem:
     if not isinstance(trace, Trace):
         mend = "attncalc.assert_close(attncalc.softmax(x), answer)"
         raise OptionError(f"a Trace comes first, then the answer, and not {quoted(type(trace).__name__)}", hint=mend)
-    problem: Problem = trace.problem
-    return problem
+    return problem_of(trace)

@@ -17,7 +17,7 @@ from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import to_given
 from attncalc.record.trace import Trace
-from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.problem import Backward, Problem, problem_of
 from attncalc.solve.solver import solve
 
 
@@ -117,7 +117,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
 
 def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck: bool) -> Trace:
     """The backward pass of a trace's problem, in numbers as wide as those of its result."""
-    problem: Problem = trace.problem
+    problem = problem_of(trace)
     names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
     inputs = dict(problem.inputs)
     if upstream is not None:

@@ -24,7 +24,7 @@ from attncalc.language.graph import given, rewrite, steps
 from attncalc.record.card import Card, OperandLine, OptionLine, StepLine
 from attncalc.record.trace import Given, Lesson, Pitfall, Step, Trace
 from attncalc.solve.build import write
-from attncalc.solve.problem import Backward, Problem, Written, told_apart
+from attncalc.solve.problem import Backward, Problem, Written, problem_of, told_apart
 from attncalc.solve.solver import solve
 
 LONGEST = 90  # characters of a formula that is still read as one
@@ -95,7 +95,7 @@ def _differentiated(known: Card, derivative: str) -> Card:
     arriving = [_operand(UPSTREAM)._replace(shape=f"[{', '.join(upstream.axes)}]", help=told)] if upstream else []
     taken = [OptionLine(flag(name), takes, "", says, "") for name, (takes, says) in own.items()]
     return known._replace(
-        summary=f"{summary.format(known.sample.problem.calculation.name)} {known.summary}",
+        summary=f"{summary.format(problem_of(known.sample).calculation.name)} {known.summary}",
         operands=(*known.operands, *arriving),
         options=(*known.options, *taken),
         mistakes=tuple(mistake for mistake in known.mistakes if not steps.isdisjoint(mistake.at)),
@@ -104,7 +104,7 @@ def _differentiated(known: Card, derivative: str) -> Card:
 
 def explained(trace: Trace) -> Trace:
     """The trace with what a teacher would say: below each step, and of the whole."""
-    calculation = trace.problem.calculation
+    calculation = problem_of(trace).calculation
     told: set[str] = set()
     lessons = {}
     for step in trace.steps:

@@ -16,6 +16,7 @@ from attncalc.record.pictures import Bars, Curves, HeatMap, Line, Picture, Ticks
 from attncalc.record.trace import Step, Trace
 from attncalc.render import PICTURES, View, beside, render, shown
 from attncalc.render.traces import operand_steps, table
+from attncalc.solve.problem import Problem
 from attncalc.solve.sweep import sweep
 
 MOST = 8
@@ -60,7 +61,7 @@ def _chosen(trace: Trace, view: View) -> Iterator[Picture]:
 def _declared(trace: Trace) -> list[Picture]:
     """What the calculation declares, in so far as there is such a thing here; a backward pass is another matter."""
     problem = trace.problem
-    if problem is None or problem.backward is not None or problem.calculation.pictures is None:
+    if not isinstance(problem, Problem) or problem.backward is not None or problem.calculation.pictures is None:
         return []
     declared = problem.calculation.pictures
     if not callable(declared):
@@ -71,13 +72,13 @@ def _declared(trace: Trace) -> list[Picture]:
         return list(drawn((step for steps in found for step in steps), trace))
     if any(given.value.dtype == object and numeric(given.value) is None for given in trace.inputs.values()):
         return []  # there is nothing to see of letters
-    found = declared(trace, sweep(trace))
-    return [picture for each in found for picture in (drawn([each], trace) if isinstance(each, Step) else [each])]
+    yielded = declared(trace, sweep(trace))
+    return [picture for each in yielded for picture in (drawn([each], trace) if isinstance(each, Step) else [each])]
 
 
 def _default(trace: Trace) -> Sequence[Step]:
     """The result; of a backward pass every gradient; of a single number the last step of more than one."""
-    if trace.problem is not None and trace.problem.backward is not None:
+    if isinstance(trace.problem, Problem) and trace.problem.backward is not None:
         return trace.outputs
     if trace.result.ndim:
         return trace.outputs[:1]

@@ -9,6 +9,7 @@ import numpy as np
 
 from attncalc.common.errors import OptionError, either
 from attncalc.declare.calculation import calculation, same
+from attncalc.declare.operands import options_of
 from attncalc.language.graph import Node, as_node, output, step
 from attncalc.language.ops import (
     cubable,
@@ -143,7 +144,7 @@ def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     places = np.linspace(-reach, reach, 241)
     there = sweep.again(x=places)
     lines = tuple(Line(step.name, places, there[step.name]) for step in there.outputs)
-    yield Curves(trace.options["kind"], "x", lines, Marks("the given x", x, here.result.ravel()))
+    yield Curves(options_of(trace)["kind"], "x", lines, Marks("the given x", x, here.result.ravel()))
 
 
 @calculation(

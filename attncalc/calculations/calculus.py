@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.common.errors import OptionError, both, near
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import Exercise, operand
+from attncalc.declare.operands import Exercise, operand, options_of
 from attncalc.language.axes import Axis
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
@@ -116,7 +116,7 @@ def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
 
     names = [*parse(str(trace.inputs["expression"].value)).variables] or ["x"]
-    point = trace.options["at"]
+    point = options_of(trace)["at"]
     at = next(iter(point.values())) if isinstance(point, dict) else point
     places = np.linspace(*reach(np.array([-2.0, 2.0] if at is None else [float(at)])), PLACES)
     heights, slopes_there = (sweep.over(name, {names[0]: places}) for name in ("function", "derivative"))
@@ -216,7 +216,7 @@ def _widths(h: Sequence[float | Fraction]) -> tuple[float | Fraction, ...]:
 
 def _around(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The function around the point; of more than two variables the slopes."""
-    point = trace.options["at"]
+    point = options_of(trace)["at"]
     names = [*parse(str(trace.inputs["expression"].value)).variables]
     if point is None or len(names) > 2 or not names:
         yield trace.outputs[0]

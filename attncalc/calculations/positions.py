@@ -11,7 +11,7 @@ import numpy as np
 from attncalc.calculations.attention_options import Rotation, Turning
 from attncalc.common.errors import OptionError, ShapeError, amount, either, flag
 from attncalc.declare.calculation import alike_along_diagonals, calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, options_of
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, Number, as_node, aside, constants, identity, named_size, note, output, step
 from attncalc.language.ops import (
@@ -348,10 +348,11 @@ def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     from attncalc.record.pictures import Curves, Line  # here, since few calls draw
 
     yield trace.find("encoding")
-    start = trace.options["start"]
-    columns = sweep.again(n=max(trace.options["n"], FEWEST_WAVED), properties=False).result.T
+    options = options_of(trace)
+    start = options["start"]
+    columns = sweep.again(n=max(options["n"], FEWEST_WAVED), properties=False).result.T
     places = np.arange(start, start + columns.shape[1])
-    sines = range(0, len(columns), 2) if trace.options["layout"] == "interleaved" else range((len(columns) + 1) // 2)
+    sines = range(0, len(columns), 2) if options["layout"] == "interleaved" else range((len(columns) + 1) // 2)
     lines = tuple(Line(f"column {at}", places, columns[at]) for at in sines[:MOST_WAVES])
     yield Curves("the first sines along the positions", "position", lines)
 

@@ -10,7 +10,7 @@ import numpy as np
 from attncalc.calculations.conditions import FIRST, distributions, not_all_masked, numbers, spot
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.declare.calculation import at_most, calculation, same, shares
-from attncalc.declare.operands import ABOVE_0, Exercise, operand
+from attncalc.declare.operands import ABOVE_0, Exercise, operand, options_of
 from attncalc.language.graph import NOT_SHIFTED, Node, in_letters, note, step
 from attncalc.language.kernels import is_exact
 from attncalc.language.ops import (
@@ -69,11 +69,11 @@ def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]
         return
     here = sweep.again().result
     largest = np.sort(np.argsort(-here, kind="stable")[:MOST_LINES])
-    temperatures = np.linspace(0.1, max(5.0, 1.5 * trace.options["temperature"]), 60)
+    temperatures = np.linspace(0.1, max(5.0, 1.5 * options_of(trace)["temperature"]), 60)
     shares_there = np.stack([sweep.again(temperature=t).result for t in temperatures.tolist()])
     names = trace.outputs[0].labels.get(trace.outputs[0].axes[0])
     lines = [Line(names[i] if names else f"softmax[{i}]", temperatures, shares_there[:, i]) for i in largest]
-    marks = Marks("at this temperature", np.full(len(largest), float(trace.options["temperature"])), here[largest])
+    marks = Marks("at this temperature", np.full(len(largest), float(options_of(trace)["temperature"])), here[largest])
     which = f", the {MOST_LINES} largest" if len(here) > MOST_LINES else ""
     yield Curves(f"softmax against temperature{which}", "temperature", tuple(lines), marks)
 

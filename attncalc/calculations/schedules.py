@@ -10,7 +10,7 @@ import numpy as np
 
 from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import at_most, calculation, same
-from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise, options_of
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, constants, label, named_size, step
 from attncalc.language.ops import cos, keep_where, minimum, pi, spread
@@ -29,8 +29,9 @@ def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The learning rate along all steps; those that were asked for are marked."""
     from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
 
-    asked = trace.options["at"]
-    steps = trace.options["steps"] or max(asked)
+    options = options_of(trace)
+    asked = options["at"]
+    steps = options["steps"] or max(asked)
     shown = np.unique(np.linspace(1, steps, min(steps, MOST_RATES)).astype(int))
     rates = sweep.again(at=tuple(shown.tolist()), steps=steps).result
     marks = Marks("the steps asked for", np.array(asked), sweep.again().result) if asked else None

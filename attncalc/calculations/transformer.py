@@ -14,7 +14,7 @@ from attncalc.calculations.normalisation import Epsilon, layernorm
 from attncalc.calculations.transformer_blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
 from attncalc.common.errors import OptionError, amount, near
 from attncalc.declare.calculation import calculation, same, shuffled
-from attncalc.declare.operands import Declared, Exercise, Range, Weights, operand, weight
+from attncalc.declare.operands import Declared, Exercise, Range, Weights, operand, options_of, weight
 from attncalc.evaluate.values import Growth
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, constants, group, step, words_of
@@ -40,7 +40,7 @@ def _in_words(trace: Trace) -> Trace:
     assert tokens.value is not None, "outputs are always kept"
     named = tuple(words[int(token)] for token in tokens.value) if words and tokens.value.ndim == 1 else ()
     turns = max(map(_turn, trace.steps), default=0)
-    ended = turns < (trace.options.get("generate") or 0)
+    ended = turns < (options_of(trace).get("generate") or 0)
     said = (f"the end was chosen as token {turns}, and nothing is generated after it",) if ended else ()
     return trace._replace(
         steps=tuple(_told(made, words, named) for made in trace.steps),

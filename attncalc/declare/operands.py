@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from attncalc.common.errors import flag
 from attncalc.language.graph import Node
-from attncalc.record.trace import NOTHING
+from attncalc.record.trace import NOTHING, Trace
 
 Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
 """What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
@@ -95,6 +95,11 @@ class Option(NamedTuple):
     def flag(self) -> str:
         """How it is spelled on the command line."""
         return flag(self.name)
+
+
+def options_of(trace: Trace) -> Mapping[str, Any]:
+    """A trace's options, for whoever has declared them and knows what each may be."""
+    return trace.options
 
 
 class Declared(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from attncalc.common.numerals import Array
+from attncalc.declare.operands import options_of
 from attncalc.record.pictures import Picture
 from attncalc.record.trace import Step, Trace
 
@@ -35,7 +36,7 @@ MOST_TURNS = 2_000
 
 def every_turn(trace: Trace, sweep: Sweep) -> Trace:
     """The trace of a loop with all of its turns, unless there are too many."""
-    return sweep.again() if trace.options["steps"] <= MOST_TURNS else trace
+    return sweep.again() if options_of(trace)["steps"] <= MOST_TURNS else trace
 
 
 def turns(trace: Trace, turn: str, name: str) -> list[tuple[int, Any]]:

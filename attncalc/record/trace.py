@@ -7,7 +7,7 @@ which reads the same graph that gave the value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from attncalc.common.errors import AttncalcError, near
 from attncalc.common.numerals import Answers, Array, Numbers
@@ -44,14 +44,19 @@ class Lesson(NamedTuple):
 
 
 if TYPE_CHECKING:
+    from fractions import Fraction
     from pathlib import Path
+    from typing import TypeAlias
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
+    from attncalc.record.documents import Document
     from attncalc.record.pictures import Picture
     from attncalc.record.verdicts import Marked
 
     Labels = Mapping[str, tuple[str, ...]]
+    Setting: TypeAlias = "bool | float | Fraction | str | tuple[Setting, ...] | Mapping[str, Setting] | None"
+    """What an option may be: a switch, a number, a word, several of these, or numbers by name."""
 
 
 def alike(left: Any, right: Any) -> bool:
@@ -247,6 +252,33 @@ class Mode(NamedTuple):
 _USUAL = Mode()
 
 
+class Posed(Protocol):
+    """A problem, as far as a record knows of it; solve/problem.py has all of it."""
+
+    @property
+    def name(self) -> str:
+        """`attention`, `grad attention`."""
+
+    @property
+    def inputs(self) -> Mapping[str, Given]:
+        """The operands as they were given."""
+
+    @property
+    def options(self) -> Mapping[str, Setting]:
+        """The options that were given; the others have their defaults."""
+
+
+class _ByHand(NamedTuple):
+    """The problem of a trace that nothing was computed for: one that is made to see what it looks like."""
+
+    name: str = ""
+    inputs: Mapping[str, Given] = NOTHING
+    options: Mapping[str, Setting] = NOTHING
+
+
+_MADE_BY_HAND = _ByHand()
+
+
 _FIELDS = (
     *("calculation", "summary", "inputs", "options", "steps", "outputs", "notes", "warnings"),
     *("problem", "mode", "lesson", "pictures"),
@@ -265,12 +297,12 @@ class Trace:
     calculation: str  # "attention", "grad attention"
     summary: str  # the calculation's one line
     inputs: Mapping[str, Given]
-    options: Mapping[str, Any]  # all of them, defaults included
+    options: Mapping[str, Setting]  # all of them, defaults included
     steps: tuple[Step, ...]  # in the order in which they are shown
     outputs: tuple[Step, ...]  # the first is the result; an output need not be one of the steps
     notes: tuple[str, ...]  # conventions chosen, how operands were read
     warnings: tuple[str, ...]
-    problem: Any  # what was computed, for computing it again another way
+    problem: Posed  # what was computed, for computing it again another way
     mode: Mode  # and how
     lesson: Lesson | None  # what is explained beside it, where that was asked for
     pictures: tuple[Picture, ...]  # what is drawn of it, where that was asked for
@@ -281,12 +313,12 @@ class Trace:
         calculation: str,
         summary: str,
         inputs: Mapping[str, Given],
-        options: Mapping[str, Any],
+        options: Mapping[str, Setting],
         steps: tuple[Step, ...],
         outputs: tuple[Step, ...],
         notes: tuple[str, ...] = (),
         warnings: tuple[str, ...] = (),
-        problem: Any = None,
+        problem: Posed = _MADE_BY_HAND,
         mode: Mode = _USUAL,
         lesson: Lesson | None = None,
         pictures: tuple[Picture, ...] = (),
@@ -377,9 +409,9 @@ class Trace:
         marked: Marked = api("check")(self.problem, answer, reveal=reveal)
         return marked
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The JSON document as a dictionary: problem, steps, outputs and result."""
-        document: dict[str, Any] = api("to_dict")(self)
+        document: Document = api("to_dict")(self)
         return document
 
     def to_latex(self, *, standalone: bool = False) -> str:

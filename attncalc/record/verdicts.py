@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from attncalc.common.system import loaded
+
+if TYPE_CHECKING:
+    from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument
 
 RIGHT, TO_ROUNDING, EARLY = "right", "right-to-rounding", "rounded-early"
 FOLLOWS, MISTAKE, SLIP, UNEXPLAINED, MISSING = "follows", "mistake", "slip", "unexplained", "missing"
@@ -46,7 +48,7 @@ class Finding:
     also: tuple[str, ...] = ()  # what would explain it as well
     hint: str = ""
     says: str = ""  # the wrong rule
-    separate: Mapping[str, Any] | None = None  # operands that would tell apart what explains it equally well
+    separate: dict[str, Json] | None = None  # operands that would tell apart what explains it equally well
     wrong: Wrong = NOTHING_WRONG
 
 
@@ -56,9 +58,9 @@ class MarkedStep:
 
     name: str
     finding: Finding
-    given: Any  # as JSON has it
+    given: Json
     shape: tuple[int, ...]
-    expected: Any
+    expected: Json
     max_error: float | None
     score: float
     out_of: float
@@ -78,13 +80,10 @@ class MarkedStep:
         """A question that leads on and gives nothing away."""
         return self.finding.hint or None
 
-    def to_dict(self, *, reveal: bool) -> dict[str, Any]:
+    def to_dict(self, *, reveal: bool) -> MarkedStepDocument:
         """The step as JSON has it; the answer is in it only if it may be revealed."""
-        found = self.finding
-        told = {"expected": self.expected, "max_error": self.max_error} if reveal else {}
-        wrong = found.wrong
-        more = {"wrong": {"count": wrong.number, "within": [[along[0], along[-1]] for along in wrong.within]}}
-        return {
+        found, wrong = self.finding, self.finding.wrong
+        document: MarkedStepDocument = {
             "name": self.name,
             "verdict": self.verdict,
             "kind": found.kind,
@@ -94,12 +93,18 @@ class MarkedStep:
             "hint": self.hint,
             "separate": found.separate,
             "cells": [list(cell) for cell in wrong.cells],
-            **({} if wrong.all_named else more),
+            "wrong": {"count": wrong.number, "within": [[along[0], along[-1]] for along in wrong.within]},
             "given": self.given,
-            **told,
+            "expected": self.expected,
+            "max_error": self.max_error,
             "score": _tidy(self.score),
             "out_of": _tidy(self.out_of),
         }
+        if wrong.all_named:
+            del document["wrong"]
+        if not reveal:
+            del document["expected"], document["max_error"]
+        return document
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,7 @@ class Marked:
         """The same, with the answers in it."""
         return replace(self, reveal=True)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> MarkedDocument:
         """The report as JSON has it."""
         return {
             "verdict": self.verdict,

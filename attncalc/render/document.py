@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import each, encode
 from attncalc.record.trace import Given, Step, Trace
 from attncalc.render import View, asked_for, shown, value_of
+from attncalc.solve.problem import Problem
+
+if TYPE_CHECKING:
+    from attncalc.record.documents import CellDocument, Document, Json, LessonDocument, PitfallDocument, StepDocument
+    from attncalc.record.trace import Lesson
 
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value
@@ -24,25 +29,33 @@ def page(trace: Trace, view: View) -> str:
     return written(document(trace, view), view)
 
 
-def document(trace: Trace, view: View | None = None) -> dict[str, Any]:
+def document(trace: Trace, view: View | None = None) -> Document:
     """The document as what JSON is made of: dictionaries, lists, texts, numbers."""
     view = view or View()
-    asked = trace.problem.backward._asdict() if trace.problem and trace.problem.backward else {}
+    problem = trace.problem
+    asked = problem.backward._asdict() if isinstance(problem, Problem) and problem.backward else {}
     own = {name: encode(value) for name, value in asked.items() if value and name != "jacobian"}
-    result: dict[str, Any] = {
+    whole: Document = {
         "attncalc": VERSION,
         "calculation": trace.calculation,
         "inputs": {name: encode(_as_given(trace, name, operand)) for name, operand in trace.inputs.items()},
         "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()} | own,
-        "steps": [_step(step, trace, view) | _told(step, trace) for _, step in shown(trace, view)],
+        "steps": [_step(step, trace, view) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
         "exact": {step.key: _on_paper(step) for step in trace.outputs if _is_exact(step.value)},
         "result": _value(trace.outputs[0], view),
-        "lesson": _lesson(trace),
     }
-    return {key: value for key, value in result.items() if value or key not in ("labels", "cells", "exact", "lesson")}
+    if trace.lesson is not None:
+        whole["lesson"] = _lesson(trace.lesson)
+    for key in _WHERE_THERE_IS_SOMETHING:
+        if not whole[key]:
+            del whole[key]
+    return whole
+
+
+_WHERE_THERE_IS_SOMETHING: tuple[Literal["labels", "cells", "exact"], ...] = ("labels", "cells", "exact")
 
 
 def _as_given(trace: Trace, name: str, operand: Given) -> Array:
@@ -50,35 +63,34 @@ def _as_given(trace: Trace, name: str, operand: Given) -> Array:
 
     Tokens stand as their ids, whatever words they were.
     """
-    given: Given | None = trace.problem.inputs.get(name) if trace.problem else None
+    given = trace.problem.inputs.get(name)
     if given is None or given.value.dtype.kind in "US" or isinstance(given.value.flat[0], str):
         return operand.value
     return given.value
 
 
-def _told(step: Step, trace: Trace) -> dict[str, Any]:
-    """What is explained below a step."""
-    about = trace.lesson.steps.get(step.key, ()) if trace.lesson else ()
-    return {"about": list(about)} if about else {}
-
-
-def _lesson(trace: Trace) -> dict[str, Any]:
+def _lesson(lesson: Lesson) -> LessonDocument:
     """What is explained of the whole."""
-    if trace.lesson is None:
-        return {}
-    about, _, laws, mistakes = trace.lesson
-    return {"about": list(about), "laws": list(laws), "mistakes": [mistake._asdict() for mistake in mistakes]}
+    mistakes: list[PitfallDocument] = [
+        {"id": one.id, "says": one.says, "hint": one.hint, "at": list(one.at)} for one in lesson.mistakes
+    ]
+    return {"about": list(lesson.about), "laws": list(lesson.laws), "mistakes": mistakes}
 
 
-def _cells(trace: Trace, view: View) -> list[dict[str, Any]]:
+def _cells(trace: Trace, view: View) -> list[CellDocument]:
     """The arithmetic of the entries that are asked for."""
     if not view.cells:
         return []
     from attncalc.render import traces  # a door: few documents have cells
 
     return [
-        {"step": step.key, "at": list(line.at), "formula": step.formula, "arithmetic": line.arithmetic}
-        | {"value": line.value}
+        {
+            "step": step.key,
+            "at": list(line.at),
+            "formula": step.formula,
+            "arithmetic": line.arithmetic,
+            "value": line.value,
+        }
         for step, line in traces.cells(trace, view)
     ]
 
@@ -107,7 +119,7 @@ def _labels(operand: Given) -> dict[str, list[str]]:
     return {axes[position]: list(labels) for position, labels in operand.labels.items()}
 
 
-def _step(step: Step, trace: Trace, view: View) -> dict[str, Any]:
+def _step(step: Step, trace: Trace, view: View) -> StepDocument:
     entry: dict[str, Any] = {"name": step.name}
     if step.group:
         entry["group"] = step.group
@@ -135,10 +147,12 @@ def _step(step: Step, trace: Trace, view: View) -> dict[str, Any]:
         }
     if step.drift is not None:
         entry["drift"] = encode(step.drift)
-    return entry
+    if trace.lesson is not None and (about := trace.lesson.steps.get(step.key)):
+        entry["about"] = list(about)
+    return cast("StepDocument", entry)  # written key by key, in the order in which it is read
 
 
-def _summary(step: Step, trace: Trace, view: View) -> dict[str, Any]:
+def _summary(step: Step, trace: Trace, view: View) -> dict[str, Json]:
     """The corner of a value that was not kept; else its range and its corner, and nothing of exact numbers."""
     value = step.value
     if value is None:
@@ -159,19 +173,19 @@ def _summary(step: Step, trace: Trace, view: View) -> dict[str, Any]:
 # Text
 
 
-def written(whole: Mapping[str, Any], view: View) -> str:
+def written(whole: Mapping[str, object], view: View) -> str:
     """An object as text, a key a line, and an entry of a list of objects a line."""
     parts = [f"{json.dumps(key)}: {_part(value, view)}" for key, value in whole.items()]
     return "{" + ",\n ".join(parts) + "}\n"
 
 
-def _part(value: Any, view: View) -> str:
+def _part(value: object, view: View) -> str:
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
         return "[\n  " + ",\n  ".join(_text(item, view) for item in value) + "]"
     return _text(value, view)
 
 
-def _text(value: Any, view: View) -> str:
+def _text(value: object, view: View) -> str:
     """Compact JSON in which no character acts on a terminal."""
     text = json.dumps(value, ensure_ascii=not view.unicode, allow_nan=False)
     return text if text.isprintable() else re.sub(r"[^ -~]", _harmless, text)

@@ -36,6 +36,7 @@ from attncalc.render import (
 )
 from attncalc.render.fitting import Limits, ends, matrices, whole
 from attncalc.solve import solver
+from attncalc.solve.problem import Problem
 
 # Proofreads a line of arithmetic: what somebody with a calculator gets from the digits that are printed.
 
@@ -409,7 +410,7 @@ def typed(operand: Given) -> str:
 
 def options(trace: Trace) -> list[str]:
     """`causal = true`, `scale = none`: the options that are not as they would be by themselves."""
-    usual = trace.problem.calculation.defaults if trace.problem else {}
+    usual = trace.problem.calculation.defaults if isinstance(trace.problem, Problem) else {}
     return [f"{name} = {_option(value)}" for name, value in trace.options.items() if value != usual.get(name)]
 
 

@@ -16,7 +16,7 @@ from attncalc.evaluate.values import Loop, Rounding
 from attncalc.language import axes as ax
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, labels_of_parts, note, walk
-from attncalc.record.trace import NOTHING, Given
+from attncalc.record.trace import NOTHING, Given, Trace
 
 
 class Backward(NamedTuple):
@@ -35,6 +35,12 @@ def told_apart(name: str) -> tuple[str, Backward | None]:
     """The name of a problem → its calculation's, and the derivative that is meant: "grad attention", "jacobian dot"."""
     derivative, _, calculation = name.partition(" ")
     return (calculation, Backward(jacobian=derivative == "jacobian")) if derivative in _DERIVATIVES else (name, None)
+
+
+def problem_of(trace: Trace) -> Problem:
+    """The problem that a trace is of, with all that a record does not know of it."""
+    assert isinstance(trace.problem, Problem), "what has been computed was posed"
+    return trace.problem
 
 
 class Problem(NamedTuple):

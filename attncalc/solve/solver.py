@@ -288,7 +288,7 @@ def _round(value: Array, decimals: int) -> Array:
 def behind(trace: Trace) -> Behind | None:
     """The graph behind a trace; None of a trace without a problem."""
     found = trace.behind
-    if found is None and trace.problem is not None:
+    if found is None and isinstance(trace.problem, Problem):
         found = solve(trace.problem, **trace.mode._asdict()).behind
     if isinstance(found, Kept):
         found = _made_of(found)

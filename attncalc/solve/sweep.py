@@ -15,13 +15,13 @@ from attncalc.language.graph import steps
 from attncalc.record.numbers import numeric
 from attncalc.record.trace import Given, Trace
 from attncalc.solve.build import write
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Problem, problem_of
 from attncalc.solve.solver import solve
 
 
 def sweep(trace: Trace) -> Sweep:
     """The ways to work the trace's problem out elsewhere."""
-    problem = _in_decimals(trace.problem)
+    problem = _in_decimals(problem_of(trace))
     return Sweep(partial(again, problem), partial(over, problem))
 
 

@@ -20,7 +20,7 @@ from attncalc.inputs.reading import Reading
 from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Picture
 from attncalc.record.trace import Trace
 from attncalc.render import View, render
-from attncalc.solve.problem import Backward, Problem
+from attncalc.solve.problem import Backward, Problem, problem_of
 from attncalc.solve.solver import solve
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -75,7 +75,7 @@ def test_what_is_declared_by_name_is_there(name: str, declared: tuple[str, ...])
 
 
 def test_weights_carry_the_words_of_the_tokens_and_what_was_hidden() -> None:
-    problem = work_out("attention").problem
+    problem = problem_of(work_out("attention"))
     (weights,) = pictures(solve(problem._replace(options={"causal": True})))
     assert isinstance(weights, HeatMap)
     assert weights.rows.labels == weights.columns.labels == ("the", "cat", "is")
@@ -209,7 +209,7 @@ def test_a_row_that_rounding_has_left_over_is_nothing() -> None:
 
 
 def test_exact_numbers_are_drawn_as_decimals() -> None:
-    trace = solve(ac.softmax([1, 2, 3]).problem, exact=True)
+    trace = solve(problem_of(ac.softmax([1, 2, 3])), exact=True)
     bars = pictures(trace)[0]
     assert isinstance(bars, Bars)
     assert_allclose(bars.values, ac.softmax([1.0, 2.0, 3.0]).result)

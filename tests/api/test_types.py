@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import pydoc
@@ -35,6 +36,12 @@ reveal_type(t.grad([[1, 0], [0, 1]], wrt="q"))
 reveal_type(t.check({"weights": [[1, 0]]}).verdict)
 reveal_type(ac.score(t, Path("sheet.json")))
 reveal_type(ac.__version__)
+reveal_type(t.options)
+reveal_type(t.problem.inputs["q"].source)
+reveal_type(t.to_dict()["steps"][0]["why"])
+reveal_type(t.to_dict()["options"])
+reveal_type(t.check({"weights": [[1, 0]]}).to_dict()["steps"][0]["mistakes"])
+reveal_type(t.check({"weights": [[1, 0]]})["weights"].given)
 ac.softmax(["1/3", "2"], temperature=Decimal("0.5"))
 ac.rope(q, no_truncate=True, truncate=False)
 ac.rope(q, 3)
@@ -60,8 +67,15 @@ WRONG = {
     "ac.dott([1], [1])": 'Module has no attribute "dott"',
     "ac.softmax([1]).steps[0].why = ''": 'Property "why" defined in "Step" is read-only',
     "ac.softmax([1]).result.colour": 'has no attribute "colour"',
+    "ac.softmax([1]).to_dict()['stpes']": 'TypedDict "Document" has no key "stpes"',
+    "ac.softmax([1]).to_dict()['steps'][0].name": '"StepDocument" has no attribute "name"',
+    "ac.softmax([1]).problem.input": 'has no attribute "input"; maybe "inputs"?',
+    "ac.softmax([1]).problem = None": "Incompatible types in assignment",
+    "ac.softmax([1]).options['log'] = True": "Unsupported target for indexed assignment",
     "len(ac.softmax([1])['x'].shape, 2)": 'Too many arguments for "len"',
 }
+SETTING = "bool | float | fractions.Fraction | str | tuple[..., ...] | typing.Mapping[str, ...] | None"
+JSON = "bool | int | float | str | list[...] | dict[str, ...] | None"
 REVEALED = (
     "attncalc.record.trace.Trace",
     "numpy.ndarray[tuple[Any, ...], numpy.dtype[Any]]",
@@ -72,6 +86,12 @@ REVEALED = (
     "str",
     "float",
     "str",
+    f"typing.Mapping[str, {SETTING}]",
+    "str",
+    "str",
+    f"dict[str, {JSON}]",
+    "list[str]",
+    JSON,
 )
 
 
@@ -92,6 +112,30 @@ def test_a_right_client_passes_and_has_types(said: list[str]) -> None:
     right = [line for line in said if not line.startswith("wrong.py")][:-1]
     assert [line for line in right if "Revealed type is" not in line] == []
     assert [line.partition('"')[2].rstrip('"').replace("builtins.", "") for line in right] == [*REVEALED]
+
+
+FACE = sorted(path.stem for path in (ROOT / "attncalc/record").glob("*.py"))
+"""Files of the records that a client holds in his hands, and of how their numbers are written."""
+
+
+@pytest.mark.parametrize("name", FACE)
+def test_a_client_holds_nothing_of_any_type(name: str) -> None:
+    """What is private may have it, and arrays have NumPy's own: exact numbers stand in them beside floats.
+
+    An Entry is what renderers are given of a line of arithmetic; no field of a record leads to one.
+    """
+    tree = ast.parse((ROOT / f"attncalc/record/{name}.py").read_text(encoding="utf-8"))
+    for record in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        if record.name.startswith("_") or record.name == "Entry":
+            continue
+        for part in record.body:
+            if isinstance(part, ast.AnnAssign):
+                assert "Any" not in ast.unparse(part.annotation), f"{record.name}.{ast.unparse(part.target)}"
+            elif isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
+                given = [*part.args.args, *part.args.kwonlyargs]
+                said = [ast.unparse(each.annotation) for each in given if each.annotation]
+                said.append(ast.unparse(part.returns) if part.returns else "")
+                assert not any("Any" in each for each in said), f"{record.name}.{part.name}"
 
 
 @pytest.mark.parametrize("call", WRONG)

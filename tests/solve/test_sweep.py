@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import attncalc as ac
 from attncalc.record.trace import Given, Trace
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Problem, problem_of
 from attncalc.solve.solver import solve
 from attncalc.solve.sweep import sweep
 
@@ -16,7 +16,7 @@ SCORES = [1.0, 2.0, 4.0]
 
 
 def exactly(trace: Trace) -> Trace:
-    return solve(trace.problem, exact=True)
+    return solve(problem_of(trace), exact=True)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1, 3])

@@ -57,7 +57,7 @@ def _problem(trace: Trace) -> str:
     whole["inputs"] = {name: _short(value) for name, value in whole["inputs"].items()}
     whole["options"] = {name: whole["options"][name] for name in trace.problem.options}
     kept = ("attncalc", "calculation", "inputs", "labels", "options")
-    return written({name: whole[name] for name in kept if name in whole}, View())
+    return written({name: value for name, value in whole.items() if name in kept}, View())
 
 
 def _short(value: Any) -> Any:

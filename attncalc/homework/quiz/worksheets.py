@@ -12,6 +12,7 @@ from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
 from attncalc.render import Block, Formula, Heading, Page, Paragraph, Part, Table
 from attncalc.render.traces import formula, operands
+from attncalc.solve.problem import problem_of
 
 DECIMALS = 4
 ASKED = f"Work each step out from the one before. Write {DECIMALS} decimals where a number does not come out sooner."
@@ -47,7 +48,7 @@ def _tells(trace: Trace) -> bool:
 
 def _chosen(trace: Trace) -> str:
     """The options that were given, as usual ones too: `distribution = bernoulli, p = 0.25`; of switches other ones."""
-    usual = trace.problem.calculation.defaults
+    usual = problem_of(trace).calculation.defaults
     given = trace.problem.options.items()
     told = [(name, value) for name, value in given if not isinstance(value, bool) or value != usual[name]]
     return ", ".join(f"{name} = {_word(value)}" for name, value in told)

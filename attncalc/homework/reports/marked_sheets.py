@@ -119,8 +119,8 @@ def _short(value: object) -> object:
 def _json(marked: Marked) -> str:
     """One object, a step a line."""
     whole = marked.to_dict()
-    steps = ",\n  ".join(map(json.dumps, whole.pop("steps")))
-    head = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in whole.items())
+    steps = ",\n  ".join(map(json.dumps, whole["steps"]))
+    head = ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in whole.items() if key != "steps")
     return f'{{{head},\n "steps": [{steps}]}}\n'
 
 

@@ -1,0 +1,118 @@
+"""What JSON holds of records, key by key: the document of a trace, and the report on a sheet."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypeAlias, TypedDict
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""Of numbers: nested lists of them; text where JSON has no number, `"-Infinity"`, `"√3/3"`; complex ones `re`, `im`."""
+
+
+class CheckDocument(TypedDict):
+    """Central differences beside a gradient."""
+
+    agrees: bool
+    max_error: Json
+    numeric: Json
+
+
+class StepDocument(TypedDict):
+    """A step: its value, or of a large one a summary."""
+
+    name: str
+    group: NotRequired[str]
+    gradient_of: NotRequired[str]
+    formula: str
+    latex: str
+    axes: list[str]
+    shape: list[int]
+    labels: NotRequired[dict[str, list[str]]]
+    summary: NotRequired[dict[str, Json]]  # the range, and the corner
+    value: NotRequired[Json]
+    exact: NotRequired[Json]
+    exact_latex: NotRequired[Json]
+    names: NotRequired[Json]  # what integer entries stand for
+    why: str
+    check: NotRequired[CheckDocument]
+    drift: NotRequired[Json]
+    about: NotRequired[list[str]]
+
+
+class CellDocument(TypedDict):
+    """The arithmetic of an entry."""
+
+    step: str
+    at: list[int]
+    formula: str
+    arithmetic: str
+    value: str
+
+
+class PitfallDocument(TypedDict):
+    """A mistake that is warned of."""
+
+    id: str
+    says: str
+    hint: str
+    at: list[str]
+
+
+class LessonDocument(TypedDict):
+    """What is explained of the whole."""
+
+    about: list[str]
+    laws: list[str]
+    mistakes: list[PitfallDocument]
+
+
+class Document(TypedDict):
+    """A trace: the problem, which can be read and computed again, and what has come of it."""
+
+    attncalc: int  # the version of the document
+    calculation: str
+    inputs: dict[str, Json]
+    labels: NotRequired[dict[str, dict[str, list[str]]]]
+    options: dict[str, Json]
+    steps: list[StepDocument]
+    cells: NotRequired[list[CellDocument]]
+    outputs: dict[str, Json]
+    exact: NotRequired[dict[str, Json]]
+    result: Json
+    lesson: NotRequired[LessonDocument]
+
+
+class WrongDocument(TypedDict):
+    """How many entries are wrong, and between which places they lie, where they are too many to be listed."""
+
+    count: int
+    within: list[list[int]]
+
+
+class MarkedStepDocument(TypedDict):
+    """A step of a sheet, marked; with the answer only where it may be revealed."""
+
+    name: str
+    verdict: str
+    kind: str | None
+    mistake: str | None
+    mistakes: list[str]
+    also: list[str]
+    hint: str | None
+    separate: dict[str, Json] | None
+    cells: list[list[int]]
+    wrong: NotRequired[WrongDocument]
+    given: Json
+    expected: NotRequired[Json]
+    max_error: NotRequired[float | None]
+    score: float
+    out_of: float
+
+
+class MarkedDocument(TypedDict):
+    """A sheet, marked."""
+
+    verdict: str
+    first_wrong: str | None
+    score: float
+    out_of: float
+    steps: list[MarkedStepDocument]
