@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
 from attncalc.common.errors import OptionError, either
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import options_of
+from attncalc.declare.sweeps import Sweep
 from attncalc.language.graph import Node, as_node, output, step
 from attncalc.language.ops import (
     cubable,
@@ -25,11 +26,8 @@ from attncalc.language.ops import (
     sqrt,
     tanh,
 )
+from attncalc.record.pictures import Curves, Line, Marks, Picture
 from attncalc.record.trace import Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 ActivationKind = Literal[
     "relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"
@@ -136,8 +134,6 @@ def _alpha(kind: str, alpha: float | None) -> float:
 
 def _bent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its slope around 0, with the given numbers on it."""
-    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
-
     here = sweep.again()
     x = here.inputs["x"].value.ravel()
     reach = max(4.0, 1.25 * float(np.abs(x).max()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from attncalc.common.errors import OptionError, both, near
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import Exercise, operand, options_of
+from attncalc.declare.sweeps import Sweep
 from attncalc.language.axes import Axis
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
@@ -30,11 +31,8 @@ from attncalc.language.graph import (
     step,
 )
 from attncalc.language.ops import listed, stack
+from attncalc.record.pictures import Curves, Landscape, Line, Marks, Picture
 from attncalc.record.trace import Step, Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 Formula = Annotated[Expression, "a formula: x**2 + sin(y)"]
 Point = dict[str, float] | float | None
@@ -96,8 +94,6 @@ def reach(values: Array, least: float = 0.0) -> tuple[float, float]:
 
 def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> Picture:
     """The step `height` around a way through one variable or two, with the way on it."""
-    from attncalc.record.pictures import Curves, Landscape, Line, Marks  # here, since few calls draw
-
     ordered = len(next(iter(way.values()))) > 1
     if len(way) == 1:
         ((name, x),) = way.items()
@@ -113,8 +109,6 @@ def scenery(sweep: Sweep, height: str, way: Mapping[str, Array], word: str) -> P
 
 def _with_slope(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The function and its derivative around the point, or around 0 where there is none."""
-    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
-
     names = [*parse(str(trace.inputs["expression"].value)).variables] or ["x"]
     point = options_of(trace)["at"]
     at = next(iter(point.values())) if isinstance(point, dict) else point

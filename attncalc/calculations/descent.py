@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,16 +13,14 @@ from attncalc.calculations.optimisation import DEFAULTS, RULES, SYMBOLS, Optimiz
 from attncalc.common.errors import DomainError
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import FROM_0_ON, Exercise, operand
+from attncalc.declare.sweeps import Sweep, every_turn, turns
 from attncalc.evaluate.values import End, Loop, Values
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
 from attncalc.language.graph import Expression, Node, as_node, given, letter, rewrite, step
 from attncalc.language.ops import take
+from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 SETTLED = 1e-12
 """A descent has settled when an update is so small beside the way from the start."""
@@ -40,9 +38,6 @@ def _risen(trace: Trace) -> Iterator[str]:
 
 def _downhill(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The way through one variable or two, and how the height falls from iteration to iteration."""
-    from attncalc.declare.sweeps import every_turn, turns  # here, since few calls draw
-    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
-
     whole = every_turn(trace, sweep)
     points = np.stack([np.atleast_1d(point) for _, point in turns(whole, "iteration", "point")])
     numbers, heights = zip(*turns(whole, "iteration", "value"), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,16 +13,14 @@ from attncalc.calculations.losses import log_probabilities, score, why_losses
 from attncalc.common.errors import OptionError, ShapeError
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import AT_LEAST_1, Exercise, operand
+from attncalc.declare.sweeps import Sweep, every_turn, turns
 from attncalc.evaluate.values import End, Loop, Values
 from attncalc.language.axes import describe
 from attncalc.language.gradients import gradient_step, slopes
 from attncalc.language.graph import Node, as_node, step
 from attncalc.language.ops import affine, mean, rename, total
+from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Step, Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 Samples = Annotated[Node, "the samples, one a row"]
 Rate = Annotated[float, "the learning rate: how far the weights move against their gradients"]
@@ -33,9 +31,6 @@ Gradients = Mapping[Node, Node]
 
 def _learning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """How the loss falls from step to step; of one step what comes out of the network."""
-    from attncalc.declare.sweeps import every_turn, turns  # here, since few calls draw
-    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
-
     losses = turns(every_turn(trace, sweep), "step", "loss")
     if len(losses) > 1:
         numbers, heights = zip(*losses, strict=True)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
 from attncalc.common.errors import both, flag
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import FROM_0_ON, Exercise, Range
+from attncalc.declare.sweeps import MOST_LINES, Sweep, turns
 from attncalc.language.graph import Node, as_node, constant, group, note, output, step
 from attncalc.language.ops import sqrt, take
+from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 OptimizerKind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
 Memory = Mapping[str, Node]
@@ -141,9 +139,6 @@ def tell_idle(kind: str, p: Parameters) -> None:
 
 def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """Each coordinate of the point along the steps, the start included."""
-    from attncalc.declare.sweeps import MOST_LINES, turns  # here, since few calls draw
-    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
-
     here = sweep.again()
     made = turns(here, "step", "point")
     start = np.broadcast_to(here.inputs["start"].value, made[0][1].shape)  # one for all series of gradients

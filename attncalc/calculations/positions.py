@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from attncalc.calculations.attention_options import Rotation, Turning
 from attncalc.common.errors import OptionError, ShapeError, amount, either, flag
 from attncalc.declare.calculation import alike_along_diagonals, calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, options_of
+from attncalc.declare.sweeps import Sweep
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, Number, as_node, aside, constants, identity, named_size, note, output, step
 from attncalc.language.ops import (
@@ -31,11 +32,8 @@ from attncalc.language.ops import (
     sin,
     sqrt,
 )
+from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Step, Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 # The frequencies of sinusoidal and rotary positions, and the scalings that reach beyond the trained length.
 #
@@ -345,8 +343,6 @@ FEWEST_WAVED, MOST_WAVES = 50, 3
 
 def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The encoding, and the sines of its first pairs as waves along the positions."""
-    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
-
     yield trace.find("encoding")
     options = options_of(trace)
     start = options["start"]

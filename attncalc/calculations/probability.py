@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from attncalc.calculations.conditions import FIRST, distributions, not_all_maske
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.declare.calculation import at_most, calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, Exercise, operand, options_of
+from attncalc.declare.sweeps import MOST_LINES, Sweep
 from attncalc.language.graph import NOT_SHIFTED, Node, in_letters, note, step
 from attncalc.language.kernels import is_exact
 from attncalc.language.ops import (
@@ -25,11 +26,8 @@ from attncalc.language.ops import (
     total,
     weigh,
 )
+from attncalc.record.pictures import Curves, Line, Marks, Picture
 from attncalc.record.trace import Step, Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 Axis = Annotated[int, "the axis along which the shares sum to 1; −1 is the last"]
 Base = Annotated[int | Literal["e"], "the base of the logarithm: e, 2 or 10"]
@@ -61,9 +59,6 @@ def _slopes(p: Node, options: Mapping[str, Any]) -> Node | None:
 
 def _against_temperature(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The shares; of a single row also how they grow alike as the temperature rises."""
-    from attncalc.declare.sweeps import MOST_LINES  # here, since few calls draw
-    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
-
     yield trace.outputs[0]
     if trace.result.ndim != 1 or trace.options["log"]:
         return

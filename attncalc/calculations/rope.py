@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -11,15 +11,12 @@ from attncalc.calculations.attention_options import DEFAULTS, Rotation
 from attncalc.calculations.positions import attention_factor, cosines_and_sines, frequencies_of, rotated_dims, turned
 from attncalc.declare.calculation import alike_along_diagonals, calculation, same
 from attncalc.declare.operands import Exercise
+from attncalc.declare.sweeps import Sweep
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, aside, note, step
 from attncalc.language.ops import index, outer, rename, root_of_sum, spread, take, total
+from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Step, Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
-
 
 FEWEST_TURNS, MOST_PAIRS = 50, 4
 """Turns are drawn over so many positions at least, and of so many pairs at most."""
@@ -27,8 +24,6 @@ FEWEST_TURNS, MOST_PAIRS = 50, 4
 
 def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The angles, the turned vectors, and how fast the first pairs turn along positions 0, 1, 2 …"""
-    from attncalc.record.pictures import Curves, Line  # here, since few calls draw
-
     yield trace.find("angles")
     yield trace.outputs[0]
     if "positions" in trace.inputs or trace.options["scaling"] in ("dynamic", "longrope"):

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise, options_of
+from attncalc.declare.sweeps import Sweep
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, as_node, constants, label, named_size, step
 from attncalc.language.ops import cos, keep_where, minimum, pi, spread
+from attncalc.record.pictures import Curves, Line, Marks, Picture
 from attncalc.record.trace import Trace
-
-if TYPE_CHECKING:
-    from attncalc.declare.sweeps import Sweep
-    from attncalc.record.pictures import Picture
 
 MOST_ROWS = 1_000_000
 MOST_RATES = 400
@@ -27,8 +25,6 @@ MOST_RATES = 400
 
 def _climb_and_descent(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
     """The learning rate along all steps; those that were asked for are marked."""
-    from attncalc.record.pictures import Curves, Line, Marks  # here, since few calls draw
-
     options = options_of(trace)
     asked = options["at"]
     steps = options["steps"] or max(asked)
