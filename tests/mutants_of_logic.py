@@ -33,19 +33,27 @@ class Mutant(NamedTuple):
 
 MUTANTS = [
     # language
-    Mutant("if same.size != axis.size:", "if same.size < axis.size:", "language solve"),
-    Mutant("len(unknown) == 1 and size % have == 0", "len(unknown) == 1 and size % have != 1", "language solve"),
-    Mutant('if node.op == "step" or node in wrt:', "if node in wrt:", "language calculations"),
-    Mutant("len(repr(short)) <= FEW_DIGITS", "len(repr(short)) < FEW_DIGITS", "language"),
-    Mutant("if abs(value) >= 10**FEW_DIGITS:", "if abs(value) > 10**FEW_DIGITS:", "language"),
+    Mutant("if same.size != axis.size:", "if same.size < axis.size:", "language/test_axes.py"),
+    Mutant("len(unknown) == 1 and size % have == 0", "len(unknown) == 1 and size % have != 1", "language/test_axes.py"),
+    Mutant('if node.op == "step" or node in wrt:', "if node in wrt:", "language/test_gradients.py"),
+    Mutant("len(repr(short)) <= FEW_DIGITS", "len(repr(short)) < FEW_DIGITS", "language/test_shorten.py"),
+    Mutant("if abs(value) >= 10**FEW_DIGITS:", "if abs(value) > 10**FEW_DIGITS:", "language/test_shorten.py"),
     # evaluate
     Mutant('return bool(given) and node.op == "step" and', "return bool(given) and", "evaluate solve homework"),
-    Mutant("(size > 0) & (size < SUSPICIOUS * max(", "(size > 0) & (size < SUSPICIOUS * min(", "evaluate"),
-    Mutant("return max(1, min(self.axis.size, BLOCK // max(each, 1)))", "return self.axis.size", "evaluate cli"),
-    Mutant("return 1 + max(self.level.values(), default=0)", "return max(self.level.values(), default=0)", "evaluate"),
+    Mutant(
+        "(size > 0) & (size < SUSPICIOUS * max(",
+        "(size > 0) & (size < SUSPICIOUS * min(",
+        "evaluate/test_cancellation.py",
+    ),
+    Mutant("return max(1, min(self.axis.size, BLOCK // max(each, 1)))", "return self.axis.size", "evaluate/large"),
+    Mutant(
+        "return 1 + max(self.level.values(), default=0)", "return max(self.level.values(), default=0)", "evaluate/large"
+    ),
     Mutant("return node.row.adds\n", "return not node.row.adds\n", "evaluate/large/test_blocks.py"),
     Mutant(
-        "if (needed := found.bytes(itemsize)) < least:", "if (needed := found.bytes(itemsize)) > least:", "evaluate cli"
+        "if (needed := found.bytes(itemsize)) < least:",
+        "if (needed := found.bytes(itemsize)) > least:",
+        "evaluate/large",
     ),
     # record
     Mutant(
