@@ -37,6 +37,7 @@ def _lines(page: Page, view: View) -> Iterator[str | Sequence[str]]:
     if page.values:
         yield from _values(page.blocks, view)
         return
+    counts = next((part for part in page.all(Part) if any(line.at for line in part.lines)), None)
     for number, block in enumerate(page.blocks):
         if isinstance(block, Heading | Paragraph):
             yield block.text
@@ -45,10 +46,14 @@ def _lines(page: Page, view: View) -> Iterator[str | Sequence[str]]:
         elif isinstance(block, Rows):
             yield from _rows(block)
         elif isinstance(block, Part):
-            yield from _part(block, view, first=not number)
+            if block.kind == "cells":
+                yield from [""] if number else []
+                yield from _cells(block, counts=block is counts)
+            else:
+                yield from _part(block, view)
 
 
-def _part(part: Part, view: View, *, first: bool) -> Iterator[str | Sequence[str]]:
+def _part(part: Part, view: View) -> Iterator[str | Sequence[str]]:
     steps = part.steps
     if part.kind == "given":
         yield from map(_operand, part.all(Table))
@@ -58,9 +63,6 @@ def _part(part: Part, view: View, *, first: bool) -> Iterator[str | Sequence[str
             yield from _step(step, view) if step.kind == "step" else []
         if part.kind == "result" and not view.show:
             yield from ["", f"result: {steps[0].heading.key}", *_values(steps[0].blocks, view)]
-    elif part.kind == "cells":
-        yield from [] if first else [""]
-        yield from _cells(part, first=first)
     else:
         yield from _section(part, view)
 
@@ -92,12 +94,12 @@ def _step(part: Part, view: View) -> Iterator[str]:
     yield from _values(part.blocks, view)
 
 
-def _cells(part: Part, *, first: bool) -> Iterator[str]:
-    """The arithmetic of entries, below their step's formula; the first says whence indices count."""
+def _cells(part: Part, *, counts: bool) -> Iterator[str]:
+    """The arithmetic of entries, below their step's formula; the first that has indices says whence they count."""
     formula = part.one(Formula)
     why = part.one(Paragraph)
     arithmetic = part.one(Arithmetic)
-    counted = " (indices from 0)" if first and arithmetic.lines[0].at else ""
+    counted = " (indices from 0)" if counts else ""
     yield f"{part.heading.text} = {formula.text}"
     yield f"{why.text}{counted}".strip()
     yield from (line.text for line in arithmetic.lines)

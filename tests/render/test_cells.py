@@ -11,6 +11,12 @@ from attncalc.record.trace import Trace
 from attncalc.render import View, render, traces
 
 
+@pytest.mark.parametrize("form", ["table", "plain"])
+def test_indices_say_whence_they_count_behind_a_number_too(dot: Trace, form: str) -> None:
+    page = str(render(dot, form, View(cells=("dot", "products[1]", "products[0]"))))
+    assert page.count("meets its partner in b (indices from 0)\n") == page.count("(indices from 0)") == 1
+
+
 def test_indices_say_once_whence_they_count(dot: Trace) -> None:
     page = str(render(dot, "table", View(cells=("products[1]", "products[0]", "dot"))))
     assert page.count("(indices from 0)") == 1
