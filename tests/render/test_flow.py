@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from rich.text import Text
 
-from attncalc.render.fitting import Chain, broken
+from attncalc.render.terminal import Chain, broken
 
 FORMULAS = {
     "outside brackets rather than within": (

@@ -18,8 +18,7 @@ from rich.console import Console, Group
 
 from attncalc.record.numbers import texts
 from attncalc.render import Table, View
-from attncalc.render.fitting import grid
-from attncalc.render.terminal import ENDLESS, Indented
+from attncalc.render.terminal import ENDLESS, Indented, grid
 
 numbers = st.one_of(
     st.floats(-1e4, 1e4),
