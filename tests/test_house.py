@@ -155,16 +155,23 @@ def test_a_call_passes_few_files(call: str, most: int) -> None:
 
 # What starting is not to pay for: a dataclass alone takes as long to make as the smallest module to load.
 UNNEEDED = HEAVY | {"csv", "unittest", "zipfile"}
-IN_JSON = {"rich", "dataclasses", "fractions"}  # the latter two are what Rich's tables bring along
+RICH = {"rich", "dataclasses", "fractions"}  # the latter two are what Rich's tables bring along
 CALLS = [
-    ("attention {samples}/attention.json -f json", IN_JSON),
+    ("attention {samples}/attention.json -f json", RICH),
+    ("attention {samples}/attention.json -f plain", RICH),
+    ("attention {samples}/attention.json -f markdown", RICH),
+    ("attention {samples}/attention.json -f latex", RICH),
+    ("attention {samples}/attention.json -f html", RICH),
     ("attention {samples}/attention.json", set[str]()),
-    ("cosine 1,2,3 4,5,6 -f json", IN_JSON),
-    ("softmax 2,1,0.1 -f json", IN_JSON),
+    ("cosine 1,2,3 4,5,6 -f json", RICH),
+    ("softmax 2,1,0.1 -f json", RICH),
     ("cosine 1,2,3 4,5,6", {"json"}),
-    ("cosine --help", {"rich"}),
-    ("list -f json", {"numpy", "rich"}),
-    ("--help", {"numpy", "rich"}),
+    ("cosine --help", RICH),
+    ("list -f json", {"numpy", *RICH}),
+    ("list -f plain", RICH),
+    ("mistakes softmax -f json", {"rich", "fractions"}),  # what marks answers is written with dataclasses,
+    ("explain softmax -f plain", {"rich"}),  # and a gradient is shortened with fractions
+    ("--help", {"numpy", *RICH}),
 ]
 
 
