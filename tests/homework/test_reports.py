@@ -359,7 +359,7 @@ def test_a_report_whose_format_nobody_tells_is_not_written(run: Run, homework: P
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"Error: cannot tell the format of {name} from its suffix\n"
-        "hint: known suffixes are .txt, .json, .csv, .md, .tex, .html, .xml, .tap; for any other, give -f FORMAT\n"
+        f"hint: known suffixes are {', '.join(SUFFIXES)}; for any other, give -f FORMAT\n"
     )
     assert not (homework / name).exists()
 

@@ -17,6 +17,7 @@ from attncalc.common.errors import AttncalcError
 from attncalc.record.trace import Check, Given, Trace
 from attncalc.render import View, render
 from attncalc.render.traces import formula, operand_steps
+from attncalc.solve.problem import Problem
 
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 
@@ -287,7 +288,8 @@ def test_all_the_results_stand_in_the_panel_when_the_page_ends_with_them(make: A
 
 def test_options_that_were_left_as_they_are_stay_unsaid(make: Any) -> None:
     usual = {"causal": False, "scale": "default", "dk": (2, 8)}
-    problem = SimpleNamespace(calculation=SimpleNamespace(defaults=usual))
+    calculation: Any = SimpleNamespace(defaults=usual)
+    problem = Problem(calculation, {})
     options = {"causal": True, "scale": "default", "dk": (2, 32)}
     text = page(make.trace(make.step("x", 1.0), arithmetic={}, options=options, problem=problem))
     assert "  causal = true, dk = 2,32\n" in text
