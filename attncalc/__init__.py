@@ -50,7 +50,7 @@ def __getattr__(name: str) -> object:
     if name in _PARTS:
         return import_module(f"attncalc.{name}")
     if name in (*__all__, *_HOMEWORK):
-        home = "api.answers" if name in _HOMEWORK else "record.trace" if name in ("Step", "Trace") else "common.errors"
+        home = "api.scoring" if name in _HOMEWORK else "record.trace" if name in ("Step", "Trace") else "common.errors"
         return getattr(import_module(f"attncalc.{home}"), name)
     from attncalc.calculations import TABLE
 

@@ -5,8 +5,8 @@ from typing import Literal
 from numpy.typing import DTypeLike
 
 from attncalc import calculations as calculations
-from attncalc.api.answers import assert_close as assert_close
-from attncalc.api.answers import score as score
+from attncalc.api.scoring import assert_close as assert_close
+from attncalc.api.scoring import score as score
 from attncalc.common.errors import AttncalcError as AttncalcError
 from attncalc.common.errors import DomainError as DomainError
 from attncalc.common.errors import ExpressionError as ExpressionError

@@ -10,7 +10,7 @@ from attncalc.common.system import loaded
 METHODS = {
     "call": "api.calling:solve_call",
     "grad": "api.calling:backward",
-    "check": "api.answers:check_answer",
+    "check": "api.scoring:check_answer",
     "entries": "solve.solver:entries",
     "to_dict": "render.document:document",
     "to_latex": "api.pages:latex",
