@@ -115,13 +115,17 @@ MUTANTS = [
     Mutant("if decimal == mark:", "if decimal != decimal:", "inputs"),
     Mutant("or len(data) < 10:", "or len(data) < 8:", "inputs/test_binary.py"),
     # render
-    Mutant("[*range(most - LEAST_HIDDEN), size - 1]", "[*range(most - LEAST_HIDDEN), size - 2]", "render"),
+    Mutant("[*range(most - LEAST_HIDDEN), size - 1]", "[*range(most - LEAST_HIDDEN), size - 2]", "render/test_grid.py"),
     Mutant(
         '"NaN" if np.isnan(number) else "-Infinity" if number < 0',
         '"NaN" if np.isnan(number) else "-Infinity" if number > 0',
-        "render",
+        "render/test_document.py",
     ),
-    Mutant('return str(along[0]) if len(along) == 1 else f"{along[0]}-{along[-1]}"', "return str(along[0])", "render"),
+    Mutant(
+        'return str(along[0]) if len(along) == 1 else f"{along[0]}-{along[-1]}"',
+        "return str(along[0])",
+        "render/test_html.py",
+    ),
     # homework
     Mutant(
         "return self.tried * self.share < self.most",
