@@ -196,7 +196,7 @@ def _outside(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=4096)  # a number comes back in line after line
+@lru_cache(maxsize=4096, typed=True)  # a number comes back in line after line; -1/2 is no -0.5
 def _text(value: Any, digits: int | None) -> str:
     return exact_text(value) if hasattr(value, "free_symbols") else parted(format_number(value, digits))[0]
 

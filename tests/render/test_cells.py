@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 
 import attncalc as ac
-from attncalc.record.trace import Trace
+from attncalc.record.trace import Entry, Trace
 from attncalc.render import View, render, traces
 
 
@@ -63,3 +64,9 @@ def test_a_masked_entry_is_told_in_words_and_is_a_number_to_machines() -> None:
     assert "masked[0,1] = −∞ (masked)\n" in str(render(trace, "table", view))
     [cell] = json.loads(str(render(trace, "json", view)))["cells"]
     assert (cell["arithmetic"], cell["value"]) == ("masked", "−∞")
+
+
+def test_a_float_is_not_written_as_the_exact_number_before_it() -> None:
+    """Equal numbers of two kinds are one key of a dictionary, and so of what is kept of the numbers written so far."""
+    assert traces.written((Entry(Fraction(-3, 8), False),)) == "-3/8"
+    assert traces.written((Entry(-0.375, False),)) == "-0.375"
