@@ -28,7 +28,7 @@ ATTENTION = ["attention", "1 2; 3 4", "5 6; 7 8", "9 1; 2 3"]
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder with a vector whose softmax is a long page."""
-    (tmp_path / "long.json").write_text(json.dumps([i % 7 / 3 for i in range(20_000)]), encoding="utf-8")
+    (tmp_path / "long.json").write_text(json.dumps([i % 7 / 3 for i in range(10_000)]), encoding="utf-8")
     return tmp_path
 
 

@@ -227,6 +227,7 @@ class TestInATerminal:
         assert (done.status, done.stdout, seen(done.screen)[-1]) == (130, b"", [])
         assert done.screen.rpartition("\x1b[?25")[2].startswith("h"), "the cursor is seen again"
 
+    @pytest.mark.thorough
     def test_what_is_calculated_is_the_same(self, attncalc_command: list[str]) -> None:
         call = [*LONG, "--steps", "300000", "-f", "json"]
         done = in_terminal(attncalc_command, call, columns=60)

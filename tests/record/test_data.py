@@ -74,6 +74,7 @@ def test_every_trace_goes_through_pickle_and_comes_back_equal(every: dict[str, T
         assert alike(tuple(told(back)), tuple(told(trace))), name
 
 
+@pytest.mark.thorough
 def test_every_trace_goes_to_another_process_and_comes_back_equal(
     every: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
