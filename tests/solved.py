@@ -11,7 +11,8 @@ from calculations.cases import EXPECTED
 from attncalc.calculations import TABLE, load
 from attncalc.common.errors import NoGradient
 from attncalc.record.trace import Given, Trace
-from attncalc.render import Part, Table, View, render, traces
+from attncalc.render import View, render, traces
+from attncalc.render.page import Part, Table
 from attncalc.solve.problem import Backward, Problem
 from attncalc.solve.solver import solve
 

@@ -1,4 +1,4 @@
-"""`check ANSWER DOCUMENT`, `run DOCUMENT`, and `--check ANSWER` of every calculation."""
+"""`check ANSWER DOCUMENT`, and `--check ANSWER` of every calculation and of `run`."""
 
 from typing import Annotated
 
@@ -7,22 +7,18 @@ import typer
 from attncalc.cli import output as out
 from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import (
-    Arithmetic,
-    Check,
     Colour,
     Digits,
     File,
     Marking,
-    Shown,
     Tables,
     Target,
-    chosen,
     formats,
     names,
     paper,
     target,
 )
-from attncalc.cli.solving import reading, solve_and_show
+from attncalc.cli.solving import reading
 from attncalc.common.errors import AttncalcError, InputError, OptionError, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.comparing import Tolerance
@@ -64,29 +60,6 @@ def check(
     read = reading(tables)
     answer, document = _in_order(answer, document, read)
     return check_document(load_document(document, read), answer, marking, where, view, read)
-
-
-def run(
-    document: Annotated[str, typer.Argument(metavar="document", help="one document")],
-    shown: Shown,
-    arithmetic: Arithmetic,
-    *,
-    check: Check = None,
-    marking: Annotated[Marking, FURTHER],
-) -> int:
-    """Evaluates a problem or a saved result again, with any of the output options.
-
-    With --check ANSWER it checks an answer, as check ANSWER DOCUMENT does.
-
-    Example: attncalc run problem.json, or attncalc run problem.json --check answer.json
-    """
-    asked = chosen(shown, arithmetic, check, marking)
-    read = Reading()
-    loaded = load_document(document, read)
-    if check is not None:
-        return check_document(loaded, check, marking, asked.target, asked.view, read)
-    solve_and_show(loaded.problem, asked, read)
-    return 0
 
 
 def check_document(document: Document, answer: str, marking: Marking, where: Target, view: View, read: Reading) -> int:

@@ -3,7 +3,8 @@
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from attncalc.common.system import samples_folder
 from attncalc.render import View, pages_and, write
 
 if TYPE_CHECKING:
-    from attncalc.render import Page
+    from attncalc.render.page import Page
 
 FORMATS = pages_and("json")
 
@@ -26,7 +27,7 @@ def every(format: Annotated[str | None, formats(FORMATS)] = None, output: File =
     """Lists every calculation, with one line about it."""
     known = families()
     rows = [{"name": name, "family": heading, "summary": line} for heading in known for name, line in known[heading]]
-    show(listed_page(known), rows, target(format, output, FORMATS))
+    show(partial(listed_page, known), rows, target(format, output, FORMATS))
 
 
 def _samples() -> list[str]:
@@ -49,12 +50,12 @@ def sample(
         return
     sections = {heading: list(entries.items()) for heading, entries in described().items()}
     rows = [{"name": name, "summary": line} for entries in sections.values() for name, line in entries]
-    show(listed_page(sections), rows, target(format, output, FORMATS))
+    show(partial(listed_page, sections), rows, target(format, output, FORMATS))
 
 
 def listed_page(sections: Mapping[str, Sequence[tuple[str, str]]]) -> "Page":
     """Names and what they mean, under headings."""
-    from attncalc.render import Heading, Page, Part, Point, Points  # a door: pages load NumPy
+    from attncalc.render.page import Heading, Page, Part, Point, Points  # a door: pages load NumPy
 
     wide = max(len(name) for rows in sections.values() for name, _ in rows)
     parts = []
@@ -64,13 +65,13 @@ def listed_page(sections: Mapping[str, Sequence[tuple[str, str]]]) -> "Page":
     return Page("attncalc", tuple(parts))
 
 
-def show(page: "Page", rows: Sequence[Mapping[str, str]], to: Target, width: int | None = None) -> None:
+def show(page: Callable[[], "Page"], rows: Sequence[Mapping[str, str]], to: Target, width: int | None = None) -> None:
     """Write a list: as a page, on a terminal no wider than that where it has no width of its own, or as JSON."""
     if to.format == "json":
         output.deliver(json.dumps(rows, indent=1, ensure_ascii=width is None) + "\n", to.path)
         return
     view = View(width=(output.width() if to.path is None else None) or width)
-    output.write_page(str(write(page, to.format, view)), to.path)
+    output.write_page(str(write(page(), to.format, view)), to.path)
 
 
 def _write(name: str, form: str | None, file: str | None) -> None:

@@ -1,6 +1,7 @@
 """`explain` and `mistakes`: all there is to know about a calculation, and what goes wrong with it."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from typing import Annotated
 
@@ -15,9 +16,9 @@ from attncalc.cli.settings import Colour, Digits, File, formats, paper, target
 from attncalc.common.errors import NoGradient, OptionError, near, quoted, visible
 from attncalc.common.system import is_file
 from attncalc.homework.diagnosis.key import listed
-from attncalc.render import Heading, Page, Part, Point, Points
 from attncalc.render.cards import FORMATS as CARDS
 from attncalc.render.cards import shown
+from attncalc.render.page import Heading, Page, Part, Point, Points
 
 WIDEST = 100  # columns of a page that has no width of its own
 
@@ -76,7 +77,7 @@ def mistakes(
     """
     where = target(format, output, FORMATS)
     rows = _rows([part for word in name or () for part in word.split()])
-    show(mistakes_page(rows), rows, where, WIDEST)
+    show(partial(mistakes_page, rows), rows, where, WIDEST)
 
 
 def _rows(words: Sequence[str]) -> list[dict[str, str]]:

@@ -352,6 +352,25 @@ def calculate(
     return carry_out(calculation, derivative, operands or (), own, asked, check, marking, tables)
 
 
+def run(
+    document: Annotated[str, typer.Argument(metavar="document", help="one document")],
+    shown: Shown,
+    arithmetic: Arithmetic,
+    *,
+    check: Check = None,
+    marking: Annotated[Marking, FURTHER],
+) -> int:
+    """Evaluates a problem or a saved result again, with any of the output options.
+
+    With --check ANSWER it checks an answer, as check ANSWER DOCUMENT does.
+
+    Example: attncalc run problem.json, or attncalc run problem.json --check answer.json
+    """
+    from attncalc.cli.solving import again  # the same door
+
+    return again(document, chosen(shown, arithmetic, check, marking), check, marking)
+
+
 def command_of(name: str, derivative: str = "") -> Command:
     """The command of a calculation: `attncalc [grad|jacobian] NAME [OPERANDS] [OPTIONS]`."""
     calculation = load(name)

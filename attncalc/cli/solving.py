@@ -65,6 +65,20 @@ def reading(tables: Tables) -> Reading:
     )
 
 
+def again(document: str, chosen: Settings, check: str | None, marking: Marking) -> int:
+    """Evaluate the problem that a document holds, and show the result or check an answer: the exit status."""
+    from attncalc.inputs.problem_files import load_document  # a door: operands are mostly given by themselves
+
+    read = Reading()
+    loaded = load_document(document, read)
+    if check is not None:
+        from attncalc.cli.checking import check_document  # a door, as above
+
+        return check_document(loaded, check, marking, chosen.target, chosen.view, read)
+    solve_and_show(loaded.problem, chosen, read)
+    return 0
+
+
 def _gathered_in_letters(
     calculation: Calculation,
     words: Sequence[str],

@@ -12,10 +12,17 @@ from typing import Any, NamedTuple
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import parted
-from attncalc.render import (
+from attncalc.render import View, tex
+from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
+from attncalc.render.mathml import mathml
+from attncalc.render.page import (
+    BLANK,
+    GAP,
     Formula,
     Heading,
+    Limits,
     Line,
+    Matrix,
     Note,
     Page,
     Paragraph,
@@ -27,12 +34,13 @@ from attncalc.render import (
     Rows,
     Table,
     Verdict,
-    View,
-    tex,
+    axes,
+    heading,
+    label,
+    number,
+    whole,
+    window,
 )
-from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
-from attncalc.render.fitting import BLANK, GAP, Limits, Matrix, axes, heading, label, number, whole, window
-from attncalc.render.mathml import mathml
 
 LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself

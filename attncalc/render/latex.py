@@ -7,10 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from attncalc.render import (
+from attncalc.render import View, tex
+from attncalc.render.matrices import CONTINUED, LINE, Link, fits, spelled_out, value
+from attncalc.render.page import (
     Arithmetic,
     Formula,
     Heading,
+    Limits,
+    Matrix,
     Note,
     Page,
     Paragraph,
@@ -20,11 +24,11 @@ from attncalc.render import (
     Rows,
     Table,
     Verdict,
-    View,
-    tex,
+    axes,
+    heading,
+    label,
+    window,
 )
-from attncalc.render.fitting import Limits, Matrix, axes, heading, label, window
-from attncalc.render.matrices import CONTINUED, LINE, Link, fits, spelled_out, value
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=2.5cm]{geometry}

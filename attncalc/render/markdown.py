@@ -8,10 +8,15 @@ from itertools import groupby
 from typing import Any
 
 from attncalc.common.errors import visible
-from attncalc.render import (
+from attncalc.render import View
+from attncalc.render.glyphs import to_ascii
+from attncalc.render.page import (
+    GAP,
     Arithmetic,
     Formula,
     Heading,
+    Limits,
+    Matrix,
     Note,
     Page,
     Paragraph,
@@ -21,10 +26,12 @@ from attncalc.render import (
     Rows,
     Table,
     Verdict,
-    View,
+    axes,
+    heading,
+    label,
+    number,
+    window,
 )
-from attncalc.render.fitting import GAP, Limits, Matrix, axes, heading, label, number, window
-from attncalc.render.glyphs import to_ascii
 
 LIMITS = Limits(columns=20)
 EXERCISE = Limits(rows=64, columns=64, tables=64)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from attncalc.record.numbers import parted
-from attncalc.render import Formula, Place, Table, View, tex
-from attncalc.render.fitting import GAP, Limits, Matrix, axes, heading, label, located, window
+from attncalc.render import View, tex
+from attncalc.render.page import GAP, Formula, Limits, Matrix, Place, Table, axes, heading, label, located, window
 
 LINE = 72  # characters of mathematics that stand side by side on a page
 CONTINUED = r"\quad"  # instead of an equals sign, before the rest of a line

@@ -10,21 +10,9 @@ import numpy as np
 from attncalc.common.errors import amount
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import numeric, shortest, texts, widened
-from attncalc.render import (
-    Arithmetic,
-    Formula,
-    Heading,
-    Note,
-    Page,
-    Paragraph,
-    Part,
-    Points,
-    Rows,
-    Table,
-    Verdict,
-    View,
-)
+from attncalc.render import View
 from attncalc.render.glyphs import to_words
+from attncalc.render.page import Arithmetic, Formula, Heading, Note, Page, Paragraph, Part, Points, Rows, Table, Verdict
 
 
 def write(page: Page, view: View) -> str:

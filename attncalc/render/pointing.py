@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from attncalc.common.errors import both
 from attncalc.record.trace import Entry, Origin, Step, Trace
-from attncalc.render import Note, Page, Part, Place, Table, Told, View
-from attncalc.render.fitting import Limits, label, located, window
+from attncalc.render import View
+from attncalc.render.page import Limits, Note, Page, Part, Place, Table, Told, label, located, window
 from attncalc.render.traces import leading, links, written
 from attncalc.solve import solver
 

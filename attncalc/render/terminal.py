@@ -17,11 +17,17 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from attncalc.record.numbers import align
-from attncalc.render import (
+from attncalc.render import View
+from attncalc.render.page import (
+    BLANK,
+    FAINT,
+    GAP,
     Arithmetic,
     Formula,
     Heading,
+    Limits,
     Line,
+    Matrix,
     Note,
     Page,
     Paragraph,
@@ -31,14 +37,6 @@ from attncalc.render import (
     Rows,
     Table,
     Verdict,
-    View,
-)
-from attncalc.render.fitting import (
-    BLANK,
-    FAINT,
-    GAP,
-    Limits,
-    Matrix,
     axes,
     heading,
     label,

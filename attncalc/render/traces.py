@@ -15,12 +15,14 @@ from attncalc.common.errors import ShapeError
 from attncalc.record import trace as record
 from attncalc.record.numbers import exact_text, format_number, parted, shortest, texts
 from attncalc.record.trace import Entry, Given, Step, Trace
-from attncalc.render import (
+from attncalc.render import View, asked_for, beside, shown
+from attncalc.render.page import (
     Arithmetic,
     Block,
     Ends,
     Formula,
     Heading,
+    Limits,
     Line,
     Note,
     Page,
@@ -29,12 +31,10 @@ from attncalc.render import (
     Point,
     Points,
     Table,
-    View,
-    asked_for,
-    beside,
-    shown,
+    ends,
+    matrices,
+    whole,
 )
-from attncalc.render.fitting import Limits, ends, matrices, whole
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
 

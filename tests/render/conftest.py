@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from attncalc.record.trace import Arithmetic, Entry, Given, Origin, Step, Trace
-from attncalc.render import Table, View
+from attncalc.render import View
+from attncalc.render.page import Table
 from attncalc.render.traces import table
 from attncalc.solve.recording import Behind
 

@@ -17,7 +17,8 @@ from rich.cells import cell_len
 from rich.console import Console, Group
 
 from attncalc.record.numbers import texts
-from attncalc.render import Table, View
+from attncalc.render import View
+from attncalc.render.page import Table
 from attncalc.render.terminal import ENDLESS, Indented, grid
 
 numbers = st.one_of(

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from attncalc.render import View
-from attncalc.render.fitting import GAP, Limits, heading, label, window
+from attncalc.render.page import GAP, Limits, heading, label, window
 
 SMALL = Limits(rows=5, columns=6, tables=4)
 EVERYTHING = View(everything=True)

@@ -9,7 +9,8 @@ import pytest
 
 import attncalc as ac
 from attncalc.record.trace import Trace
-from attncalc.render import Part, View
+from attncalc.render import View
+from attncalc.render.page import Part
 from attncalc.render.traces import leading, links, page
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from attncalc.calculations import DERIVATIVES
 from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
-from attncalc.render import Block, Formula, Heading, Page, Paragraph, Part, Table
+from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table
 from attncalc.render.traces import formula, operands
 from attncalc.solve.problem import problem_of
 

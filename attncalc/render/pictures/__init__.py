@@ -8,7 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Picture
-from attncalc.render import Page, View
+from attncalc.render import View
+from attncalc.render.page import Page
 from attncalc.render.pictures.bars import bars
 from attncalc.render.pictures.canvas import curves, landscape
 from attncalc.render.pictures.maps import heat_map

@@ -11,7 +11,7 @@ from rich.text import Text
 from attncalc.record.numbers import format_column
 from attncalc.record.pictures import Bars
 from attncalc.render import View
-from attncalc.render.fitting import FAINT, missing, right
+from attncalc.render.page import FAINT, missing, right
 from attncalc.render.pictures.shades import LINES, ODD
 from attncalc.render.pictures.sides import MOST_ROWS, count, ends, label
 

@@ -12,7 +12,7 @@ from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
 from attncalc.record.pictures import Curves, Landscape, Marks
 from attncalc.render import View
-from attncalc.render.fitting import FAINT, right
+from attncalc.render.page import FAINT, right
 from attncalc.render.pictures.shades import LINES, Shade, legend, shade
 from attncalc.render.pictures.sides import round_numbers
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from attncalc.record.numbers import align
 from attncalc.record.pictures import HeatMap, Ticks
 from attncalc.render import View
-from attncalc.render.fitting import FAINT, LEAST_HIDDEN, missing, right, shortened
+from attncalc.render.page import FAINT, LEAST_HIDDEN, missing, right, shortened
 from attncalc.render.pictures.shades import ODD, Shade, legend, shade_of
 from attncalc.render.pictures.sides import LONGEST_NARROW, MOST_ROWS, count, ends, few_decimals, label
 

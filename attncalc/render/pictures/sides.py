@@ -11,7 +11,7 @@ from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
 from attncalc.record.pictures import Ticks
 from attncalc.render import View
-from attncalc.render.fitting import GAP, shortened
+from attncalc.render.page import GAP, shortened
 
 DIGITS = 2  # decimals in a picture: its table has the others
 MOST_ROWS = 40

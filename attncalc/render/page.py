@@ -1,0 +1,428 @@
+"""A page: blocks of data, made of a record, that every format writes; and what of a value or a line fits on one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+
+from attncalc.common.errors import amount, visible
+from attncalc.common.numerals import Array
+from attncalc.record.numbers import texts
+from attncalc.render import View
+
+if TYPE_CHECKING:  # few pages have pictures, and a terminal's alone need Rich
+    from rich.text import Text
+
+    from attncalc.record.pictures import Picture
+
+
+# What a page shows, as blocks of data: a maker makes them of a record, and every writer writes all of them.
+
+
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+
+Place = tuple[int, ...]
+B = TypeVar("B")
+
+
+class Heading(NamedTuple):
+    """What a page, a part of it or a step is called."""
+
+    text: str
+    number: int | None = None  # of a step
+    key: str = ""  # by which a step is asked for, where that is longer
+
+
+class Paragraph(NamedTuple):
+    """Running text."""
+
+    text: str
+    kind: str = ""  # "why", "about", "remark", "code", "sound" or "wrong": what it is to its surroundings
+
+
+class Note(NamedTuple):
+    """What is said beside a calculation."""
+
+    text: str
+    kind: str  # "note", "warning", "option", "finding", "alarm" or "silent": who says it, and how loud
+
+
+class Formula(NamedTuple):
+    """A formula, with sizes in place, and the shape that comes out."""
+
+    symbol: str
+    text: str = ""
+    sizes: str = ""
+    outcome: str = ""
+    symbol_latex: str = ""
+    latex: str = ""
+
+
+class Line(NamedTuple):
+    """An entry and how it comes about: `scores[0,1] = 1×1 + 0×0 + 1×1 = 2`."""
+
+    name: str
+    at: Place
+    arithmetic: str  # "" where the entry is passed on, or given; else words, as `masked`, where no arithmetic gives it
+    links: tuple[str, ...]  # what stands behind the place, each after a sign of equality
+
+    @property
+    def place(self) -> str:
+        """`scores[0,1]`; a scalar's place is its step."""
+        return f"{self.name}[{','.join(map(str, self.at))}]" if self.at else self.name
+
+    @property
+    def value(self) -> str:
+        """The entry, as text, without the words behind it."""
+        return self.links[-1].removesuffix(f" ({self.arithmetic})")
+
+    @property
+    def text(self) -> str:
+        """The whole line."""
+        return " = ".join((self.place, *self.links))
+
+
+class Arithmetic(NamedTuple):
+    """Entries that are worked out."""
+
+    lines: tuple[Line, ...]
+
+
+class Ends(NamedTuple):
+    """The entries that a page can show of a value that was not kept."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    entries: Mapping[Place, Array]  # of each matrix of a stack that is shown, by its place
+
+
+class Table(NamedTuple):
+    """A value: a number, a row, a matrix with its axes' names and labels, or a stack of them."""
+
+    name: str
+    value: Array | None  # 0 where rounding left 1.1e-16 over of terms that cancel; None where it was not kept
+    axes: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
+    labels: Mapping[str, tuple[str, ...]] = NOTHING
+    names: tuple[str, ...] = ()  # what integer entries stand for
+    symbol: str = ""
+    symbol_latex: str = ""
+    full: Array | None = None  # with what rounding has left
+    ends: Ends | None = None
+    source: str = ""  # of an operand: where it is from,
+    note: str = ""  # how it was read,
+    typed: str = ""  # and how one would type it, where it is small
+    number: int = 0  # by which the entries of a page point at one another
+    blank: bool = False  # to be filled in
+
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether there are entries to show."""
+        return 0 not in self.shape and (self.value is not None or self.ends is not None)
+
+    @property
+    def is_words(self) -> bool:
+        """Whether the value is no number but text: an operand that is a formula."""
+        return self.value is not None and self.value.dtype.kind == "U"
+
+    @property
+    def sizes(self) -> str:
+        """`n=2 × d_k=3`."""
+        named = zip(self.axes, self.shape, strict=True)
+        return " × ".join(str(size) if axis.isdigit() else f"{axis}={size}" for axis, size in named)
+
+    @property
+    def instead(self) -> str:
+        """What is said in place of a value that was not kept, or that has no entries."""
+        if self.value is not None:
+            return f"no entries: {'×'.join(map(str, self.shape))}"
+        return "too large to keep (--all keeps it)"
+
+
+class Verdict(NamedTuple):
+    """A step of a sheet, marked."""
+
+    name: str
+    verdict: str
+    marks: str
+    sound: bool
+    mistake: str = ""  # what is behind it
+    hint: str = ""
+    revealed: str = ""
+    apart: str = ""  # operands that would tell apart what explains it equally well
+    wrong: str = ""  # which entries are wrong, in words
+    map: tuple[tuple[bool, ...], ...] = ()  # the same as a map, row by row, where it is small
+
+
+class Row(NamedTuple):
+    """A line of a table of words."""
+
+    cells: tuple[str, ...]
+    sound: bool = True
+
+
+class Rows(NamedTuple):
+    """A table of words; `code` are the columns that hold names, `right` those that hold numbers."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[Row, ...]
+    code: frozenset[int] = frozenset()
+    right: frozenset[int] = frozenset()
+
+
+WIDEST_NAME = 32  # characters of a name that words stand beside; a longer one has a line to itself
+
+
+def room(names: Iterable[str]) -> int:
+    """How many columns names need that words stand beside."""
+    return max((len(name) for name in names if len(name) <= WIDEST_NAME), default=4)
+
+
+class Point(NamedTuple):
+    """One thing that is said: a name, a sentence or a formula, and words about it."""
+
+    text: str
+    words: str = ""
+    mark: str = ""  # what stands in front of it: a number, a dot
+    latex: str = ""  # of a formula
+    value: str = ""  # what a name stands for, as one would type it
+    fields: tuple[str, ...] = ()  # of a list that programs read: a line of plain, with tabs between
+
+
+class Points(NamedTuple):
+    """Several of these; names that words stand beside have so many columns, and 0 puts words below."""
+
+    points: tuple[Point, ...]
+    room: int = 0
+
+
+class Part(NamedTuple):
+    """Blocks that belong together."""
+
+    kind: str  # "given", "steps", "result", "group", "step", "again", "cells", "section", "exercises" or "exercise"
+    heading: Heading
+    blocks: tuple[Any, ...]
+
+    def all(self, kind: type[B]) -> Iterator[B]:
+        """Its blocks of a kind."""
+        return (block for block in self.blocks if isinstance(block, kind))
+
+    def one(self, kind: type[B]) -> B:
+        """The one block of a kind."""
+        return next(self.all(kind))
+
+    @property
+    def lines(self) -> list[Line]:
+        """The entries that are worked out in it."""
+        return [line for block in self.all(Arithmetic) for line in block.lines]
+
+    @property
+    def steps(self) -> list[Part]:
+        """The steps in its groups."""
+        return [step for group in self.all(Part) for step in group.all(Part)]
+
+
+Block: TypeAlias = (
+    "Heading | Paragraph | Note | Formula | Arithmetic | Table | Picture | Verdict | Rows | Points | Part"
+)
+
+
+class Told(NamedTuple):
+    """What one entry tells when it is pointed at."""
+
+    how: str  # "output[0,1] = 0.5×2 + 0.5×5 = 3.5, from weights at n=0 and V at d_v=1"
+    origins: str  # the same for the script: "3:0,0-1;1:0-1,2", a table's number and the places along its axes
+
+
+class Page(NamedTuple):
+    """A page, and what its entries tell where they can be pointed at."""
+
+    title: str
+    blocks: tuple[Any, ...]
+    told: Mapping[int, Mapping[Place, Told]] = NOTHING  # by the numbers of tables
+    felt: frozenset[int] = frozenset()  # the tables that entries were made from
+    values: bool = False  # whether it is nothing but values
+    steps: int = 0  # how many there are, be they shown or not
+
+    def all(self, kind: type[B]) -> Iterator[B]:
+        """Its blocks of a kind."""
+        return (block for block in self.blocks if isinstance(block, kind))
+
+
+# A value as tables of text: its last two axes make a table, those in front a stack; large ones by their ends.
+
+
+GAP = "…"
+BLANK = "____"
+LEAST_HIDDEN = 3  # a gap takes a line itself
+
+
+class Limits(NamedTuple):
+    """How much of a value is shown; with the view's `everything`, all of it."""
+
+    rows: int = 24
+    columns: int = 40
+    tables: int = 8
+
+
+class Matrix(NamedTuple):
+    """One matrix: which indices of its rows and columns are shown, and their entries as text."""
+
+    at: Place  # its place along the axes in front
+    rows: tuple[int | None, ...]  # None is a gap; a vector is one row
+    columns: tuple[int | None, ...]
+    entries: tuple[tuple[str, ...], ...]  # a gap's are "…"
+
+
+class Window(NamedTuple):
+    """The matrices of a value that are shown, and in words what is not."""
+
+    matrices: tuple[Matrix, ...]
+    left_out: str = ""  # "22 more columns and 3 more rows"
+
+
+def window(table: Table, view: View, limits: Limits) -> Window:
+    """As much of a value as the limits let be shown; a single number is a matrix of one entry."""
+    if not table.can_be_shown:
+        return Window(())
+    limits = whole(table.shape) if view.everything else limits
+    height, breadth, number = whole(table.shape)
+    rows, columns = ends(height, limits.rows), ends(breadth, limits.columns)
+    places = matrices(table.shape, limits)
+    chosen = np.stack([_part(table, at, rows, columns) for at in places])
+    found = []
+    for at, entries in zip(places, _entries(table, chosen, view), strict=True):
+        lines = [[*line] for line in entries.tolist()]
+        if len(columns) < breadth:
+            for line in lines:
+                line.insert(-1, GAP)
+        if len(rows) < height:
+            lines.insert(-1, [GAP] * len(lines[0]))
+        found.append(Matrix(at, _with_gap(rows, height), _with_gap(columns, breadth), tuple(map(tuple, lines))))
+    missing = (breadth - len(columns), "column"), (height - len(rows), "row"), (number - len(places), "table")
+    return Window(tuple(found), left_out(missing))
+
+
+def whole(shape: Sequence[int]) -> Limits:
+    """The limits that let all of a value be shown: how many rows, columns and matrices it has."""
+    height, breadth = (1, 1, *shape)[-2:]
+    return Limits(height, breadth, prod(shape[:-2]))
+
+
+def ends(size: int, most: int) -> list[int]:
+    """The indices that are shown of an axis: all of them, or the first ones and the last."""
+    return list(range(size)) if size <= most else [*range(most - LEAST_HIDDEN), size - 1]
+
+
+def matrices(shape: Sequence[int], limits: Limits) -> list[Place]:
+    """The places of the matrices of a stack that are shown."""
+    numbers = ends(prod(shape[:-2]), limits.tables)
+    return [tuple(int(i) for i in np.unravel_index(number, shape[:-2])) for number in numbers]
+
+
+def _part(table: Table, at: Place, rows: Sequence[int], columns: Sequence[int]) -> Array:
+    """Some rows and columns of one matrix of a stack, a vector being a row."""
+    if table.value is None:
+        assert table.ends is not None, "asked of what can be shown"
+        there = [[kept.index(i) for i in chosen] for kept, chosen in zip(table.ends[:2], (rows, columns), strict=True)]
+        return table.ends.entries[at][np.ix_(*there)]
+    rank = len(table.shape)
+    places = [*([i] for i in at), rows, columns][-rank:] if rank else []
+    chosen = table.value[np.ix_(*places)] if rank else table.value  # an exact number by itself is no array
+    return chosen.reshape(len(rows), len(columns))
+
+
+def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
+    return tuple(indices) if len(indices) == size else (*indices[:-1], None, indices[-1])
+
+
+def _entries(table: Table, chosen: Array, view: View) -> Array:
+    """The entries as text; those that stand for something by its name, `queen (4)`; words as they are."""
+    if table.blank:
+        return np.full(chosen.shape, BLANK, dtype=object)
+    if not table.names and not table.is_words:
+        return texts(chosen, view.digits)
+    result = np.empty(chosen.shape, dtype=object)
+    named = (f"{table.names[int(i)]} ({int(i)})" for i in chosen.ravel()) if table.names else map(str, chosen.flat)
+    result.ravel()[:] = [visible(words) for words in named]
+    return result
+
+
+def number(table: Table, view: View) -> str:
+    """A single number, as text."""
+    return window(table, view, Limits()).matrices[0].entries[0][0]
+
+
+def located(table: Table, matrix: Matrix) -> Iterator[tuple[Place, str]]:
+    """The entries that are shown, with their places."""
+    for i, line in zip(matrix.rows, matrix.entries, strict=True):
+        for j, entry in zip(matrix.columns, line, strict=True):
+            if i is not None and j is not None:
+                yield (*matrix.at, i, j)[-len(table.shape) :] if table.shape else (), entry
+
+
+def left_out(hidden: Iterable[tuple[int, str]]) -> str:
+    """`22 more columns and 3 more rows`; "" where nothing is."""
+    parts = [amount(count, f"more {thing}") for count, thing in hidden if count]
+    return " and ".join(parts)
+
+
+def axes(table: Table) -> tuple[str, str]:
+    """The names of the axes of rows and of columns; a vector has columns alone."""
+    down, across = ("", "", *table.axes)[-2:]
+    return down, across
+
+
+class Labelled(Protocol):
+    """What has labels along its axes."""
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """An axis → its labels."""
+
+
+def label(table: Labelled, axis: str, index: int) -> str:
+    """The label of an index along an axis, or the index itself."""
+    labels = table.labels.get(axis)
+    return visible(labels[index]) if labels else str(index)
+
+
+def heading(table: Table, matrix: Matrix) -> str:
+    """Which matrix of a stack it is: `b = 1, h = 0`."""
+    return ", ".join(f"{axis} = {label(table, axis, i)}" for axis, i in zip(table.axes, matrix.at, strict=False))
+
+
+# What tables and pictures on a terminal share.
+
+
+FAINT = "dim"  # indices, lines and gaps: no weaker than that, since a reader must see them on any background
+
+
+def right(text: str, width: int) -> str:
+    """Text at the right of so many columns, however wide its characters are."""
+    from rich.cells import cell_len  # a door, as below: only what a terminal shows needs Rich
+
+    return " " * (width - cell_len(text)) + text
+
+
+def shortened(text: str, width: int, view: View) -> str:
+    """A label within so many columns, with the sign of a gap where it is cut."""
+    from rich.cells import cell_len, set_cell_size
+
+    text, gap = view.spell(text), view.spell(GAP)
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width) if width <= len(gap) else set_cell_size(text, width - len(gap)) + gap
+
+
+def missing(view: View, *hidden: tuple[int, str]) -> Iterator[Text]:
+    """`… 22 more columns and 3 more rows (--all shows them)`, where any are."""
+    from rich.text import Text
+
+    if words := left_out(hidden):
+        yield Text(view.spell(f"{GAP} {words} (--all shows them)"), FAINT)
