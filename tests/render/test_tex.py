@@ -108,6 +108,8 @@ def test_a_line_comes_in_latex_to_what_it_comes_to_in_text(node: Node, numbers: 
     known = evaluate([node], operands, keep=lambda _: True)
     line = written(entry(node, {}, lambda source, at: known[source][()]))
     assume(line)
+    # Far from 0 a wave makes another number of one unit in the last place, which two ways of reading may differ by.
+    assume(not re.search("sin|cos|tan", line) or max(np.max(np.abs(value)) for value in known.values()) < 1000)
     latex = tex.arithmetic(line)
     assert not formula_fault(latex), latex
     assert_allclose(number_of_latex(latex), number(line), rtol=1e-12, err_msg=latex)
