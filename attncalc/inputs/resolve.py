@@ -180,7 +180,7 @@ def read_file(path: str, most: int = MAX_TEXT) -> bytes:
 
 
 def mapped(path: str, most: int) -> mmap | bytes:
-    """The bytes of a regular file that has no more than `most`, of which the system reads those that are looked at."""
+    """The bytes of a regular file, at most `most` of them; the system reads only what is looked at."""
     from mmap import ACCESS_READ, mmap  # few files are arrays, and start-up is not to pay for it
 
     with open_regular(path) as file:

@@ -314,7 +314,7 @@ class Parser:
         return self.refuse(token, f"a number or a name is missing {where}", hint)
 
     def is_whole(self, digits: str) -> bool:
-        """Whether the text of a number is that of a whole one that is exact as a float."""
+        """Whether a number's text is a whole number that a float holds exactly."""
         return digits.isdigit() and len(digits) <= WHOLE_DIGITS
 
     def named(self, token: Token) -> Part:

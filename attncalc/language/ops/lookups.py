@@ -387,7 +387,7 @@ OPS |= {
 
 
 def whole(x: Node) -> Node:
-    """x itself, of which only whole numbers have a meaning, so that it has no slope."""
+    """x itself, without a slope: only whole numbers mean something here."""
     return Node("whole", x)
 
 
