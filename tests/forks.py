@@ -71,7 +71,7 @@ def carry_out(words: list[str], environment: dict[str, str], cwd: str, files: li
     """Call the program in this process, as if it had just been started, and leave."""
     import resource
 
-    from attncalc.__main__ import main
+    from attncalc.__main__ import run
 
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     os.environ.clear()
@@ -88,9 +88,8 @@ def carry_out(words: list[str], environment: dict[str, str], cwd: str, files: li
     ]
     sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc]
     sys.argv = ["attncalc", *words]
-    status: object = None
     try:
-        main()
+        status: object = run()
     except SystemExit as leaving:
         status = leaving.code
     for stream in streams[1:]:

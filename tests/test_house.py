@@ -178,9 +178,9 @@ CALLS = [
 def modules_loaded(call: str) -> set[str]:
     """The names of the modules that a call has loaded when it ends."""
     program = (
-        "import sys; from attncalc.__main__ import main\n"
+        "import sys; from attncalc.__main__ import run\n"
         f"sys.argv = {['attncalc', *call.split()]!r}\n"
-        "try: main()\n"
+        "try: sys.exit(run())\n"
         "finally: print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)

@@ -31,7 +31,7 @@ PAGES = {
 BUG = """
 import sys
 from attncalc.cli import Commands
-def build(self, name):
+def build(self, name, words):
     raise {error}
 Commands.build = build
 from attncalc.__main__ import main
@@ -162,10 +162,12 @@ def test_an_interruption_while_it_loads_is_quiet_too(module: str) -> None:
 
 
 IMPATIENT = """
-import atexit, os, signal, sys
+import os, signal, sys
+end = os._exit
+os._exit = lambda status: (press(), end(status))
 from attncalc.cli import Commands
 def press(): os.kill(os.getpid(), signal.SIGINT)
-def build(self, name):
+def build(self, name, words):
     try:
         press()
         print("went on")
@@ -173,7 +175,6 @@ def build(self, name):
         press()
         print("cleaned up")
 Commands.build = build
-atexit.register(press)
 from attncalc.__main__ import main
 main()
 """
@@ -188,7 +189,7 @@ def test_whoever_interrupts_it_again_disturbs_neither_its_cleaning_up_nor_its_en
 
 @posix
 def test_an_interruption_after_the_result_changes_nothing() -> None:
-    late = "import atexit, os\natexit.register(lambda: os.kill(os.getpid(), 2))\n"
+    late = "import os\nend = os._exit\nos._exit = lambda status: (os.kill(os.getpid(), 2), end(status))\n"
     call = [sys.executable, "-c", late + "from attncalc.__main__ import main\nmain()", *COSINE, "-q"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr, done.returncode) == ("0.9839\n", "", 0)
