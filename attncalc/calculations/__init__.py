@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import OptionError, either, near, quoted
+from attncalc.common.system import NamedTuple
 
 if TYPE_CHECKING:  # help is written before NumPy is loaded
     from attncalc.declare.calculation import Calculation

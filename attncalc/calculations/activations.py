@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 
 from attncalc.common.errors import OptionError, either
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import options_of
 from attncalc.declare.sweeps import Sweep

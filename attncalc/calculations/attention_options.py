@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby, pairwise
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 
 from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, as_node, constants, note, step

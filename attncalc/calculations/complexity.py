@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 
 from attncalc.calculations.layers import unembed
 from attncalc.calculations.transformer_blocks import ENCODER, encoder_block
 from attncalc.common.errors import OptionError, with_facts
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, parse_shape
 from attncalc.evaluate import cost

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 
 from attncalc.common.errors import both, flag
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import FROM_0_ON, Exercise, Range
 from attncalc.declare.sweeps import MOST_LINES, Sweep, turns

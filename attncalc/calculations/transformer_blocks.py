@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from attncalc.calculations.attention import VASWANI, Mask
 from attncalc.calculations.attention_options import Causal, MaskKind, Padding, Rules, fully_masked
 from attncalc.calculations.layers import FfnActivation, ffn
 from attncalc.calculations.multihead import Heads, several_heads
 from attncalc.calculations.normalisation import Epsilon, layernorm
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Declared, Exercise, Weights, operand, weight
 from attncalc.language.graph import Node, group, step

@@ -33,16 +33,16 @@ class Commands(TyperGroup):
         """A command as a shell lists it, not built."""
         return TyperCommand(cmd_name, short_help=self.lines[cmd_name])
 
-    def build(self, name: str) -> TyperCommand | TyperGroup:
-        """The command of that name, the one door to what it needs."""
+    def build(self, name: str, words: Sequence[str] | None) -> TyperCommand | TyperGroup:
+        """The command of that name, for these words where they are known: the one door to what it needs."""
         if name not in self.verbs:
             command: TyperCommand = loaded("cli.settings:command_of")(
-                name, self.name if self.name in DERIVATIVES else ""
+                name, self.name if self.name in DERIVATIVES else "", words
             )
             return command
         if name in DERIVATIVES:
             return typer.main.get_group(group(name, _needs_a_name, DERIVATIVE[name]))
-        return made(name, loaded(f"cli.{VERBS[name][0]}"))
+        return made(name, loaded(f"cli.{VERBS[name][0]}"), words=words)
 
     def make_parser(self, ctx: Context) -> Any:
         """The parser of what stands before the command; while a shell completes a word it is Typer's own."""
@@ -54,7 +54,7 @@ class Commands(TyperGroup):
         """The command that the first word names, now built."""
         name, *rest = args
         if name in self.lines:
-            return name, self.build(name), rest
+            return name, self.build(name, None if ctx.resilient_parsing else rest), rest
         if ctx.resilient_parsing:
             return None, None, rest
         raise OptionError(f"{ctx.command_path} has no {self.noun} {quoted(name)}", hint=self._mend(name))

@@ -3,14 +3,16 @@
 import inspect
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
+from typer.models import OptionInfo
 
 from attncalc.calculations import TABLE
 from attncalc.cli import output
 from attncalc.common.errors import OptionError, amount, both, flag, near, quoted, visible
+from attncalc.common.system import NamedTuple
 
 # Where a call's words are read, once: options are told from operands, numbers that begin with a minus included.
 
@@ -263,12 +265,14 @@ def made(
     own: Mapping[str, Any] | None = None,
     about: str = "",
     ambiguous: Mapping[str, str] | None = None,
+    words: Sequence[str] | None = None,
 ) -> Command:
     """The command that Typer makes of a function; its help is the docstring, or what is said here.
 
-    `own` are the annotations of options that the function takes as one mapping, its parameter `own`.
+    `own` are the annotations of options that the function takes as one mapping, its parameter `own`. With the `words`
+    that it is called with, the command has no more options than they name, if each of them is spelled out.
     """
-    callback, further = flat(function, own or {})
+    callback, further = flat(function, own or {}, words)
     app = typer.Typer(add_completion=False, **PLAIN)
     app.command(name, cls=Command, help=about or inspect.getdoc(function), add_help_option=False)(callback)
     command = cast(Command, typer.main.get_command(app))
@@ -277,7 +281,7 @@ def made(
 
 
 def flat(
-    function: Callable[..., int | None], own: Mapping[str, Any] | None = None
+    function: Callable[..., int | None], own: Mapping[str, Any] | None = None, words: Sequence[str] | None = None
 ) -> tuple[Callable[..., int | None], Collection[str]]:
     """A function as Typer takes it, and which of its options are marked as FURTHER.
 
@@ -310,12 +314,26 @@ def flat(
             take(name, hint, parameter.default, marks)
     for each, annotation in Help.__annotations__.items():
         take(each, annotation, False, ())
+    if words is not None:
+        spelled = {each.name: _spellings(each.annotation) for each in parameters}
+        asked = {word.partition("=")[0] for word in words if word and word[0] in DASHES}
+        if asked <= set().union(*spelled.values()) - spelled["help"] - spelled["help_all"]:
+            parameters = [each for each in parameters if not spelled[each.name] or spelled[each.name] & asked]
 
     def callback(**given: Any) -> int | None:
         for each in Help.__annotations__:
-            given.pop(each)
-        packed = {name: make(**{each: given.pop(each) for each in fields}) for name, (make, fields) in groups.items()}
+            given.pop(each, None)
+        packed = {
+            name: make(**{each: given.pop(each) for each in fields if each in given})
+            for name, (make, fields) in groups.items()
+        }
         return function(**packed, **given)
 
     callback.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
     return callback, further
+
+
+def _spellings(annotation: Any) -> set[str]:
+    """How an option is written: -d and --digits; --causal and --no-causal; nothing where it is no option."""
+    told = [each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, OptionInfo)]
+    return {one for each in told for both in (each.default, *(each.param_decls or ())) for one in str(both).split("/")}

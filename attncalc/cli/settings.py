@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
 from attncalc.common.numerals import DTYPES
+from attncalc.common.system import NamedTuple
 from attncalc.render import BINARY, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, View
 
 if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculation, when the command line stands
@@ -371,7 +372,7 @@ def run(
     return again(document, chosen(shown, arithmetic, check, marking), check, marking)
 
 
-def command_of(name: str, derivative: str = "") -> Command:
+def command_of(name: str, derivative: str = "", words: Sequence[str] | None = None) -> Command:
     """The command of a calculation: `attncalc [grad|jacobian] NAME [OPERANDS] [OPTIONS]`."""
     calculation = load(name)
     about = f"{calculation.doc}\n\nSource: {calculation.reference}" if calculation.reference else calculation.doc
@@ -383,6 +384,7 @@ def command_of(name: str, derivative: str = "") -> Command:
         partial(calculate, calculation, derivative),
         own=_own(calculation) | _of_derivative(derivative) | _weights(calculation),
         about=about,
+        words=words,
         # -q alone may be meant for --q, and -d 3 for --d 3, but -f json never for the operand f
         ambiguous={short: long for short, long in SHORT.items() if short[1:] in spoken[long != "--quiet"]},
     )

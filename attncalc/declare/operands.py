@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from attncalc.common.errors import flag
+from attncalc.common.system import NamedTuple
 from attncalc.language.graph import Node
 from attncalc.record.trace import NOTHING, Trace
 

@@ -9,9 +9,10 @@ which evaluates the same graph elsewhere: no formula is typed a second time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import options_of
 from attncalc.record.pictures import Picture
 from attncalc.record.trace import Step, Trace

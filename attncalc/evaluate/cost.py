@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
+from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, inside, walk
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sympy
 
 from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.language.exact_kernels import digits
 
 ONE, ZERO = sympy.Integer(1), sympy.Integer(0)

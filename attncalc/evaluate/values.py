@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attncalc.common import system
 from attncalc.common.errors import OptionError
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes, Axis, align, names
 from attncalc.language.graph import Node, given, walk
 from attncalc.record.trace import Check

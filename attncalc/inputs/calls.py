@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import InputError, OptionError, amount, both, near, quoted, visible
+from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, layer_of
 from attncalc.inputs.given import looks_numeric, spoken
 from attncalc.inputs.json_files import JsonFile, plain

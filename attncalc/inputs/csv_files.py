@@ -7,10 +7,11 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from attncalc.common.errors import InputError, amount, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS, is_misspelt, is_number, mend
+from attncalc.common.system import NamedTuple
 from attncalc.inputs.given import Index, build, is_entry, read_expression, read_tokens
 from attncalc.inputs.reading import Contents, Reading, choose, labelled_row
 from attncalc.record.trace import Given

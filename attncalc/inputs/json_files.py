@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import InputError, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS
+from attncalc.common.system import NamedTuple
 from attncalc.inputs.given import Digits, Index, brackets, from_lists, read_expression, read_tokens, spoken
 from attncalc.inputs.reading import (
     Contents,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import InputError, near, quoted
+from attncalc.common.system import NamedTuple
 from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.reading import missing, option_value, with_labels

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from attncalc.calculations import TABLE as KNOWN
 from attncalc.calculations import load
 from attncalc.common.errors import InputError, near, quoted
-from attncalc.common.system import is_folder, samples_folder, shown
+from attncalc.common.system import NamedTuple, is_folder, samples_folder, shown
 from attncalc.declare.operands import UPSTREAM
 from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all
 from attncalc.inputs.json_files import plain

@@ -11,13 +11,13 @@ from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from attncalc.common.errors import InputError, both, near, quoted, visible
 from attncalc.common.numerals import is_misspelt
-from attncalc.common.system import FORMATS, exists, is_folder, shown
+from attncalc.common.system import FORMATS, NamedTuple, exists, is_folder, shown
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import MAX_CELLS, is_entry, looks_numeric, read_expression, read_literal, read_tokens
 from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import ShapeError
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 
 
 class Axis(NamedTuple):

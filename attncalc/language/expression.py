@@ -16,9 +16,10 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, NoReturn
+from typing import Literal, NoReturn
 
 from attncalc.common.errors import ExpressionError, near, quoted, visible
+from attncalc.common.system import NamedTuple
 from attncalc.language.graph import Expression, Node, as_node, constant, given
 from attncalc.language.ops import (
     absolute,

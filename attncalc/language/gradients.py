@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import reduce
-from typing import NamedTuple
 
 from attncalc.common.errors import NoGradient
+from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, as_node, walk
 from attncalc.language.ops import spread, total

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attncalc.common.errors import ShapeError
+from attncalc.common.system import NamedTuple
 from attncalc.language import axes as ax
 from attncalc.language.axes import Axes
 from attncalc.language.primitive import OPS, Op, formula, symbol

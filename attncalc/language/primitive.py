@@ -10,8 +10,9 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes
 
 At = Mapping[str, int]

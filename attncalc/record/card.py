@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from attncalc.common.system import NamedTuple
 from attncalc.record.trace import Pitfall, Trace
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal

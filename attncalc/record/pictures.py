@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 
 
 class Ticks(NamedTuple):

@@ -7,10 +7,11 @@ which reads the same graph that gave the value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from attncalc.common.errors import AttncalcError, near
 from attncalc.common.numerals import Answers, Array, Numbers
+from attncalc.common.system import NamedTuple
 
 # The one door that leads up from the records: what stands behind a method of theirs, by its name.
 

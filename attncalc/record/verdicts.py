@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from attncalc.common.system import loaded
+from attncalc.common.system import NamedTuple, loaded
 
 if TYPE_CHECKING:
     from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument

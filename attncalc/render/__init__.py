@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from attncalc.common.errors import NARROWEST, AttncalcError, visible
 from attncalc.common.numerals import Array
-from attncalc.common.system import loaded
+from attncalc.common.system import NamedTuple, loaded
 from attncalc.record.trace import Step, Trace
 
 if TYPE_CHECKING:  # numbers alone need no page

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from attncalc.common.errors import visible
+from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import parted
 from attncalc.render import View, tex
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE

@@ -6,7 +6,9 @@ import re
 from collections import deque
 from html import escape
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from attncalc.common.system import NamedTuple
 
 TOKEN = re.compile(
     r"\\(?:text|operatorname|mathrm)\{[^{}]*\}|\\(?:begin|end)\{\w+\*?\}|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\S", re.DOTALL

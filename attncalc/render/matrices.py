@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import parted
 from attncalc.render import View, tex
 from attncalc.render.page import GAP, Formula, Limits, Matrix, Place, Table, axes, heading, label, located, window

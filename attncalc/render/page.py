@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from attncalc.common.errors import amount, visible
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import texts
 from attncalc.render import View
 

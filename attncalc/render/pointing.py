@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from attncalc.common.errors import both
+from attncalc.common.system import NamedTuple
 from attncalc.record.trace import Entry, Origin, Step, Trace
 from attncalc.render import View
 from attncalc.render.page import Limits, Note, Page, Part, Place, Table, Told, label, located, window

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import chain as joined
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rich.box import Box
 from rich.cells import cell_len, chop_cells
@@ -16,6 +16,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import align
 from attncalc.render import View
 from attncalc.render.page import (

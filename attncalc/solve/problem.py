@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, ShapeError, amount, either, flag, near, quoted
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import Operand, Shape
 from attncalc.evaluate.values import Loop, Rounding

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import Loop, by_key, evaluate
 from attncalc.language import primitive
 from attncalc.language.axes import Axes, align, names

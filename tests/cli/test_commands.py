@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 import subprocess
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from conftest import Run
 from attncalc.calculations import FAMILIES, TABLE
 from attncalc.cli import app
 from attncalc.cli.command import VERBS
+from attncalc.cli.settings import command_of
 
 
 def stdout(run: Run, *words: str | Path, **more: Any) -> str:
@@ -87,6 +89,25 @@ class TestHelp:
         loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
         assert "typer" in loaded
         assert not loaded & {"numpy", "sympy", "rich", "attncalc.declare.calculation"}
+
+
+@pytest.mark.parametrize("name", ["attention", "cosine", "optimizer", "rope"])
+@pytest.mark.parametrize("derivative", ["", "grad"])
+class TestACommandForItsWords:
+    """A command is made with no more options than its words name, unless it cannot be sure which these are."""
+
+    def test_has_the_options_that_are_named_and_no_others(self, name: str, derivative: str) -> None:
+        told = operator.attrgetter("name", "opts", "secondary_opts", "is_flag", "multiple", "metavar", "help")
+        operands, *options = command_of(name, derivative).params
+        for option in options:
+            for spelling in () if option.is_eager else (*option.opts, *option.secondary_opts):
+                first, made = command_of(name, derivative, ["1,2", spelling]).params
+                assert (first.name, told(made)) == (operands.name, told(option))
+
+    @pytest.mark.parametrize("word", ["--help", "-h", "--no-such", "-1", "-qd3", "--"])
+    def test_has_all_of_them_where_a_word_may_be_anything(self, name: str, derivative: str, word: str) -> None:
+        whole = [each.name for each in command_of(name, derivative).params]
+        assert [each.name for each in command_of(name, derivative, ["1,2", word, "-f", "json"]).params] == whole
 
 
 def test_the_version_is_that_of_the_installed_package(run: Run) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise, product, repeat
-from typing import NamedTuple
 
 import numpy as np
 
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.evaluate.large import exponential
 from attncalc.evaluate.large.cores import on_all
 from attncalc.evaluate.values import evaluate

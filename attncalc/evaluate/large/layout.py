@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from attncalc.common.system import NamedTuple
 from attncalc.evaluate.large import fused
 from attncalc.evaluate.large.cores import count
 from attncalc.evaluate.large.fused import Pattern

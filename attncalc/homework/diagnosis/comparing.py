@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import evaluate, plan
 from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES, ROUND_OFF, Answer, as_parts

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, permutations
 from operator import itemgetter
 from string import digits
-from typing import NamedTuple
 
 import numpy as np
 
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import evaluate, is_given
 from attncalc.homework.diagnosis.comparing import (

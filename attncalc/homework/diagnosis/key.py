@@ -11,13 +11,14 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from attncalc.calculations import TABLE
 from attncalc.common.errors import NotExact
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import at_places, evaluate, is_given, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Rounded, Spelled, largest

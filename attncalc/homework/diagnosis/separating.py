@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attncalc.common.errors import AttncalcError, OptionError
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.declare.operands import UPSTREAM, Operand
 from attncalc.homework.diagnosis.key import Key

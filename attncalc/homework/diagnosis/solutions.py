@@ -8,12 +8,13 @@ common is evaluated once.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import checked
 from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
 from attncalc.evaluate.values import Loop, evaluate, run

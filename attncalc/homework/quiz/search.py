@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
 from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError, both, near, quoted
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
 from attncalc.declare.operands import Option
 from attncalc.evaluate.values import Plan, evaluate, plan

@@ -10,13 +10,12 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.common.errors import InputError, both, quoted, visible
-from attncalc.common.system import shown
+from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.headings import At, Headings, read_headings, refuse_misspelt
 from attncalc.homework.reading.sheets import LONGEST_NAME, MOST_BYTES, MOST_TOLD, Sheet, StepNames

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attncalc.common.errors import InputError, quoted
 from attncalc.common.numerals import is_number
+from attncalc.common.system import NamedTuple
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.csv_files import Row

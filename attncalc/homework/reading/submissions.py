@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from attncalc.common.errors import InputError, quoted, visible
-from attncalc.common.system import FORMATS, exists, is_file, is_folder, shown
+from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
 from attncalc.homework.reading.class_lists import class_list
 from attncalc.homework.reading.sheets import LONGEST_NAME, Sheet, StepNames, limited
 from attncalc.inputs.reading import Reading

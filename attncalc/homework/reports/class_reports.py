@@ -7,10 +7,11 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import Any, NamedTuple
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from attncalc.common.errors import amount, visible
+from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest

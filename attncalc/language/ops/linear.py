@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import DomainError, ShapeError
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.language.graph import Node

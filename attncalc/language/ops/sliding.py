@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import ShapeError
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes, Axis, names, unique, without
 from attncalc.language.graph import Node
 from attncalc.language.kernels import zeros

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import align
 from attncalc.record.pictures import HeatMap, Ticks
 from attncalc.render import View

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 from rich.text import Text
 
+from attncalc.common.system import NamedTuple
 from attncalc.record.numbers import format_number
 from attncalc.render import View
 
