@@ -86,7 +86,8 @@ def carry_out(words: list[str], environment: dict[str, str], cwd: str, files: li
         os.fdopen(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False),
         os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1),
     ]
-    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc]
+    sys.stdin, sys.stdout, sys.stderr = streams
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc]  # Final, but in this process they are others
     sys.argv = ["attncalc", *words]
     try:
         status: object = run()

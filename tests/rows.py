@@ -81,7 +81,7 @@ def rows(
         wanted = inspect.signature(test)
         kept = [parameter for name, parameter in wanted.parameters.items() if name not in names]
         own = inspect.Parameter("_rows", inspect.Parameter.KEYWORD_ONLY)
-        every_row.__signature__ = wanted.replace(parameters=[*kept, own])  # type: ignore[attr-defined]
+        every_row.__signature__ = wanted.replace(parameters=[*kept, own])  # type: ignore[attr-defined]  # pytest reads it
         parametrized: Callable[..., None] = pytest.mark.parametrize("_rows", marked)(every_row)
         return parametrized
 
