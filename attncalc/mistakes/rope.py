@@ -1,4 +1,4 @@
-"""The mistakes of rotary positions: which two make a pair, whose width counts, which way they turn."""
+"""The mistakes of rotary positions: other pairs, frequencies by another width, a turn the other way."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from attncalc.render import View, tex
-from attncalc.render.matrices import CONTINUED, LINE, Link, fits, spelled_out, value
+from attncalc.render.latex_values import CONTINUED, LINE, Link, fits, spelled_out, value
 from attncalc.render.page import (
     Arithmetic,
     Formula,

@@ -18,8 +18,8 @@ from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Given, Trace
-from attncalc.render import View, latex, matrices, tex
-from attncalc.render.matrices import CONTINUED, LINE, value
+from attncalc.render import View, latex, latex_values, tex
+from attncalc.render.latex_values import CONTINUED, LINE, value
 
 DOCUMENT = View(standalone=True)
 PDFLATEX = shutil.which("pdflatex")
@@ -292,11 +292,11 @@ def test_cells_are_equations(dot: Trace) -> None:
     ],
 )
 def test_long_arithmetic_is_broken_between_terms(line: str, room: int, lines: list[str]) -> None:
-    assert matrices._lines(line, room) == lines
+    assert latex_values._lines(line, room) == lines
 
 
 def test_arithmetic_that_no_line_holds_is_left_out(make: Any) -> None:
     step = make.step("x", np.array(1.0), "")
     terms = " + ".join(f"{i}²" for i in range(100, 140))
-    assert matrices.fits(step, terms)
-    assert not matrices.fits(step, f"√({terms})")
+    assert latex_values.fits(step, terms)
+    assert not latex_values.fits(step, f"√({terms})")

@@ -20,10 +20,10 @@ from attncalc.language.primitive import OPS, At, Form, Literal, Look, Op
 
 
 class _Product(NamedTuple):
-    """How a product reads its factors: which axis is summed, which are rows and columns, which only accompany.
+    """The axes of a product by what it does with them: one is summed, others are rows, columns or only accompany.
 
-    A right factor is a matrix if its last axis but one is the inner one; it is a vector, for each place of axes that
-    accompany it, if the inner one is its last and the left factor is accompanied by the same axes.
+    The right factor is a matrix if its last axis but one is the inner one. It is a vector if its last axis is the inner
+    one and the left factor has all the axes before that too.
     """
 
     inner: str
