@@ -18,6 +18,7 @@ from attncalc.declare.calculation import Calculation
 from attncalc.declare.mistake import names
 from attncalc.declare.operands import UPSTREAM, Operand, Option
 from attncalc.evaluate import cost
+from attncalc.homework.diagnosis.key import known
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.language import primitive
 from attncalc.language.graph import given, rewrite, steps
@@ -117,8 +118,6 @@ def explained(trace: Trace) -> Trace:
 
 def mistakes_of(name: str) -> tuple[Pitfall, ...]:
     """The mistakes that are declared beside a calculation, the commonest first."""
-    from attncalc.homework.diagnosis.key import known  # what marks answers is needed by few
-
     found = (m for m in known(name) if m.kind in ("misconception", "convention") and not m.alias_of)
     return tuple({m.id: Pitfall(m.id, m.says, m.hint, m.at) for m in found}.values())
 

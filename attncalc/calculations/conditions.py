@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import DomainError, amount
 from attncalc.common.numerals import Array
 from attncalc.language.graph import note
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Check = Callable[[Mapping[str, Any]], None]
 
@@ -22,18 +19,18 @@ HALF_PRECISIONS = (8, 11)  # significant bits of bfloat16 and float16
 FIRST = 3  # a warning names so many entries
 
 
-def spot(at: NDArray[np.intp]) -> str:
+def spot(at: Array) -> str:
     """An entry's place as one writes it behind a name: `[0,2]`, nothing for a single number."""
     return f"[{','.join(map(str, at.tolist()))}]" if at.size else ""
 
 
-def places(value: Array, are: Callable[[Array], NDArray[np.bool_]]) -> Iterator[str]:
+def places(value: Array, are: Callable[[Array], Array]) -> Iterator[str]:
     """The first entries that are so, each as one writes its place; none among exact numbers and letters."""
     if value.dtype.kind == "f":
         yield from map(spot, np.argwhere(are(value))[:FIRST])
 
 
-def numbers(value: Array) -> NDArray[np.float64] | None:
+def numbers(value: Array) -> Array | None:
     """The entries as floats; None where some are letters, of which nothing can be said."""
     try:
         return value.astype(np.float64)
@@ -71,7 +68,7 @@ def must_sum_to_one(name: str, value: Array) -> None:
         note(f"{which} sums to {total:.6g}: taken as rounded, and used as it is")
 
 
-def _slack(row: NDArray[np.float64]) -> float:
+def _slack(row: Array) -> float:
     """How far the sum of a row may be from 1 because its entries were rounded, judged by their decimals or bits."""
     fractions, exponents = np.frexp(row[row > 0])
     for bits in HALF_PRECISIONS:

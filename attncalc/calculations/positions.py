@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Annotated, Literal
 
 import numpy as np
@@ -187,8 +188,6 @@ def _factor(rotation: Rotation) -> Number:
         return rotation.factor
     assert rotation.length is not None
     assert rotation.original_length is not None
-    from fractions import Fraction  # heavy for its size, and few texts are that long
-
     return Fraction(rotation.length, rotation.original_length)
 
 

@@ -38,8 +38,6 @@ def deliver(content: str | bytes, path: Path | None) -> None:
     if path is None:
         write(content)
     else:
-        from attncalc.common.system import write_file  # here, since most results go to standard output
-
         write_file(path, content.encode() if isinstance(content, str) else content)
 
 

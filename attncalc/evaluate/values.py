@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from attncalc.common.system import NamedTuple
 from attncalc.language.axes import Axes, Axis, align, names
 from attncalc.language.graph import Node, given, walk
 from attncalc.record.trace import Check
-
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
 
 Rounding = Callable[[Array], Array]
 """What is done to the value of each step before the next one uses it."""
@@ -69,7 +66,7 @@ def evaluate(
     roots: Sequence[Node] | Plan,
     operands: Mapping[str, Array],
     *,
-    dtype: DTypeLike = np.float64,
+    dtype: str | type[Any] = np.float64,
     given: Mapping[tuple[str, str], Array] | None = None,
     after_step: Rounding | None = None,
     keep: Callable[[Node], bool] = named,

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attncalc.common.errors import InputError, OptionError, amount, both, near, quoted, visible
 from attncalc.common.system import NamedTuple
-from attncalc.declare.operands import UPSTREAM, WEIGHTS, layer_of
+from attncalc.declare.calculation import Calculation
+from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
 from attncalc.inputs.given import looks_numeric, spoken
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, option_value, word_in
 from attncalc.inputs.resolve import TABLE, Found, find, near_files, read_operands
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import OF_DERIVATIVES, told_apart
-
-if TYPE_CHECKING:
-    from attncalc.declare.calculation import Calculation
-    from attncalc.declare.operands import Operand
 
 
 class Gathered(NamedTuple):

@@ -7,18 +7,14 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from attncalc.common.errors import InputError, amount, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS, is_misspelt, is_number, mend
 from attncalc.common.system import NamedTuple
+from attncalc.declare.operands import Kind, Operand
 from attncalc.inputs.given import Index, build, is_entry, read_expression, read_tokens
 from attncalc.inputs.reading import Contents, Reading, choose, labelled_row
 from attncalc.record.trace import Given
-
-if TYPE_CHECKING:
-    from attncalc.declare.operands import Kind, Operand
-
 
 BLANKS = " "
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together

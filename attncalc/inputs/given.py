@@ -6,19 +6,14 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import InputError, amount, quoted, shape_text, visible
 from attncalc.common.numerals import BOOLEANS_HINT, GAPS_HINT, NOT_FINITE, Array, is_number, parse_number, vanishes
+from attncalc.declare.operands import Kind
 from attncalc.record.trace import Given
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from attncalc.declare.operands import Kind
-
 
 MAX_CELLS = 10**8
 MAX_DEPTH = 32  # of nested lists; NumPy itself ends at 64 axes
@@ -191,7 +186,7 @@ def check_finite(value: float, kind: Kind) -> float:
     raise InputError(f"{value} is not a finite number")
 
 
-def _tokens(entries: Sequence[Any], shape: Index, place: Place) -> NDArray[Any]:
+def _tokens(entries: Sequence[Any], shape: Index, place: Place) -> Array:
     """Ids as integers, words as text."""
     for i, entry in enumerate(entries):
         text = type(entry) is str

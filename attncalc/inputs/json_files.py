@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attncalc.common.errors import InputError, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS
 from attncalc.common.system import NamedTuple
+from attncalc.declare.operands import Operand
 from attncalc.inputs.given import Digits, Index, brackets, from_lists, read_expression, read_tokens, spoken
 from attncalc.inputs.reading import (
     Contents,
@@ -29,8 +30,6 @@ from attncalc.record.trace import NOTHING, Given
 
 if TYPE_CHECKING:
     import json
-
-    from attncalc.declare.operands import Operand
 
 
 def parse_json(text: str, source: str) -> Any:

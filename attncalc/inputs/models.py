@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attncalc.common.errors import InputError, near, quoted
 from attncalc.common.system import NamedTuple
+from attncalc.declare.calculation import Calculation
 from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import JsonFile, plain
+from attncalc.inputs.python_values import to_given
 from attncalc.inputs.reading import missing, option_value, with_labels
 from attncalc.inputs.resolve import Found
-
-if TYPE_CHECKING:
-    from attncalc.declare.calculation import Calculation
 
 _VOCABULARY = "vocabulary"
 
@@ -84,8 +83,6 @@ def from_file(
 
 def from_model(tree: Any, calculation: Calculation) -> dict[str, Any]:
     """The operands and options that a model from Python holds, ready for a call."""
-    from attncalc.inputs.python_values import to_given  # a door: of Python alone, and fractions take their time
-
     model = read_model(tree, calculation, "model")
     found: dict[str, Any] = dict(model.options)
     for name in model.names:

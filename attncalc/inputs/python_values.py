@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import EXACT_DIGITS, InputError, either, quoted, visible
 from attncalc.common.numerals import BOOLEANS_HINT, Array
+from attncalc.declare.operands import Operand
 from attncalc.inputs.given import (
     Index,
     brackets,
@@ -26,9 +27,6 @@ from attncalc.inputs.given import (
     spoken,
 )
 from attncalc.record.trace import Given
-
-if TYPE_CHECKING:
-    from attncalc.declare.operands import Operand
 
 
 def to_given(value: Any, operand: Operand, dtype: str = "float64") -> Given:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, amount, both, listed, near, quoted, visible
 from attncalc.common.numerals import Array, is_number, written_number
+from attncalc.declare.operands import Operand, Option
 from attncalc.inputs.given import spoken
 from attncalc.language.axes import leading_names
 from attncalc.record.trace import NOTHING, Given
-
-if TYPE_CHECKING:
-    from attncalc.declare.operands import Operand, Option
 
 STDIN = "standard input"
 TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"

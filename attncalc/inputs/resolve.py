@@ -33,11 +33,10 @@ from attncalc.inputs.reading import (
     transposed,
     word_in,
 )
+from attncalc.record.trace import Given
 
 if TYPE_CHECKING:
     from mmap import mmap
-
-    from attncalc.record.trace import Given
 
 # Where a file is found and how it is opened: with care, by its suffix or its content, once in a call.
 #

@@ -18,6 +18,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, amount, quoted, shape_text, visible
 from attncalc.common.numerals import Array
+from attncalc.declare.operands import Operand
 from attncalc.inputs.given import MAX_CELLS, brackets, from_array
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import TORCH_HINT, Contents, Reading, choose
@@ -26,8 +27,6 @@ from attncalc.record.trace import Given
 if TYPE_CHECKING:
     import zipfile
     from mmap import mmap
-
-    from attncalc.declare.operands import Operand
 
 MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
 _MAX_HEADER = 2**16

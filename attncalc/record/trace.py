@@ -7,7 +7,8 @@ which reads the same graph that gave the value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 from attncalc.common.errors import AttncalcError, near
 from attncalc.common.numerals import Answers, Array, Numbers
@@ -46,8 +47,6 @@ class Lesson(NamedTuple):
 
 if TYPE_CHECKING:
     from fractions import Fraction
-    from pathlib import Path
-    from typing import TypeAlias
 
     from rich.console import Console, ConsoleOptions, RenderResult
 

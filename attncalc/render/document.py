@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import each, encode
-from attncalc.record.trace import Given, Step, Trace
+from attncalc.record.trace import Given, Lesson, Step, Trace
 from attncalc.render import View, asked_for, shown, value_of
+from attncalc.solve import solver
 from attncalc.solve.problem import Problem
 
 if TYPE_CHECKING:
     from attncalc.record.documents import CellDocument, Document, Json, LessonDocument, PitfallDocument, StepDocument
-    from attncalc.record.trace import Lesson
-
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value
 CORNER = 4
@@ -156,8 +155,6 @@ def _summary(step: Step, trace: Trace, view: View) -> dict[str, Json]:
     """The corner of a value that was not kept; else its range and its corner, and nothing of exact numbers."""
     value = step.value
     if value is None:
-        from attncalc.solve import solver
-
         places = [range(1 if axis < -2 else min(CORNER, step.shape[axis])) for axis in range(-len(step.shape), 0)]
         corner = solver.entries(trace, step, places)
         return {"corner": encode(corner.reshape(corner.shape[-2:]), view.digits)}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import each, encode, exact_text
+from attncalc.record.surds import decimal
+from attncalc.render.tex import exact
 
 
 def in_decimals(value: Array, digits: int | None) -> Any:
@@ -37,14 +40,10 @@ def _beyond(number: Any) -> Any:
         return {"re": _beyond(number.as_real_imag()[0]), "im": _beyond(number.as_real_imag()[1])}
     if found is not None and np.isfinite(found):
         return found
-    from decimal import Decimal
-
     return str(Decimal(str(number.evalf(17))).normalize()).replace("E", "e")
 
 
 def _decimal(number: Any) -> float | complex | None:
-    from attncalc.record.surds import decimal  # SymPy is at work already
-
     try:
         return decimal(number)
     except TypeError:  # it has an imaginary part
@@ -58,6 +57,4 @@ def in_text(value: Array) -> Any:
 
 def in_latex(value: Array) -> Any:
     """The same in LaTeX."""
-    from attncalc.render.tex import exact  # few documents hold exact numbers
-
     return each(exact, value)

@@ -6,21 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.evaluate.values import Loop, by_key, evaluate
+from attncalc.evaluate.values import Loop, Turn, by_key, evaluate
 from attncalc.language import primitive
 from attncalc.language.axes import Axes, align, names
 from attncalc.language.graph import Node, about
 from attncalc.language.primitive import At, Cell, Form, Literal, Pick
 from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
-
-if TYPE_CHECKING:
-    from attncalc.evaluate.values import Turn
 
 
 class Kept(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attncalc.common.errors import InputError, both, listed, near, quoted, visible
 from attncalc.common.system import FORMATS, TooLongError, alarm
@@ -21,11 +21,8 @@ from attncalc.homework.reading.answers import Answer, literal
 from attncalc.inputs.given import brackets
 from attncalc.inputs.json_files import JsonFile, parse_json, plain
 from attncalc.inputs.reading import Contents, Reading
-from attncalc.inputs.resolve import find, opened, read_found, read_word
+from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
 from attncalc.record.trace import Given
-
-if TYPE_CHECKING:
-    from attncalc.inputs.resolve import Found
 
 # A sheet, which may be a stranger's, has limits: so many bytes, so much time, and no more of either.
 #
