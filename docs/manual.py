@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typer.core import TyperOption
 
 from attncalc.calculations import families
+from attncalc.cli import carry_out
 from attncalc.cli.command import VERBS
 from attncalc.cli.help_page import spelling
 from attncalc.cli.settings import command_of
@@ -73,7 +74,7 @@ def _lines() -> Iterator[str]:
     yield from _terms([(name, line) for name, (_, line) in VERBS.items()])
     yield ".SH OPTIONS OF EVERY CALCULATION"
     sections: dict[str, list[tuple[str, str]]] = {}
-    for option in command_of("dot").params:
+    for option in command_of("dot", carry_out).params:
         if isinstance(option, TyperOption) and option.rich_help_panel in SHARED:
             sections.setdefault(option.rich_help_panel, []).append((spelling(option), option.help or ""))
     for heading, rows in sections.items():

@@ -26,7 +26,7 @@ from any_calls import Call
 from operands import an_operand
 
 from attncalc.calculations import TABLE, load
-from attncalc.cli import app
+from attncalc.cli import app, carry_out
 from attncalc.cli.command import Words
 from attncalc.cli.settings import command_of
 from attncalc.common.errors import AttncalcError
@@ -35,7 +35,8 @@ from attncalc.declare.operands import Kind
 from attncalc.evaluate.exact import exact
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.sheets import Sheet, from_contents
+from attncalc.homework.reading.answers import Sheet
+from attncalc.homework.reading.sheets import from_contents
 from attncalc.homework.reading.submissions import submissions
 from attncalc.homework.reports.marked_sheets import FORMATS, shown
 from attncalc.inputs.calls import gather
@@ -252,7 +253,7 @@ def words(data: bytes) -> None:
     """The words of a call, a line each: options told from operands, which are operands however often they are read."""
     name, *lines = text_of(data).split("\n")
     if name in TABLE:
-        parameters = command_of(name).params
+        parameters = command_of(name, carry_out).params
         operands = Words(parameters, name).parse_args(lines)[0].get("operands")
         assert Words(parameters, name).parse_args(["--", *(operands or ())])[0] == {"operands": operands}
 

@@ -60,7 +60,7 @@ def _listed(calculation: Calculation) -> Iterator[str]:
 def signature(calculation: Calculation) -> Signature:
     """Operands, options with their defaults, `weights` that hold those that begin with w, `dtype` and `round_to`."""
     operands = [
-        o._replace(required=o.required and not (calculation.has_weights and o.name.startswith("w")))
+        o._replace(required=o.required and not (calculation.weights and o.name.startswith("w")))
         for o in calculation.operands
     ]
     by_position = [
@@ -75,7 +75,7 @@ def signature(calculation: Calculation) -> Signature:
     ]
     named: dict[str, tuple[Any, str]] = {o.name: (None, operand_words(o)) for o in operands if not o.positional}
     named |= {o.name: (o.default, type_words(o)) for o in calculation.options}
-    named |= {WEIGHTS: (None, "Mapping[str, Numbers] | None")} if calculation.has_weights else {}
+    named |= {WEIGHTS: (None, "Mapping[str, Numbers] | None")} if calculation.weights else {}
     named |= {"dtype": ("float64", "DTypeLike"), "round_to": (None, "int | None")}
     further = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=_Words(words))
@@ -100,7 +100,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     given = by_name | {name: value for name, value in named.items() if name not in settings}
     together = given.get(WEIGHTS)
     if calculation.operand(WEIGHTS) is None and (
-        isinstance(together, Mapping) or (together is None and calculation.has_weights)
+        isinstance(together, Mapping) or (together is None and calculation.weights)
     ):
         given = dict(given.pop(WEIGHTS, None) or {}) | given
     for operand in calculation.operands:

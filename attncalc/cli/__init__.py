@@ -37,7 +37,7 @@ class Commands(TyperGroup):
         """The command of that name, for these words where they are known: the one door to what it needs."""
         if name not in self.verbs:
             command: TyperCommand = loaded("cli.settings:command_of")(
-                name, self.name if self.name in DERIVATIVES else "", words
+                name, carry_out, self.name if self.name in DERIVATIVES else "", words
             )
             return command
         if name in DERIVATIVES:
@@ -119,6 +119,12 @@ class Commands(TyperGroup):
         for note in ctx.meta.get(MISREAD, ()):
             output.say("note", note)
         return status
+
+
+def carry_out(*asked: Any) -> int:
+    """Do what the words of a calculation's command ask for: the door to all that calculates, and to NumPy."""
+    status: int = loaded("cli.solving:carry_out")(*asked)
+    return status
 
 
 DERIVATIVE = {

@@ -1,6 +1,7 @@
 """`check ANSWER DOCUMENT`, and `--check ANSWER` of every calculation and of `run`."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -18,16 +19,16 @@ from attncalc.cli.settings import (
     paper,
     target,
 )
-from attncalc.cli.solving import reading
 from attncalc.common.errors import AttncalcError, InputError, OptionError, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.comparing import Tolerance
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing
-from attncalc.homework.reading.sheets import ANSWER, MOST_BYTES, limited, read_sheet
+from attncalc.homework.reading.answers import ANSWER
+from attncalc.homework.reading.sheets import MOST_BYTES, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
-from attncalc.inputs.problem_files import Document, load_document
+from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import STDIN, Reading, calculation_of
 from attncalc.inputs.resolve import find
 from attncalc.render import View
@@ -57,32 +58,31 @@ def check(
     """
     where = target(format, output, FORMATS)
     view = paper(digits, color, where)
-    read = reading(tables)
+    read = Reading(**tables.asked())
     answer, document = _in_order(answer, document, read)
-    return check_document(load_document(document, read), answer, marking, where, view, read)
+    held = load_document(document, read)
+    return check_and_show(held.problem, held.document, answer, marking, where, view, read)
 
 
-def check_document(document: Document, answer: str, marking: Marking, where: Target, view: View, read: Reading) -> int:
-    """Mark an answer to the problem that a document holds; what is stored beside it and is not so gets a warning."""
-    key = key_to(document.problem, where)
-    warnings = _disagreeing(document, key)
-    status = check_and_show(key, answer, marking, where, view, read)
-    for warning in warnings:
-        out.say("warning", warning)
-    return status
+def check_and_show(
+    problem: Problem,
+    stored: Mapping[str, Any],
+    answer: str,
+    marking: Marking,
+    where: Target,
+    view: View,
+    read: Reading,
+) -> int:
+    """Mark an answer and show what was found: 0 where it is right, else 1.
 
-
-def key_to(problem: Problem, where: Target) -> Key:
-    """The key to a problem, for a report of a format that there is."""
+    What is stored beside the problem and is not so gets a warning.
+    """
     if where.format not in FORMATS:
         raise OptionError(
             f"a report of --check cannot be written as {where.format}", hint=f"choose from {', '.join(FORMATS)}"
         )
-    return Key(problem)
-
-
-def check_and_show(key: Key, answer: str, marking: Marking, where: Target, view: View, read: Reading) -> int:
-    """Mark an answer and show what was found: 0 where it is right, else 1."""
+    key = Key(problem)
+    warnings = _disagreeing(stored, key) if stored else []
     own = read.anew(key.room)
     with limited("the answer", timed=not key.large):
         sheet = read_sheet(answer, own)
@@ -93,6 +93,8 @@ def check_and_show(key: Key, answer: str, marking: Marking, where: Target, view:
     out.deliver(page(marked, where.format, view), where.path)
     for note in (*read.notes, *own.notes, *marked.notes):
         out.say("note", note)
+    for warning in warnings:
+        out.say("warning", warning)
     return 0 if marked else WRONG
 
 
@@ -152,10 +154,10 @@ def _may_be_document(word: str, read: Reading) -> bool:
     return found is not None and calculation_of(found.contents) is not None
 
 
-def _disagreeing(document: Document, key: Key) -> list[str]:
+def _disagreeing(stored: Mapping[str, Any], key: Key) -> list[str]:
     """Warnings for stored steps that are not what the problem gives."""
     try:
-        differing = disagreeing(key, document.document)
+        differing = disagreeing(key, stored)
     except AttncalcError as error:
         return [f"the stored steps cannot be compared: {error.message}"]
     return [f"{name} as stored is not what the inputs give; the inputs are gone by" for name in differing]

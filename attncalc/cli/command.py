@@ -193,7 +193,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "grade": ("grade:grade", "Mark many answer sheets against one key."),
     "quiz": ("quizzes:quiz", "A new problem with friendly numbers, blank answer sheets and the key."),
     "mistakes": ("reference:mistakes", "The known mistakes with their ids, wrong rules and hints."),
-    "run": ("settings:run", "Evaluate a problem or a saved result again."),
+    "run": ("solving:run", "Evaluate a problem or a saved result again."),
     "list": ("lists:every", "Every calculation, with one line about it."),
     "sample": ("lists:sample", "List the sample inputs, or print one."),
 }

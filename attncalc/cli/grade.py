@@ -12,7 +12,6 @@ from attncalc.cli.bar import bar
 from attncalc.cli.checking import points, tolerance
 from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Marking, Tables, one_of, option, output_file, whole_to
-from attncalc.cli.solving import reading
 from attncalc.common.errors import InputError, OptionError, amount, both, either
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
@@ -22,6 +21,7 @@ from attncalc.homework.reading.submissions import submissions
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name, gradescope, overview
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
 from attncalc.render import View, write
 
 MOST_JOBS = 64
@@ -69,7 +69,7 @@ def grade(
     """
     if report is None and output not in (None, "", "-"):
         report = out.format_of(Path(output), SUFFIXES)
-    read = reading(tables)
+    read = Reading(**tables.asked())
     problem = load_document(key, read).problem
     found = submissions(_listed(sheets), key, read, Key(problem).names)
     if not found:

@@ -212,6 +212,10 @@ class Tables(NamedTuple):
         bool | None, switch("Reading", "--labels/--no-labels", "whether the first column of a CSV file holds labels")
     ] = None
 
+    def asked(self) -> dict[str, Any]:
+        """How the call's files are to be read, as a `Reading` takes it."""
+        return self._asdict() | {"decimal": self.decimal or ".", "transpose": names(self.transpose)}
+
 
 class Target(NamedTuple):
     """Where a result goes, and in which format."""
@@ -332,6 +336,7 @@ SHORT = {"-q": "--quiet", "-d": "--digits", "-f": "--format", "-o": "--output"}
 
 
 def calculate(
+    carry_out: Callable[..., int],
     calculation: "Calculation",
     derivative: str,
     *,
@@ -347,33 +352,17 @@ def calculate(
 
     `own` are the calculation's operands that were given by name, its options, and those of the derivative.
     """
-    from attncalc.cli.solving import carry_out  # a door: only here is anything calculated
-
     asked = chosen(shown, arithmetic, check, marking)
     return carry_out(calculation, derivative, operands or (), own, asked, check, marking, tables)
 
 
-def run(
-    document: Annotated[str, typer.Argument(metavar="document", help="one document")],
-    shown: Shown,
-    arithmetic: Arithmetic,
-    *,
-    check: Check = None,
-    marking: Annotated[Marking, FURTHER],
-) -> int:
-    """Evaluates a problem or a saved result again, with any of the output options.
+def command_of(
+    name: str, carry_out: Callable[..., int], derivative: str = "", words: Sequence[str] | None = None
+) -> Command:
+    """The command of a calculation: `attncalc [grad|jacobian] NAME [OPERANDS] [OPTIONS]`.
 
-    With --check ANSWER it checks an answer, as check ANSWER DOCUMENT does.
-
-    Example: attncalc run problem.json, or attncalc run problem.json --check answer.json
+    `carry_out` does what its words ask for.
     """
-    from attncalc.cli.solving import again  # the same door
-
-    return again(document, chosen(shown, arithmetic, check, marking), check, marking)
-
-
-def command_of(name: str, derivative: str = "", words: Sequence[str] | None = None) -> Command:
-    """The command of a calculation: `attncalc [grad|jacobian] NAME [OPERANDS] [OPTIONS]`."""
     calculation = load(name)
     about = f"{calculation.doc}\n\nSource: {calculation.reference}" if calculation.reference else calculation.doc
     if derivative:
@@ -381,7 +370,7 @@ def command_of(name: str, derivative: str = "", words: Sequence[str] | None = No
     spoken = {each.name for each in calculation.operands}, {each.name for each in calculation.options}
     command = made(
         name,
-        partial(calculate, calculation, derivative),
+        partial(calculate, carry_out, calculation, derivative),
         own=_own(calculation) | _of_derivative(derivative) | _weights(calculation),
         about=about,
         words=words,
@@ -462,9 +451,7 @@ def _of_derivative(derivative: str) -> dict[str, Any]:
 
 def _weights(calculation: "Calculation") -> dict[str, Any]:
     """The option of a file that holds all weights, where there are any."""
-    if not calculation.has_weights:
+    if not calculation.weights:
         return {}
-    from attncalc.declare.operands import WEIGHTS  # a door: as above
-
-    given = option(BY_NAME, flag(WEIGHTS), "FILE", "one file that holds all weights by name")
-    return {WEIGHTS: Annotated[str | None, given]}
+    given = option(BY_NAME, flag(calculation.weights), "FILE", "one file that holds all weights by name")
+    return {calculation.weights: Annotated[str | None, given]}

@@ -1,14 +1,16 @@
-"""From a problem to the page: it is calculated and shown, within a bound where letters could take for ever."""
-
-from __future__ import annotations
+"""From words, or a document, to the page: a problem is solved and shown, within a bound where letters take for ever."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from attncalc.cli import output
-from attncalc.cli.settings import Marking, Settings, Tables, is_spoken, names
+from attncalc.cli.command import FURTHER
+from attncalc.cli.settings import Arithmetic, Check, Marking, Settings, Shown, Tables, is_spoken, names
+from attncalc.cli.settings import chosen as settled
 from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact
 from attncalc.common.system import TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
@@ -37,7 +39,7 @@ def carry_out(
     named = {name: given[name] for name in by_name if name in given}
     options = {option.name: given[option.name] for option in calculation.options if option.name in given}
     options = checked(calculation, options) if options else {}  # told before any file is read
-    read = reading(tables)
+    read = Reading(**tables.asked())
     backward = None
     if derivative:
         backward = Backward(names(given.get("wrt")), bool(given.get("gradcheck")), jacobian=derivative == "jacobian")
@@ -45,38 +47,46 @@ def carry_out(
         calculation, words, named, options, read, backward=backward is not None
     )
     problem = posed(calculation, gathered.inputs, gathered.options, backward)
-    if check is not None:
-        from attncalc.cli.checking import check_and_show, key_to  # a door: what marks answers is needed by few
-
-        return check_and_show(key_to(problem, chosen.target), check, marking, chosen.target, chosen.view, read)
-    solve_and_show(problem, chosen, read)
-    return 0
+    return _answered(problem, {}, chosen, check, marking, read)
 
 
-def reading(tables: Tables) -> Reading:
-    """How the call's files are to be read."""
-    return Reading(
-        data=tables.data,
-        delimiter=tables.delimiter,
-        decimal=tables.decimal or ".",
-        header=tables.header,
-        labels=tables.labels,
-        transpose=names(tables.transpose),
-    )
+def run(
+    document: Annotated[str, typer.Argument(metavar="document", help="one document")],
+    shown: Shown,
+    arithmetic: Arithmetic,
+    *,
+    check: Check = None,
+    marking: Annotated[Marking, FURTHER],
+) -> int:
+    """Evaluates a problem or a saved result again, with any of the output options.
 
+    With --check ANSWER it checks an answer, as check ANSWER DOCUMENT does.
 
-def again(document: str, chosen: Settings, check: str | None, marking: Marking) -> int:
-    """Evaluate the problem that a document holds, and show the result or check an answer: the exit status."""
+    Example: attncalc run problem.json, or attncalc run problem.json --check answer.json
+    """
     from attncalc.inputs.problem_files import load_document  # a door: operands are mostly given by themselves
 
+    chosen = settled(shown, arithmetic, check, marking)
     read = Reading()
-    loaded = load_document(document, read)
-    if check is not None:
-        from attncalc.cli.checking import check_document  # a door, as above
+    held = load_document(document, read)
+    return _answered(held.problem, held.document, chosen, check, marking, read)
 
-        return check_document(loaded, check, marking, chosen.target, chosen.view, read)
-    solve_and_show(loaded.problem, chosen, read)
-    return 0
+
+def _answered(
+    problem: Problem,
+    stored: Mapping[str, Any],
+    chosen: Settings,
+    check: str | None,
+    marking: Marking,
+    read: Reading,
+) -> int:
+    """Show the result, or check an answer in its place, beside what a document has stored: the exit status."""
+    if check is None:
+        solve_and_show(problem, chosen, read)
+        return 0
+    from attncalc.cli.checking import check_and_show  # a door: what marks answers is needed by few
+
+    return check_and_show(problem, stored, check, marking, chosen.target, chosen.view, read)
 
 
 def _gathered_in_letters(

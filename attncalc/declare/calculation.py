@@ -187,9 +187,10 @@ class Calculation:
         return self.function.__name__  # by its name in its module, as functions are pickled
 
     @property
-    def has_weights(self) -> bool:
-        """Whether several operands are weights, so that they may come together."""
-        return not self.operand(WEIGHTS) and sum(o.name.startswith("w") for o in self.operands) > 1
+    def weights(self) -> str:
+        """By what name weights come together; "" where no operand or only one is such."""
+        several = not self.operand(WEIGHTS) and sum(o.name.startswith("w") for o in self.operands) > 1
+        return WEIGHTS if several else ""
 
     def operand(self, name: str) -> Operand | None:
         """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""

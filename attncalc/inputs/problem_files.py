@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attncalc.calculations import TABLE as KNOWN
 from attncalc.calculations import load
@@ -15,9 +15,6 @@ from attncalc.inputs.reading import Reading, calculation_of
 from attncalc.inputs.resolve import TABLE, find, near_files
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import Problem, posed, told_apart
-
-if TYPE_CHECKING:
-    pass
 
 
 class Document(NamedTuple):

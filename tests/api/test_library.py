@@ -198,10 +198,10 @@ def test_there_is_a_function_for_every_calculation() -> None:
 def test_its_signature_is_what_it_takes(name: str) -> None:
     calculation, parameters = load(name), inspect.signature(getattr(ac, name.replace("-", "_"))).parameters
     taken = {o.name for o in calculation.operands} | calculation.defaults.keys()
-    assert set(parameters) == taken | {"dtype", "round_to"} | ({"weights"} if calculation.has_weights else set())
+    assert set(parameters) == taken | {"dtype", "round_to"} | {*filter(None, [calculation.weights])}
     required = {n for n, p in parameters.items() if p.default is inspect.Parameter.empty}
     needed = {o.name for o in calculation.operands if o.required and o.positional}
-    assert required == {n for n in needed if not (calculation.has_weights and n.startswith("w"))}
+    assert required == {n for n in needed if not (calculation.weights and n.startswith("w"))}
     assert {n: p.default for n, p in parameters.items() if n in calculation.defaults} == calculation.defaults
 
 

@@ -15,7 +15,7 @@ import pytest
 from conftest import Run
 
 from attncalc.calculations import FAMILIES, TABLE
-from attncalc.cli import app
+from attncalc.cli import app, carry_out
 from attncalc.cli.command import VERBS
 from attncalc.cli.settings import command_of
 
@@ -98,16 +98,18 @@ class TestACommandForItsWords:
 
     def test_has_the_options_that_are_named_and_no_others(self, name: str, derivative: str) -> None:
         told = operator.attrgetter("name", "opts", "secondary_opts", "is_flag", "multiple", "metavar", "help")
-        operands, *options = command_of(name, derivative).params
+        operands, *options = command_of(name, carry_out, derivative).params
         for option in options:
             for spelling in () if option.is_eager else (*option.opts, *option.secondary_opts):
-                first, made = command_of(name, derivative, ["1,2", spelling]).params
+                first, made = command_of(name, carry_out, derivative, ["1,2", spelling]).params
                 assert (first.name, told(made)) == (operands.name, told(option))
 
     @pytest.mark.parametrize("word", ["--help", "-h", "--no-such", "-1", "-qd3", "--"])
     def test_has_all_of_them_where_a_word_may_be_anything(self, name: str, derivative: str, word: str) -> None:
-        whole = [each.name for each in command_of(name, derivative).params]
-        assert [each.name for each in command_of(name, derivative, ["1,2", word, "-f", "json"]).params] == whole
+        whole = [each.name for each in command_of(name, carry_out, derivative).params]
+        assert [
+            each.name for each in command_of(name, carry_out, derivative, ["1,2", word, "-f", "json"]).params
+        ] == whole
 
 
 def test_the_version_is_that_of_the_installed_package(run: Run) -> None:

@@ -6,6 +6,7 @@ import pytest
 from typer.core import TyperOption
 
 from attncalc.calculations import DERIVATIVES, TABLE, load
+from attncalc.cli import carry_out
 from attncalc.cli.command import Help
 from attncalc.cli.settings import Arithmetic, Shown, Tables, command_of, is_spoken
 
@@ -28,7 +29,7 @@ class TestEachCalculation:
 
     @pytest.mark.parametrize("derivative", ["", *DERIVATIVES])
     def test_spells_each_option_once_and_explains_it(self, name: str, derivative: str) -> None:
-        options = [each for each in command_of(name, derivative).params if isinstance(each, TyperOption)]
+        options = [each for each in command_of(name, carry_out, derivative).params if isinstance(each, TyperOption)]
         spellings = [spelling for option in options for spelling in (*option.opts, *option.secondary_opts)]
         assert len(set(spellings)) == len(spellings)
         assert not [option.name for option in options if not option.help]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import Answer, from_text
-from attncalc.homework.reading.sheets import Sheet, spelled
+from attncalc.homework.reading.answers import Answer, Sheet, from_text
+from attncalc.homework.reading.sheets import spelled
 from attncalc.record.numbers import round_half_up
 from attncalc.record.verdicts import Finding, Marked
 

@@ -13,8 +13,7 @@ from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.key import BLOCK, FEW, LARGE, Key, at_rows, in_blocks, rows
 from attncalc.homework.marking.findings import MOST_NAMED
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import Answer, from_python
-from attncalc.homework.reading.sheets import Sheet
+from attncalc.homework.reading.answers import Answer, Sheet, from_python
 from attncalc.homework.reports.marked_sheets import shown
 from attncalc.record.numbers import format_number
 from attncalc.record.verdicts import Finding

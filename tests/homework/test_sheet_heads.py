@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from attncalc.common.errors import InputError
-from attncalc.homework.reading.sheets import Sheet, from_contents, from_tree
+from attncalc.homework.reading.answers import Sheet
+from attncalc.homework.reading.sheets import from_contents, from_tree
 from attncalc.inputs.csv_files import TextFile
 from attncalc.inputs.reading import Reading
 

@@ -425,7 +425,7 @@ from attncalc import softmax
 from attncalc.common.errors import AttncalcError
 from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading import sheets, submissions
+from attncalc.homework.reading import answers, sheets, submissions
 from attncalc.inputs.reading import Reading
 
 def slow(self, sheet):
@@ -450,7 +450,7 @@ def test_a_sheet_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     done = ran(
         "t = softmax([1, 2])\n"
         "right = sheets.from_python(t.result).steps\n"
-        "found = [submissions.Submission(n, n, sheet=sheets.Sheet(right, student=n)) for n in ('slow', 'ann')]\n"
+        "found = [submissions.Submission(n, n, sheet=answers.Sheet(right, student=n)) for n in ('slow', 'ann')]\n"
         "graded = whole_class.grade(t.problem, found, Reading(), whole_class.Settings())\n"
         "print([(one.student, one.error, bool(one.marked)) for one in graded])\n",
         cwd=tmp_path,

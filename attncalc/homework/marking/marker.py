@@ -35,8 +35,8 @@ from attncalc.homework.marking.findings import (
     unexplained,
     within_rounding,
 )
-from attncalc.homework.reading.answers import BY_HAND, Answer, from_parts
-from attncalc.homework.reading.sheets import Sheet, from_tree, spelled
+from attncalc.homework.reading.answers import BY_HAND, Answer, Sheet, from_parts
+from attncalc.homework.reading.sheets import from_tree, spelled
 from attncalc.record.numbers import encode
 from attncalc.record.verdicts import (
     EARLY,

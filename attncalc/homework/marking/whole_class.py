@@ -17,7 +17,8 @@ from attncalc.homework.diagnosis.comparing import Tolerance
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.marking.workers import shared_out
-from attncalc.homework.reading.sheets import MOST_BYTES, MOST_TOLD, Sheet, from_file, limited
+from attncalc.homework.reading.answers import MOST_TOLD, Sheet
+from attncalc.homework.reading.sheets import MOST_BYTES, from_file, limited
 from attncalc.homework.reading.submissions import Submission
 from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import SOUND, Marked

@@ -1,4 +1,4 @@
-"""An answer keeps its numbers, and how many digits of each were written.
+"""Answers keep their numbers, and how many digits of each were written; a sheet holds them by the names of steps.
 
 How many digits were written says how exactly an answer can be right: 0.36 is any number from 0.355 to 0.365. Entries
 that are not answered are NaN; so is what is no number, which is never right.
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError
+from attncalc.common.errors import InputError, both, quoted, visible
 from attncalc.common.numerals import NOT_FINITE, Array, is_number, parse_number
+from attncalc.declare.operands import Operand
 from attncalc.inputs.given import Place, brackets, flatten, nested, spoken
+from attncalc.inputs.json_files import plain
 from attncalc.record.numbers import shortest
 
 # Complex answers are read as `1 + 2i`, and compared as the two numbers that they are.
@@ -353,3 +355,65 @@ def _hollow(tree: Any) -> bool:
             return False
         tree = tree[0]
     return False
+
+
+# A sheet, wherever it was read: answers by the names of their steps, and what else it may say.
+
+
+BESIDE = ("student", "rounding", "notes")
+"""What a sheet may hold beside its steps."""
+LONGEST_NAME = 200
+MOST_TOLD = 12
+MOST_STEPS = 5000
+MOST_DIGITS = 15
+
+ANSWER = Operand("answer", "answer", ((),), kind="logits", broadcasts=True)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What somebody has answered."""
+
+    steps: Mapping[str, Answer]  # by the names of steps; "" is the result
+    student: str = ""
+    source: str = ""
+    decimals: int | None = None  # to which the writer says to have rounded
+    notes: tuple[str, ...] = field(default=())  # what the marker should be told
+
+
+def refuse_many(steps: int, source: str) -> None:
+    """Raise for a sheet of so many steps that it can be none."""
+    if steps > MOST_STEPS:
+        raise InputError(f"{source or 'the sheet'} has {steps:,} steps, and {MOST_STEPS:,} are read at most")
+
+
+def without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
+    """A note on what stands in a sheet and is passed over; of many names, the first ones."""
+    if not names:
+        return ()
+    known = list(dict.fromkeys(names))
+    said = both(map(quoted, known), MOST_TOLD)
+    where = f"{source}: " if source else ""
+    return (f"{where}{said} {'has' if len(known) == 1 else 'have'} no effect: a sheet holds answers only",)
+
+
+def student_of(name: Any, source: str) -> str:
+    """Whose sheet it is: text; nobody's is ""."""
+    if name is None:
+        return ""
+    if not isinstance(name, str):
+        raise InputError(f"{source}: student is to be a text")
+    return visible(name.strip(), LONGEST_NAME)
+
+
+def decimals_of(rounding: Any, source: str) -> int | None:
+    """To how many decimals somebody says to have rounded: `3`, or {"decimals": 3}."""
+    plainly = plain(rounding, source)
+    number = plainly.get("decimals") if isinstance(plainly, dict) else plainly
+    if number is None:
+        return None
+    if isinstance(number, str) and re.fullmatch(r"\s*\d{1,4}\s*", number, re.ASCII):
+        number = int(number)
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_DIGITS:
+        raise InputError(f"{source}: rounding is a number of decimals from 0 to {MOST_DIGITS}")
+    return number

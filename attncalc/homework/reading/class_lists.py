@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from attncalc.common.errors import InputError, both, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
+from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
 from attncalc.homework.reading.headings import At, Headings, read_headings, refuse_misspelt
-from attncalc.homework.reading.sheets import LONGEST_NAME, MOST_BYTES, MOST_TOLD, Sheet, StepNames
+from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.homework.reading.table_sheets import has_commas
 from attncalc.inputs import csv_files, resolve
 from attncalc.inputs.csv_files import Broken, check_length, delimiter_of, has_point, rows_from, with_points

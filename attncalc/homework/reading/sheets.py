@@ -8,18 +8,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
 
-from attncalc.common.errors import InputError, both, listed, near, quoted, visible
+from attncalc.common.errors import InputError, listed, near, quoted, visible
 from attncalc.common.system import FORMATS, TooLongError, alarm
 from attncalc.declare.mistake import StepKey
-from attncalc.declare.operands import Operand
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import Answer, literal
+from attncalc.homework.reading.answers import (
+    ANSWER,
+    BESIDE,
+    Answer,
+    Sheet,
+    decimals_of,
+    literal,
+    refuse_many,
+    student_of,
+    without_effect,
+)
 from attncalc.inputs.given import brackets
-from attncalc.inputs.json_files import JsonFile, parse_json, plain
+from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
 from attncalc.record.trace import Given
@@ -100,32 +108,13 @@ class StepNames:
         return f"it has {listed(self._shown, MOST_LISTED)}"
 
 
-BESIDE = ("student", "rounding", "notes")
-"""What a sheet may hold beside its steps."""
 OF_DOCUMENTS = (
     "attncalc", "calculation", "inputs", "labels", "options", "cells", "outputs", "exact", "result", "lesson"
 )  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say."""
-LONGEST_NAME = 200
-MOST_TOLD = 12
-MOST_STEPS = 5000
-MOST_DIGITS = 15
 _OF_ROOTS = re.compile(r'[-+−\d√./*·×(),;\[\]"\s%sqrtpiej]+', re.ASCII)
 """Text of numbers: with a root in it, it is no file's name."""
-
-ANSWER = Operand("answer", "answer", ((),), kind="logits", broadcasts=True)
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """What somebody has answered."""
-
-    steps: Mapping[str, Answer]  # by the names of steps; "" is the result
-    student: str = ""
-    source: str = ""
-    decimals: int | None = None  # to which the writer says to have rounded
-    notes: tuple[str, ...] = field(default=())  # what the marker should be told
 
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
@@ -149,14 +138,15 @@ def from_file(path: str, reading: Reading) -> Sheet:
 
 
 def from_contents(contents: Contents, reading: Reading, found: Found | None = None) -> Sheet:
-    """The sheet that a file holds."""
-    if found is not None and (found.name or found.at):
-        return _part(found, reading)
+    """The sheet that a file holds, or a part of it: `FILE#name`."""
+    part = found if found is not None and (found.name or found.at) else None
     if isinstance(contents, JsonFile):
-        return from_tree(contents.tree, contents.source)
+        return from_tree(contents.tree, contents.source) if part is None else _part(part, contents, reading)
     from attncalc.homework.reading import table_sheets  # a door: most sheets are JSON
 
-    return table_sheets.from_contents(contents, reading)
+    if part is None:
+        return table_sheets.from_contents(contents, reading)
+    return table_sheets.stored(contents, part) or _as_operand(part, reading)
 
 
 def from_python(answer: Any, most: int | None = None) -> Sheet:
@@ -215,36 +205,17 @@ def _refuse_problem(tree: Mapping[str, Any], source: str) -> None:
         )
 
 
-def refuse_many(steps: int, source: str) -> None:
-    """Raise for a sheet of so many steps that it can be none."""
-    if steps > MOST_STEPS:
-        raise InputError(f"{source or 'the sheet'} has {steps:,} steps, and {MOST_STEPS:,} are read at most")
-
-
-def without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
-    """A note on what stands in a sheet and is passed over; of many names, the first ones."""
-    if not names:
-        return ()
-    known = list(dict.fromkeys(names))
-    said = both(map(quoted, known), MOST_TOLD)
-    where = f"{source}: " if source else ""
-    return (f"{where}{said} {'has' if len(known) == 1 else 'have'} no effect: a sheet holds answers only",)
-
-
-def _part(found: Found, reading: Reading) -> Sheet:
+def _part(found: Found, contents: JsonFile, reading: Reading) -> Sheet:
     """`FILE#name`: one array of a file as the result; complex ones too, which no operand is."""
-    contents = found.contents
-    if not isinstance(contents, JsonFile):
-        from attncalc.homework.reading import table_sheets  # the same door
-
-        part = table_sheets.stored(contents, found)
-        if part is not None:
-            return part
-    elif contents.names and found.name and not found.at:
+    if contents.names and found.name and not found.at:
         entry = contents.entry(found.name)
         if isinstance(entry.value, list):
             source = f"{contents.source}#{visible(entry.path, 80)}"
             return Sheet({"": answers.from_lists(entry.value, brackets("", source))}, source=source)
+    return _as_operand(found, reading)
+
+
+def _as_operand(found: Found, reading: Reading) -> Sheet:
     given = read_found(found, ANSWER, reading)
     return Sheet({"": _as_read(given, given.source)}, source=given.source)
 
@@ -282,25 +253,3 @@ def _answer(value: Any, name: str, source: str) -> Answer:
     if hasattr(value, "__array__"):
         return answers.from_python(value, place(()))
     return answers.from_lists(value, place)
-
-
-def student_of(name: Any, source: str) -> str:
-    """Whose sheet it is: text; nobody's is ""."""
-    if name is None:
-        return ""
-    if not isinstance(name, str):
-        raise InputError(f"{source}: student is to be a text")
-    return visible(name.strip(), LONGEST_NAME)
-
-
-def decimals_of(rounding: Any, source: str) -> int | None:
-    """To how many decimals somebody says to have rounded: `3`, or {"decimals": 3}."""
-    plainly = plain(rounding, source)
-    number = plainly.get("decimals") if isinstance(plainly, dict) else plainly
-    if number is None:
-        return None
-    if isinstance(number, str) and re.fullmatch(r"\s*\d{1,4}\s*", number, re.ASCII):
-        number = int(number)
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_DIGITS:
-        raise InputError(f"{source}: rounding is a number of decimals from 0 to {MOST_DIGITS}")
-    return number

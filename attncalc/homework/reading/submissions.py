@@ -9,8 +9,9 @@ from pathlib import Path
 
 from attncalc.common.errors import InputError, quoted, visible
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
+from attncalc.homework.reading.answers import LONGEST_NAME, Sheet
 from attncalc.homework.reading.class_lists import class_list
-from attncalc.homework.reading.sheets import LONGEST_NAME, Sheet, StepNames, limited
+from attncalc.homework.reading.sheets import StepNames, limited
 from attncalc.inputs.reading import Reading
 
 MOST_SHEETS = 100_000

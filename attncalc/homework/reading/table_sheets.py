@@ -9,8 +9,19 @@ from dataclasses import replace
 
 from attncalc.common.errors import InputError, quoted
 from attncalc.homework.reading import answers
-from attncalc.homework.reading.answers import Answer, joined, split, with_roots
-from attncalc.homework.reading.sheets import ANSWER, BESIDE, Sheet, decimals_of, refuse_many, student_of, without_effect
+from attncalc.homework.reading.answers import (
+    ANSWER,
+    BESIDE,
+    Answer,
+    Sheet,
+    decimals_of,
+    joined,
+    refuse_many,
+    split,
+    student_of,
+    with_roots,
+    without_effect,
+)
 from attncalc.inputs.csv_files import (
     DECIMAL_COMMA,
     Row,
