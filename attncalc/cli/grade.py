@@ -22,7 +22,8 @@ from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
-from attncalc.render import View, write
+from attncalc.render import View
+from attncalc.render.page import write
 
 MOST_JOBS = 64
 MOST_NAMED = 3

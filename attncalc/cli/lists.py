@@ -15,7 +15,7 @@ from attncalc.cli import output
 from attncalc.cli.settings import File, Target, formats, output_file, target
 from attncalc.common.errors import AttncalcError, OptionError, either, near, quoted
 from attncalc.common.system import samples_folder
-from attncalc.render import View, pages_and, write
+from attncalc.render import View, pages_and
 
 if TYPE_CHECKING:
     from attncalc.render.page import Page
@@ -70,6 +70,8 @@ def show(page: Callable[[], "Page"], rows: Sequence[Mapping[str, str]], to: Targ
     if to.format == "json":
         output.deliver(json.dumps(rows, indent=1, ensure_ascii=width is None) + "\n", to.path)
         return
+    from attncalc.render.page import write  # the same door
+
     view = View(width=(output.width() if to.path is None else None) or width)
     output.write_page(str(write(page(), to.format, view)), to.path)
 

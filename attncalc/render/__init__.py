@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from attncalc.common.errors import NARROWEST, AttncalcError, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.record.trace import Step, Trace
-
-if TYPE_CHECKING:  # numbers alone need no page
-    from attncalc.render.page import Page
-
 
 # What of a trace is shown, and on what kind of page.
 
@@ -86,7 +82,7 @@ def _wanted(trace: Trace, view: View) -> set[str]:
     return wanted if view.show else everything
 
 
-__all__ = ["BINARY", "FORMATS", "NUMBERS", "PAGES", "PICTURES", "SUFFIXES", "TABLE", "View", "render", "write"]
+__all__ = ["BINARY", "FORMATS", "NUMBERS", "PAGES", "PICTURES", "SUFFIXES", "TABLE", "View", "render"]
 
 
 class Format(NamedTuple):
@@ -96,6 +92,7 @@ class Format(NamedTuple):
     suffix: str = ""  # of its files
     holds: Literal["page", "record", "numbers", "pictures"] = "page"
     binary: bool = False  # bytes; the others are text that ends in a newline
+    made: str = "traces:page"  # what makes a trace's page for it
 
 
 TABLE: dict[str, Format] = {
@@ -105,7 +102,7 @@ TABLE: dict[str, Format] = {
     "csv": Format("csv_:page", ".csv", "numbers"),
     "markdown": Format("markdown:write", ".md"),
     "latex": Format("latex:write", ".tex"),
-    "html": Format("html:write", ".html"),
+    "html": Format("html:write", ".html", made="pointing:page"),
     "npy": Format("binary:npy", ".npy", "numbers", binary=True),
     "npz": Format("binary:npz", ".npz", "numbers", binary=True),
     "png": Format("pictures:png", ".png", "pictures", binary=True),
@@ -129,25 +126,10 @@ def pages_and(*others: str) -> tuple[str, ...]:
 
 def render(trace: Trace, format: str, view: View | None = None) -> str | bytes:
     """The trace in a format of the table: bytes for those in `BINARY`, text for the others."""
-    view = view or View()
-    if TABLE[format].holds in ("record", "numbers"):
-        content: str | bytes = _function(format)(trace, view)
-        return content
-    from attncalc.render import traces  # a door: numbers alone need no page
-
-    page = traces.page(trace, view._replace(plot=True, quiet=True, cells=()) if format in PICTURES else view)
-    if format == "html" and not view.bare and not view.cells:
-        from attncalc.render import html, pointing  # a door: what else is written has nothing to point at
-
-        page = pointing.pointed(page, trace, view, html.limits(page))
-    return write(page, format, view)
-
-
-def write(page: Page, format: str, view: View | None = None) -> str | bytes:
-    """A page in a format of `PAGES` or `PICTURES`."""
-    content: str | bytes = _function(format)(page, view or View())
+    view, row = view or View(), TABLE[format]
+    what: Any = trace
+    if row.holds not in ("record", "numbers"):
+        drawn = view._replace(plot=True, quiet=True, cells=()) if row.holds == "pictures" else view
+        what = loaded(f"render.{row.made}")(trace, drawn)
+    content: str | bytes = loaded(f"render.{row.where}")(what, view)
     return content
-
-
-def _function(format: str) -> Any:
-    return loaded(f"render.{TABLE[format].where}")

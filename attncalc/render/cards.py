@@ -7,9 +7,9 @@ from typing import Any
 
 from attncalc.common.errors import both, flag, with_facts
 from attncalc.record.card import Card, StepLine
-from attncalc.render import View, pages_and, write
+from attncalc.render import View, pages_and
 from attncalc.render.document import VERSION, document, written
-from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, Points, room
+from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, Points, room, write
 from attncalc.render.traces import options, table, typed
 
 FORMATS = pages_and("json")

@@ -11,9 +11,9 @@ import numpy as np
 
 from attncalc.common.errors import amount, visible
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, loaded
 from attncalc.record.numbers import texts
-from attncalc.render import View
+from attncalc.render import TABLE, View
 
 if TYPE_CHECKING:  # few pages have pictures, and a terminal's alone need Rich
     from rich.text import Text
@@ -253,6 +253,12 @@ class Page(NamedTuple):
     def all(self, kind: type[B]) -> Iterator[B]:
         """Its blocks of a kind."""
         return (block for block in self.blocks if isinstance(block, kind))
+
+
+def write(page: Page, format: str, view: View | None = None) -> str | bytes:
+    """A page in a format of `PAGES` or `PICTURES`."""
+    content: str | bytes = loaded(f"render.{TABLE[format].where}")(page, view or View())
+    return content
 
 
 # A value as tables of text: its last two axes make a table, those in front a stack; large ones by their ends.

@@ -8,7 +8,7 @@ from typing import Any
 from attncalc.common.errors import both
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import Entry, Origin, Step, Trace
-from attncalc.render import View
+from attncalc.render import View, html, traces
 from attncalc.render.page import Limits, Note, Page, Part, Place, Table, Told, label, located, window
 from attncalc.render.traces import leading, links, written
 from attncalc.solve import solver
@@ -27,6 +27,12 @@ class _Source(NamedTuple):
     axes: tuple[str, ...]
     shape: tuple[int, ...]
     labels: Mapping[str, tuple[str, ...]]
+
+
+def page(trace: Trace, view: View) -> Page:
+    """The page of a trace whose entries tell something; those of a value alone, or of lines of arithmetic, do not."""
+    made = traces.page(trace, view)
+    return made if view.bare or view.cells else pointed(made, trace, view, html.limits(made))
 
 
 def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:

@@ -21,7 +21,8 @@ from attncalc.homework.reading.sheets import from_tree
 from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name, gradescope, overview, report
 from attncalc.inputs.reading import Reading
-from attncalc.render import View, write
+from attncalc.render import View
+from attncalc.render.page import write
 
 Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3, 1], [2, 0], [1, 3]]
 TRACE = ac.attention(Q, K, V)

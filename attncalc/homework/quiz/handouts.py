@@ -12,8 +12,9 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
 from attncalc.homework.reading.sheets import spelled
 from attncalc.record.trace import Step, Trace
-from attncalc.render import TABLE, View, write
+from attncalc.render import TABLE, View
 from attncalc.render.document import document, page, written
+from attncalc.render.page import write
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 

@@ -16,10 +16,10 @@ from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import SOUND, WRONG, MarkedStep
-from attncalc.render import PAGES, View, write
+from attncalc.render import PAGES, View
 from attncalc.render import SUFFIXES as ALL
 from attncalc.render.csv_ import harmless
-from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows
+from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows, write
 
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60

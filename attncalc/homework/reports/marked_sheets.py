@@ -11,8 +11,8 @@ from math import prod
 from attncalc.common.errors import amount, visible
 from attncalc.record.numbers import format_number, shortest
 from attncalc.record.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
-from attncalc.render import View, pages_and, write
-from attncalc.render.page import Heading, Page, Paragraph, Verdict
+from attncalc.render import View, pages_and
+from attncalc.render.page import Heading, Page, Paragraph, Verdict, write
 
 FORMATS = pages_and("json", "csv")
 MOST_LISTED = 64
