@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -105,6 +106,16 @@ def test_a_family_of_mistakes_imports_no_other_family() -> None:
     assert "attncalc.mistakes.attention" in families
     for module in files:
         assert not {name.rpartition(".")[0] for name in imported(ast.walk(parse(module)))} & families, module.stem
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    """Those of doors, and those that a type checker alone reads, count too."""
+    files = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in MODULES}
+    known: dict[str, set[str]] = {}
+    for name, path in files.items():
+        found = imported(ast.walk(parse(path)))
+        known[name] = {each if each in files else each.rpartition(".")[0] for each in found} & files.keys() - {name}
+    assert [*TopologicalSorter(known).static_order()]  # a CycleError names the files
 
 
 def test_the_top_level_holds_only_what_a_reader_expects() -> None:

@@ -12,8 +12,7 @@ from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, together
 from attncalc.language.graph import Node, Number, as_node
 from attncalc.language.kernels import either, is_exact
-from attncalc.language.ops import beside, keep_where, sign
-from attncalc.language.ops.basics import along, entrywise, function, moved, pick, row
+from attncalc.language.ops.basics import along, beside, entrywise, function, keep_where, moved, pick, row, sign
 from attncalc.language.ops.basics import row as elementwise
 from attncalc.language.ops.sums import axis_of, drop, keep, named, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op

@@ -13,8 +13,7 @@ from attncalc.language import kernels
 from attncalc.language.graph import Node, Number, as_node
 from attncalc.language.kernels import arccos as angle_of
 from attncalc.language.kernels import either, is_exact
-from attncalc.language.ops import exp, keep_where, log, pi, sqrt
-from attncalc.language.ops.basics import function, moved, pick, row
+from attncalc.language.ops.basics import exp, function, keep_where, log, moved, pi, pick, row, sqrt
 from attncalc.language.primitive import OPS, At, Form, Literal, Look
 
 

@@ -14,8 +14,7 @@ from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.language.graph import Node
 from attncalc.language.kernels import is_exact
-from attncalc.language.ops import outer, solve, spread, total
-from attncalc.language.ops.basics import along, entrywise, moved, pick
+from attncalc.language.ops.basics import along, entrywise, moved, outer, pick, solve, spread, total
 from attncalc.language.primitive import OPS, At, Form, Literal, Look, Op
 
 

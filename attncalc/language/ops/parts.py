@@ -11,8 +11,7 @@ from attncalc.common.errors import ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language.axes import Axes, Axis, align, find, position, unique, without
 from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import concat, rename, spread
-from attncalc.language.ops.basics import pick
+from attncalc.language.ops.basics import concat, pick, rename, spread
 from attncalc.language.primitive import OPS, At, Cell, Form, Look, Op, Pick, latex_axis
 
 

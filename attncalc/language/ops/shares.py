@@ -13,8 +13,24 @@ from attncalc.language import kernels
 from attncalc.language.axes import Axes, align, position, together
 from attncalc.language.graph import Node, as_node
 from attncalc.language.kernels import is_exact
-from attncalc.language.ops import beside, exp, log, log_sum_exp, per, power, ratio, softmax, total, weigh
-from attncalc.language.ops.basics import along, entrywise, function, moved, pick, row
+from attncalc.language.ops.basics import (
+    along,
+    beside,
+    entrywise,
+    exp,
+    function,
+    log,
+    log_sum_exp,
+    moved,
+    per,
+    pick,
+    power,
+    ratio,
+    row,
+    softmax,
+    total,
+    weigh,
+)
 from attncalc.language.ops.sums import axis_of, drop, keep, mixes, named, source_axes
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 

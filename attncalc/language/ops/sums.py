@@ -17,8 +17,7 @@ from attncalc.language.graph import Node, Number, constant
 from attncalc.language.kernels import arccos as angle_of
 from attncalc.language.kernels import is_exact
 from attncalc.language.kernels import sqrt as root
-from attncalc.language.ops import absolute, arccos, beside, per, pi, power, sign, sqrt, total
-from attncalc.language.ops.basics import along, pick
+from attncalc.language.ops.basics import absolute, along, arccos, beside, per, pi, pick, power, sign, sqrt, total
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, latex_axis
 
 
