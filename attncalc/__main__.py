@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from time import monotonic
 
 TYPE_CHECKING = False  # typing itself takes longer to load than all that is needed here
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ def run() -> int:
 
 def _interruption() -> Callable[[int, FrameType | None], None]:
     """What Ctrl-C does: raise KeyboardInterrupt, and once where an impatient hand presses it several times."""
-    from time import monotonic
-
     last = -AGAIN
 
     def interrupt(number: int, frame: FrameType | None) -> None:

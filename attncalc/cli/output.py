@@ -8,13 +8,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from attncalc.common.errors import AttncalcError, OptionError, reason, visible
 from attncalc.common.system import is_device, unwritable, write_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIGNS = "√ᵀ∂∞−×·…│"  # what a stream must be able to carry, or everything is spelled in ASCII
 

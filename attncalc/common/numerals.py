@@ -12,17 +12,16 @@ from __future__ import annotations
 import math
 import re
 import sys
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from attncalc.common.errors import InputError, quoted
 
 if TYPE_CHECKING:  # NumPy's types take their time to load, and only a type checker reads these
-    from collections.abc import Mapping
     from decimal import Decimal
     from fractions import Fraction
     from numbers import Rational
-    from os import PathLike
-    from typing import Protocol
 
     from numpy.typing import NDArray
 

@@ -6,7 +6,7 @@ Python's own parser reads it; what is ours are no duplicate keys, numbers with t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from attncalc.common.errors import InputError, quoted, visible
@@ -61,7 +61,7 @@ def _load(text: str, source: str, **numbers: Any) -> Any:
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         known = dict(found)
         if len(known) < len(found):
-            raise _duplicate(text, source)
+            raise _duplicate(text, source, json.loads)
         return known
 
     try:
@@ -101,10 +101,8 @@ def _records(rows: list[tuple[int, Any]], source: str) -> tuple[Any, list[str] |
     return arrays, labels or None
 
 
-def _duplicate(text: str, source: str) -> InputError:
+def _duplicate(text: str, source: str, loads: Callable[..., str]) -> InputError:
     """The fault of a key that occurs twice in one object, with its place."""
-    from json import loads
-
     keys: list[set[str]] = []
     for match in re.finditer(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}]', text):
         if match.group() == "{":

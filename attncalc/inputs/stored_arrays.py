@@ -9,10 +9,12 @@ from __future__ import annotations
 import io
 import math
 import re
+import zipfile
 import zlib
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from mmap import mmap
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,10 +25,6 @@ from attncalc.inputs.given import MAX_CELLS, brackets, from_array
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import TORCH_HINT, Contents, Reading, choose
 from attncalc.record.trace import Given
-
-if TYPE_CHECKING:
-    import zipfile
-    from mmap import mmap
 
 MAX_MEMBERS_BYTES = 8 * MAX_CELLS  # of all members of an npz file together
 _MAX_HEADER = 2**16
@@ -93,8 +91,6 @@ def read_npy(data: bytes | mmap, source: str) -> Array:
 
 def of_npz(data: bytes, source: str, most: int) -> ArrayFile:
     """The arrays of an npz file, by name, if all of them together have no more bytes than `most`."""
-    import zipfile  # a door: it takes 9 ms to load, and marking a sheet needs to know what an array file is
-
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
@@ -204,14 +200,12 @@ def _refuse_other_archives(names: list[str], source: str) -> None:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Callable[[], Array]:
-    from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile
-
     def load() -> Array:
-        if member.flag_bits & 1 or member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(f"{source} is encrypted, or compressed in a way that numpy.savez does not use")
         try:
             data = archive.read(member)  # no more than file_size bytes, whose sum was checked
-        except (BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError):
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError):
             raise InputError(f"{source} is damaged: its bytes do not unpack to what was packed") from None
         return read_npy(data, source)
 

@@ -47,6 +47,12 @@ def exactly(values: Array) -> Array:
     return result.reshape(values.shape)
 
 
+def limits(values: Array) -> Array:
+    """As floats, what is infinite or undefined among exact numbers; the others are 0."""
+    floats = {sympy.oo: np.inf, -sympy.oo: -np.inf, sympy.zoo: np.nan, sympy.nan: np.nan}
+    return np.array([floats.get(entry, 0.0) for entry in values.flat]).reshape(values.shape)
+
+
 def refuse_many(size: int) -> None:
     """Raise NotExact where so many numbers are to be made exact that nobody reads them, and SymPy grows slow."""
     if size > MOST_EXACT:

@@ -15,6 +15,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
+from attncalc.record.trace import surds
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -54,12 +55,12 @@ def round_half_up(values: Array, decimals: int) -> Array:
     return result
 
 
-def half_up(text: str, decimals: int) -> Decimal:
-    """The decimal number that a text is, rounded to so many decimals, a half away from zero."""
-    from decimal import ROUND_HALF_UP, Context, Decimal  # here, since few numbers are so near to a half
+def half_up(text: str, decimals: int | None = None) -> Decimal:
+    """The decimal number that a text is; rounded to so many decimals, if any are named, a half away from zero."""
+    from decimal import ROUND_HALF_UP, Context, Decimal  # a door: few numbers are so near to a half
 
     number = Decimal(text)
-    if -int(number.as_tuple().exponent) <= decimals:
+    if decimals is None or -int(number.as_tuple().exponent) <= decimals:
         return number
     return number.quantize(Decimal(1).scaleb(-decimals), context=Context(prec=800, rounding=ROUND_HALF_UP))
 
@@ -74,9 +75,7 @@ def shortest(number: Any) -> str:
     if isinstance(number, (float, np.floating)):
         return str(number + 0.0).removesuffix(".0")  # + 0.0 makes −0 a 0
     if hasattr(number, "free_symbols"):
-        from attncalc.record.surds import plain  # SymPy is at work already, where an exact number is at hand
-
-        number = plain(number)
+        number = surds().plain(number)
     return {"oo": "inf", "-oo": "-inf"}.get(text := str(number), text)  # SymPy's ∞
 
 
@@ -195,14 +194,7 @@ def _decimal(values: Array, form: _Form) -> list[str]:
 
 def _fixed(x: float, decimals: int) -> str:
     """So many decimals; beyond the digits that a float has there are zeros, and not what its binary form adds."""
-    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{_as_written(x):.{decimals}f}"
-
-
-def _as_written(x: float) -> Decimal:
-    """The decimal number that a float is written as."""
-    from decimal import Decimal
-
-    return Decimal(repr(x))
+    return f"{x:.{decimals}f}" if decimals <= TRUE_DECIMALS else f"{half_up(repr(x)):.{decimals}f}"
 
 
 def _scientific(x: float, form: _Form) -> str:
@@ -213,7 +205,7 @@ def _scientific(x: float, form: _Form) -> str:
         return "0"
     most = form.mantissa if form.faint or abs(x) > 1 else min(form.mantissa, 1)
     fitting = (f"{x:.{places}e}" for places in range(most)) if form.trimmed else ()
-    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{_as_written(x):.{most}e}")
+    whole = f"{x:.{most}e}" if most <= TRUE_DECIMALS else _exponent(f"{half_up(repr(x)):.{most}e}")
     return next((text for text in fitting if abs(float(text) - x) <= form.slack * abs(x)), whole)
 
 
@@ -289,25 +281,21 @@ def _exact_entry(entry: Any, digits: int | None) -> str:
 
 def _beyond(entry: Any, digits: int | None) -> str:
     """The decimals of a number that is too large or too small for a float: `1.000e+400`."""
-    from decimal import Decimal
-
     most = DIGITS if digits is None else digits
-    return _exponent(f"{Decimal(str(entry.evalf(most + 20))):.{max(most - 1, 0)}e}")
+    return _exponent(f"{half_up(str(entry.evalf(most + 20))):.{max(most - 1, 0)}e}")
 
 
 def _value(entry: Any) -> complex:
     if not hasattr(entry, "free_symbols"):
         return complex(entry)
-    from attncalc.record.surds import value  # SymPy is at work already, where an exact number is at hand
-
-    return value(entry)
+    return complex(surds().value(entry))
 
 
 def _is_fraction(text: str, decimal: str) -> bool:
     """Whether both say the same number, as 1/2 and 0.5 do and 1/3 and 0.3333 do not."""
     if not (re.fullmatch(FRACTION, text) and re.fullmatch(NUMERAL, decimal)):
         return False
-    from fractions import Fraction
+    from fractions import Fraction  # a door: few pages hold exact numbers
 
     return Fraction(text) == Fraction(decimal)
 
@@ -316,9 +304,7 @@ def exact_text(entry: Any) -> str:
     """A fraction, a surd or a formula of letters as one writes it: `1/(1 + e^(√3/3))`, `a₀² + a₁²`."""
     if not hasattr(entry, "free_symbols"):  # a Python number
         return str(entry)
-    from attncalc.record.surds import text  # SymPy is at work already, where an exact number is at hand
-
-    raised = re.sub(RAISED, lambda found: found[1].translate(ABOVE), text(entry))
+    raised = re.sub(RAISED, lambda found: found[1].translate(ABOVE), surds().text(entry))
     return re.sub(LOWERED, lambda found: found[1].translate(BELOW), raised)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 from attncalc.common.errors import AttncalcError, near
@@ -89,13 +90,18 @@ class Stored(tuple[Any, ...]):
     __slots__ = ()
 
 
+def surds() -> ModuleType:
+    """How exact numbers are written and stored: the door to SymPy, which is at work where such a number is at hand."""
+    from attncalc.record import surds as found
+
+    return found
+
+
 def stored(field: Any) -> Any:
     """A field of a record as it is pickled."""
     if not hasattr(field, "flat") or field.dtype.kind != "O":
         return field
-    from attncalc.record.surds import taken_apart  # SymPy is at work already, where an exact number is at hand
-
-    return Stored((field.shape, tuple(map(taken_apart, field.flat))))
+    return Stored((field.shape, tuple(map(surds().taken_apart, field.flat))))
 
 
 def restored(kind: Callable[..., Any], fields: Iterable[Any]) -> Any:
@@ -106,9 +112,7 @@ def restored(kind: Callable[..., Any], fields: Iterable[Any]) -> Any:
 def _restored(field: Any) -> Any:
     if not isinstance(field, Stored):
         return field
-    from attncalc.record.surds import array_of
-
-    return array_of(*field)
+    return surds().array_of(*field)
 
 
 class Entry(NamedTuple):

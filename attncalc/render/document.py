@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attncalc.common.numerals import Array
@@ -97,10 +98,15 @@ def _cells(trace: Trace, view: View) -> list[CellDocument]:
 def _value(step: Step, view: View) -> Any:
     value = value_of(step)
     if _is_exact(value):
-        from attncalc.render import exact_values
-
-        return exact_values.in_decimals(value, view.digits)
+        return _exact().in_decimals(value, view.digits)
     return encode(value, view.digits)
+
+
+def _exact() -> ModuleType:
+    """How exact values are written: a door, since few documents hold any."""
+    from attncalc.render import exact_values
+
+    return exact_values
 
 
 def _is_exact(value: Array | None) -> bool:
@@ -108,9 +114,7 @@ def _is_exact(value: Array | None) -> bool:
 
 
 def _on_paper(step: Step) -> Any:
-    from attncalc.render import exact_values
-
-    return exact_values.in_text(value_of(step))
+    return _exact().in_text(value_of(step))
 
 
 def _labels(operand: Given) -> dict[str, list[str]]:
@@ -132,9 +136,7 @@ def _step(step: Step, trace: Trace, view: View) -> StepDocument:
     else:
         entry["value"] = _value(step, view)
         if _is_exact(step.value):
-            from attncalc.render import exact_values
-
-            entry |= {"exact": _on_paper(step), "exact_latex": exact_values.in_latex(value_of(step))}
+            entry |= {"exact": _on_paper(step), "exact_latex": _exact().in_latex(value_of(step))}
         if step.names:
             entry["names"] = each(lambda index: step.names[index], step.value.astype(int))
     entry["why"] = step.why

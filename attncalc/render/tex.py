@@ -7,6 +7,7 @@ import unicodedata
 from typing import Any
 
 from attncalc.common.errors import visible
+from attncalc.record.trace import surds
 
 ACTIVE = {
     "\\": r"\textbackslash{}",
@@ -181,10 +182,8 @@ def exact(entry: Any) -> str:
     """A fraction, a surd or a formula of letters."""
     if not hasattr(entry, "free_symbols"):  # a Python number
         return str(entry)
-    from attncalc.record.surds import latex  # SymPy is at work already, where an exact number is at hand
-
     letters = sorted(entry.free_symbols, key=str)
-    return latex(entry, tuple((letter, _letter(letter.name)) for letter in letters))
+    return str(surds().latex(entry, tuple((letter, _letter(letter.name)) for letter in letters)))
 
 
 def _letter(name: str) -> str:

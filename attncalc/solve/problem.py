@@ -17,6 +17,7 @@ from attncalc.evaluate.values import Loop, Rounding
 from attncalc.language import axes as ax
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, labels_of_parts, note, walk
+from attncalc.language.kernels import exact as exact_kernels
 from attncalc.record.trace import NOTHING, Given, Trace
 
 
@@ -340,6 +341,4 @@ def as_kind(value: Array, kind: str) -> Array:
     if kind != "object":
         with np.errstate(over="ignore"):  # what float32 cannot hold is told by the step that it spoils
             return value.astype(kind, copy=False)
-    from attncalc.language.exact_kernels import exactly  # with SymPy, which few need
-
-    return exactly(value)
+    return np.asarray(exact_kernels().exactly(value))

@@ -11,6 +11,7 @@ from attncalc.common.errors import AttncalcError, DomainError, NotExact, both
 from attncalc.common.numerals import Array
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
+from attncalc.language.kernels import exact as exact_kernels
 from attncalc.record.numbers import farthest, round_half_up
 from attncalc.record.trace import Arithmetic, Check, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
@@ -103,10 +104,7 @@ def _divisors(roots: Iterable[Node], *, alone: bool = False) -> set[str]:
 def _floats(value: Array | None) -> Array | None:
     """The value where it is of floats; of exact numbers, what is infinite or undefined among zeros."""
     if value is not None and value.dtype.kind == "O":
-        import sympy  # exact numbers are at hand
-
-        limits = {sympy.oo: np.inf, -sympy.oo: -np.inf, sympy.zoo: np.nan, sympy.nan: np.nan}
-        return np.array([limits.get(entry, 0.0) for entry in value.flat]).reshape(value.shape)
+        return np.asarray(exact_kernels().limits(value))
     return value if value is not None and value.dtype.kind == "f" else None
 
 
@@ -223,7 +221,7 @@ def _once(
             return _recorded(
                 written,
                 {node: record(node, kept.get(node), labels_of(node)) for node in named},
-                _notes(problem, written, kept) if asked is None else (),
+                _beside(problem, written, kept)[1] if asked is None else (),
                 Kept(named, kept, written.values, kind),
             )
         large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
@@ -235,13 +233,9 @@ def _once(
     if rounding is not None and kind != "object":
         full = evaluate(written.roots, written.values, dtype=kind)
         drift = {node: farthest(values[node], full[node]) for node in named}
-    checks: dict[Node, Check] = {}
-    if compared:
-        from attncalc.solve.backward import gradchecks  # few calls ask for them
-
-        checks = gradchecks(written)
+    checks, notes = _beside(problem, written, values, compared=compared)
     recorded = {node: record(node, values[node], labels_of(node), drift.get(node), checks.get(node)) for node in named}
-    return _recorded(written, recorded, _notes(problem, written, values), Kept(named, values, written.values))
+    return _recorded(written, recorded, notes, Kept(named, values, written.values))
 
 
 def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str, ...], behind: Kept) -> Recorded:
@@ -260,13 +254,15 @@ def _as_given(output: Step, written: Written) -> Step:
     return spread_again(output, broadcast) if broadcast else drop(output, bound.dropped)
 
 
-def _notes(problem: Problem, written: Written, values: Mapping[Node, Array]) -> tuple[str, ...]:
-    """What is to be said of a gradient; of a result there is nothing."""
+def _beside(
+    problem: Problem, written: Written, values: Mapping[Node, Array], *, compared: bool = False
+) -> tuple[dict[Node, Check], tuple[str, ...]]:
+    """What central differences give of gradients, where they are compared, and what is to be said of gradients."""
     if problem.backward is None:
-        return ()
-    from attncalc.solve.backward import flat
+        return {}, ()
+    from attncalc.solve import backward  # a door: most problems have no backward pass
 
-    return flat(problem, written, values)
+    return backward.gradchecks(written) if compared else {}, backward.flat(problem, written, values)
 
 
 def _exactly(problem: Problem) -> Problem:

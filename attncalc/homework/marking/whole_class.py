@@ -16,7 +16,6 @@ from attncalc.common.errors import AttncalcError, both, quoted
 from attncalc.homework.diagnosis.comparing import Tolerance
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.marking.workers import shared_out
 from attncalc.homework.reading.answers import MOST_TOLD, Sheet
 from attncalc.homework.reading.sheets import MOST_BYTES, from_file, limited
 from attncalc.homework.reading.submissions import Submission
@@ -63,6 +62,8 @@ def grade(
         marker = _marker(problem, settings)
         work: Iterable[Graded] = (_graded(marker, submission, reading) for submission in found)
     else:
+        from attncalc.homework.marking.workers import shared_out  # a door: few calls share their work
+
         work = shared_out(_work, found, jobs, _begin, (problem, settings, reading.anew()))
     graded = []
     for one in work:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import active_children, get_context
 from typing import Any, TypeVar
 
 from attncalc.common.errors import AttncalcError
@@ -23,10 +26,6 @@ def shared_out(
     given: tuple[Any, ...],
 ) -> Iterator[Result]:
     """What `work` makes of each item, in their order, by so many processes; each starts with `begin(*given)`."""
-    from concurrent.futures import ProcessPoolExecutor  # a door: few calls share their work
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import active_children, get_context
-
     size = max(1, min(MOST_AT_ONCE, len(items) // (4 * jobs)))
     with _signals_held():
         pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin, given)
