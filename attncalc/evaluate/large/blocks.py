@@ -13,7 +13,7 @@ import numpy as np
 from attncalc.common.numerals import Array
 from attncalc.evaluate.large import fused
 from attncalc.evaluate.large.cores import on_all
-from attncalc.evaluate.large.layout import SHARES, Layout, lay_out
+from attncalc.evaluate.large.layout import SHARES, Layout, lay_out, places
 from attncalc.evaluate.values import Plan, Portion, at_places, evaluate, plan, portion, value_of
 from attncalc.language.graph import Node
 
@@ -49,15 +49,16 @@ def _in_blocks(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Ar
     axis = layout.axis
     if axis is None or not targets:
         return {}
-    rows = layout.rows(np.dtype(dtype).itemsize)
+    _, row = _planned(targets, layout, values, 1)
+    rows = places(row, axis, np.dtype(dtype).itemsize)
     smaller = {count: _planned(targets, layout, values, count) for count in {rows, axis.size % rows or rows}}
 
     def block(start: int) -> tuple[list[Array], list[Array]]:
         """What a block gives: places of values, and its shares of sums."""
-        places = {axis: slice(start, min(start + rows, axis.size))}
+        at = {axis: slice(start, min(start + rows, axis.size))}
         part, order = smaller[min(rows, axis.size - start)]
         given = {
-            name: at_places(values[source], source.axes, places if along else {})
+            name: at_places(values[source], source.axes, at if along else {})
             for name, (source, along) in part.taken.items()
         }
         found = evaluate(order, given, dtype=dtype)

@@ -21,7 +21,7 @@ from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, walk
 
 BLOCK = 2**22
-"""So many bytes, about, all values of a block take."""
+"""So many bytes, about, the values of a block take at a time."""
 SHARES = 8
 """So many partial sums are held at a time, however many cores there are: the result must not depend on that."""
 
@@ -64,16 +64,11 @@ class Layout(NamedTuple):
             for source in self.sources(node):
                 last[source] = max(last.get(source, 0), self.level[node])
         freed: list[list[Node]] = [[] for _ in range(self.levels)]
+        asked = frozenset(self.roots)
         for node, level in last.items():
-            if node not in self.roots and (node not in self.divided or node in self.kept):
+            if node not in asked and (node not in self.divided or node in self.kept):
                 freed[level].append(node)
         return freed
-
-    def rows(self, itemsize: int) -> int:
-        """How many places of the axis make a block."""
-        assert self.axis is not None, "there are blocks over an axis alone"
-        each = sum(bytes_of(node, itemsize) for node in self.divided if not node.row.view) // self.axis.size
-        return max(1, min(self.axis.size, BLOCK // max(each, 1)))
 
     def bytes(self, itemsize: int) -> int:
         """The most memory that evaluating takes at a time, beside the operands."""
@@ -90,6 +85,11 @@ def whole_bytes(order: Plan, itemsize: int) -> int:
     """The most memory that evaluating a graph without blocks takes at a time, beside the operands."""
     stages = (([node], freed) for node, freed in zip(order.order, order.release, strict=True))
     return peak(stages, itemsize)
+
+
+def places(row: Plan, axis: Axis, itemsize: int) -> int:
+    """How many places of an axis make a block, where `row` evaluates one of them."""
+    return max(1, min(axis.size, BLOCK // max(whole_bytes(row, itemsize), 1)))
 
 
 def peak(
@@ -128,15 +128,23 @@ def bytes_of(node: Node, itemsize: int) -> int:
 
 
 def lay_out(roots: Sequence[Node], itemsize: int) -> Layout:
-    """The layout that takes the least memory: without blocks where that is no more than with them."""
+    """The layout that takes the least memory: without blocks where that is no more than with them.
+
+    An axis along which less lies than blocks cost is not laid out: kv-cache has an axis for each token.
+    """
     order, patterns = _fused(roots)
-    whole = _over(None, roots, order, patterns)
-    least = whole.bytes(itemsize)
-    for axis in dict.fromkeys(axis for node in order for axis in node.axes if axis.size > 1):
-        found = _over(axis, roots, order, patterns)
-        if (needed := found.bytes(itemsize)) < least:
-            whole, least = found, needed
-    return whole
+    best = _over(None, roots, order, patterns)
+    least = best.bytes(itemsize)
+    along: dict[Axis, int] = {}
+    for node in order:
+        for axis in node.axes:
+            along[axis] = along.get(axis, 0) + bytes_of(node, itemsize)
+    for axis, held in along.items():
+        if axis.size > 1 and held > BLOCK * count():
+            found = _over(axis, roots, order, patterns)
+            if (needed := found.bytes(itemsize)) < least:
+                best, least = found, needed
+    return best
 
 
 def _fused(roots: Sequence[Node]) -> tuple[tuple[Node, ...], dict[Node, Pattern]]:
@@ -183,12 +191,13 @@ def _over(axis: Axis | None, roots: Sequence[Node], order: tuple[Node, ...], pat
         return level[node] - (node not in divided)
 
     kept: set[Node] = set()
+    asked = frozenset(roots)
     for node in reversed(order):
         if node in divided:
-            asked = [turn(user) for user in users[node]]
-            if node not in roots and asked:
-                level[node] = min(asked)
-            if node in roots or any(
+            turns = [turn(user) for user in users[node]]
+            if node not in asked and turns:
+                level[node] = min(turns)
+            if node in asked or any(
                 turn(user) > level[node] or (user not in divided and user not in adding) for user in users[node]
             ):
                 kept.add(node)

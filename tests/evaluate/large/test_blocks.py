@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from rows import rows
 
 from attncalc.calculations import TABLE, load
 from attncalc.common import system
-from attncalc.evaluate.large import cores, layout
+from attncalc.evaluate.large import blocks, cores, layout
 from attncalc.evaluate.large.blocks import evaluate_large
 from attncalc.evaluate.large.layout import Layout, lay_out
 from attncalc.evaluate.values import entries, evaluate
@@ -60,7 +61,37 @@ def agree(found: Mapping[Node, Array], whole: Mapping[Node, Array], where: str) 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two or three places to a block, so that there are several and a last one that is smaller."""
-    monkeypatch.setattr(Layout, "rows", lambda self, itemsize: 2)
+    monkeypatch.setattr(blocks, "places", lambda row, axis, itemsize: 2)
+
+
+def calls_of(function: Callable[[], object]) -> int:
+    """How many calls of functions it takes."""
+    counted = 0
+
+    def count(frame: object, event: str, what: object) -> None:
+        nonlocal counted
+        counted += event.endswith("call")
+
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+@pytest.mark.parametrize("name", ["attention", "kv-cache", "flash", "rnn"])
+def test_laying_out_twice_as_many_tokens_takes_about_twice_as_long(name: str) -> None:
+    """An axis for each token was laid out over all the graph: 1,024 tokens of kv-cache took half a minute."""
+
+    def taken(n: int) -> int:
+        sizes = {operand: np.ones((n, 2)) for operand in ("q", "k", "v")}
+        if name == "rnn":
+            sizes = {"x": np.ones((n, 2)), "wx": np.ones((2, 2)), "wh": np.ones((2, 2))}
+        found = write(Problem(load(name), {operand: Given(value) for operand, value in sizes.items()}, {}))
+        return calls_of(lambda: lay_out(found.outputs[:1], 8))
+
+    assert taken(80) <= 2.5 * taken(40)
 
 
 def check(found: Written) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from attncalc.common.errors import TooLarge
 from attncalc.evaluate.large import memory
-from attncalc.evaluate.large.layout import lay_out, whole_bytes
+from attncalc.evaluate.large.layout import places, whole_bytes
 from attncalc.evaluate.values import plan
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, given
@@ -104,8 +104,20 @@ def test_what_does_not_fit_is_refused_with_the_way_round(
 def test_a_block_has_fewer_places_the_more_each_of_them_takes() -> None:
     """Of 65,536 queries beside as many keys no block has them all."""
 
-    def rows(n: int) -> int:
-        scores = given("q", (Axis("n", n), Axis("d", 4))) @ given("k", (Axis("m", n), Axis("d", 4))).T
-        return lay_out((total(exp(scores)),), 8).rows(8)
+    def rows(m: int) -> int:
+        scores = given("q", (Axis("n", 1), Axis("d", 4))) @ given("k", (Axis("m", m), Axis("d", 4))).T
+        return places(plan([total(exp(scores), "m")]), Axis("n", 2**16), 8)
 
     assert 1 <= rows(2**16) < rows(2**15) < 2**15
+
+
+def test_values_that_are_let_go_take_no_room_in_a_block() -> None:
+    """As many places make a block of a long chain as of a short one: flash had thirteen for 512 blocks of keys."""
+
+    def rows(length: int) -> int:
+        chain = given("q", (Axis("n", 1), Axis("d", 64)))
+        for _ in range(length):
+            chain = exp(chain)
+        return places(plan([chain]), Axis("n", 2**16), 8)
+
+    assert rows(500) == rows(5)
