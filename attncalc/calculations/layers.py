@@ -100,7 +100,7 @@ def residual(
 
 @calculation(
     tokens=operand("n", kind="tokens", of="V"),
-    table="V d",
+    table=operand("V d", named=True),
     positions="p d",
     laws={
         "without positions, reordering the words reorders the rows": lambda f, tokens, table: same(
@@ -140,7 +140,7 @@ def embed(
 
 @calculation(
     h="n d",
-    table="V d",
+    table=operand("V d", named=True),
     laws={"the probabilities at every position sum to 1": lambda f, h, table: same(f(h, table).result.sum(-1), 1)},
     reference="Press and Wolf 2017, Using the Output Embedding to Improve Language Models",
 )

@@ -10,7 +10,7 @@ import numpy as np
 from attncalc.calculations.vectors import length, not_zero
 from attncalc.common.errors import DomainError
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, operand
 from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import absolute, compare_equal, peak, power, rename, root_of_sum, spread, total
 from attncalc.language.ops import ranking as best
@@ -76,7 +76,7 @@ def _distance(difference: Node, metric: str, p: float) -> Node:
 
 @calculation(
     q="d",
-    keys="m d",
+    keys=operand("m d", named=True),
     laws={
         "a longer query finds the same keys": lambda f, q, keys, c: same(f(c * q, keys), f(q, keys)),
         "the first one's score is the largest": lambda f, q, keys: same((keys @ q)[f(q, keys).result], max(keys @ q)),
@@ -130,7 +130,7 @@ def _left_to_rank(values: Mapping[str, Any]) -> Mapping[str, Any]:
     a="d",
     b="d",
     c="d",
-    vocabulary="m d",
+    vocabulary=operand("m d", named=True),
     check=_left_to_rank,
     pictures=("similarities",),
     reference="Mikolov et al. 2013",

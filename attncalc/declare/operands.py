@@ -39,6 +39,7 @@ class Operand(NamedTuple):
     help: str = ""
     words: tuple[str, ...] = ()  # what may be said in its place: `--bias alibi`; an option of its name holds the word
     of: str = ""  # the axis that tokens point into, whose labels are their words
+    named: bool = False  # its rows are vectors that other operands may be, by their labels: `analogy king man woman`
 
     def means(self, value: Any) -> bool:
         """Whether a value is one of the words that may stand for the array."""
@@ -110,6 +111,7 @@ class Declared(NamedTuple):
     kind: Kind = "real"
     broadcasts: bool = False
     of: str = ""
+    named: bool = False
     symbol: str = ""
     help: str = ""
     required: bool = False
@@ -128,9 +130,9 @@ class Declaration(NamedTuple):
     layers: Mapping[str, tuple[Operand, ...]] = NOTHING  # parameter → those of each of its layers
 
 
-def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "") -> Declared:
+def operand(axes: str, *, kind: Kind = "real", broadcasts: bool = False, of: str = "", named: bool = False) -> Declared:
     """An operand that is more than an array of finite numbers: `mask=operand("n m", kind="mask", broadcasts=True)`."""
-    return Declared(axes, kind, broadcasts, of)
+    return Declared(axes, kind, broadcasts, of, named)
 
 
 def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Declared:

@@ -250,7 +250,6 @@ def decode(data: bytes, source: str) -> str:
 
 
 TABLE = Operand("data", "data", (("m", "d"),), help="the table whose row labels may be operands")
-_LABELLED = ("vocabulary", "table", "keys")  # operands whose row labels may be other operands
 _LONGEST_PATH = 4096  # characters
 _LEFT_OUT = (".json", ".csv", ".tsv", ".npy")  # suffixes that a name may lack, in the working directory
 
@@ -351,7 +350,7 @@ def read_operands(
             )
         tables[data.source] = data
     spoken: dict[str, str] = {}
-    for operand in sorted(operands, key=lambda operand: operand.name not in _LABELLED):
+    for operand in sorted(operands, key=lambda operand: not operand.named):
         name, file = operand.name, files.get(operand.name)
         word = words[name] if name in words else word_in(file.contents, file.name) if file else None
         if word is not None and operand.means(word):
@@ -360,7 +359,7 @@ def read_operands(
             inputs[name] = read_word(words[name], operand, reading, tables)
         elif file is not None:
             inputs[name] = _read_held(file, operand, reading, tables)
-        if name in _LABELLED and name in inputs and inputs[name].labels.get(0):
+        if operand.named and name in inputs and inputs[name].labels.get(0):
             tables[name] = inputs[name]
     return {operand.name: inputs[operand.name] for operand in operands if operand.name in inputs}, spoken
 

@@ -12,6 +12,7 @@ from attncalc.language.ops import absolute, mean, peak, sqrt, total
 
 UNITS = "In what unit is the answer: that of the entries, or its square?"
 ORDER = "Were the differences squared before they were added up?"
+LARGEST = "Which of the differences count?"
 EACH_ENTRY = "What is done with each entry before they are added up?"
 
 
@@ -71,14 +72,28 @@ def _added_up(entries: Callable[[Node], Node]) -> Rule:
     return lambda s: entries(s.a) if s.step.args["name"] == "powers" else total(entries(s.a))
 
 
-NORM = (
-    wrong(
-        "norm-no-root",
-        "norm",
+def _no_root(id: str, at: str) -> Mistake:
+    return wrong(
+        id,
+        at,
         _for(_has_root, lambda s: s.sum),
         says="no root is taken",
         hint="What undoes the power in the end?",
-    ),
+    )
+
+
+def _square_root(id: str, at: str) -> Mistake:
+    return wrong(
+        id,
+        at,
+        _for(_other_root, lambda s: sqrt(s.sum)),
+        says="the square root of the sum, whatever the power is",
+        hint="Which root undoes this power?",
+    )
+
+
+NORM = (
+    _no_root("norm-no-root", "norm"),
     wrong(
         "norm-not-squared",
         "powers norm",
@@ -127,13 +142,7 @@ NORM = (
         says="√Σa², whatever the power is",
         hint="Which power was asked for?",
     ),
-    wrong(
-        "norm-square-root",
-        "norm",
-        _for(_other_root, lambda s: sqrt(s.sum)),
-        says="the square root of the sum, whatever the power is",
-        hint="Which root undoes this power?",
-    ),
+    _square_root("norm-square-root", "norm"),
     wrong(
         "norm-no-abs",
         "powers",
@@ -203,7 +212,7 @@ MANHATTAN = (
         "distance",
         lambda s: peak(s.absolute),
         says="the largest difference",
-        hint="Which of the differences count?",
+        hint=LARGEST,
     ),
 )
 
@@ -249,11 +258,9 @@ EUCLIDEAN = (
         "distance",
         lambda s: peak(absolute(s.difference)),
         says="the largest difference",
-        hint="Which of the differences count?",
+        hint=LARGEST,
     ),
 )
-
-_LARGEST = "Which of the differences count?"
 
 CHEBYSHEV = (
     wrong(
@@ -268,14 +275,14 @@ CHEBYSHEV = (
         "distance",
         lambda s: total(s.absolute),
         says="Σ|a − b|: the differences were added up",
-        hint=_LARGEST,
+        hint=LARGEST,
     ),
     wrong(
         "cheb-euclidean",
         "distance",
         lambda s: length(s.difference),
         says="√Σ(a − b)²: the straight line",
-        hint=_LARGEST,
+        hint=LARGEST,
     ),
     wrong(
         "cheb-norm-diff",
@@ -289,20 +296,8 @@ CHEBYSHEV = (
 
 
 MINKOWSKI = (
-    wrong(
-        "mink-no-root",
-        "distance",
-        _for(_has_root, lambda s: s.sum),
-        says="no root is taken",
-        hint="What undoes the power in the end?",
-    ),
-    wrong(
-        "mink-square-root",
-        "distance",
-        _for(_other_root, lambda s: sqrt(s.sum)),
-        says="the square root of the sum, whatever the power is",
-        hint="Which root undoes this power?",
-    ),
+    _no_root("mink-no-root", "distance"),
+    _square_root("mink-square-root", "distance"),
     wrong(
         "mink-no-abs",
         "powers",
@@ -334,7 +329,7 @@ MINKOWSKI = (
         "distance",
         _for(_is_finite, lambda s: peak(absolute(s.difference))),
         says="the largest difference",
-        hint=_LARGEST,
+        hint=LARGEST,
     ),
     _plus("mink-plus"),
 )

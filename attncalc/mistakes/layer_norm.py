@@ -63,6 +63,10 @@ def root(change: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
     return rule
 
 
+EPSILON_OUTSIDE = root(lambda square, eps: sqrt(square) + eps)
+ROOT_TWICE = root(lambda square, eps: sqrt(sqrt(square) + eps))
+
+
 def _across(s: Scope) -> Node:
     """The statistics over the other axis; what is not normalised over the features is left alone."""
     over = other(s) if s.step.args["name"] == "mean" else _other_of_squares(s)
@@ -143,14 +147,14 @@ LAYER = (
     wrong(
         "ln-eps-outside",
         "standard_deviation",
-        root(lambda variance, eps: sqrt(variance) + eps),
+        EPSILON_OUTSIDE,
         says="σ + ε: ε beside the root",
         hint=EPSILON,
     ),
     wrong(
         "ln-sqrt-std",
         "standard_deviation",
-        root(lambda variance, eps: sqrt(sqrt(variance) + eps)),
+        ROOT_TWICE,
         says="√(σ + ε): the deviation under the root",
         hint="Is the variance under the root, or the deviation?",
     ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from attncalc.declare.mistake import Mistake, Scope, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, sqrt, total
-from attncalc.mistakes.layer_norm import EPSILON, LAYER, another_epsilon, root
+from attncalc.mistakes.layer_norm import EPSILON, EPSILON_OUTSIDE, LAYER, ROOT_TWICE, another_epsilon
 
 
 def _squares_centred(s: Scope) -> Node:
@@ -40,14 +40,14 @@ RMS = (
     wrong(
         "rms-eps-outside",
         "root_mean_square",
-        root(lambda square, eps: sqrt(square) + eps),
+        EPSILON_OUTSIDE,
         says="rms + ε: ε beside the root",
         hint=EPSILON,
     ),
     wrong(
         "rms-sqrt-rms",
         "root_mean_square",
-        root(lambda square, eps: sqrt(sqrt(square) + eps)),
+        ROOT_TWICE,
         says="√(rms + ε): a root too many",
         hint="How many roots were taken?",
     ),

@@ -21,6 +21,26 @@ def _over(divisor: Callable[[Scope], Node]) -> Callable[[Scope], Node]:
     return rule
 
 
+def _same_norm(name: str) -> Mistake:
+    return wrong(
+        "cos-same-norm",
+        "norm_product cosine",
+        _over(lambda s: getattr(s, f"norm_{name}") ** 2),
+        says=f"a·b over {name}·{name}",
+        hint="Were both vectors used?",
+    )
+
+
+def _one_norm(name: str) -> Mistake:
+    return wrong(
+        "cos-one-norm",
+        "norm_product cosine",
+        _over(lambda s: getattr(s, f"norm_{name}")),
+        says=f"a·b over ‖{name}‖ alone",
+        hint=LENGTHS,
+    )
+
+
 def _without_roots(s: Scope) -> Node:
     return s.dot / s.norm_product if s.step.args["name"] == "cosine" else parts(s.this, "root_of_sum")[0]
 
@@ -66,20 +86,8 @@ COSINE = (
         says="a·b over √(‖a‖·‖b‖): a root too many",
         hint="How many roots were taken?",
     ),
-    wrong(
-        "cos-same-norm",
-        "norm_product cosine",
-        _over(lambda s: s.norm_a**2),
-        says="a·b over a·a",
-        hint="Were both vectors used?",
-    ),
-    wrong(
-        "cos-same-norm",
-        "norm_product cosine",
-        _over(lambda s: s.norm_b**2),
-        says="a·b over b·b",
-        hint="Were both vectors used?",
-    ),
+    _same_norm("a"),
+    _same_norm("b"),
     wrong(
         "cos-sum-norms",
         "norm_product cosine",
@@ -87,20 +95,8 @@ COSINE = (
         says="a·b over ‖a‖ + ‖b‖",
         hint=LENGTHS,
     ),
-    wrong(
-        "cos-one-norm",
-        "norm_product cosine",
-        _over(lambda s: s.norm_a),
-        says="a·b over ‖a‖ alone",
-        hint=LENGTHS,
-    ),
-    wrong(
-        "cos-one-norm",
-        "norm_product cosine",
-        _over(lambda s: s.norm_b),
-        says="a·b over ‖b‖ alone",
-        hint=LENGTHS,
-    ),
+    _one_norm("a"),
+    _one_norm("b"),
     wrong(
         "cos-l1",
         "norm_a norm_b cosine",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attncalc.calculations import DERIVATIVES
 from attncalc.common.errors import InputError, OptionError, ShapeError, amount, either, flag, near, quoted
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
@@ -29,14 +30,13 @@ class Backward(NamedTuple):
     jacobian: bool = False  # one gradient for each entry of the result, instead of one of their sum
 
 
-_DERIVATIVES = ("grad", "jacobian")
-OF_DERIVATIVES = ("wrt", "gradcheck")  # what a document of a derivative may ask among its options
+OF_DERIVATIVES = tuple(DERIVATIVES["grad"].options)  # what a document of a derivative may ask among its options
 
 
 def told_apart(name: str) -> tuple[str, Backward | None]:
     """The name of a problem → its calculation's, and the derivative that is meant: "grad attention", "jacobian dot"."""
     derivative, _, calculation = name.partition(" ")
-    return (calculation, Backward(jacobian=derivative == "jacobian")) if derivative in _DERIVATIVES else (name, None)
+    return (calculation, Backward(jacobian=derivative == "jacobian")) if derivative in DERIVATIVES else (name, None)
 
 
 def problem_of(trace: Trace) -> Problem:

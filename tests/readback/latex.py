@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from readback.text import WORDS, Misread, Tree
+from readback.text import WORDS, Reader, Tree
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[^\W\d]|\S")
 _GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ"}
@@ -28,33 +28,10 @@ def flat(name: str) -> str:
     return re.sub(r"[ _]+", "_", name)
 
 
-class _Reader:
+class _Reader(Reader):
     def __init__(self, latex: str, names: dict[str, str]) -> None:
-        self.latex, self.names = latex, names
-        self.tokens = [*_tokens(latex), ""]
-        self.place = 0
-        self.sums_openly = False
-
-    @property
-    def next(self) -> str:
-        return self.tokens[self.place]
-
-    def follow(self, *words: str) -> bool:
-        if self.tokens[self.place : self.place + len(words)] == list(words):
-            self.place += len(words)
-            return True
-        return False
-
-    def take(self) -> str:
-        self.place += 1
-        return self.tokens[self.place - 1]
-
-    def expect(self, *words: str) -> None:
-        if not self.follow(*words):
-            self.fail(f"{' '.join(words) or 'the end'!r} expected")
-
-    def fail(self, why: str) -> None:
-        raise Misread(f"{self.latex!r}: {why} before {self.tokens[self.place : self.place + 8]}")
+        super().__init__(latex, _tokens(latex))
+        self.names = names
 
     def whole(self) -> Tree:
         tree = self.clause()
@@ -229,15 +206,8 @@ class _Reader:
 
     def places(self, tree: Tree) -> Tree:
         start = self.place
-        depth, raw = 1, []
-        while depth:
-            token = self.take()
-            if not token:
-                self.fail("a } is missing")
-            depth += {"{": 1, "}": -1}.get(token, 0)
-            raw.append(token)
+        words = self.braced()
         end = self.place
-        words = raw[:-1]
         if "=" in words and words[words.index("=") + 1].isdigit() and "\\le" not in words:
             axis = _Reader.spelled(words[: words.index("=")])
             behind = words[words.index("=") + 1 :]
@@ -270,9 +240,8 @@ class _Reader:
                 text += word
         return text
 
-    def below(self) -> str:
-        """A subscript in braces as the name of an axis."""
-        self.expect("{")
+    def braced(self) -> list[str]:
+        """The tokens up to the } that closes what is open, which is taken too."""
         depth, raw = 1, []
         while depth:
             token = self.take()
@@ -280,7 +249,12 @@ class _Reader:
                 self.fail("a } is missing")
             depth += {"{": 1, "}": -1}.get(token, 0)
             raw.append(token)
-        return self.spelled(raw[:-1])
+        return raw[:-1]
+
+    def below(self) -> str:
+        """A subscript in braces as the name of an axis."""
+        self.expect("{")
+        return self.spelled(self.braced())
 
     def atom(self) -> Tree:
         if tree := self.name():

@@ -63,10 +63,11 @@ def _is_word(character: str) -> bool:
     return bool(re.fullmatch(r"[^\W²ᵀ]", character))
 
 
-class _Reader:
-    def __init__(self, text: str, names: Collection[str]) -> None:
-        self.text = text
-        self.tokens = [*_tokens(text, names), ""]
+class Reader:
+    """A grammar's place among the tokens of a text."""
+
+    def __init__(self, text: str, tokens: Iterator[str]) -> None:
+        self.text, self.tokens = text, [*tokens, ""]
         self.place = 0
         self.sums_openly = False  # whether what was just read is a Σ without brackets
 
@@ -91,6 +92,11 @@ class _Reader:
 
     def fail(self, why: str) -> None:
         raise Misread(f"{self.text!r}: {why} before {self.tokens[self.place : self.place + 6]}")
+
+
+class _Reader(Reader):
+    def __init__(self, text: str, names: Collection[str]) -> None:
+        super().__init__(text, _tokens(text, names))
 
     def whole(self) -> Tree:
         tree = self.clause()
