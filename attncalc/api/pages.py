@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from attncalc.record.trace import Trace
 from attncalc.render import View, render, traces
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # each method loads its own writer
     from attncalc.render.terminal import Drawn
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from attncalc.cli import output
 from attncalc.common.system import told_to
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # Rich is loaded when a work is long
     from rich.progress import Progress, TaskID
 
 APPEARS = 1.0

@@ -17,7 +17,7 @@ from attncalc.common.errors import AttncalcError, OptionError, either, near, quo
 from attncalc.common.system import samples_folder
 from attncalc.render import View, pages_and
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # pages come with NumPy, and a list in JSON needs none
     from attncalc.render.page import Page
 
 FORMATS = pages_and("json")

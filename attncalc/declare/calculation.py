@@ -40,7 +40,7 @@ from attncalc.declare.operands import (
 from attncalc.language.graph import Expression, Node
 from attncalc.record.trace import NOTHING, Trace, api
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # few calculations declare pictures
     from attncalc.declare.sweeps import Pictures
 
 # What a law of a calculation is written with: results on both sides, and that they are the same.

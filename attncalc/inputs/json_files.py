@@ -28,7 +28,7 @@ from attncalc.inputs.reading import (
 )
 from attncalc.record.trace import NOTHING, Given
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # few calls read JSON
     import json
 
 

@@ -35,7 +35,7 @@ from attncalc.inputs.reading import (
 )
 from attncalc.record.trace import Given
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # few operands are files of arrays
     from mmap import mmap
 
 # Where a file is found and how it is opened: with care, by its suffix or its content, once in a call.

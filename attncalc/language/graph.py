@@ -19,7 +19,7 @@ from attncalc.language import axes as ax
 from attncalc.language.axes import Axes
 from attncalc.language.primitive import OPS, Op, formula, symbol
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # fractions take their time to load
     from fractions import Fraction
 
 Number: TypeAlias = "int | float | Fraction"

@@ -17,7 +17,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import surds
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # decimals take their time to load, and few numbers need them
     from decimal import Decimal
 
 # The digits of a number: rounding as on paper, how far it leads, and the fewest that give the same number back.

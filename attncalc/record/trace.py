@@ -46,7 +46,7 @@ class Lesson(NamedTuple):
     mistakes: tuple[Pitfall, ...]  # the commonest first
 
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what the methods of a record give, of which few calls need any
     from fractions import Fraction
 
     from rich.console import Console, ConsoleOptions, RenderResult

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attncalc.common.system import NamedTuple, loaded
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # types of a document, which no marking needs
     from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument
 
 RIGHT, TO_ROUNDING, EARLY = "right", "right-to-rounding", "rounded-early"

@@ -15,7 +15,7 @@ from attncalc.render import View, asked_for, shown, value_of
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # types of a document, which nobody else needs
     from attncalc.record.documents import CellDocument, Document, Json, LessonDocument, PitfallDocument, StepDocument
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value

@@ -50,7 +50,7 @@ from attncalc.render.page import (
     window,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # few pages have pictures
     from attncalc.record.pictures import Picture
 
 ACCENT = "bold color(32)"  # a blue that black and white carry alike, and that the colour-blind tell from ALARM

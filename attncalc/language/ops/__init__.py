@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the families, as the door below hands them out
     from attncalc.language.ops.basics import *
     from attncalc.language.ops.choices import *
     from attncalc.language.ops.curves import *

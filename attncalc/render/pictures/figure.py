@@ -20,7 +20,7 @@ from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Marks, Pi
 from attncalc.render import View
 from attncalc.render.pictures.sides import few_decimals
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # Matplotlib may not be installed
     from matplotlib.axes import Axes
 
 SHADES = "viridis"  # of even steps, to the colour-blind too, and in grey
