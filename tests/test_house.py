@@ -179,6 +179,7 @@ CALLS = [
     ("cosine 1,2,3 4,5,6", {"json"}),
     ("cosine --help", RICH),
     ("list -f json", {"numpy", *RICH}),
+    ("list", {"numpy"}),
     ("list -f plain", RICH),
     ("mistakes softmax -f json", {"rich", "fractions"}),  # what marks answers is written with dataclasses,
     ("explain softmax -f plain", {"rich"}),  # and a gradient is shortened with fractions

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,7 @@ from attncalc.cli.settings import File, Target, formats, output_file, target
 from attncalc.common.errors import AttncalcError, OptionError, either, near, quoted
 from attncalc.common.system import samples_folder
 from attncalc.render import View, pages_and
-
-if TYPE_CHECKING:  # pages come with NumPy, and a list in JSON needs none
-    from attncalc.render.page import Page
+from attncalc.render.page import Heading, Page, Part, Point, Points, write
 
 FORMATS = pages_and("json")
 
@@ -53,10 +51,8 @@ def sample(
     show(partial(listed_page, sections), rows, target(format, output, FORMATS))
 
 
-def listed_page(sections: Mapping[str, Sequence[tuple[str, str]]]) -> "Page":
+def listed_page(sections: Mapping[str, Sequence[tuple[str, str]]]) -> Page:
     """Names and what they mean, under headings."""
-    from attncalc.render.page import Heading, Page, Part, Point, Points  # a door: pages load NumPy
-
     wide = max(len(name) for rows in sections.values() for name, _ in rows)
     parts = []
     for heading, rows in sections.items():
@@ -65,13 +61,11 @@ def listed_page(sections: Mapping[str, Sequence[tuple[str, str]]]) -> "Page":
     return Page("attncalc", tuple(parts))
 
 
-def show(page: Callable[[], "Page"], rows: Sequence[Mapping[str, str]], to: Target, width: int | None = None) -> None:
+def show(page: Callable[[], Page], rows: Sequence[Mapping[str, str]], to: Target, width: int | None = None) -> None:
     """Write a list: as a page, on a terminal no wider than that where it has no width of its own, or as JSON."""
     if to.format == "json":
         output.deliver(json.dumps(rows, indent=1, ensure_ascii=width is None) + "\n", to.path)
         return
-    from attncalc.render.page import write  # the same door
-
     view = View(width=(output.width() if to.path is None else None) or width)
     output.write_page(str(write(page(), to.format, view)), to.path)
 

@@ -142,6 +142,12 @@ def texts(values: Array, digits: int | None = None) -> Array:
     return result
 
 
+def written_alike(tables: Sequence[Array], digits: int | None = None) -> list[list[list[str]]]:
+    """Tables of one size as lines of text, with one choice of decimals for all."""
+    lines: list[list[list[str]]] = texts(np.stack(tables), digits).tolist()
+    return lines
+
+
 def _written(values: Array, digits: int | None) -> list[str]:
     kind = values.dtype.kind
     if kind == "O":

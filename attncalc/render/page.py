@@ -7,12 +7,9 @@ from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-import numpy as np
-
 from attncalc.common.errors import amount, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, loaded
-from attncalc.record.numbers import texts
 from attncalc.render import TABLE, View
 
 if TYPE_CHECKING:  # few pages have pictures, and a terminal's alone need Rich
@@ -301,10 +298,9 @@ def window(table: Table, view: View, limits: Limits) -> Window:
     height, breadth, number = whole(table.shape)
     rows, columns = ends(height, limits.rows), ends(breadth, limits.columns)
     places = matrices(table.shape, limits)
-    chosen = np.stack([_part(table, at, rows, columns) for at in places])
+    parts = [_part(table, at, rows, columns) for at in places]
     found = []
-    for at, entries in zip(places, _entries(table, chosen, view), strict=True):
-        lines = [[*line] for line in entries.tolist()]
+    for at, lines in zip(places, _entries(table, parts, view), strict=True):
         if len(columns) < breadth:
             for line in lines:
                 line.insert(-1, GAP)
@@ -328,19 +324,23 @@ def ends(size: int, most: int) -> list[int]:
 
 def matrices(shape: Sequence[int], limits: Limits) -> list[Place]:
     """The places of the matrices of a stack that are shown."""
-    numbers = ends(prod(shape[:-2]), limits.tables)
-    return [tuple(int(i) for i in np.unravel_index(number, shape[:-2])) for number in numbers]
+    return [_place(number, shape[:-2]) for number in ends(prod(shape[:-2]), limits.tables)]
+
+
+def _place(number: int, sizes: Sequence[int]) -> Place:
+    """Where along axes of these sizes a place is, of which so many come before it."""
+    return tuple(number // prod(sizes[axis + 1 :]) % size for axis, size in enumerate(sizes))
 
 
 def _part(table: Table, at: Place, rows: Sequence[int], columns: Sequence[int]) -> Array:
     """Some rows and columns of one matrix of a stack, a vector being a row."""
     if table.value is None:
         assert table.ends is not None, "asked of what can be shown"
-        there = [[kept.index(i) for i in chosen] for kept, chosen in zip(table.ends[:2], (rows, columns), strict=True)]
-        return table.ends.entries[at][np.ix_(*there)]
-    rank = len(table.shape)
-    places = [*([i] for i in at), rows, columns][-rank:] if rank else []
-    chosen = table.value[np.ix_(*places)] if rank else table.value  # an exact number by itself is no array
+        below = [[table.ends.rows.index(i)] for i in rows]
+        return table.ends.entries[at][below, [table.ends.columns.index(i) for i in columns]]
+    chosen: Array = table.value
+    if table.shape:
+        chosen = chosen[at][[[i] for i in rows], [*columns]] if len(table.shape) > 1 else chosen[[*columns]]
     return chosen.reshape(len(rows), len(columns))
 
 
@@ -348,16 +348,17 @@ def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
     return tuple(indices) if len(indices) == size else (*indices[:-1], None, indices[-1])
 
 
-def _entries(table: Table, chosen: Array, view: View) -> Array:
-    """The entries as text; those that stand for something by its name, `queen (4)`; words as they are."""
+def _entries(table: Table, parts: Sequence[Array], view: View) -> Sequence[list[list[str]]]:
+    """The entries of parts as text; those that stand for something by its name, `queen (4)`; words as they are."""
     if table.blank:
-        return np.full(chosen.shape, BLANK, dtype=object)
-    if not table.names and not table.is_words:
-        return texts(chosen, view.digits)
-    result = np.empty(chosen.shape, dtype=object)
-    named = (f"{table.names[int(i)]} ({int(i)})" for i in chosen.ravel()) if table.names else map(str, chosen.flat)
-    result.ravel()[:] = [visible(words) for words in named]
-    return result
+        return [[[BLANK for _ in line] for line in part] for part in parts]
+    if table.names:
+        return [[[visible(f"{table.names[int(i)]} ({int(i)})") for i in line] for line in part] for part in parts]
+    if table.is_words:
+        return [[[visible(str(words)) for words in line] for line in part] for part in parts]
+    from attncalc.record.numbers import written_alike  # a door: NumPy, which pages without numbers do without
+
+    return written_alike(parts, view.digits)
 
 
 def number(table: Table, view: View) -> str:

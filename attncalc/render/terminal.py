@@ -17,7 +17,6 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from attncalc.common.system import NamedTuple
-from attncalc.record.numbers import align
 from attncalc.render import View
 from attncalc.render.page import (
     BLANK,
@@ -634,6 +633,8 @@ def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: 
 
 
 def _grid(matrix: Matrix, table: Table, view: View) -> _Grid:
+    from attncalc.record.numbers import align  # a door: NumPy, which pages without numbers do without
+
     down, across = axes(table)
     is_row = len(table.shape) == 1
 
