@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from attncalc.common.errors import InputError, OptionError, amount, both, near, quoted, visible
+from attncalc.common.errors import InputError, OptionError, amount, both, flag, near, quoted, visible
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
@@ -40,15 +40,33 @@ class Call:
         self.words: dict[str, str] = {}
         self.files: dict[str, Found] = {}
         self.options: dict[str, Any] = {}
+        self.sources: list[tuple[str, Collection[str], Mapping[str, Any]]] = []  # what each file would give
         self.named: set[str] = set()  # operands whose word stands behind their name
         self.unfilled: set[str] = set()  # positional operands without a word
         self.by_position = 0  # words for positional operands
         self.by_name = 0  # words behind a name
 
-    def take(self, files: Mapping[str, Found], options: Mapping[str, Any] = NOTHING) -> None:
-        """Take operands from files, and options, where nothing gives them yet."""
+    def take(self, source: str, files: Mapping[str, Found], options: Mapping[str, Any] = NOTHING) -> None:
+        """Take operands from a file, and options, where nothing gives them yet."""
+        self.sources.append((source, files.keys(), options))
         self.files = {**files, **self.files}
         self.options = {**options, **self.options}
+
+    def tell_overruled(self, options: Mapping[str, Any]) -> None:
+        """Note what files would give, had it not been given elsewhere: by a word, another file, or an option."""
+        for source, names, supplied in self.sources:
+            givers: dict[str, list[str]] = {}
+            for name in names:
+                giver = self.words[name] if name in self.words else self.files[name].contents.source
+                if giver.removeprefix("@").removeprefix("path:") != source:
+                    givers.setdefault(visible(giver, 40), []).append(name)
+            settled = {**self.options, **options}
+            for name, value in supplied.items():
+                if settled[name] != value:
+                    givers.setdefault(flag(name) if name in options else "another file", []).append(name)
+            for giver, passed in givers.items():
+                verb = "is" if len(passed) == 1 else "are"
+                self.reading.tell(f"{both(passed)} of {source} {verb} overruled by {giver}")
 
     def hands_over(self, operand: Operand) -> None:
         """Forget the word of an operand, whose file is one of several operands and may supply this one too."""
@@ -90,6 +108,7 @@ def gather(
     call = Call(calculation, operands, reading, backward=backward)
     _assign(call, positional, named)
     _check_transposed(call)
+    call.tell_overruled(options)
     inputs, found = read_all(calculation, operands, call.words, call.files, call.options, reading)
     supplied = {name: value for name, value in found.items() if name not in inputs}
     return Gathered(inputs, supplied | dict(options), tuple(reading.notes))
@@ -107,13 +126,13 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
         positional = () if whole else positional
     if len(positional) > len(places):
         raise _surplus(call, positional, places)
-    call.unfilled = {operand.name for operand in places[len(positional) :]}
+    if WEIGHTS in named:
+        _supply_weights(call, named[WEIGHTS])
+    call.unfilled = {operand.name for operand in places[len(positional) :]} - call.files.keys()
     for name, word in named.items():
         if name in names:
             _supply(call, names[name], word)
-        elif name == WEIGHTS:
-            _supply_weights(call, word)
-        else:
+        elif name != WEIGHTS:
             raise OptionError(f"{call.calculation.name} has no operand {quoted(name)}", hint=near(name, names))
     if whole:
         _supply_whole(call, whole)
@@ -144,7 +163,7 @@ def _supply(call: Call, operand: Operand, word: str) -> None:
         if found is None:
             raise InputError(f"{operand.name}: there is no file {quoted(word)}", hint="a model is a JSON file")
         call.hands_over(operand)
-        call.take({operand.name: found})
+        call.take(found.contents.source, {operand.name: found})
         return
     if found is None or found.name is not None or found.at:
         return
@@ -168,14 +187,15 @@ def _supply_others(call: Call, operand: Operand, contents: Contents) -> None:
     elif len(held) > 1:
         _tell_unread(call, contents, held)
     others = {name: Found(contents, key) for name, key in held.items() if name != operand.name}
-    call.take(others, document_options(contents, call.calculation))
+    call.take(contents.source, others, document_options(contents, call.calculation))
 
 
 def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
     """Take the operands and options of a document, where it is the call's problem and does not stand for its result.
 
-    It is the problem if it is of the calculation that is called, and either the only operand or, without a name in
-    front that says which operand it is, the holder of one that no word fills, or of no result to stand for.
+    It is the problem if it is of the calculation that is called, and either the only operand, without weights beside
+    it, or, without a name in front that says which operand it is, the holder of one that nothing else fills, or of no
+    result to stand for.
     """
     if not call.is_problem(contents):
         _supply_outputs(call, operand, contents)
@@ -183,10 +203,11 @@ def _supply_document(call: Call, operand: Operand, contents: Contents) -> None:
     check_version(contents)
     inputs = document_inputs(contents, call.operands)
     only = call.by_position == 1 if operand.positional else call.by_position + call.by_name == 1
-    fills = call.unfilled & inputs.keys() or not contents.members.keys() & {"result", "outputs"}
-    if only or (operand.positional and operand.name not in call.named and fills):
+    required = {each.name for each in call.operands if each.required or WEIGHTS not in call.named}
+    fills = call.unfilled & inputs.keys() & required or not contents.members.keys() & {"result", "outputs"}
+    if (only and WEIGHTS not in call.named) or (operand.positional and operand.name not in call.named and fills):
         call.hands_over(operand)
-        call.take(inputs, document_options(contents, call.calculation))
+        call.take(contents.source, inputs, document_options(contents, call.calculation))
 
 
 def _supply_outputs(call: Call, operand: Operand, contents: Contents) -> None:
@@ -194,7 +215,8 @@ def _supply_outputs(call: Call, operand: Operand, contents: Contents) -> None:
     outputs = contents.members.get("outputs")
     if isinstance(outputs, dict) and next(iter(outputs), None) == operand.name:
         held = call.holds(JsonFile(contents.source, outputs))
-        call.take({name: Found(contents, f"outputs/{held[name]}") for name in call.unfilled & held.keys()})
+        others = {name: Found(contents, f"outputs/{held[name]}") for name in call.unfilled & held.keys()}
+        call.take(contents.source, others)
 
 
 def _supply_whole(call: Call, contents: Contents) -> None:
@@ -206,7 +228,7 @@ def _supply_whole(call: Call, contents: Contents) -> None:
     else:
         check_version(contents)
         files = document_inputs(contents, call.operands)
-    call.take(files, document_options(contents, call.calculation))
+    call.take(contents.source, files, document_options(contents, call.calculation))
 
 
 def _whole_problem(call: Call, word: str, places: Sequence[Operand]) -> Contents | None:
@@ -250,7 +272,7 @@ def _supply_weights(call: Call, word: str) -> None:
         fault = f"--weights {quoted(word)} is no file that holds operands of {call.calculation.name} by name"
         raise InputError(fault, hint="" if found else near_files(word))
     _tell_unread(call, contents, held)
-    call.take({name: Found(contents, key) for name, key in held.items()})
+    call.take(contents.source, {name: Found(contents, key) for name, key in held.items()})
 
 
 def _holder(found: Found) -> Contents | None:

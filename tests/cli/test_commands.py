@@ -273,8 +273,11 @@ class TestOptions:
 
     def test_a_switch_can_overrule_a_file(self, run: Run, samples: Path) -> None:
         causal = samples / "attention-causal.json"
-        without = json.loads(stdout(run, "attention", causal, "--no-causal", "-qf", "json", "-d", "4"))
-        assert without == OUTPUT
+        done = run("attention", causal, "--no-causal", "-qf", "json", "-d", "4")
+        assert (json.loads(done.stdout), done.stderr) == (
+            OUTPUT,
+            f"note: causal of {causal} is overruled by --causal\n",
+        )
 
     def test_scalars_may_be_formulas(self, run: Run, problem: Path) -> None:
         default = stdout(run, "attention", problem, "-qf", "json")

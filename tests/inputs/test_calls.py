@@ -49,8 +49,8 @@ ATTENTION = a_calculation(
     ],
 )
 DOT = a_calculation("dot", named("a", "n"), named("b", "n"))
-ANALOGY = a_calculation("analogy", *(named(name, "d") for name in "abc"), named("vocabulary", "m d"))
-EMBED = a_calculation("embed", named("tokens", "n", kind="tokens"), named("table", "V d"))
+ANALOGY = a_calculation("analogy", *(named(name, "d") for name in "abc"), named("vocabulary", "m d", named=True))
+EMBED = a_calculation("embed", named("tokens", "n", kind="tokens"), named("table", "V d", named=True))
 BLOCK = a_calculation("block", named("x", "n d"), *(named(n, "d d", positional=False) for n in ("wq", "wo")))
 
 Gather = Callable[..., Gathered]
