@@ -1,4 +1,4 @@
-"""How far a long work is, on standard error, where somebody is looking; erased when the work ends."""
+"""How far a long work has got, on standard error, while somebody is looking; it is erased when the work ends."""
 
 from __future__ import annotations
 

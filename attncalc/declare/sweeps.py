@@ -1,4 +1,4 @@
-"""What a calculation declares of its pictures, and what it may ask for to draw them.
+"""Which pictures a calculation declares, and what it is handed to make them.
 
 A calculation that says nothing is pictured by its result: a vector as bars, a matrix as shades. One that declares
 `pictures` names the steps to show in its place, or gives a function of its trace that yields steps and pictures. What

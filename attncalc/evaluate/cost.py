@@ -1,4 +1,4 @@
-"""Graph → FLOPs and bytes, with no values: what a calculation costs, counted from what it would compute.
+"""What a calculation costs in FLOPs and bytes: they are counted on its graph, and nothing is computed.
 
 A multiplication and an addition count one each, so a product [n, k]·[k, m] costs 2·n·k·m. An exponential, a root or
 another function of one number counts as one. Moving and choosing entries costs nothing, and neither does a number that

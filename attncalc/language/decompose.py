@@ -1,4 +1,4 @@
-"""Matrices of floats taken apart by LAPACK, their parts put in an order and given signs that rounding does not decide.
+"""Matrices of floats are taken apart by LAPACK; the order and the signs of the parts do not depend on rounding.
 
 Vectors have unit length and their largest entry by absolute value is positive (of several, the first); values are
 sorted by their size, largest first.

@@ -1,4 +1,4 @@
-"""Kernels that serve floats and exact numbers alike: an array of SymPy numbers is an object array, and no mode."""
+"""Kernels that serve floats and exact numbers alike: exact ones are arrays of objects, and need no mode."""
 
 from __future__ import annotations
 

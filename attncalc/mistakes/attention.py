@@ -1,4 +1,4 @@
-"""The mistakes of attention: what is divided, where the softmax runs, what is compared, whose values are mixed."""
+"""The mistakes of attention with one head, and of projecting queries, keys and values."""
 
 from __future__ import annotations
 

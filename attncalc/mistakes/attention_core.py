@@ -1,4 +1,4 @@
-"""The mistakes that every attention has, forward and backward: what is divided, compared and mixed, and its slopes."""
+"""The mistakes that every attention has, forward and backward: what is divided, compared and mixed."""
 
 from __future__ import annotations
 

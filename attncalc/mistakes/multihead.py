@@ -1,4 +1,4 @@
-"""The mistakes of several heads: which columns a head takes, and how the heads are joined again."""
+"""The mistakes of attention with several heads: those of every attention, and those of heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of learning: the constant of the loss, the slope of the activation, whose weights carry it back."""
+"""The mistakes of learning: the constant of the loss, the slope of the activation, the weights that lead back."""
 
 from __future__ import annotations
 

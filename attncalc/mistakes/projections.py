@@ -1,4 +1,4 @@
-"""The mistakes of a layer: tokens times weights, plus a bias, through an activation; on which side, of whose tokens."""
+"""The mistakes of a linear layer: which side the weights stand on, whose tokens they meet, bias and activation."""
 
 from __future__ import annotations
 

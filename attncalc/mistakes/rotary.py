@@ -1,4 +1,4 @@
-"""The mistakes of a turn by positions, wherever there is one: which two make a pair, whose width counts."""
+"""The mistakes of rotary positions, wherever they are: what makes a pair, at which frequency, and what is turned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of learning-rate schedules: from where steps are counted, which of the two branches holds."""
+"""The mistakes of learning-rate schedules: where counting starts, which of the two branches is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of comparing and of ranking: another measure than the one that was asked for, another order."""
+"""The mistakes of comparing and ranking: another measure than was asked for, another order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to know of a calculation, as records that a page is written from: its reference card."""
+"""The reference card of a calculation, as records: all that its page is written from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a picture shows, as data: shades, bars, curves or a landscape, whoever draws it."""
+"""What a picture shows, as data for whoever draws it: shades, bars, curves or a landscape."""
 
 from __future__ import annotations
 

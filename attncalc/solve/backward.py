@@ -1,4 +1,4 @@
-"""What a backward pass adds to a problem: gradients or a Jacobian behind its graph, and central differences beside."""
+"""What a backward pass adds to a problem: gradients or a Jacobian behind its graph, central differences to compare."""
 
 from __future__ import annotations
 

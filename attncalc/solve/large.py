@@ -1,4 +1,4 @@
-"""A large run: the result in blocks, and of each step that is too large to keep the entries that a reader looks at.
+"""A large run: its result in blocks, and of a step that is too large to keep, the entries that a reader looks at.
 
 What would not fit in memory even so is refused before it starts.
 """

@@ -1,4 +1,4 @@
-"""Operands of letters: which may be letters, the words that are their shapes, and small ones for those not given."""
+"""Operands of letters: which operands may be letters, words that give their shapes, small shapes for the others."""
 
 from __future__ import annotations
 

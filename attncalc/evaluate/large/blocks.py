@@ -1,4 +1,4 @@
-"""Evaluation in blocks over an axis that nothing mixes, on all cores: what a large graph gives.
+"""A large graph is evaluated in blocks along an axis whose places do not depend on one another, on all cores.
 
 In little memory it gives what evaluate gives, by the same kernels, but for rounding where sums are
 taken in another order.

@@ -1,4 +1,4 @@
-"""exp of many float64 numbers by a table, for where NumPy's own takes one number at a time.
+"""exp of many float64 numbers by a table, for machines on which NumPy takes them one at a time.
 
 A score x counts small units: x = k + r, with k whole and |r| ≤ 1/2, and k = e·2^BITS + i give
 exp(x·UNIT) = 2^e · 2^(i/2^BITS) · exp(r·UNIT): bits that are shifted, an entry of a table, and a square, since r³

@@ -1,4 +1,4 @@
-"""One kernel for softmax(x)·V, x being scaled and masked scores: never more of the scores than fit in a core's cache.
+"""One kernel for softmax(x)·V with scaled and masked scores x: it never holds more scores than fit in a core's cache.
 
 The scale goes into Q, the exponentials are taken in place, the division comes after V, and keys that no query of a
 block may see are skipped. It is matched on exactly that pattern of primitives, and gives what they give.

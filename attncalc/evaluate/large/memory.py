@@ -1,4 +1,4 @@
-"""What a run may take of the machine's memory, and the refusal of what would not fit, before it starts."""
+"""How much memory a run may take, and the refusal of one that would not fit, before it starts."""
 
 from __future__ import annotations
 

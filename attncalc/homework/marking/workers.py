@@ -1,4 +1,4 @@
-"""Work is shared out among processes, which end with the call, without a word of their own."""
+"""Work is shared out among processes, which end with the call and write nothing themselves."""
 
 from __future__ import annotations
 

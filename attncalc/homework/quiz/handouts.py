@@ -1,4 +1,4 @@
-"""What a quiz is handed out as: the problem, blank sheets, worksheets to print, and the key for who marks them."""
+"""What a quiz hands out: the problem, blank sheets, worksheets to print, and the key for whoever marks them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear algebra: products, transposes, outer products, and the vector that a matrix turns into a given one."""
+"""Linear algebra: products, transposes, outer products, the solution of a system of equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries that move or are copied, and stay what they are: heads split and merged, axes renamed, values spread."""
+"""Entries are moved or copied, and keep their values: heads split and merged, axes renamed, values spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of an axis taken out of it, laid one after the other, and pairs of entries turned by an angle."""
+"""Parts are cut out of an axis or laid one after the other, and pairs of entries are turned by an angle."""
 
 from __future__ import annotations
 

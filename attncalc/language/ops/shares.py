@@ -1,4 +1,4 @@
-"""Shares that sum to 1 and their logarithms: softmax, logsumexp, nothing times infinity, the way back from a mean."""
+"""Shares that sum to 1 and their logarithms: softmax, logsumexp, 0 times infinity, what undoes a mean of logarithms."""
 
 from __future__ import annotations
 
