@@ -1,4 +1,4 @@
-"""What comes out evenly to the digits that were written, and how likely an answer is by rounding in some manner."""
+"""What comes out evenly to the digits that were written."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from homework.sheets import written
 
-from attncalc.homework.diagnosis.comparing import by_rounding, comes_out
+from attncalc.homework.diagnosis.comparing import comes_out
 
 
 @pytest.mark.parametrize(
@@ -25,16 +24,3 @@ from attncalc.homework.diagnosis.comparing import by_rounding, comes_out
 )
 def test_what_comes_out_has_no_more_digits_than_the_unit(value: Any, unit: Any, even: bool) -> None:
     assert comes_out(np.array(value, float), np.asarray(unit, float)) == even
-
-
-@pytest.mark.parametrize(
-    ("values", "share"),
-    [
-        pytest.param([0.5, 0.5], 0.02, id="one answer of fifty"),
-        pytest.param([0.501, 0.504, 0.496], 0.02, id="all written as 0.50"),
-        pytest.param([0.5, 0.51, 0.52, 0.521], 0.06, id="three that are written otherwise"),
-    ],
-)
-def test_rounding_explains_less_the_more_answers_it_may_give(values: list[float], share: float) -> None:
-    answer = written(np.array(0.5), 2)
-    assert by_rounding(answer, np.array(0.5), np.array(values)) == pytest.approx(share)

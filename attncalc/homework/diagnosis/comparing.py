@@ -63,8 +63,15 @@ def nearly(answer: Answer, value: Array) -> Array:
     return np.asarray(fits(answer, value) | (may_be_off & near & answer.informative))
 
 
+def within_a_unit(answer: Answer, value: Array) -> Array:
+    """Where the answer is no further than one unit of its last digit from a value that was rounded on the way to it."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(answer.value - value) <= answer.unit * (1 + 1e-6)
+    return np.asarray(fits(answer, value) | (near & answer.enough & ~answer.exact))
+
+
 Close = Callable[[Answer, Array], Array]
-"""`fits` or `nearly`."""
+"""`fits`, `nearly` or `within_a_unit`."""
 
 
 def fitting(answer: Answer, values: Array, close: Close = fits) -> Array:
@@ -129,7 +136,7 @@ def _within(answer: Answer, value: Array, distance: Array | float) -> Array:
 BY_CHANCE, BY_CHANCE_OF_FEW = 0.01, 0.001
 """An explanation that fits by chance more often than this is none; where few decimals were written, by far."""
 OFTEN = 0.05
-"""Where one answer in so many could be had by rounding in some manner or other, rounding explains nothing."""
+"""Where one answer in so many is as near to what follows, more digits that were kept explain nothing."""
 OUTLYING = 5
 """So many times the largest entry of what is right lies beyond the usual range."""
 
@@ -189,13 +196,6 @@ def chance(answer: Answer, exact: Array, width: Array) -> float:
     """The share of all answers of that size that lie within a width of the exact one."""
     size = largest(exact) or 1.0
     return float(np.prod(np.minimum(1.0, np.where(np.isfinite(width), width, size) / size)))
-
-
-def by_rounding(answer: Answer, exact: Array, values: Array) -> float:
-    """The share of all answers that some of those values, in as many manners of rounding, come to."""
-    with np.errstate(invalid="ignore"):
-        written = np.rint(values / answer.unit)
-    return len(np.unique(written.reshape(len(values), -1), axis=0)) * chance(answer, exact, answer.unit)
 
 
 def is_by_rule(answer: Answer, value: Array, right: Array) -> bool:
@@ -264,15 +264,14 @@ def _range(values: Sequence[Array], right: Array) -> float:
 
 
 MODES = ("half-up", "half-even", "truncate")
-FIGURES = (3, 4)
-"""The significant figures to which pocket calculators are read off."""
 MOST_PLACES = 24
 """In longer calculations it is not asked of each place by itself whether it was rounded."""
 MOST_DECIMALS = 8
-FEWER = 6
-"""Where an answer has the digits of a machine, its writer may have rounded to so many decimals or fewer before."""
-ROUGH = 0.1
-"""Nobody who writes more digits in the end drops so much of a step's largest entry at one place alone."""
+THROUGHOUT = 4
+"""So many of the scopes, the first ones, round everywhere or at every step."""
+
+Digits = tuple[tuple[int, int], ...]
+"""To how many decimals, or significant figures where these are not 0, somebody may have rounded."""
 
 _INSIDE = "~"
 """The group of what is written down inside a step."""
@@ -286,7 +285,7 @@ class Manners:
     decimals: Array
     figures: Array  # 0 where decimals are meant
     where: Array  # [manner, place]
-    lone: Array  # whether that is one place alone, with fewer digits than are written
+    throughout: Array  # whether that is at every step, to so many decimals
 
     def __len__(self) -> int:
         return len(self.mode)
@@ -305,12 +304,6 @@ class Manners:
             scale = 10.0**decimals
             rounded = _rounded(value * scale, self.mode.reshape(shape)) / scale
         chosen = self.where[:, place].reshape(shape) & np.isfinite(value)
-        lone = self.lone.reshape(shape) & chosen
-        if lone.any():
-            lost = np.subtract(value, rounded, where=lone, out=np.zeros(lone.shape))
-            every = tuple(range(1, value.ndim))
-            largest, drop = (np.max(np.abs(x), axis=every, keepdims=True, initial=0.0) for x in (value, lost))
-            chosen &= ~(lone & (drop > ROUGH * largest))
         return np.where(chosen, rounded, value)
 
 
@@ -327,7 +320,7 @@ class Rounded:
     values: Array  # [manner, …]
     digits: Sequence[tuple[int, int, int]]  # for each manner, the mode, the decimals and the figures
     spared: Sequence[str]  # for each manner, the one step before the last that it does not round, "" where none is
-    near: Array  # the values by those manners that keep about as many digits as the answer has
+    throughout: Array  # the manners that round to so many decimals at every step, which may be one unit off
 
     def culprit(self, manner: int, exact: Array, half: Array) -> str:
         """The one step without whose rounding a manner gives what is exact; "" where it is no single one."""
@@ -348,9 +341,9 @@ class Spelled:
         """Which places are no steps of their own."""
         return np.array([place.args["group"] == _INSIDE for place in self.places], dtype=bool)
 
-    def rounded(self, operands: Mapping[str, Array], decimals: int, own: Own | None = None) -> Rounded:
-        """The step's value in every manner of rounding to about so many decimals."""
-        manners, spared = self._manners(decimals, own or {})
+    def rounded(self, operands: Mapping[str, Array], kept: Digits, own: Own | None = None) -> Rounded:
+        """The step's value in every manner of rounding to so many digits."""
+        manners, spared = self._manners(kept, own or {})
         order = plan([self.root], given=(own or {}).keys(), keep=lambda node: False)
         there = {node: i for i, node in enumerate(self.places)}
         turns = iter([there[node] for node in order.order if node.op == "step"])
@@ -367,20 +360,21 @@ class Spelled:
             value = np.broadcast_to(value, (len(manners), *value.shape))
         value = as_parts(value)
         digits = zip(manners.mode.tolist(), manners.decimals.tolist(), manners.figures.tolist(), strict=True)
-        near = (manners.figures > 0) | (manners.decimals >= decimals - 1)
-        return Rounded(value, list(digits), spared, value if near.all() else value[near])
+        return Rounded(value, list(digits), spared, np.flatnonzero(manners.throughout))
 
-    def _manners(self, decimals: int, own: Own) -> tuple[Manners, list[str]]:
-        """Every usual manner of rounding to about so many decimals, and for each the step that it spares."""
-        most = decimals if decimals <= MOST_DECIMALS else FEWER
-        fewer = range(most - 1, LEAST_DECIMALS - 1, -1)
-        digits = [(most, 0), (most + 1, 0), *((0, f) for f in FIGURES), *((d, 0) for d in fewer)]
+    def _manners(self, kept: Digits, own: Own) -> tuple[Manners, list[str]]:
+        """Every usual manner of rounding to so many digits, and for each the step that it spares."""
         scopes = list(self._scopes(own))
-        every = [(mode, *kept, *scope) for kept in digits for mode in range(len(MODES)) for scope in scopes]
-        modes, decimals_kept, figures, where, spared = zip(*every, strict=True)
-        places, kept = np.array(where), np.array(decimals_kept)
-        lone = (places.sum(axis=1) == 1) & (kept > 0) & (kept < most)
-        return Manners(np.array(modes), kept, np.array(figures), places, lone), list(spared)
+        every = [
+            (mode, *digits, *scope)
+            for digits in kept
+            for mode in range(len(MODES))
+            for scope in (scopes[:THROUGHOUT] if digits[1] else scopes)
+        ]
+        modes, decimals, figures, where, spared = zip(*every, strict=True)
+        first = [i % len(scopes) < THROUGHOUT and not figure for i, figure in enumerate(figures)]  # decimals come first
+        manners = Manners(*map(np.array, (modes, decimals, figures, where, first)))
+        return manners, list(spared)
 
     def _scopes(self, own: Own) -> Iterator[tuple[Array, str]]:
         """Where one may round, and the step that is spared: everywhere, at the steps alone, at all but one, at one."""

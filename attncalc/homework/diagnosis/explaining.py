@@ -91,7 +91,7 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
             yield _matching(key, question, singles, base, close)
     if as_written:
         return
-    if question.by_hand and question.digits <= MOST_DECIMALS:
+    if question.by_hand and question.answer.used <= MOST_DECIMALS:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
     if question.answer.value.size <= BY_HAND and key.is_small(question.step):
@@ -250,7 +250,7 @@ def _matching_rounded(
     found = []
     for candidate, value in zip(candidates, values, strict=True):
         if value.shape == answer.shape and _is_about(answer, value):
-            rounded = key.rounded(candidate.solution.steps[question.step], question.digits, own).near
+            rounded = key.rounded(candidate.solution.steps[question.step], question.kept, own).values
             slack = np.ptp(np.where(np.isfinite(rounded), rounded, 0), axis=0)
             near = rounded.shape[1:] == answer.shape and fitting(answer, rounded).size
             if near and odds(answer, value, against, _distinct(values), slack=slack).convince:

@@ -21,7 +21,7 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import at_places, evaluate, is_given, portion
-from attncalc.homework.diagnosis.comparing import LEFT_OVER, Rounded, Spelled, largest
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, largest
 from attncalc.homework.diagnosis.solutions import Own, Solution, Solutions, is_meant
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
@@ -191,7 +191,7 @@ class Key:
         self._pairs: dict[tuple[int, int], Solution | None] = {}
         self._spelled: dict[Node, Spelled] = {}
         self._written_down: dict[Node, Node] = {}
-        self._rounded: dict[tuple[Node, int], Rounded] = {}
+        self._rounded: dict[tuple[Node, Digits], Rounded] = {}
         self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
         self._must_have_an_answer()
@@ -320,16 +320,16 @@ class Key:
         """Work out what these steps should be, together: one by one, each would begin with the operands anew."""
         self.solutions.values([*self._small(steps).values()])
 
-    def rounded(self, node: Node, decimals: int, own: Own | None = None) -> Rounded:
-        """What a step becomes by rounding on the way to it, to about so many decimals."""
+    def rounded(self, node: Node, kept: Digits, own: Own | None = None) -> Rounded:
+        """What a step becomes by rounding on the way to it, to so many digits."""
         if node not in self._spelled:
             self._spelled[node] = Spelled(node, self._written_down)
         own = self.solutions.usable(own, node) if own else None
         if own:
-            return self._spelled[node].rounded(self.solutions.operands, decimals, own)
-        if (node, decimals) not in self._rounded:
-            self._rounded[node, decimals] = self._spelled[node].rounded(self.solutions.operands, decimals)
-        return self._rounded[node, decimals]
+            return self._spelled[node].rounded(self.solutions.operands, kept, own)
+        if (node, kept) not in self._rounded:
+            self._rounded[node, kept] = self._spelled[node].rounded(self.solutions.operands, kept)
+        return self._rounded[node, kept]
 
     def own_behind(self, step: StepKey, own: Own) -> dict[StepKey, Array]:
         """The own values that a step is made of."""
@@ -428,7 +428,7 @@ class Question(NamedTuple):
     own: Mapping[StepKey, Array]  # the own values that the step is made of
     own_are_right: bool
     right: Sequence[Solution]  # the solutions by which it may be right
-    digits: int  # the decimals that were worked with
+    kept: Digits  # the digits that may have been kept on the way
     by_hand: bool  # whether it may have been rounded on the way
 
     @property

@@ -15,8 +15,8 @@ from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.comparing import (
     MOST_DECIMALS,
     OFTEN,
+    Digits,
     Tolerance,
-    by_rounding,
     chance,
     comes_out,
     fits,
@@ -26,6 +26,7 @@ from attncalc.homework.diagnosis.comparing import (
     largest_error,
     nearly,
     says_nothing,
+    within_a_unit,
 )
 from attncalc.homework.diagnosis.explaining import Explanation, ids
 from attncalc.homework.diagnosis.key import Key, Question, Slip
@@ -64,7 +65,7 @@ FEWEST_DUMPED = 64
 
 LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
 FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
-ABOUT_RIGHT = Finding(EARLY, hint="as near as rounding on the way explains: keep more digits")
+PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round")
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 
 
@@ -205,24 +206,29 @@ def is_far(key: Key, question: Question) -> bool:
 
 
 def within_rounding(key: Key, question: Question) -> Finding | None:
-    """Whether rounding on the way reaches the entries one by one, though in no usual manner all at once."""
+    """Whether rounding reaches the entries one by one, though in no manner all at once: that proves nothing."""
     answer, expected = question.answer, question.expected
-    few = question.digits <= MOST_DECIMALS
-    if not (few and question.by_hand and answer.enough.all()) or answer.exact.any():
+    if not (question.by_hand and answer.enough.all()) or answer.exact.any() or not answer.informative:
         return None
-    if _comes_out_throughout(key, question):
+    values = key.rounded(key.nodes[question.step], question.kept).values
+    if values.shape[1:] != answer.shape or _comes_out_throughout(key, question):
         return None
-    usual = question.own and question.own_are_right and () in key.alternatives_behind(question.own)
-    node = key.nodes[question.step]
-    reached = [key.rounded(node, question.digits, base).near for base in ([None, question.own] if usual else [None])]
-    values = np.concatenate([value for value in reached if value.shape[1:] == answer.shape])
-    most = 1.5 * answer.unit  # and one unit off in the last digit
     with np.errstate(invalid="ignore"):
-        within = (values.min(axis=0) - most <= answer.value) & (answer.value <= values.max(axis=0) + most)
-    by_chance = chance(answer, expected, np.ptp(values, axis=0) + answer.unit) > OFTEN
-    if not by_chance and (within | fits(answer, expected)).all() and not says_nothing(answer.value, expected):
-        return ABOUT_RIGHT
-    return None
+        least, most = values.min(axis=0) - answer.unit, values.max(axis=0) + answer.unit
+        within = (least <= answer.value) & (answer.value <= most)
+    return PERHAPS if (within | fits(answer, expected)).all() else None
+
+
+def digits_kept(answer: Answer, declared: int | None) -> Digits:
+    """The digits to which its writer may have rounded: as many as are written or one more, or those declared.
+
+    Who writes so many significant figures in every entry may have kept as many, too.
+    """
+    decimals = {answer.used, answer.used + 1} | (set() if declared is None else {declared})
+    written = answer.figures[answer.answered & ~answer.exact & (answer.value != 0)]
+    alike = written.size and written.min() == written.max() >= LEAST_FIGURES
+    figures = (int(written[0]), int(written[0]) + 1) if alike else ()
+    return (*((d, 0) for d in sorted(decimals)), *((0, f) for f in figures))
 
 
 def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str | None:
@@ -230,17 +236,19 @@ def rounded_at(key: Key, question: Question, node: Node, own: Own | None) -> str
     answer = question.answer
     if not answer.informative:
         return None  # zeros may be what somebody writes who has no answer
-    if (answer.exact & np.isfinite(answer.value)).any() and question.digits < LEAST_DECIMALS:
+    if (answer.exact & np.isfinite(answer.value)).any() and question.kept[0][0] < LEAST_DECIMALS:
         return None  # nobody works with fewer than two decimals and then writes a fraction or a root
-    rounded = key.rounded(node, question.digits, own)
-    hits = fitting(answer, rounded.values).tolist() if rounded.values.shape[1:] == answer.shape else []
+    rounded = key.rounded(node, question.kept, own)
+    alike = rounded.values.shape[1:] == answer.shape
+    hits = fitting(answer, rounded.values).tolist() if alike else []
+    if alike and not hits:
+        near = fitting(answer, rounded.values[rounded.throughout], within_a_unit)
+        hits = rounded.throughout[near].tolist()
     if _comes_out_throughout(key, question):  # whole numbers are not read off to three or four figures
         hits = [hit for hit in hits if not rounded.digits[hit][2]]
     exact = key.values([node], own)[0]
     if not hits or (np.isfinite(exact) & np.isinf(answer.value)).any():
         return None  # nobody rounds a number to ∞
-    if by_rounding(answer, exact, rounded.values[: hits[0] + 1]) > OFTEN:
-        return None
     return rounded.culprit(hits[0], exact, np.maximum(0.5 * answer.unit, answer.noise * np.abs(exact)))
 
 

@@ -26,6 +26,7 @@ from attncalc.homework.diagnosis.key import TRANSPOSED, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
     carried,
+    digits_kept,
     incomplete,
     is_far,
     located,
@@ -112,8 +113,8 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
 # A sheet is judged: a finding for each step, each after those that it is made of.
 #
 # The order of judgement: right as written, or but for its last digit, or rounded on the way; worked out from the
-# writer's own wrong values; a known mistake; within rounding after all; a slip; unexplained. What is right by any of
-# the right rules is never called a mistake, unless the writer's own steps show that nobody has used it.
+# writer's own wrong values; a known mistake; a slip; unexplained. What is right by any of the right rules is never
+# called a mistake, unless the writer's own steps show that nobody has used it.
 
 
 def judged(
@@ -183,8 +184,8 @@ class _Sheet:
             self._sound(question)
             or carried(self.key, question, self.answers, self.made)
             or self._mistaken(question)
-            or within_rounding(self.key, question)
             or self._slipped(question)
+            or within_rounding(self.key, question)
             or unexplained(question.answer, question.expected, possible=is_possible(self.key, question))
         )
 
@@ -232,10 +233,10 @@ class _Sheet:
         own = self.key.own_behind(step, self.own)
         own_are_right = all(self.found[behind].verdict in SOUND for behind in own)
         right = self._behind(own) if step in self.doubted else self._not_contradicted(step, own)
-        digits = answer.used if self.decimals is None else self.decimals
+        kept = digits_kept(answer, self.decimals)
         small = answer.value.size <= BY_HAND and self.key.is_small(step)
         by_hand = small and bool(answer.enough.any()) and step not in self.key.complex
-        return Question(step, answer, expected, own, own_are_right, right, digits, by_hand)
+        return Question(step, answer, expected, own, own_are_right, right, kept, by_hand)
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
         """What is so of the parts of a step, of its entries: of a complex number where it is of either part."""
