@@ -20,6 +20,7 @@ METHODS = {
     "html": "api.pages:html",
     "markdown": "api.pages:markdown",
     "latex": "api.pages:equations",
+    "marked": "homework.reports.marked_sheets:plain",
 }
 """A method of a record → where the function behind it is: only that of the one that is called is loaded."""
 
