@@ -7,7 +7,7 @@ from typing import Annotated
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import FROM_0_ON, Exercise
 from attncalc.language.graph import Node, constant, note, step
-from attncalc.language.ops import mean, root_of_mean, sqrt
+from attncalc.language.ops import mean, root_of_mean
 
 Gain = Annotated[Node | None, "the gain: what each feature is multiplied by afterwards; 1 if not given"]
 Shift = Annotated[Node | None, "the shift: what is added to each feature afterwards; 0 if not given"]
@@ -108,9 +108,8 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
 
 
 def _root(mean_square: Node, eps: float, x: Node, over: str) -> Node:
-    """√(mean x² + ε); where no ε outweighs them, x may be so small that its squares vanish."""
-    inside = mean_square + constant(eps, "ε")
-    return sqrt(inside) if eps else root_of_mean(inside, x, over)
+    """√(mean x² + ε); x may be so large that its squares overflow, or so small that they vanish."""
+    return root_of_mean(mean_square + constant(eps, "ε"), x, over)
 
 
 def _affine(normalized: Node, gamma: Node | None, beta: Node | None, missing: str = "gain or shift") -> Node:

@@ -151,6 +151,7 @@ def _log_softmax(x: Node, over: str) -> Node:
 @calculation(
     p="n",
     check=distributions("p"),
+    infinite=True,
     laws={
         "never below 0": lambda f, p: at_most(0, f(shares(p))),
         "never above log n, which equal shares reach": lambda f, p: at_most(f(shares(p)), f(shares(0 * p))),

@@ -10,7 +10,7 @@ import numpy as np
 from attncalc.common.errors import DomainError
 from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.language.graph import Node, output, step
-from attncalc.language.ops import angle_between, cosine_ratio, rename, root_of_sum, solve, spread, total
+from attncalc.language.ops import angle_between, cosine_ratio, multiple, rename, root_of_sum, solve, spread, total
 from attncalc.language.ops import outer as outer_product
 
 Left = Annotated[Node, "the first vector"]
@@ -142,7 +142,9 @@ def project(
     else:
         agreement = step("dot", total(a * onto), "how much the two agree, scaled by both lengths")
         square = step("squared_norm", total(onto**2), "the length of the target, squared")
-        amount = step("coefficient", agreement / square, "how many times the target fits into the projection")
+        amount = step(
+            "coefficient", multiple(agreement, square, a, onto), "how many times the target fits into the projection"
+        )
         leads = tuple(axis for axis in amount.axes if axis.name not in onto.names)  # of several vectors onto one target
         shadow = step("projection", amount * spread(onto, leads + onto.axes), "the target, stretched by that factor")
     rest = step("residual", a - shadow, "what the projection misses: it is orthogonal to the target")

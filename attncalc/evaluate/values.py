@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +20,13 @@ from attncalc.common import system
 from attncalc.common.errors import OptionError
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
+from attncalc.language import kernels as doors
 from attncalc.language.axes import Axes, Axis, align, names
 from attncalc.language.graph import Node, given, walk
 from attncalc.record.trace import Check
+
+if TYPE_CHECKING:
+    from attncalc.language.doubled_kernels import Double
 
 Rounding = Callable[[Array], Array]
 """What is done to the value of each step before the next one uses it."""
@@ -70,16 +75,20 @@ def evaluate(
     given: Mapping[tuple[str, str], Array] | None = None,
     after_step: Rounding | None = None,
     keep: Callable[[Node], bool] = named,
+    rests: Mapping[str, Double] | None = None,
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.
 
     `given` holds values for steps by their (group, name): the walk stops there. `after_step` is applied to a step's
-    value before the next one uses it (rounding by hand). Other values are let go after their last use.
+    value before the next one uses it (rounding by hand). Other values are let go after their last use. `rests` holds
+    operands that are known in twice the digits.
     """
     given = given or {}
+    careful = after_step is None  # who rounds by hand has lost those digits
     order = roots if isinstance(roots, Plan) else plan(roots, given=given.keys(), keep=keep)
     kind = np.dtype(dtype)
     values: dict[Node, Array] = {}
+    known = Known(values, operands, given, rests or {}, order.order)
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
         for node, released in zip(order.order, order.release, strict=True):
             if node.op == "step":
@@ -87,6 +96,8 @@ def evaluate(
                 values[node] = after_step(value) if after_step else value
             else:
                 values[node] = value_of(node, values, operands, kind)
+                if careful and node.row.loses and known.shows_rounding(node):
+                    values[node] = known.in_full(node)
             for source in released:
                 del values[source]
     return values
@@ -107,6 +118,120 @@ def value_of(node: Node, values: Mapping[Node, Array], operands: Mapping[str, Ar
         sources = [align(values[source], source.axes, node.axes) for source in node.sources]
         return np.asarray(node.row.kernel(*sources))
     return np.asarray(node.row.kernel(node, *(values[source] for source in node.sources)))
+
+
+# What rounding left of a value is found again where the next primitive shows it: 1 − tanh² x, and the sine of a large
+# angle, have no right digit else. Numbers of twice the digits go as far back as values are at hand, through few steps.
+
+
+DEEPEST_STEPS = 3
+"""What is further behind has lost digits of its own, and a long chain of sums would be gone through again and again."""
+
+
+class Known:
+    """What is at hand of a graph while it is evaluated; what rounding left of its values is found from it."""
+
+    def __init__(
+        self,
+        values: Mapping[Node, Array],
+        operands: Mapping[str, Array],
+        given: Keys,
+        rests: Mapping[str, Double],
+        order: Sequence[Node],
+    ) -> None:
+        self.values, self.operands, self.given, self.rests, self.order = values, operands, given, rests, order
+
+    @cached_property
+    def parts(self) -> Mapping[Node, str]:
+        """The part that each node belongs to, which is that of the first step that it is in."""
+        found = {node: node.args["group"] for node in self.order if node.op == "step"}
+        for node in reversed(self.order):
+            for source in node.sources:
+                found.setdefault(source, found.get(node, ""))
+        return found
+
+    def shows_rounding(self, node: Node) -> bool:
+        """Whether the value of a node shows what rounding left of its sources, and that can be found."""
+        row = node.row
+        if self.values[node].dtype.kind != "f" or not (row.adds or any(map(self._is_rounded, node.sources))):
+            return False
+        sources = [self.values[source] for source in node.sources]
+        if row.elementwise:
+            laid = zip(sources, node.sources, strict=True)
+            sources = [align(value, source.axes, node.axes) for value, source in laid]
+        return bool(row.loses and row.loses(node, self.values[node], *sources))
+
+    def _is_rounded(self, node: Node) -> bool:
+        """Whether it may be told what rounding left of a value."""
+        while node.row.doubled in ("same", "moved") and not is_given(node, self.given):
+            node = node.sources[0]
+        if node.op == "constant":
+            return not isinstance(node.args["value"], int)
+        return not is_given(node, self.given) and (bool(node.row.doubled) or node.args.get("name") in self.rests)
+
+    def in_full(self, node: Node) -> Array:
+        """The value of a node from its sources as they were before rounding; as it is where that is no number."""
+        value = self.values[node]
+        head = self.doubled(node).head.astype(value.dtype)
+        return np.where(np.isfinite(head), head, value)
+
+    def doubled(self, node: Node) -> Double:
+        """A value in twice the digits.
+
+        A part takes what another part has handed on as it is, so that it gives what the same calculation gives alone.
+        """
+        kernels, values, home = doors.doubled(), self.values, self.parts.get(node, "")
+
+        def ends(made: Node) -> bool:
+            return made in values and (is_given(made, self.given) or self.parts.get(made, "") != home)
+
+        depth = {node: 0}  # how many steps lie between
+        stack = [node]
+        while stack:
+            made = stack.pop()
+            within = depth[made] + (made.op == "step")
+            if within <= DEEPEST_STEPS and not ends(made) and made.row.doubled:
+                for source in made.sources:
+                    if source not in depth or depth[source] > within:
+                        depth[source] = within
+                        stack.append(source)
+        found: dict[Node, Double] = {}
+        for made in sorted(depth, key=attrgetter("serial")):
+            sources = [found[source] for source in made.sources if source in found]
+            if not made.sources:
+                pair = self._leaf(made)
+            elif ends(made):
+                pair = kernels.exactly(values[made])
+            elif len(sources) == len(made.sources) and made.row.doubled:
+                pair = _in_twice_the_digits(made, sources)
+                if made.op == "step" and made in values:
+                    pair = kernels.as_far_as_known(pair, values[made])
+            elif made in values:
+                pair = kernels.rounded(values[made])
+            else:
+                continue
+            found[made] = kernels.Double(*(np.broadcast_to(part, pair.head.shape) for part in pair))
+        return found[node]
+
+    def _leaf(self, node: Node) -> Double:
+        if node.args.get("name") in self.rests:
+            return self.rests[node.args["name"]]
+        kernels = doors.doubled()
+        found: Double = (
+            kernels.number(node.args["value"])
+            if node.op == "constant"
+            else kernels.exactly(value_of(node, self.values, self.operands, np.dtype(float)))
+        )
+        return found
+
+
+def _in_twice_the_digits(node: Node, sources: Sequence[Double]) -> Double:
+    kernels = doors.doubled()
+    if node.row.elementwise:
+        laid = zip(sources, node.sources, strict=True)
+        sources = [kernels.Double(*(align(part, own.axes, node.axes) for part in pair)) for pair, own in laid]
+    found: Double = getattr(kernels, node.row.doubled)(node, *sources)
+    return found
 
 
 WITHIN = 1e-6

@@ -70,6 +70,49 @@ def has_letters(*values: Array) -> bool:
     return any(getattr(entry, "free_symbols", None) for v in values if v.dtype == object for entry in v.flat)
 
 
+SHOWN_ENTRY_BY_ENTRY = 1 << 16
+"""Of larger values it counts what is lost beside the largest of a row."""
+
+
+def doubled() -> ModuleType:
+    """The kernels of numbers of twice the digits: the door to what few calls need."""
+    from attncalc.language import doubled_kernels
+
+    return doubled_kernels
+
+
+def cancels(node: Any, value: Array, *terms: Array) -> bool:
+    """Whether a sum is so much smaller than its terms that it shows what rounding left of them."""
+    return _is_less(np.abs(value), 0.25 * sum(map(np.abs, terms)))
+
+
+def cancels_along(node: Any, value: Array, x: Array) -> bool:
+    """The same of a sum along an axis."""
+    size = np.abs(x)
+    return _is_less(np.abs(value), 0.25 * node.row.kernel(node, size))
+
+
+def _is_less(value: Array, terms: Any) -> bool:
+    if value.size > SHOWN_ENTRY_BY_ENTRY:
+        value, terms = (np.max(np.broadcast_to(part, value.shape), axis=-1) for part in (value, terms))
+    return bool((value < terms).any())
+
+
+def beyond(size: float) -> Callable[..., bool]:
+    """Whether a number is so large that its last digit shows in a function of it."""
+    return lambda node, value, x, *rest: bool((np.abs(x) > size).any())
+
+
+def near_1(node: Any, value: Array, x: Array) -> bool:
+    """Whether a number lies so near 1 that its last digit shows in its logarithm."""
+    return bool((np.abs(x - 1) < 0.5).any())
+
+
+def always(node: Any, value: Array, *sources: Array) -> bool:
+    """Whatever the numbers are."""
+    return True
+
+
 def zeros(shape: tuple[int, ...], like: Array) -> Array:
     """Zeros of the kind that another value has."""
     return np.full(shape, number(0, like.dtype), like.dtype)

@@ -46,7 +46,7 @@ def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, 
     """
     wrong = _no_number if infinite else _wrong
     broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
-    for output in trace.outputs:
+    for output in _asked_for(trace):
         value = _floats(output.value)
         if value is None or np.isfinite(value).all():
             continue
@@ -63,8 +63,16 @@ def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, 
     lost = next((made for made in broken if _comes_back_as_nothing(made, trace)), None)
     if lost is not None:
         raise DomainError(f"{_overflow(lost)}, and what comes back through it vanishes")
-    them = "it" if len(broken) == 1 else "them"
-    return (f"{both(step.key for step in broken)} overflow; the result does not use {them}, and is right",)
+    word, them = ("overflows", "it") if len({step.key for step in broken}) == 1 else ("overflow", "them")
+    return (f"{both(dict.fromkeys(step.key for step in broken))} {word}; the result does not use {them}, and is right",)
+
+
+def _asked_for(trace: Trace) -> Sequence[Step]:
+    """The outputs that will be read: all, or the one that was asked for."""
+    asked = trace.mode.asked
+    if asked == "":
+        return trace.outputs[:1]
+    return [output for output in trace.outputs if asked in (output.key, output.name)] or trace.outputs
 
 
 def _nearly_vanishes(made: Step) -> str | None:

@@ -58,7 +58,7 @@ class TestActivation:
         assert np.isfinite(t["derivative"]).all()
         assert_allclose(t.grad()["grad_x"], t["derivative"], rtol=1e-12)
 
-    @pytest.mark.parametrize("size", [9.0, 1e3, 1e13, 1e20, 1e38])
+    @pytest.mark.parametrize("size", [30.0, 1e3, 1e13, 1e20, 1e38])
     def test_a_cube_that_overflows_leaves_gelu_tanh_as_it_is(self, size: float) -> None:
         for dtype in ("float32", "float64"):
             t = ac.activation([-size, size], kind="gelu-tanh", dtype=dtype)

@@ -108,8 +108,7 @@ class TestEntropy:
         assert_allclose(found.result, -np.log2([0.5, 0.25, 0.25]) - 1 / math.log(2), rtol=1e-14)
 
     def test_at_an_impossible_outcome_it_rises_without_bound(self) -> None:
-        with pytest.raises(DomainError, match="grad_p"):
-            ac.entropy([1, 0]).grad()
+        assert ac.entropy([1, 0]).grad().result.tolist() == [-1, math.inf]
 
     @few
     @given(distributions())

@@ -14,7 +14,7 @@ from attncalc.common.numerals import Array
 from attncalc.evaluate.large import fused
 from attncalc.evaluate.large.cores import on_all
 from attncalc.evaluate.large.layout import SHARES, Layout, lay_out, places
-from attncalc.evaluate.values import Plan, Portion, at_places, evaluate, plan, portion, value_of
+from attncalc.evaluate.values import Known, Plan, Portion, at_places, evaluate, plan, portion, value_of
 from attncalc.language.graph import Node
 
 
@@ -24,11 +24,14 @@ def evaluate_large(
     """The values of the roots of a graph of floats, and of nothing else."""
     layout = roots if isinstance(roots, Layout) else lay_out(roots, np.dtype(dtype).itemsize)
     values: dict[Node, Array] = {}
+    known = Known(values, operands, (), {}, layout.order)
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the result
         for level, freed in enumerate(layout.released()):
             for node in layout.whole(level):
                 values[node] = _whole(node, layout, values, operands, dtype)
-            values |= _in_blocks(layout.targets(level), layout, values, dtype)
+                if node.row.loses and known.shows_rounding(node):
+                    values[node] = known.in_full(node)
+            values |= _in_blocks(layout.targets(level), layout, known, dtype)
             for node in freed:
                 del values[node]
     return {node: values[node] for node in layout.roots}
@@ -44,14 +47,16 @@ def _whole(
     return value_of(node, values, operands, np.dtype(dtype))
 
 
-def _in_blocks(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Array], dtype: str) -> dict[Node, Array]:
+def _in_blocks(targets: Sequence[Node], layout: Layout, known: Known, dtype: str) -> dict[Node, Array]:
     """The values of the targets: each block's places beside the others', or the blocks' sums added up."""
-    axis = layout.axis
+    axis, values = layout.axis, known.values
     if axis is None or not targets:
         return {}
     _, row = _planned(targets, layout, values, 1)
     rows = places(row, axis, np.dtype(dtype).itemsize)
     smaller = {count: _planned(targets, layout, values, count) for count in {rows, axis.size % rows or rows}}
+    whole_ones = {n: source for n, (source, along) in smaller[rows][0].taken.items() if not along}
+    rests = {name: known.doubled(source) for name, source in whole_ones.items() if source.row.doubled}
 
     def block(start: int) -> tuple[list[Array], list[Array]]:
         """What a block gives: places of values, and its shares of sums."""
@@ -61,7 +66,7 @@ def _in_blocks(targets: Sequence[Node], layout: Layout, values: Mapping[Node, Ar
             name: at_places(values[source], source.axes, at if along else {})
             for name, (source, along) in part.taken.items()
         }
-        found = evaluate(order, given, dtype=dtype)
+        found = evaluate(order, given, dtype=dtype, rests=rests)
         made = list(zip(targets, (found[root] for root in part.roots), strict=True))
         return [v for t, v in made if t not in layout.adding], [v for t, v in made if t in layout.adding]
 

@@ -34,7 +34,7 @@ ROWS = {
     "sliding": "fold windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors left_singular_vectors right_singular_vectors "
     "singular_values",
-    "sums": "angle cosine_ratio mean root_of_mean root_of_sum sum",
+    "sums": "angle cosine_ratio mean multiple root_of_mean root_of_sum sum",
 }
 """Family → its rows."""
 

@@ -133,6 +133,7 @@ OPS |= {
         moved,
         vjp=lambda g, y, node, x: [g],
         flops=0,
+        doubled="same",
         because="passed on unchanged",
         hands_on=True,
         narrow=True,
@@ -194,6 +195,8 @@ OPS |= {
         flops=lambda node: len(node.sources) - 1,
         noun="sum_of_terms",
         quick=_sign(operator.add),
+        doubled="add",
+        loses=kernels.cancels,
         hands_on=True,
         terms=_add,
     ),
@@ -212,6 +215,8 @@ OPS |= {
         ),
         noun="difference",
         quick=_sign(operator.sub),
+        doubled="sub",
+        loses=kernels.cancels,
         terms=np.add,
     ),
     "neg": row(
@@ -224,6 +229,7 @@ OPS |= {
         vjp=lambda g, y, node, a: [-g],
         because="a minus sign changes the sign of the gradient",
         noun="opposite",
+        doubled="neg",
         terms=np.positive,
     ),
     "mul": row(
@@ -243,6 +249,7 @@ OPS |= {
         ),
         noun="product",
         quick=_sign(operator.mul),
+        doubled="mul",
         terms=np.multiply,
     ),
     "div": row(
@@ -261,6 +268,7 @@ OPS |= {
         noun="quotient",
         divides=True,
         quick=_sign(operator.truediv),
+        doubled="div",
         boxed=True,
         terms=_quotient,
     ),
@@ -294,6 +302,8 @@ OPS |= {
         takes=(0, 0),
         raises=True,
         quick=lambda node: None if node.axes else operator.pow,
+        doubled="power",
+        loses=lambda node, value, x, p: bool((np.abs(p) > 2).any()) or p.ndim > 0,
         vjp=_power_vjp,
         because=lambda node, source: (
             "the slope of a^x is a^x·ln a"
@@ -319,6 +329,8 @@ OPS |= {
         about="e^x is positive for every x, 1 at 0 and 0 at −∞; 1 more in x is 2.718 times as much. It outgrows "
         "float64 beyond x = 709.78 and float32 beyond 88.72.",
         noun="exponentials",
+        doubled="exp",
+        loses=kernels.beyond(4),
         boxed=True,
     ),
     "log": function(
@@ -330,6 +342,8 @@ OPS |= {
         about="ln is the natural logarithm, which e^x undoes: 0 at 1, negative below, −∞ at 0. It turns products into "
         "sums.",
         noun="logarithm",
+        doubled="log",
+        loses=kernels.near_1,
     ),
     "sqrt": row(
         kernels.sqrt,
@@ -344,6 +358,7 @@ OPS |= {
             "The root undoes the squares: the units are those of the entries again." if node.axes else ""
         ),
         noun="root",
+        doubled="sqrt",
         boxed=True,
     ),
 }

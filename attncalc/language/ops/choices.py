@@ -92,6 +92,7 @@ OPS |= {
         entrywise("abs"),
         vjp=lambda g, y, node, a: [g * sign(a)],
         because="the slope of |x| is the sign of x (0 at 0, by convention)",
+        doubled="absolute",
     ),
     "sign": function(
         either(np.sign, "sign"),
@@ -107,6 +108,7 @@ OPS |= {
         entrywise("max"),
         vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
         because="only the larger one gets the gradient (the first, if they are equal)",
+        doubled="maximum",
     ),
     "minimum": row(
         np.minimum,
@@ -115,6 +117,7 @@ OPS |= {
         entrywise("min"),
         vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
         because="only the smaller one gets the gradient (the first, if they are equal)",
+        doubled="minimum",
     ),
     "where": row(
         _where,
@@ -127,6 +130,7 @@ OPS |= {
         because="what was masked does not affect the result, so its gradient is 0",
         about=_about_choice,
         flops=0,
+        doubled="where",
     ),
     "held": row(
         lambda x: x,
@@ -136,6 +140,7 @@ OPS |= {
         vjp=lambda g, y, node, a: [None],
         because="it is held constant: the result does not depend on it",
         flops=0,
+        doubled="same",
         view=True,
     ),
     "less_equal": _choice(np.less_equal, "≤", r"{0} \le {1}", 4, (3, 3)),
@@ -242,6 +247,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [beside(g, x) * first_maximum(x, node.args["over"])],
         because="only the largest entry gets the gradient (the first, if several are equal)",
         about="max with one argument is the largest entry along an axis, which is gone afterwards.",
+        doubled="peak",
         places=source_axes,
         **named("max", r"\max"),
     ),
@@ -261,6 +267,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [None],
         because="it is held constant: the result does not depend on it",
         flops=0,
+        doubled="held_or_0",
     ),
     "ranking": Op(
         _ranking,

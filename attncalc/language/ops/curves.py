@@ -34,10 +34,22 @@ def tan(x: Node) -> Node:
 
 OPS |= {
     "sin": function(
-        either(np.sin, "sin"), "sin", r"\sin", lambda g, y, node, a: [g * cos(a)], "the slope of sin x is cos x"
+        either(np.sin, "sin"),
+        "sin",
+        r"\sin",
+        lambda g, y, node, a: [g * cos(a)],
+        "the slope of sin x is cos x",
+        doubled="sin",
+        loses=kernels.beyond(1),
     ),
     "cos": function(
-        either(np.cos, "cos"), "cos", r"\cos", lambda g, y, node, a: [-(g * sin(a))], "the slope of cos x is −sin x"
+        either(np.cos, "cos"),
+        "cos",
+        r"\cos",
+        lambda g, y, node, a: [-(g * sin(a))],
+        "the slope of cos x is −sin x",
+        doubled="cos",
+        loses=kernels.beyond(0.5),
     ),
     "tan": function(
         either(np.tan, "tan"),
@@ -45,6 +57,8 @@ OPS |= {
         r"\tan",
         lambda g, y, node, a: [g * (1 + y**2)],
         "the slope of tan x is 1 + tan² x",
+        doubled="tan",
+        loses=kernels.beyond(0.5),
     ),
     "arccos": function(
         angle_of,
@@ -59,6 +73,7 @@ OPS |= {
         r"\tanh",
         lambda g, y, node, a: [g * (1 - y**2)],
         "the slope of tanh x is 1 − tanh² x",
+        doubled="tanh",
         about="tanh lies between −1 and 1: small numbers pass nearly as they are (tanh 0.1 = 0.0997), large ones "
         "level off (tanh 3 = 0.9951).",
     ),
@@ -120,7 +135,9 @@ _SLOPE_OF_ERF = "the slope of erf x is the bell curve 2/√π·exp(−x²)"
 
 
 OPS |= {
-    "erf": function(_erf, "erf", r"\operatorname{{erf}}", lambda g, y, node, x: [g * _bell(x)], _SLOPE_OF_ERF),
+    "erf": function(
+        _erf, "erf", r"\operatorname{{erf}}", lambda g, y, node, x: [g * _bell(x)], _SLOPE_OF_ERF, doubled="erf"
+    ),
     "one_plus_erf": row(
         _one_plus_erf,
         "1 + erf({0})",
@@ -129,6 +146,8 @@ OPS |= {
         vjp=lambda g, y, node, x: [g * _bell(x)],
         because=_SLOPE_OF_ERF,
         body=lambda node, x: 1 + erf(x),
+        doubled="one_plus_erf",
+        loses=kernels.beyond(1),
         binds=3,
     ),
     "sigmoid": row(
@@ -140,6 +159,8 @@ OPS |= {
         because="the slope of σ is σ·(1 − σ)",
         about="σ(x) = 1/(1 + e^−x) is ½ at 0, 0.7311 at 1 and 0.9933 at 5; σ(−x) = 1 − σ(x).",
         body=lambda node, x: 1 / (1 + exp(-x)),
+        doubled="sigmoid",
+        loses=kernels.beyond(4),
     ),
     "softplus": row(
         _softplus,
@@ -149,6 +170,8 @@ OPS |= {
         vjp=lambda g, y, node, x: [g * sigmoid(x)],
         because="the slope of softplus is the sigmoid",
         body=lambda node, x: log(1 + exp(x)),
+        doubled="softplus",
+        loses=kernels.beyond(4),
     ),
     "cubable": row(
         _cubable,
@@ -159,6 +182,7 @@ OPS |= {
         because="the same number, unless it is so large that nothing moves with it any more",
         takes=(9,),
         flops=0,
+        doubled="same",
     ),
     "elu": row(
         _elu,
@@ -170,6 +194,7 @@ OPS |= {
         body=lambda node, x, alpha: keep_where(as_node(0) < x, x, alpha * (exp(x) - 1)),
         binds=4,
         takes=(0, 0),
+        doubled="elu",
     ),
 }
 

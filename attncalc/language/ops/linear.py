@@ -174,6 +174,7 @@ OPS |= {
         about="Rows become columns: the entry at [i,j] moves to [j,i]. A transpose is the inverse only if the columns "
         "have length 1 and are orthogonal to one another.",
         flops=0,
+        doubled="moved",
         view=True,
     ),
     "outer": Op(
@@ -189,6 +190,7 @@ OPS |= {
         because="each vector gets the gradient's products with the other vector, summed",
         about="Every entry of the one times every entry of the other: the sizes need not agree, and nothing is added "
         "up.",
+        doubled="outer",
     ),
 }
 

@@ -207,6 +207,7 @@ OPS |= {
         because="only the place that was taken gets the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        doubled="moved",
         view=True,
     ),
     "stack": Op(
@@ -219,6 +220,7 @@ OPS |= {
         because="each row gets its own row of the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        doubled="moved",
         joins=True,
     ),
     "lookup": Op(

@@ -110,6 +110,7 @@ OPS |= {
         about="Each row is cut into as many blocks as there are heads: head 0 takes the first columns, head 1 the "
         "next. No entry leaves its row; reshaping the table straight to [h, n, d_k] would mix up the tokens.",
         flops=0,
+        doubled="moved",
         view=True,
         **_words("{0} split into heads", r"\operatorname{{split}}({0})"),
     ),
@@ -122,6 +123,7 @@ OPS |= {
         about="A row is head 0's row, then head 1's, and so on: the blocks stand side by side in the order in which "
         "they were cut, and nothing is added up or averaged.",
         flops=0,
+        doubled="moved",
         **_words("{0} side by side", r"\operatorname{{concat}}({0})"),
     ),
     "repeat": Op(
@@ -133,6 +135,7 @@ OPS |= {
         about="Neighbouring query heads share a key head: of 8 query heads and 2 key heads, heads 0 to 3 read key "
         "head 0, heads 4 to 7 key head 1 (grouped-query attention).",
         flops=0,
+        doubled="moved",
         **_words("{0} shared by {a[times]} heads each", r"\operatorname{{repeat}}_{{{a[times]}}}({0})"),
     ),
     "gather": Op(
@@ -200,6 +203,7 @@ OPS |= {
         vjp=lambda g, y, node, x: [rename(g, node.args["new"], node.args["old"])],
         takes=(9,),
         flops=0,
+        doubled="moved",
         view=True,
     ),
     "spread": Op(
@@ -214,6 +218,7 @@ OPS |= {
         because="what was copied to all gets the sum of their gradients",
         copies=True,
         flops=0,
+        doubled="moved",
         view=True,
     ),
 }
@@ -255,6 +260,7 @@ OPS["reread"] = Op(
     because="the gradient is read back in the same order",
     mixes=lambda node: node.sources[0].names,
     flops=0,
+    doubled="moved",
     view=True,
 )
 

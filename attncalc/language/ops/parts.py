@@ -150,6 +150,7 @@ OPS |= {
         starts="start",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        doubled="moved",
         view=True,
     ),
     "concat": Op(
@@ -163,6 +164,7 @@ OPS |= {
         about="The parts stand one after the other, as they are: nothing is added up.",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        doubled="moved",
         joins=True,
     ),
     "listed": Op(
@@ -176,6 +178,7 @@ OPS |= {
         because="each part gets its own place of the gradient",
         mixes=lambda node: (node.args["over"],),
         flops=0,
+        doubled="moved",
         joins=True,
     ),
 }
@@ -317,6 +320,7 @@ OPS |= {
         because="the entries that were skipped get no gradient",
         mixes=_last,
         flops=0,
+        doubled="moved",
         view=True,
     ),
     "interleave": Op(
@@ -331,6 +335,7 @@ OPS |= {
         because="each row gets every other entry of the gradient",
         mixes=_last,
         flops=0,
+        doubled="moved",
     ),
     "rotate": Op(
         _rotate,

@@ -89,9 +89,25 @@ def _log_softmax(node: Node, x: Array, *shares: Array) -> Array:
     axis = position(node.axes, node.args["over"])
     if is_exact(x):
         return np.asarray(x - kernels.log(np.asarray(np.sum(kernels.exp(x), axis=axis, keepdims=True))))
+    shifted, _, rest = _shifted(x, axis)
+    return np.asarray(shifted - rest)
+
+
+def _shifted(x: Array, axis: int) -> tuple[Array, Array, Array]:
+    """Scores less the largest, that one, and the logarithm of their exponentials' sum, to all of its digits.
+
+    That sum is 1 and what the others add to it, which beside a large gap is nothing to 1, but not to its logarithm.
+    """
     top = np.max(x, axis=axis, keepdims=True)
-    shifted = x - np.where(np.isfinite(top), top, 0)
-    return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
+    bounded = np.isfinite(top)
+    top = np.where(bounded, top, 0)
+    shifted = x - top
+    sizes = np.exp(shifted)
+    alone = np.argmax(shifted, axis=axis, keepdims=True)
+    first = np.take_along_axis(sizes, alone, axis=axis)
+    np.put_along_axis(sizes, alone, 0, axis=axis)
+    others = np.sum(sizes, axis=axis, keepdims=True)
+    return shifted, top, np.where(bounded, np.log1p(others), np.log(others + first))
 
 
 def _log_softmax_cell(node: Node, at: At, look: Look) -> Cell:
@@ -110,10 +126,7 @@ def _log_share(node: Node, x: Array, whole: Array) -> Array:
     plain = np.asarray(x - laid)
     if is_exact(x, whole):
         return plain
-    axis = position(node.axes, node.args["over"])
-    top = np.max(x, axis=axis, keepdims=True)
-    shifted = x - np.where(np.isfinite(top), top, 0)
-    rest = np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    shifted, top, rest = _shifted(x, position(node.axes, node.args["over"]))
     # The whole holds as many digits of a large score as of the rest, which x − whole then lacks.
     own = np.abs(laid - (top + rest)) <= 4 * np.finfo(x.dtype).eps * np.abs(laid)  # not so for one rounded by hand
     return np.where(own, shifted - rest, plain)
@@ -167,6 +180,7 @@ OPS |= {
         sign=OPS["mul"].sign,
         vjp=lambda g, y, node, weights, values: [weigh(g, values), weigh(weights, g)],
         because=OPS["mul"].because,
+        doubled="weigh",
         about="0 times anything is 0 here, 0·log 0 too: what p·log p comes to as p goes to 0.",
     ),
     "ratio": row(
@@ -176,6 +190,7 @@ OPS |= {
         _unless_nothing("/"),
         binds=2.5,
         takes=(2, 1),
+        doubled="unless_nothing",
         vjp=lambda g, y, node, a, b: [ratio(g, b), -ratio(g * y, b)],
         because=OPS["div"].because,
         boxed=True,
@@ -197,6 +212,8 @@ OPS |= {
         r"\log_{{2}}",
         lambda g, y, node, x: [ratio(g, x * log(as_node(2)))],
         "the slope of log₂ x is 1/(x·ln 2)",
+        doubled="log2",
+        loses=kernels.near_1,
     ),
     "log10": function(
         kernels.log10,
@@ -204,6 +221,8 @@ OPS |= {
         r"\log_{{10}}",
         lambda g, y, node, x: [ratio(g, x * log(as_node(10)))],
         "the slope of log₁₀ x is 1/(x·ln 10)",
+        doubled="log10",
+        loses=kernels.near_1,
     ),
     "log_softmax": Op(
         _log_softmax,
@@ -271,10 +290,8 @@ def _log_sum_exp(node: Node, x: Array) -> Array:
     axis = axis_of(node)
     if is_exact(x):
         return np.asarray(kernels.log(np.asarray(np.sum(kernels.exp(x), axis=axis))))
-    top = np.max(x, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    sums = np.sum(np.exp(x - top), axis=axis)
-    return np.asarray(np.log(sums) + np.squeeze(top, axis=axis))
+    _, top, rest = _shifted(x, axis)
+    return np.asarray(np.squeeze(top + rest, axis=axis))
 
 
 def _log_sum_exp_cell(node: Node, at: At, look: Look) -> Cell:
@@ -293,6 +310,7 @@ OPS |= {
         "score that is 1 above another gets e ≈ 2.718 times its share. The sum runs along one axis only, the last one "
         "unless a subscript names another: in a table each row sums to 1, a column need not.",
         body=lambda node, x: (e := exp(x)) / total(e, node.args["over"]),
+        doubled="softmax",
         flops=5,  # a maximum, a difference, an exponential, a sum and a quotient
         twice=True,
         **named("softmax", r"\operatorname{softmax}"),

@@ -137,6 +137,7 @@ OPS |= {
         because="an entry gets the sum of the gradients of all windows that contain it",
         mixes=_mixes,
         flops=0,
+        doubled="moved",
     ),
     "fold": Op(
         _fold,

@@ -79,8 +79,10 @@ def _sum_cell(node: Node, at: At, look: Look) -> Cell:
 def _mean(node: Node, x: Array) -> Array:
     axis = axis_of(node)
     first = np.sum(x, axis=axis, keepdims=True) / x.shape[axis]
-    if is_exact(x) or not np.isfinite(first).all():
+    if is_exact(x):
         return np.asarray(np.squeeze(first, axis))
+    if not np.isfinite(first).all():
+        return np.asarray(np.sum(x / x.shape[axis], axis=axis))  # the sum may overflow where the mean does not
     # What the first division rounded away is put back, so that equal entries have just themselves as their mean.
     return np.asarray(np.squeeze(first, axis) + np.sum(x - first, axis=axis) / x.shape[axis])
 
@@ -105,6 +107,8 @@ OPS |= {
         places=source_axes,
         narrow=True,
         adds=True,
+        doubled="total",
+        loses=kernels.cancels_along,
         terms=_sum,
     ),
     "mean": Op(
@@ -117,6 +121,8 @@ OPS |= {
         body=lambda node, x: total(x, node.args["over"]) / x.size(node.args["over"]),
         places=source_axes,
         narrow=True,
+        doubled="mean",
+        loses=kernels.cancels_along,
         terms=_mean,
         **named("mean", r"\operatorname{mean}"),
     ),
@@ -143,6 +149,8 @@ def _root_of_mean(node: Node, squares: Array, x: Array, *weights: Array) -> Arra
     if is_exact(squares) or _of_other_sums(node):
         return plain
     unit, largest, _, safe = _largest(node, x, 2)
+    limits = np.finfo(plain.dtype)  # what is added to tiny squares may make a number of them that has all its digits
+    safe = safe | (squares > limits.tiny / limits.eps) & np.isfinite(squares)
     if safe.all():
         return plain
     axis, parts = axis_of(node, 1), (x / unit) ** 2
@@ -228,6 +236,27 @@ def _cosine(node: Node, dot: Array, norms: Array, a: Array, b: Array) -> Array:
     return np.clip(value, -1, 1)
 
 
+def _multiple(node: Node, dot: Array, square: Array, a: Array, b: Array) -> Array:
+    plain = np.asarray(dot / square)
+    if is_exact(dot, square):
+        return plain
+    limits = np.finfo(plain.dtype)
+    safe = (square > limits.tiny / limits.eps) & np.isfinite(square) & np.isfinite(dot)
+    if safe.all():
+        return plain
+    (left, long), (right, short) = (_scaled_down(node, source, x) for source, x in ((2, a), (3, b)))
+    return np.where(safe, plain, np.sum(left * right, axis=-1) / np.sum(right * right, axis=-1) * (long / short))
+
+
+def _scaled_down(node: Node, source: int, x: Array) -> tuple[Array, Array]:
+    """A vector by its largest entry, and that entry."""
+    axes, axis = node.sources[source].axes, axis_of(node, source)
+    top = np.max(np.abs(x), axis=axis, keepdims=True)
+    top = np.where(top == 0, 1, top)
+    laid = (*node.axes, find(axes, node.args["over"]))
+    return align(x / top, axes, laid), align(np.squeeze(top, axis), without(axes, node.args["over"]), node.axes)
+
+
 def _angle(node: Node, cosine: Array, a: Array, b: Array) -> Array:
     if is_exact(cosine):
         return np.asarray(angle_of(cosine) * 180 / kernels.number(np.pi, cosine.dtype))
@@ -293,6 +322,21 @@ OPS |= {
         boxed=True,
         narrow=True,
     ),
+    "multiple": Op(
+        _multiple,
+        lambda args, dot, square, a, b: dot,
+        "{0} / {1}",
+        r"\frac{{{0}}}{{{1}}}",
+        lambda node, at, look: Form("/", (pick(node, 0, at), pick(node, 1, at))),
+        binds=2.5,
+        takes=(2, 1, 9, 9),
+        vjp=lambda g, y, node, dot, square, a, b: [g / square, -(g * y / square), None, None],
+        because=OPS["div"].because,
+        body=lambda node, dot, square, a, b: dot / square,
+        mixes=mixes,
+        boxed=True,
+        narrow=True,
+    ),
     "angle": Op(
         _angle,
         lambda args, cosine, a, b: cosine,
@@ -314,3 +358,8 @@ OPS |= {
 def degrees(value: Number) -> Node:
     """An angle given in radians as a number of degrees."""
     return constant(180 * value) / pi()
+
+
+def multiple(dot: Node, square: Node, a: Node, b: Node) -> Node:
+    """a·b over b·b, given both; it goes by the vectors themselves where those overflow or vanish."""
+    return Node("multiple", dot, square, a, b, over=b.names[-1])

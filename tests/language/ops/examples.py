@@ -55,6 +55,7 @@ from attncalc.language.ops import (
     mean,
     merge,
     minimum,
+    multiple,
     one_hot,
     one_plus_erf,
     outer,
@@ -166,6 +167,10 @@ def _drawn(node: Node, entries: str, pool: Iterator[float], rng: np.random.Gener
 
 def example(build: Callable[..., Node], *operands: str, alone: str = "") -> Example:
     return Example(build, operands, alone)
+
+
+def multiple_of(a: Node, b: Node) -> Node:
+    return multiple(total(a * b), total(b**2), a, b)
 
 
 def cosine_of(a: Node, b: Node) -> Node:
@@ -295,6 +300,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(lambda x, w: root_of_mean(total(x**2 * w), x, weights=w), "n=3 m=4", "m=4: positive"),
     ),
     "per": (example(lambda x, y: per(x, 1 + y, y), "n=3 m=4", "n=3 m=4: positive"),),
+    "multiple": (example(multiple_of, "n=4", "n=4"), example(multiple_of, "b=2 n=3", "b=2 n=3")),
     "cosine_ratio": (example(cosine_of, "n=4", "n=4"), example(cosine_of, "b=2 n=3", "b=2 n=3")),
     "angle": (example(lambda x, y: angle_between(cosine_of(x, y), x, y), "n=4", "n=4"),),
     "ranking": (

@@ -1,0 +1,426 @@
+"""What kernels do with numbers of twice the digits: a float, what rounding left of it, and how far off both may be.
+
+Error-free sums and products are those of Dekker and Knuth, as in Hida, Li and Bailey 2001, Library for Double-Double
+and Quad-Double Arithmetic. How far off a value may be is carried along, so that it can be told how many digits it has.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attncalc.common.numerals import Array
+from attncalc.language.axes import align, position
+from attncalc.language.graph import Node
+
+ULP = 2.0**-53
+FINEST = 2.0**-102
+"""How far off, relative to it, a function of twice the digits may be."""
+SPLITTER = 2.0**27 + 1
+LONGEST_PRODUCT = 64
+"""Whole powers up to this one are products; the others go by the logarithm."""
+
+
+class Double(NamedTuple):
+    """head + tail, and a bound of how far that is from the true number."""
+
+    head: Array
+    tail: Array
+    doubt: Array
+
+
+def exactly(x: Any) -> Double:
+    """A float that is what it is."""
+    head = np.asarray(x, np.float64)
+    return Double(head, np.zeros_like(head), np.zeros_like(head))
+
+
+def rounded(x: Any) -> Double:
+    """A float of which nobody knows what rounding left: that of a kernel that is right to some last digits."""
+    head = np.asarray(x, np.float64)
+    return Double(head, np.zeros_like(head), np.abs(head) * (8 * ULP))
+
+
+def as_far_as_known(pair: Double, value: Array) -> Double:
+    """The rounded value where what rounding left of it is less than how far off it may be, and tells nothing."""
+    told = ~(np.abs(pair.tail) <= pair.doubt) | (pair.doubt == 0)
+    return Double(np.where(told, pair.head, value), np.where(told, pair.tail, 0), pair.doubt)
+
+
+def number(value: Any) -> Double:
+    """A number of a formula, by the digits that it is written with."""
+    if value in (math.pi, math.e):
+        return PI if value == math.pi else EULER
+    head = float(value)
+    if not math.isfinite(head):
+        return exactly(head)
+    rest = (Fraction(repr(value)) if isinstance(value, float) else Fraction(value)) - Fraction(head)
+    return Double(np.asarray(head), np.asarray(float(rest)), np.asarray(abs(float(rest)) * ULP))
+
+
+def _sum(a: Array, b: Array) -> tuple[Array, Array]:
+    whole = a + b
+    part = whole - a
+    return whole, (a - (whole - part)) + (b - part)
+
+
+def _split(a: Array) -> tuple[Array, Array]:
+    large = SPLITTER * a
+    high = large - (large - a)
+    return high, a - high
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    whole = np.asarray(a * b)
+    (ah, al), (bh, bl) = _split(a), _split(b)
+    return whole, ((ah * bh - whole) + ah * bl + al * bh) + al * bl
+
+
+def _made(head: Array, tail: Array, doubt: Array) -> Double:
+    whole = np.asarray(head + tail)
+    return Double(whole, np.asarray(tail - (whole - head)), np.asarray(doubt))
+
+
+def add(node: Node | None, *terms: Double) -> Double:
+    """A sum."""
+    found = terms[0]
+    for term in terms[1:]:
+        found = _added(found, term)
+    return found
+
+
+def _added(x: Double, y: Double) -> Double:
+    head, rest = _sum(x.head, y.head)
+    tail, least = _sum(x.tail, y.tail)
+    doubt = x.doubt + y.doubt + ULP * (np.abs(rest) * ULP + np.abs(tail)) + np.abs(least)
+    rest = rest + tail
+    head, rest = _sum(head, rest)
+    return _made(head, rest + least, doubt)
+
+
+def neg(node: Node | None, x: Double) -> Double:
+    """The opposite."""
+    return Double(0 - x.head, 0 - x.tail, x.doubt)
+
+
+def sub(node: Node | None, x: Double, y: Double) -> Double:
+    """A difference."""
+    return _added(x, neg(node, y))
+
+
+def mul(node: Node | None, x: Double, y: Double) -> Double:
+    """A product."""
+    head, rest = _product(x.head, y.head)
+    cross, over = x.head * y.tail, x.tail * y.head
+    doubt = np.abs(x.head) * y.doubt + np.abs(y.head) * x.doubt + ULP * (np.abs(rest) * ULP + abs(cross) + abs(over))
+    return _made(head, rest + (cross + over), doubt)
+
+
+def div(node: Node | None, x: Double, y: Double) -> Double:
+    """A quotient."""
+    first = np.asarray(x.head / y.head)
+    left = sub(None, x, mul(None, exactly(first), y))
+    second = np.asarray(left.head / y.head)
+    left = sub(None, left, mul(None, exactly(second), y))
+    third = left.head / y.head
+    head, rest = _sum(first, second)
+    doubt = (x.doubt + np.abs(first) * y.doubt + left.doubt) / np.abs(y.head) + ULP * np.abs(third)
+    return _made(head, rest + third, doubt)
+
+
+def unless_nothing(node: Node | None, x: Double, y: Double, *rest: Double) -> Double:
+    """A quotient that is 0 as soon as what is divided is."""
+    return _chosen(x.head == 0, x, div(node, x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
+
+
+def weigh(node: Node | None, x: Double, y: Double) -> Double:
+    """A product that is 0 as soon as the weight is."""
+    return _chosen(x.head == 0, x, mul(node, x, Double(np.where(x.head == 0, 1, y.head), y.tail, y.doubt)))
+
+
+def _chosen(which: Array, x: Double, y: Double) -> Double:
+    return Double(*(np.where(which, a, b) for a, b in zip(x, y, strict=True)))
+
+
+def where(node: Node | None, keep: Double, x: Double, y: Double) -> Double:
+    """One or the other."""
+    return _chosen(keep.head != 0, x, y)
+
+
+def maximum(node: Node | None, x: Double, y: Double) -> Double:
+    """The larger one."""
+    return _chosen((x.head > y.head) | ((x.head == y.head) & (x.tail >= y.tail)), x, y)
+
+
+def minimum(node: Node | None, x: Double, y: Double) -> Double:
+    """The smaller one."""
+    return _chosen((x.head < y.head) | ((x.head == y.head) & (x.tail <= y.tail)), x, y)
+
+
+def absolute(node: Node | None, x: Double) -> Double:
+    """The size."""
+    return _chosen(x.head < 0, neg(node, x), x)
+
+
+def moved(node: Node, *sources: Double) -> Double:
+    """What only stands elsewhere."""
+    return Double(*(np.asarray(node.row.kernel(node, *parts)) for parts in zip(*sources, strict=True)))
+
+
+def same(node: Node | None, x: Double, *rest: Double) -> Double:
+    """What is handed on as it is."""
+    return x
+
+
+def held_or_0(node: Node | None, x: Double) -> Double:
+    """What is handed on, and 0 in the place of −∞."""
+    return _chosen(x.head == -np.inf, exactly(0.0), x)
+
+
+def sqrt(node: Node | None, x: Double) -> Double:
+    """The square root."""
+    head = np.sqrt(x.head)
+    left = sub(None, x, mul(None, exactly(head), exactly(head)))
+    below = np.where(head == 0, 1, 2 * head)
+    tail = left.head / below
+    return _made(head, tail, (x.doubt + left.doubt) / below + ULP * np.abs(tail) + tail * tail / below)
+
+
+def _along(node: Node, x: Double, source: int = 0) -> Double:
+    """The axis that is summed over, brought to the front."""
+    axis = position(node.sources[source].axes, node.args["over"])
+    return Double(*(np.moveaxis(part, axis, 0) for part in x))
+
+
+def _total(x: Double) -> Double:
+    """The sum along the first axis, in pairs."""
+    while len(x.head) > 1:
+        half = len(x.head) // 2
+        odd = Double(*(part[2 * half :] for part in x))
+        x = _added(Double(*(part[:half] for part in x)), Double(*(part[half : 2 * half] for part in x)))
+        if len(odd.head):
+            x = Double(*(np.concatenate(both) for both in zip(x, odd, strict=True)))
+    return Double(*(part[0] for part in x))
+
+
+def total(node: Node, x: Double) -> Double:
+    """The sum along an axis."""
+    return _total(_along(node, x))
+
+
+def mean(node: Node, x: Double) -> Double:
+    """The mean along an axis."""
+    laid = _along(node, x)
+    return div(None, _total(laid), exactly(float(len(laid.head))))
+
+
+def peak(node: Node, x: Double) -> Double:
+    """The largest along an axis."""
+    laid = _along(node, x)
+    top = laid.head == laid.head.max(axis=0)
+    at = np.argmax(np.where(top, laid.tail, -np.inf), axis=0)[None]
+    return Double(*(np.take_along_axis(part, at, axis=0)[0] for part in laid))
+
+
+def outer(node: Node, a: Double, b: Double) -> Double:
+    """Every entry of one times every entry of the other."""
+    sources = zip((a, b), node.sources, strict=True)
+    x, y = (Double(*(align(part, source.axes, node.axes) for part in value)) for value, source in sources)
+    return mul(node, x, y)
+
+
+PI = Double(*map(np.asarray, (math.pi, 1.2246467991473532e-16, 3e-33)))
+EULER = Double(*map(np.asarray, (math.e, 1.4456468917292502e-16, 3e-33)))
+LN2 = Double(*map(np.asarray, (0.6931471805599453, 2.3190468138462996e-17, 6e-34)))
+LN10 = Double(*map(np.asarray, (2.302585092994046, -2.1707562233822494e-16, 1e-32)))
+QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
+"""π/2 in three parts."""
+HALVINGS = 6
+TERMS = 13
+TURNS = 2.0**50
+"""Angles beyond this are not brought near 0 here: their own last digit is as much as a turn's."""
+
+
+@cache
+def _one_over_factorial(n: int) -> Double:
+    return number(Fraction(1, math.factorial(n)))
+
+
+def _scaled(x: Double, factor: Any) -> Double:
+    """Times a power of 2, which is exact."""
+    return Double(*(np.asarray(part * factor) for part in x))
+
+
+def _expm1_of_small(r: Double) -> Double:
+    """exp(r) − 1 where r lies within a third of 0."""
+    r = _scaled(r, 0.5**HALVINGS)
+    found = _one_over_factorial(TERMS)
+    for n in range(TERMS - 1, 0, -1):
+        found = _added(_one_over_factorial(n), mul(None, found, r))
+    found = mul(None, found, r)
+    for _ in range(HALVINGS):
+        found = _added(_scaled(found, 2.0), mul(None, found, found))
+    return found
+
+
+def _by_turns(x: Double) -> tuple[Array, Double]:
+    """How many times ln 2 goes into x, and the exponential of the rest less 1."""
+    times = np.rint(np.where(np.isfinite(x.head), x.head, 0) / math.log(2))
+    return times, _expm1_of_small(sub(None, x, mul(None, exactly(times), LN2)))
+
+
+def exp(node: Node | None, x: Double) -> Double:
+    """The exponential."""
+    times, rest = _by_turns(x)
+    found, whole = _added(exactly(1.0), rest), times.astype(np.int64)
+    half = whole // 2  # 2 to the power by itself may overflow where the result does not
+    found = Double(*(np.ldexp(np.ldexp(part, half), whole - half) for part in found))
+    found = Double(*(np.where(x.head == -np.inf, 0, part) for part in found))
+    return found._replace(doubt=found.doubt + np.abs(found.head) * FINEST)
+
+
+def expm1(node: Node | None, x: Double) -> Double:
+    """The exponential less 1."""
+    times, rest = _by_turns(x)
+    rest = rest._replace(doubt=rest.doubt + np.abs(rest.head) * FINEST)
+    return _chosen(times == 0, rest, sub(None, exp(None, x), exactly(1.0)))
+
+
+def log(node: Node | None, x: Double) -> Double:
+    """The natural logarithm: NumPy's, and one step of Newton's."""
+    first = np.log(x.head)
+    off = sub(None, mul(None, x, exp(None, exactly(-first))), exactly(1.0))
+    found = _added(exactly(first), sub(None, off, _scaled(mul(None, off, off), 0.5)))
+    return found._replace(doubt=found.doubt + x.doubt / np.abs(x.head))
+
+
+def log2(node: Node | None, x: Double) -> Double:
+    """The logarithm to the base 2."""
+    return div(None, log(None, x), LN2)
+
+
+def log10(node: Node | None, x: Double) -> Double:
+    """The logarithm to the base 10."""
+    return div(None, log(None, x), LN10)
+
+
+def power(node: Node | None, x: Double, p: Double) -> Double:
+    """A power: a product where the exponent is a small whole number."""
+    if p.head.ndim == 0 and p.tail == 0 and float(p.head).is_integer() and abs(p.head) <= LONGEST_PRODUCT:
+        found = exactly(1.0)
+        for digit in f"{int(abs(p.head)):b}":
+            found = mul(None, found, found)
+            found = mul(None, found, x) if digit == "1" else found
+        return found if p.head >= 0 else div(None, exactly(1.0), found)
+    found = exp(None, mul(None, p, log(None, x)))
+    return _chosen((x.head == 0) & (p.head > 0), x, found)
+
+
+def _sine_and_cosine(x: Double) -> tuple[Double, Double]:
+    times = np.rint(np.where(np.abs(x.head) < TURNS, x.head, 0) / QUARTER[0])
+    rest = x
+    for part in QUARTER:
+        rest = sub(None, rest, mul(None, exactly(times), exactly(part)))
+    rest = rest._replace(doubt=rest.doubt + np.abs(times) * 2.0**-160)
+    square = mul(None, rest, rest)
+    sine, cosine = (_series(square, first) for first in (1, 0))
+    sine = mul(None, sine, rest)
+    turn = (times % 4).astype(int)
+    odd = turn % 2 == 1
+    sine, cosine = _chosen(odd, cosine, sine), _chosen(odd, sine, cosine)
+    far = rounded(np.full_like(x.head, np.nan))
+    sine = _chosen(turn >= 2, neg(None, sine), sine)
+    cosine = _chosen((turn == 1) | (turn == 2), neg(None, cosine), cosine)
+    near = np.abs(x.head) < TURNS
+    return _chosen(near, sine, far), _chosen(near, cosine, far)
+
+
+def _series(square: Double, first: int) -> Double:
+    """Σ (−square)^n / (2n + first)!, of the sine (1) without its factor x, or of the cosine (0)."""
+    found = exactly(0.0)
+    for n in range(14, -1, -1):
+        found = sub(None, _one_over_factorial(2 * n + first), mul(None, found, square))
+    return found
+
+
+def sin(node: Node | None, x: Double) -> Double:
+    """The sine."""
+    return _sine_and_cosine(x)[0]
+
+
+def cos(node: Node | None, x: Double) -> Double:
+    """The cosine."""
+    return _sine_and_cosine(x)[1]
+
+
+def tan(node: Node | None, x: Double) -> Double:
+    """The tangent."""
+    return div(None, *_sine_and_cosine(x))
+
+
+def sigmoid(node: Node | None, x: Double) -> Double:
+    """1/(1 + e^−x)."""
+    e = exp(None, neg(None, absolute(None, x)))
+    return div(None, _chosen(x.head < 0, e, exactly(1.0)), _added(exactly(1.0), e))
+
+
+def tanh(node: Node | None, x: Double) -> Double:
+    """The hyperbolic tangent, by e^(−2|x|) − 1."""
+    e = expm1(None, _scaled(absolute(None, x), -2.0))
+    size = div(None, neg(None, e), _added(exactly(2.0), e))
+    return _chosen(x.head < 0, neg(None, size), size)
+
+
+def softplus(node: Node | None, x: Double) -> Double:
+    """ln(1 + e^x)."""
+    more = log(None, _added(exactly(1.0), exp(None, neg(None, absolute(None, x)))))
+    return _added(maximum(None, x, exactly(0.0)), more)
+
+
+def elu(node: Node | None, x: Double, alpha: Double) -> Double:
+    """x above 0, α·(e^x − 1) below."""
+    below = mul(None, alpha, expm1(None, minimum(None, x, exactly(0.0))))
+    return _chosen(x.head > 0, x, below)
+
+
+WIDEST_SERIES = 2.0
+"""As far from 0 the error function is a series here; beyond, it is 1 less erfc."""
+
+
+def erf(node: Node | None, x: Double) -> Double:
+    """The error function."""
+    near = np.abs(x.head) <= WIDEST_SERIES
+    inside = _chosen(near, x, exactly(0.0))
+    square = mul(None, inside, inside)
+    term = found = mul(None, div(None, exactly(2.0), sqrt(None, PI)), mul(None, inside, exp(None, neg(None, square))))
+    for n in range(1, 60):
+        term = div(None, mul(None, term, _scaled(square, 2.0)), exactly(2.0 * n + 1))
+        found = _added(found, term)
+    outside = sub(None, exactly(1.0), _erfc(absolute(None, x)))
+    outside = _chosen(x.head < 0, neg(None, outside), outside)
+    return _chosen(near, found, outside)
+
+
+def _erfc(x: Double) -> Double:
+    head = np.fromiter(map(math.erfc, x.head.ravel().tolist()), np.float64, x.head.size).reshape(x.head.shape)
+    bell = 2 / math.sqrt(math.pi) * np.exp(-x.head * x.head)
+    return _added(rounded(head), Double(-bell * x.tail, 0 * head, np.abs(bell * x.tail) * (8 * ULP)))
+
+
+def one_plus_erf(node: Node | None, x: Double) -> Double:
+    """1 + erf x."""
+    return _chosen(x.head < -1, _erfc(neg(None, x)), _added(exactly(1.0), erf(None, x)))
+
+
+def softmax(node: Node, x: Double) -> Double:
+    """Shares along an axis; of the one above a half, what the others have left."""
+    laid = _along(node, x)
+    top = Double(*(part[None] for part in peak(node, x)))
+    sizes = exp(None, sub(None, laid, top))
+    shares = div(None, sizes, Double(*(part[None] for part in _total(sizes))))
+    axis = position(node.axes, node.args["over"])
+    return Double(*(np.moveaxis(part, 0, axis) for part in shares))
