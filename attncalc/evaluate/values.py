@@ -155,6 +155,8 @@ class Known:
         row = node.row
         if self.values[node].dtype.kind != "f" or not (row.adds or any(map(self._is_rounded, node.sources))):
             return False
+        if row.loses not in (doors.cancels, doors.cancels_along) and not all(map(self._is_known, node.sources)):
+            return False
         sources = [self.values[source] for source in node.sources]
         if row.elementwise:
             laid = zip(sources, node.sources, strict=True)
@@ -162,12 +164,34 @@ class Known:
         return bool(row.loses and row.loses(node, self.values[node], *sources))
 
     def _is_rounded(self, node: Node) -> bool:
-        """Whether it may be told what rounding left of a value."""
-        while node.row.doubled in ("same", "moved") and not is_given(node, self.given):
-            node = node.sources[0]
-        if node.op == "constant":
-            return not isinstance(node.args["value"], int)
-        return not is_given(node, self.given) and (bool(node.row.doubled) or node.args.get("name") in self.rests)
+        """Whether it may be told what rounding left of a value; choices and moves give entries as they are."""
+        stack, seen = [node], {node}
+        while stack:
+            made = stack.pop()
+            if is_given(made, self.given):
+                continue
+            if not made.sources:
+                is_float = made.op == "constant" and not isinstance(made.args["value"], int)
+                if is_float or made.args.get("name") in self.rests:
+                    return True
+            elif made.row.doubled and made.row.rounds and made.row.flops != 0:
+                return True
+            elif made.row.doubled:
+                stack += [source for source in made.sources if source not in seen]
+                seen.update(made.sources)
+        return False
+
+    def _is_known(self, node: Node) -> bool:
+        """Whether all that a value is made of is known in twice the digits: a sum of products is not.
+
+        Two values made of the same rounded one may cancel to all their digits; a function of one can have no more.
+        """
+
+        def into(made: Node) -> Sequence[Node]:
+            return made.sources if made.row.doubled and not is_given(made, self.given) else ()
+
+        behind = walk(node, into=into)
+        return all(made.row.doubled or not made.sources for made in behind)
 
     def in_full(self, node: Node) -> Array:
         """The value of a node from its sources as they were before rounding; as it is where that is no number."""

@@ -100,7 +100,7 @@ def _is_less(value: Array, terms: Any) -> bool:
 
 def beyond(size: float) -> Callable[..., bool]:
     """Whether a number is so large that its last digit shows in a function of it."""
-    return lambda node, value, x, *rest: bool((np.abs(x) > size).any())
+    return lambda node, value, x, *rest: bool(((np.abs(x) > size) & np.isfinite(x)).any())
 
 
 def near_1(node: Any, value: Array, x: Array) -> bool:

@@ -71,6 +71,7 @@ class Op(NamedTuple):
     complex: bool = False  # of real numbers it may make complex ones
     quick: Callable[..., Any] | None = None  # (node) → a function of bare numbers that is sooner done than the kernel
     doubled: str = ""  # the function of doubled_kernels that finds it in twice the digits
+    rounds: bool = True  # a choice gives entries as they are
     loses: Callable[..., bool] | None = None  # (node, value, *laid sources) → whether their rounding shows in the value
     by_hand: Callable[..., Any] | None = None  # as the body: what one writes down by hand, where it has no body
     free: Callable[..., Any] | None = None  # (value, another) → the value in the form of another that is as right

@@ -50,7 +50,7 @@ FUNCTIONS = {
     "shares": "antilog log_softmax safely",
     "sliding": "Slide windows",
     "spectral": "characteristic_polynomial eigenvalues eigenvectors singular_parts",
-    "sums": "degrees",
+    "sums": "degrees multiple",
 }
 """Family → what authors write with."""
 

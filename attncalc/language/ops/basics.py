@@ -230,6 +230,7 @@ OPS |= {
         because="a minus sign changes the sign of the gradient",
         noun="opposite",
         doubled="neg",
+        rounds=False,
         terms=np.positive,
     ),
     "mul": row(

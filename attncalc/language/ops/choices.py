@@ -93,6 +93,7 @@ OPS |= {
         vjp=lambda g, y, node, a: [g * sign(a)],
         because="the slope of |x| is the sign of x (0 at 0, by convention)",
         doubled="absolute",
+        rounds=False,
     ),
     "sign": function(
         either(np.sign, "sign"),
@@ -109,6 +110,7 @@ OPS |= {
         vjp=lambda g, y, node, a, b: [keep_where(b <= a, g, 0), keep_where(b <= a, 0, g)],
         because="only the larger one gets the gradient (the first, if they are equal)",
         doubled="maximum",
+        rounds=False,
     ),
     "minimum": row(
         np.minimum,
@@ -118,6 +120,7 @@ OPS |= {
         vjp=lambda g, y, node, a, b: [keep_where(a <= b, g, 0), keep_where(a <= b, 0, g)],
         because="only the smaller one gets the gradient (the first, if they are equal)",
         doubled="minimum",
+        rounds=False,
     ),
     "where": row(
         _where,
@@ -248,6 +251,7 @@ OPS |= {
         because="only the largest entry gets the gradient (the first, if several are equal)",
         about="max with one argument is the largest entry along an axis, which is gone afterwards.",
         doubled="peak",
+        rounds=False,
         places=source_axes,
         **named("max", r"\max"),
     ),
