@@ -210,6 +210,12 @@ LOGARITHMS = tuple(
 )
 
 ENTROPY = (
+    alternative(
+        "ent-minus-inside",
+        "terms entropy",
+        lambda s: -s.this if s.step.args["name"] == "terms" else total(s.terms),
+        says="the minus before each term of the sum",
+    ),
     wrong("ce-no-minus", "entropy", lambda s: -s.this, says="Σ p·log p", hint="Can an entropy be below 0?"),
     *LOGARITHMS,
 )

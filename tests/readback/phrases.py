@@ -480,6 +480,7 @@ PHRASES: dict[str, Any] = {
     "the mean is not subtracted": ["deviations = x", "normalized = X / standard_deviation", "centered = X"],
     "E[x]² − E[x²]": "mean(x)² − mean(x²)",
     "Σ p·log p": "entropy = Σ(p ⊙ ln(p))",
+    "the minus before each term of the sum": "terms = −p ⊙ ln(p)",
     "Σ q·log(q/p)": "divergence = Σ(q ⊙ ln(q / p))",
     "P(B|A)": "likelihood",
     "P(A|B)": "posterior",

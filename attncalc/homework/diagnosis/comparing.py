@@ -90,6 +90,16 @@ def says_nothing(value: Array, expected: Array) -> bool:
     return bool(np.isnan(value).any() or (not np.any(value) and np.any(expected)))
 
 
+def is_filled(value: Array, expected: Array) -> bool:
+    """Whether one number stands throughout where it should not, or nothing but zeros or what is not finite."""
+    if not value.size:
+        return False
+    one = value.flat[0]
+    if not (value == one).all() or (expected == one).all():
+        return False
+    return not np.isfinite(one) or one == 0 or not (expected == expected.flat[0]).all()
+
+
 def largest(value: Array) -> float:
     """The size of the largest finite entry, 0 where there is none."""
     return float(np.max(np.abs(value), initial=0.0, where=np.isfinite(value)))

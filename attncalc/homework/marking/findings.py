@@ -21,6 +21,7 @@ from attncalc.homework.diagnosis.comparing import (
     comes_out,
     fits,
     fitting,
+    is_filled,
     is_right,
     largest,
     largest_error,
@@ -66,6 +67,7 @@ FEWEST_DUMPED = 64
 LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
 FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
 PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round")
+FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several")
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 
 
@@ -314,6 +316,8 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     if question.own_are_right:
         return None
     step, answer, expected, own = question[:4]
+    if is_filled(answer.value, expected) and all((value == answer.value.flat[0]).all() for value in own.values()):
+        return None  # the same number stands everywhere before it
     follows = key.value(step, own=own)
     for value in (follows, *_following(key, question, made)):
         if value is None or value.shape != answer.shape or says_nothing(value, expected):

@@ -12,7 +12,7 @@ import numpy as np
 from attncalc.common.errors import InputError, amount, quoted, shape_text
 from attncalc.common.numerals import Array
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.comparing import LEFT_OVER, Tolerance, fits, largest_error, nearly
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, Tolerance, fits, is_filled, largest_error, nearly
 from attncalc.homework.diagnosis.explaining import (
     Explanation,
     explanations,
@@ -25,6 +25,7 @@ from attncalc.homework.diagnosis.explaining import (
 from attncalc.homework.diagnosis.key import TRANSPOSED, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
+    FILLED,
     carried,
     digits_kept,
     incomplete,
@@ -173,7 +174,8 @@ class _Sheet:
         found = self._first_finding(question)
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected, self.tolerance))))
-        if not np.isnan(laid.value).any():
+        void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
+        if not np.isnan(laid.value).any() and not void:  # nothing follows from a step that is filled up
             self.own[step] = from_parts(laid.value) if step in self.key.complex else laid.value
             self.answers[step] = laid
         return found
@@ -183,6 +185,7 @@ class _Sheet:
         return (
             self._sound(question)
             or carried(self.key, question, self.answers, self.made)
+            or self._filled(question)
             or self._mistaken(question)
             or self._slipped(question)
             or within_rounding(self.key, question)
@@ -195,6 +198,14 @@ class _Sheet:
         if found and found.verdict == EARLY and is_far(self.key, question):
             return self._mistaken(question, as_written=True) or found
         return found
+
+    def _filled(self, question: Question) -> Finding | None:
+        """Whether one number stands throughout, which says little: only one mistake that gives it is behind it."""
+        if not is_filled(question.answer.value, question.expected):
+            return None
+        found = self._mistaken(question, as_written=True)
+        several = question.answer.value.size > 1
+        return found or (FILLED if several else unexplained(question.answer, question.expected))
 
     def _mistaken(self, question: Question, *, as_written: bool = False) -> Finding | None:
         """Whether known mistakes explain a step; they are named once the whole sheet is judged."""
