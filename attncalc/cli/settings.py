@@ -12,7 +12,7 @@ from attncalc.calculations import DERIVATIVES, default_word, load, shape_words, 
 from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
-from attncalc.common.numerals import DTYPES
+from attncalc.common.numerals import DTYPES, MOST_ROUNDING
 from attncalc.common.system import NamedTuple
 from attncalc.render import BINARY, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, View
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculatio
 
 WHEN = ("auto", "always", "never")
 MOST_DIGITS = 50
-MOST_ROUNDING = 15  # float64 has no more
 
 
 def option(
@@ -164,7 +163,7 @@ class Arithmetic(NamedTuple):
         FURTHER,
     ] = False
     dtype: Annotated[
-        str,
+        str | None,
         option(
             "Arithmetic",
             "--dtype",
@@ -174,7 +173,7 @@ class Arithmetic(NamedTuple):
             check=one_of(DTYPES),
         ),
         FURTHER,
-    ] = DTYPES[0]
+    ] = None
 
 
 class Marking(NamedTuple):
@@ -292,7 +291,7 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
     rounds = "--round" if rounding is not None else "--dtype float32" if dtype == "float32" else ""
     if rounds and (exact or symbolic):
         raise OptionError(f"{rounds} rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
-    return Settings(where, view, dtype, rounding, exact or symbolic, symbolic, shown.expand, shown.explain)
+    return Settings(where, view, dtype or DTYPES[0], rounding, exact or symbolic, symbolic, shown.expand, shown.explain)
 
 
 def _must_be_drawable(shown: Shown, where: Target, check: str | None) -> None:

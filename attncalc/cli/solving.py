@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,7 @@ from attncalc.cli import output
 from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Arithmetic, Check, Marking, Settings, Shown, Tables, is_spoken, names
 from attncalc.cli.settings import chosen as settled
-from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact
+from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, both, flag
 from attncalc.common.system import TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
@@ -21,6 +21,9 @@ from attncalc.record.trace import LETTERS, Trace
 from attncalc.render import PICTURES, render
 from attncalc.solve.problem import LARGE, Backward, Problem, posed
 from attncalc.solve.solver import solve
+
+if TYPE_CHECKING:  # few calls read one
+    from attncalc.inputs.problem_files import Document
 
 
 def carry_out(
@@ -66,10 +69,23 @@ def run(
     """
     from attncalc.inputs.problem_files import load_document  # a door: operands are mostly given by themselves
 
-    chosen = settled(shown, arithmetic, check, marking)
+    settled(shown, arithmetic, check, marking)  # options that clash are told before a file is read
     read = Reading()
     held = load_document(document, read)
+    chosen = settled(shown, _as_saved(arithmetic, held, document, read), check, marking)
     return _answered(held.problem, held.document, chosen, check, marking, read)
+
+
+def _as_saved(arithmetic: Arithmetic, held: "Document", document: str, read: Reading) -> Arithmetic:
+    """How it is calculated: as the document says where the command line says nothing; what that overrules is said."""
+    given = {name: value for name, value in arithmetic._asdict().items() if value is not None and value is not False}
+    saved = {name: value for name, value in held.settings.items() if value is not False}
+    clash = {"round", "dtype"} if given.keys() & {"exact", "symbolic"} else {"exact"} if given else set()
+    passed = [name for name, value in saved.items() if name in clash or given.get(name, value) != value]
+    if passed:
+        verb = "is" if len(passed) == 1 else "are"
+        read.tell(f"{both(passed)} of {document} {verb} overruled by {both(map(flag, given))}")
+    return Arithmetic(**{name: value for name, value in saved.items() if name not in passed} | given)
 
 
 def _answered(
@@ -125,7 +141,7 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         solved = patience()(_solved)
     trace, content = solved(problem, chosen)
     output.deliver(content, chosen.target.path)
-    notes = [*read.notes, *trace.notes]
+    notes = [*read.notes, *_remarks(trace), *trace.notes]
     if chosen.target.format == "csv":
         from attncalc.render.csv_ import lost  # a door: a format is loaded where it is asked for
 
@@ -134,6 +150,15 @@ def solve_and_show(problem: Problem, chosen: Settings, read: Reading) -> None:
         output.say("note", note)
     for warning in trace.warnings:
         output.say("warning", warning)
+
+
+ALOUD = ("digits", "decimal", "labels")  # a vector that became a row changes no number: the page and JSON say it
+
+
+def _remarks(trace: Trace) -> Iterator[str]:
+    """How each operand was read, where that may not be as it was meant."""
+    for name, operand in trace.inputs.items():
+        yield from (f"{name}: {remark.text}" for remark in operand.remarks if remark.kind in ALOUD)
 
 
 def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:

@@ -53,6 +53,9 @@ Answers: TypeAlias = "Numbers | str | PathLike[str] | Mapping[str, object]"
 DTYPES = ("float64", "float32")
 """The floating-point types that a run may be in, the usual one first."""
 
+MOST_ROUNDING = 15
+"""So many decimals a step may be rounded to; float64 has no more."""
+
 BOOLEANS_HINT = "true and false stand in masks alone: write 1 and 0"
 
 _DECIMAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"

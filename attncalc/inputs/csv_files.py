@@ -116,16 +116,15 @@ def _read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
     cells = [cell for row in data for cell in row]
     given = build(_as_floats(text, cells), (len(data), len(data[0])), kind, place)
     labels = {}
-    said = [given.note] if given.note else []
     if header:
         labels[1] = tuple(rows[0].cells[row_labels:])
-        said.append("first row read as column labels")
+        given = given.noted("labels", "first row read as column labels")
     if row_labels:
         labels[0] = tuple(row.cells[0] for row in rows[header:])
-        said.append("first column read as row labels")
+        given = given.noted("labels", "first column read as row labels")
     if commas and reading.decimal != ",":
-        said.append("commas read as decimal marks")
-    return given._replace(labels=labels, note="; ".join(said))
+        given = given.noted("decimal", "commas read as decimal marks")
+    return given._replace(labels=labels)
 
 
 def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], bool]:

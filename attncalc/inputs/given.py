@@ -132,12 +132,21 @@ def build(entries: Sequence[Any], shape: Index, kind: Kind, place: Place) -> Giv
         return Given(np.array(values, dtype=bool).reshape(shape))
     written = np.empty(len(values), dtype=object)
     written[:] = [str(entry) if isinstance(entry, str) else repr(entry) for entry in entries]
-    lost = [text for text, value in zip(written, values, strict=True) if value == 0 and vanishes(text)]
-    return Given(
-        np.array(values, dtype=np.float64).reshape(shape),
-        written=written.reshape(shape),
-        note=f"{quoted(lost[0])} is too small for 64 bits and became 0" if lost else "",
-    )
+    given = Given(np.array(values, dtype=np.float64).reshape(shape), written=written.reshape(shape))
+    return given.noted("digits", next(filter(None, map(_lost, written, values)), ""))
+
+
+def _lost(text: str, value: float) -> str:
+    """What to say of an entry that 64 bits do not hold as it was written; the tail of 0.1 is no loss."""
+    if value == 0 and vanishes(text):
+        return f"{quoted(text)} is too small for 64 bits and became 0"
+    if abs(value) >= EVERY_INTEGER and re.fullmatch(r"[+-]?[0-9]+", text) and int(text) != value:
+        return f"{quoted(text)} has more digits than 64 bits hold and became {value:.0f}"
+    return ""
+
+
+EVERY_INTEGER = 2.0**53
+"""Up to here 64 bits hold every whole number."""
 
 
 def _value(entry: Any, kind: Kind) -> float:
@@ -208,7 +217,8 @@ def from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place)
         odd = next(i for i, entry in enumerate(entries) if abs(entry) >= 2**1024)
         raise InputError(f"{place(index_of(odd, shape))}: a whole number above 1.8e308 is too large") from None
     _check_entries(value, kind, place)
-    return Given(value)
+    whole = (entry for entry in entries if type(entry) is int and abs(entry) >= EVERY_INTEGER)
+    return Given(value).noted("digits", next((said for each in whole if (said := _lost(str(each), float(each)))), ""))
 
 
 def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64") -> Given:

@@ -21,7 +21,6 @@ from attncalc.inputs.reading import (
     labelled_row,
     matching,
     missing,
-    noted,
     part_of,
     several,
     with_labels,
@@ -277,7 +276,7 @@ class JsonFile(Contents):
         rows = from_lists(list(tree.values()), operand.kind, place)
         source = f"{self.source}#{visible(prefix[:-1], 80)}" if prefix else self.source
         rows = with_labels(rows._replace(source=source), keys, operand, f"{self.source}: the keys", alone=True)
-        return noted(rows, "keys read as row labels")
+        return rows.noted("labels", "keys read as row labels")
 
     def _entries(self) -> Iterator[Entry]:
         """Every value by its path; the steps of a saved result by their group and name."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attncalc.calculations import TABLE as KNOWN
 from attncalc.calculations import load
-from attncalc.common.errors import InputError, near, quoted
-from attncalc.common.system import NamedTuple, is_folder, samples_folder, shown
+from attncalc.common.errors import InputError, either, near, quoted
+from attncalc.common.numerals import DTYPES, MOST_ROUNDING, is_number
+from attncalc.common.system import NamedTuple, is_folder, loaded, samples_folder, shown
 from attncalc.declare.operands import UPSTREAM
 from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all
+from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import plain
 from attncalc.inputs.reading import Reading, calculation_of
-from attncalc.inputs.resolve import TABLE, find, near_files
+from attncalc.inputs.resolve import TABLE, Found, find, near_files
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import Problem, posed, told_apart
 
@@ -23,6 +26,7 @@ class Document(NamedTuple):
     calculation: str  # "attention", "grad attention"
     inputs: dict[str, Given]
     options: dict[str, Any]  # those that it gives
+    settings: dict[str, Any]  # how it was carried out: `round`, `dtype`, `exact`, `symbolic`, those that it gives
     document: dict[str, Any]  # the whole, as it was read
 
     @property
@@ -59,8 +63,49 @@ def load_document(word: str, reading: Reading) -> Document:
     calculation = load(base)
     operands = [*calculation.operands, UPSTREAM] if backward else [*calculation.operands]
     files, options = document_inputs(contents, operands), document_options(contents, calculation)
+    settings = _settings(plain(contents.members.get("settings", {}), contents.source), contents.source)
+    shapes = _of_letters(files) if settings.get("symbolic") else {}
+    files = {name: found for name, found in files.items() if name not in shapes}
     inputs, options = read_all(calculation, operands, {}, files, options, reading)
-    return Document(name, inputs, options, plain(contents.members, contents.source))
+    inputs |= {name: loaded("evaluate.exact:letters")(name, shape) for name, shape in shapes.items()}
+    return Document(name, inputs, options, settings, plain(contents.members, contents.source))
+
+
+def _settings(held: Any, source: str) -> dict[str, Any]:
+    """How a document says that it was carried out; what is no such setting is an error."""
+    if not isinstance(held, dict):
+        raise InputError(f"{source}: settings is {spoken(held)}, not an object")
+    for key, value in held.items():
+        if key not in SETTINGS:
+            mend = near(key, SETTINGS) or f"it has {', '.join(SETTINGS)}"
+            raise InputError(f"{source}: there is no setting {quoted(key)}", hint=mend)
+        fits, wanted = SETTINGS[key]
+        if not fits(value):
+            raise InputError(f"{source}: settings/{key} is {spoken(value)}, not {wanted}")
+    return held
+
+
+def _of_letters(files: Mapping[str, Found]) -> dict[str, tuple[int, ...]]:
+    """The shapes of operands that hold letters, which no number begins like: `[["x_00", "x_01"]]`."""
+    found = {}
+    for name, file in files.items():
+        held = file.contents.members.get(file.name) if file.name else None
+        shape: tuple[int, ...] = ()
+        first = held
+        while isinstance(first, list) and first:
+            shape, first = (*shape, len(first)), first[0]
+        if isinstance(first, str) and not is_number(first):
+            found[name] = shape
+    return found
+
+
+SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "round": (lambda value: type(value) is int and 0 <= value <= MOST_ROUNDING, f"decimals from 0 to {MOST_ROUNDING}"),
+    "dtype": (lambda value: value in DTYPES, either(DTYPES)),
+    "exact": (lambda value: isinstance(value, bool), "true or false"),
+    "symbolic": (lambda value: isinstance(value, bool), "true or false"),
+}
+"""How a problem can be carried out: what a document may say of each, as a test and in words."""
 
 
 def sample_problem(name: str) -> Problem:

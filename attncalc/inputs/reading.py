@@ -216,17 +216,14 @@ def fit(given: Given, operand: Operand, *, table: bool) -> Given:
     ):
         row = value.shape[0] == 1
         note = "" if value.size == 1 else f"its one {'row' if row else 'column'} read as a vector"
-        return noted(moved(given, lambda array: array[0] if row else array[:, 0], {int(row): 0}), note)
+        return moved(given, lambda array: array[0] if row else array[:, 0], {int(row): 0}).noted("shape", note)
     if value.ndim == 0 and 1 in ranks and 0 not in ranks:
-        return noted(moved(given, lambda array: array.reshape(1), {}), "a single number read as a vector of one entry")
+        return moved(given, lambda array: array.reshape(1), {}).noted(
+            "shape", "a single number read as a vector of one entry"
+        )
     if value.ndim == 1 and min(ranks, default=1) == 2 and not operand.broadcasts:
-        return noted(given, "a vector read as one row")
+        return given.noted("shape", "a vector read as one row")
     return given
-
-
-def noted(given: Given, note: str) -> Given:
-    """The operand with one more thing said of how it was read."""
-    return given._replace(note="; ".join(filter(None, (given.note, note))))
 
 
 def moved(given: Given, move: Callable[[Array], Array], axes: Mapping[int, int]) -> Given:
@@ -244,7 +241,7 @@ def transposed(given: Given, name: str) -> Given:
     if ndim < 2:
         raise InputError(f"{name} has no two axes to transpose", hint=f"leave {name} out of --transpose")
     swapped = {axis: axis for axis in range(ndim - 2)} | {ndim - 2: ndim - 1, ndim - 1: ndim - 2}
-    return noted(moved(given, lambda array: array.swapaxes(-1, -2), swapped), "transposed")
+    return moved(given, lambda array: array.swapaxes(-1, -2), swapped).noted("transposed", "transposed")
 
 
 def indexed(given: Given, index: Sequence[int]) -> Given:
@@ -275,7 +272,7 @@ def labelled_row(given: Given, label: str) -> Given:
         known = ", ".join(visible(word, 40) for word in labels[:10])
         raise InputError(f"{given.source} has no row {quoted(label)}", hint=near(label, labels) or f"it has {known}")
     row = moved(given, partial(_entry, found[0]), {axis: axis - 1 for axis in range(1, given.value.ndim)})
-    return row._replace(source=f"{given.source}#{visible(label)}", note="")
+    return row._replace(source=f"{given.source}#{visible(label)}", remarks=())
 
 
 def _entry(i: int, array: Array) -> Array:

@@ -65,6 +65,23 @@ class LessonDocument(TypedDict):
     mistakes: list[PitfallDocument]
 
 
+class RemarkDocument(TypedDict):
+    """How an operand was read, where that should be known."""
+
+    kind: str
+    operand: str
+    text: str
+
+
+class SettingsDocument(TypedDict):
+    """How a problem was carried out, where not in the usual way."""
+
+    round: NotRequired[int]
+    dtype: NotRequired[str]
+    exact: NotRequired[bool]
+    symbolic: NotRequired[bool]
+
+
 class Document(TypedDict):
     """A trace: the problem, which can be read and computed again, and what has come of it."""
 
@@ -73,6 +90,8 @@ class Document(TypedDict):
     inputs: dict[str, Json]
     labels: NotRequired[dict[str, dict[str, list[str]]]]
     options: dict[str, Json]
+    settings: NotRequired[SettingsDocument]
+    notes: NotRequired[list[RemarkDocument]]
     steps: list[StepDocument]
     cells: NotRequired[list[CellDocument]]
     outputs: dict[str, Json]

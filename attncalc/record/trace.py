@@ -150,6 +150,17 @@ LETTERS = "letters"
 """The source of an operand that has no numbers."""
 
 
+class Remark(NamedTuple):
+    """What the reader should know of how an operand was read."""
+
+    kind: str  # "digits" that are lost, "labels", "decimal", "shape", "transposed", or WORDS
+    text: str
+
+
+WORDS = "words"
+"""The kind of a remark that is but the words which ids stand for."""
+
+
 class Given(NamedTuple):
     """An operand as it was given."""
 
@@ -160,7 +171,16 @@ class Given(NamedTuple):
     axes: tuple[str, ...] = ()  # names, once the calculation has bound them
     symbol: str = ""  # how formulas speak of it, once it is bound: "W_Q"
     symbol_latex: str = ""
-    note: str = ""  # what the reader should know of how it was read: "first column read as labels"
+    remarks: tuple[Remark, ...] = ()  # on how it was read
+
+    @property
+    def note(self) -> str:
+        """What there is to remark on how it was read: "first column read as row labels"."""
+        return "; ".join(remark.text for remark in self.remarks)
+
+    def noted(self, kind: str, text: str) -> Given:
+        """The operand with one more remark, where there is one."""
+        return self._replace(remarks=(*self.remarks, Remark(kind, text))) if text else self
 
     def __eq__(self, other: object) -> bool:
         return alike(self, other)
@@ -246,14 +266,15 @@ class Step(NamedTuple):
 class Mode(NamedTuple):
     """How a problem was carried out."""
 
-    dtype: str = "float64"
+    dtype: str = "float64"  # EXACT: fractions, roots and letters
     round_to: int | None = None  # decimals, at each step
     expand: bool = False  # with the definition of each primitive as sub-steps
     keep_all: bool = False  # every turn of a loop, every step of a large run
     asked: str | None = None  # the one step that is kept of a large run, "" the result
 
 
-_USUAL = Mode()
+EXACT = "object"
+USUAL = Mode()
 
 
 class Posed(Protocol):
@@ -323,7 +344,7 @@ class Trace:
         notes: tuple[str, ...] = (),
         warnings: tuple[str, ...] = (),
         problem: Posed = _MADE_BY_HAND,
-        mode: Mode = _USUAL,
+        mode: Mode = USUAL,
         lesson: Lesson | None = None,
         pictures: tuple[Picture, ...] = (),
         behind: object = None,

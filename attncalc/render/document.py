@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import each, encode
-from attncalc.record.trace import Given, Lesson, Step, Trace
+from attncalc.record.trace import EXACT, LETTERS, USUAL, WORDS, Given, Lesson, Step, Trace
 from attncalc.render import View, asked_for, shown, value_of
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
 
 if TYPE_CHECKING:  # types of a document, which nobody else needs
-    from attncalc.record.documents import CellDocument, Document, Json, LessonDocument, PitfallDocument, StepDocument
+    from attncalc.record.documents import (
+        CellDocument,
+        Document,
+        Json,
+        LessonDocument,
+        PitfallDocument,
+        RemarkDocument,
+        SettingsDocument,
+        StepDocument,
+    )
 VERSION = 1
 LARGE = 10_000  # entries from which on a step tells its summary instead of its value
 CORNER = 4
@@ -41,6 +50,8 @@ def document(trace: Trace, view: View | None = None) -> Document:
         "inputs": {name: encode(_as_given(trace, name, operand)) for name, operand in trace.inputs.items()},
         "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()} | own,
+        "settings": _settings(trace),
+        "notes": _notes(trace),
         "steps": [_step(step, trace, view) for _, step in shown(trace, view)],
         "cells": _cells(trace, view),
         "outputs": {step.key: _value(step, view) for step in trace.outputs if step.value is not None},
@@ -55,7 +66,37 @@ def document(trace: Trace, view: View | None = None) -> Document:
     return whole
 
 
-_WHERE_THERE_IS_SOMETHING: tuple[Literal["labels", "cells", "exact"], ...] = ("labels", "cells", "exact")
+_WHERE_THERE_IS_SOMETHING: tuple[Literal["labels", "settings", "notes", "cells", "exact"], ...] = (
+    "labels",
+    "settings",
+    "notes",
+    "cells",
+    "exact",
+)
+
+
+def _settings(trace: Trace) -> SettingsDocument:
+    """What `run` needs to know to give the same numbers."""
+    found: SettingsDocument = {}
+    if trace.mode.round_to is not None:
+        found["round"] = trace.mode.round_to
+    if trace.mode.dtype not in (USUAL.dtype, EXACT):
+        found["dtype"] = trace.mode.dtype
+    if trace.mode.dtype == EXACT:
+        found["exact"] = True
+    if LETTERS in (operand.source for operand in trace.inputs.values()):
+        found["symbolic"] = True
+    return found
+
+
+def _notes(trace: Trace) -> list[RemarkDocument]:
+    """How the operands were read, where that should be known."""
+    return [
+        {"kind": remark.kind, "operand": name, "text": remark.text}
+        for name, operand in trace.inputs.items()
+        for remark in operand.remarks
+        if remark.kind != WORDS
+    ]
 
 
 def _as_given(trace: Trace, name: str, operand: Given) -> Array:

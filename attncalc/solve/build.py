@@ -58,7 +58,7 @@ def explained(error: ShapeError, problem: Problem, write: Callable[[dict[str, Gi
         [name, *more] = names
         if more:
             mend = f"are {both(names)} stored as [out, in]? --transpose {','.join(names)} turns them round"
-        elif "transposed" in problem.inputs[name].note.split("; "):
+        elif "transposed" in (remark.kind for remark in problem.inputs[name].remarks):
             mend = f"{name} is turned round by --transpose: leave {name} out of it"
         else:
             mend = f"is {problem.inputs[name].source or name} transposed? --transpose {name} turns it round"

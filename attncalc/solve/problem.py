@@ -19,7 +19,7 @@ from attncalc.language import axes as ax
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, labels_of_parts, note, walk
 from attncalc.language.kernels import exact as exact_kernels
-from attncalc.record.trace import NOTHING, Given, Trace
+from attncalc.record.trace import NOTHING, WORDS, Given, Trace
 
 
 class Backward(NamedTuple):
@@ -245,8 +245,7 @@ def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> t
         raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, but {there}")
     named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
     text = " ".join(named)
-    said = "; ".join(filter(None, (g.note, text if len(text) <= LONGEST_TEXT else "")))
-    return g._replace(value=ids, note=said), named
+    return g._replace(value=ids).noted(WORDS, text if len(text) <= LONGEST_TEXT else ""), named
 
 
 def _mask(operand: Operand, g: Given, kind: str | None) -> Given:

@@ -16,7 +16,7 @@ import pytest
 from solved import page_in
 
 import attncalc as ac
-from attncalc.record.trace import Given
+from attncalc.record.trace import Given, Remark
 from attncalc.render import View
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -154,7 +154,9 @@ def test_nobodys_text_runs(look: Look, make: Any) -> None:
     )
     step = make.step("x", np.ones((6, 6)), "n m", labels={"n": words, "m": words}, why=words[0])
     lines = {"x": lambda at: (f"max({words[at[0]]})",)}
-    given = Given(np.ones((6, 6)), source=words[1], note=words[2], labels={0: words}, axes=("n", "d"))
+    given = Given(
+        np.ones((6, 6)), source=words[1], remarks=(Remark("shape", words[2]),), labels={0: words}, axes=("n", "d")
+    )
     told = {"options": {"scale": words[3]}, "notes": words, "warnings": words}
     trace = make.trace(step, arithmetic=lines, inputs={"q": given}, **told)
     page = page_in("html", trace._replace(calculation=words[5], summary=words[4]), View())

@@ -18,7 +18,7 @@ from solved import ONE_OF_EACH, Tried, page_in, solved, tables
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
-from attncalc.record.trace import Entry, Given, Trace
+from attncalc.record.trace import Entry, Given, Remark, Trace
 from attncalc.render import View, html, pointing
 
 VOID = {"meta"}
@@ -184,7 +184,13 @@ class TestHostileText:
                 "x", np.ones((2, 1, 1)), "b n m", labels={"b": ("one", words), "n": (words,), "m": (words,)},
                 names=("", words), why=words,
             )  # fmt: skip
-            given = Given(np.ones((1, 2)), source=words, note=words, labels={1: (words, "")}, axes=("n", "d"))
+            given = Given(
+                np.ones((1, 2)),
+                source=words,
+                remarks=(Remark("shape", words),),
+                labels={1: (words, "")},
+                axes=("n", "d"),
+            )
             more = {"options": {"scale": words}, "notes": (words,), "warnings": (words,)}
             lines = {"x": lambda at: (f"max({words}", ")")}
             trace = make.trace(step, arithmetic=lines, inputs={"q": given}, **more)

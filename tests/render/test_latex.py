@@ -17,7 +17,7 @@ from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
-from attncalc.record.trace import Given, Trace
+from attncalc.record.trace import Given, Remark, Trace
 from attncalc.render import View, latex, latex_values, tex
 from attncalc.render.latex_values import CONTINUED, LINE, value
 
@@ -112,7 +112,13 @@ class TestHostileText:
         labels = {"n": ("one", words), "m": (words,), "b": (words,)}
         step = make.step("x", [[[1.0], [2.0]]], "b n m", labels=labels, why=words, latex="y", symbol_latex="x")
         best = make.step("best", [1], "rank", names=("", words), latex="y", symbol_latex="x")
-        source = Given(np.ones((1, 2)), source=words, note=words, labels={1: (words, words)}, axes=("n", "d"))
+        source = Given(
+            np.ones((1, 2)),
+            source=words,
+            remarks=(Remark("shape", words),),
+            labels={1: (words, words)},
+            axes=("n", "d"),
+        )
         trace: Trace = make.trace(step, best, inputs={"q": source}, options={"scale": words}, notes=(words,))
         return trace._replace(warnings=(words,), summary=words)
 

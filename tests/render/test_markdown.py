@@ -17,7 +17,7 @@ from solved import ALL, ONE_OF_EACH, Tried, page_in, solved, tables
 
 from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
-from attncalc.record.trace import Given, Trace
+from attncalc.record.trace import Given, Remark, Trace
 from attncalc.render import View, markdown
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -119,7 +119,7 @@ class TestHostileText:
     def test_stands_in_the_page_as_it_is(self, make: Any, words: str) -> None:
         labels = {"n": ("one", words), "m": (words,)}
         step = make.step("x", [[1.0], [2.0]], "n m", labels=labels, why=f"as {words}.")
-        source = Given(np.ones(2), source=words, note=words, axes=("n",))
+        source = Given(np.ones(2), source=words, remarks=(Remark("shape", words),), axes=("n",))
         trace = make.trace(step, inputs={"q": source}, options={"scale": words}, notes=(f"so {words}",))
         page = Page(page_in("markdown", trace._replace(warnings=(words,)), View()))
         assert page.kinds <= PLAIN_MARKUP

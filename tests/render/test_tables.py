@@ -14,7 +14,7 @@ from render.conftest import ByHand
 from rich.cells import cell_len
 
 from attncalc.common.errors import AttncalcError
-from attncalc.record.trace import Check, Given, Trace
+from attncalc.record.trace import Check, Given, Remark, Trace
 from attncalc.render import View, render
 from attncalc.render.traces import formula, operand_steps
 from attncalc.solve.problem import Problem
@@ -298,7 +298,11 @@ def test_options_that_were_left_as_they_are_stay_unsaid(make: Any) -> None:
 def test_an_operand_keeps_the_digits_it_was_written_with(make: Any) -> None:
     written = np.array([["0.360", "1/3"]])
     operand = Given(
-        np.array([[0.36, 1 / 3]]), "q.csv", written=written, axes=("n", "d"), note="first row read as labels"
+        np.array([[0.36, 1 / 3]]),
+        "q.csv",
+        written=written,
+        axes=("n", "d"),
+        remarks=(Remark("shape", "first row read as labels"),),
     )
     text = page(make.trace(make.step("x", 1.0), inputs={"q": operand}))
     assert "  q ← q.csv, n=1 × d=2: 0.360 1/3 (first row read as labels)\n" in text
@@ -318,7 +322,7 @@ def test_words_of_others_never_start_a_line_or_widen_it(text: str, width: int) -
 
     value = np.ones(1)
     step = Step("s", "", ("n",), (1,), value, "s", formula=text, why=text, labels={"n": (text,)})
-    operand = Given(value, source=text, axes=("n",), note=text)
+    operand = Given(value, source=text, axes=("n",), remarks=(Remark("shape", text),))
     trace = Trace("demo", "A demonstration.", {"q": operand}, {"scale": text}, (step,), (step,))
     lines = page(trace, width=width).split("\n")
     assert all(cell_len(line) <= width for line in lines)

@@ -40,6 +40,7 @@ from attncalc.homework.marking.findings import (
 from attncalc.homework.reading.answers import BY_HAND, Answer, Sheet, from_parts
 from attncalc.homework.reading.sheets import from_tree, spelled
 from attncalc.record.numbers import encode
+from attncalc.record.trace import USUAL
 from attncalc.record.verdicts import (
     EARLY,
     FOLLOWS,
@@ -54,6 +55,7 @@ from attncalc.record.verdicts import (
     Marked,
     MarkedStep,
 )
+from attncalc.solve.solver import solve
 
 # Answers are laid out in the shapes of their steps: people write rows for columns, and tables are filled up.
 
@@ -398,9 +400,12 @@ def disagreeing(key: Key, stored: Mapping[str, Any]) -> list[str]:
         return []
     given = {name: (key.names.find(name), answer) for name, answer in from_tree(_values_of(stored), "").steps.items()}
     key.foresee(step for step, _ in given.values())
+    how = stored.get("settings", {})
+    rounded = how.get("round") is not None or "dtype" in how  # on the way, as a marked answer never is
+    again = solve(key.problem, round_to=how.get("round"), dtype=how.get("dtype", USUAL.dtype)) if rounded else None
     found = []
     for name, (step, answer) in given.items():
-        expected = key.value(step)
+        expected = key.value(step) if again is None else again[spelled(step)]
         laid = None if expected is None else laid_out(key, key.in_numbers(answer, step), step, expected)
         if expected is not None and (laid is None or not fits(laid, expected).all()):
             found.append(name or spelled(step))

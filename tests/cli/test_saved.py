@@ -1,0 +1,73 @@
+"""A saved result tells how it was carried out, so that `run` gives the same; and what was noted of its operands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from calculations.cases import EXPECTED
+from conftest import Run
+from rows import rows
+
+from attncalc.calculations import TABLE
+
+NAMES = [name for name in TABLE if name in EXPECTED]
+WAYS = {"rounded": ["--round", "2"], "narrow": ["--dtype", "float32"], "exact": ["--exact"], "letters": ["--symbolic"]}
+
+
+def later(name: str, way: str) -> bool:
+    return name not in ("softmax", "attention", "rope", "mlp", "transformer")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@rows(("name", "way"), [(name, way) for name in NAMES for way in WAYS], by=lambda name, way: name, thorough=later)
+def test_run_gives_what_was_saved(run: Run, name: str, way: str, samples: Path) -> None:
+    words = [name] if way == "letters" else [name, f"{samples / name}.json"]
+    saved = run(*words, *WAYS[way], "-f", "json")
+    if saved.returncode:
+        assert way in ("exact", "letters"), saved.stderr  # not every calculation has these forms
+        return
+    Path("saved.json").write_text(saved.stdout)
+    first, again = json.loads(saved.stdout), json.loads(run("run", "saved.json", "-f", "json").stdout)
+    assert {**again, "notes": 0} == {**first, "notes": 0}  # they are on how it was read the first time
+
+
+def test_what_the_command_line_says_wins_and_is_said(run: Run) -> None:
+    Path("saved.json").write_text(run("softmax", "1,2,4", "--round", "1", "-f", "json").stdout)
+    done = run("run", "saved.json", "--round", "3", "-qf", "json")
+    assert done.stderr == "note: round of saved.json is overruled by --round\n"
+    assert json.loads(done.stdout) == json.loads(run("softmax", "1,2,4", "--round", "3", "-qf", "json").stdout)
+
+
+@pytest.mark.parametrize("settings", [{"round": -1}, {"dtype": "int8"}, {"exact": 1}, {"ronud": 2}, [1]])
+def test_what_is_no_setting_is_refused(run: Run, settings: object) -> None:
+    problem = {"calculation": "softmax", "inputs": {"x": [1, 2]}, "settings": settings}
+    Path("p.json").write_text(json.dumps(problem))
+    done = run("run", "p.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: p.json: ")
+
+
+NOTED = {
+    "digits": (
+        "9007199254740993,1",
+        '"9007199254740993" has more digits than 64 bits hold and became 9007199254740992',
+    ),
+    "a small number": ("1e-400,1", '"1e-400" is too small for 64 bits and became 0'),
+    "a file's header": ("x.csv", "first row read as column labels"),
+}
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "json", "csv", "markdown", "latex", "html"])
+@pytest.mark.parametrize(("word", "said"), NOTED.values(), ids=NOTED)
+def test_what_is_noted_of_an_operand_is_said_in_every_format(run: Run, form: str, word: str, said: str) -> None:
+    Path("x.csv").write_text("a,b\n1,2\n")
+    done = run("softmax", word, "-f", form)
+    assert f"note: x: {said}\n" in done.stderr
+    if form == "json":
+        assert said in [note["text"] for note in json.loads(done.stdout)["notes"] if note["operand"] == "x"]
