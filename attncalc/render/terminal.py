@@ -346,7 +346,8 @@ class Drawn:
         else:
             mark = Text(self.view.spell(point.mark))
             below = 2 + (mark.cell_len or (4 if not bold else 2))
-            yield Indented(Chain(mark + text, hang=below - 2), 2) if point.latex else Indented(mark + text, below, 2)
+            chained = point.latex or bold  # a formula, or a name with its choices: broken at its signs
+            yield Indented(Chain(mark + text, hang=below - 2), 2) if chained else Indented(mark + text, below, 2)
             if words:
                 yield Indented(words, left + 4 if left else below)
 

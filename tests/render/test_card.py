@@ -59,6 +59,15 @@ def test_keeps_to_the_width(name: str, width: int) -> None:
     assert max(map(len, lines)) <= width
 
 
+@pytest.mark.parametrize("width", [NARROWEST, 80])
+@pytest.mark.parametrize("name", TABLE)
+def test_breaks_a_list_of_choices_between_them(name: str, width: int) -> None:
+    known = of(name)
+    written = set(re.split(r"[|\s]", page(known, "table", View(width=width))))
+    chosen = [line.takes for line in known.options if "|" in line.takes]
+    assert not {choice for takes in chosen for choice in takes.split("|")} - written
+
+
 @pytest.mark.parametrize("name", TABLE)
 def test_leaves_words_whole_on_the_narrowest_page(name: str) -> None:
     known = of(name)
