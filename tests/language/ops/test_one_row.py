@@ -14,8 +14,8 @@ import sympy
 import attncalc
 from attncalc.declare.calculation import Calculation, calculation
 from attncalc.evaluate import cost
+from attncalc.evaluate.large import blocks
 from attncalc.evaluate.large.blocks import evaluate_large
-from attncalc.evaluate.large.layout import Layout
 from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.comparing import Spelled
 from attncalc.language.axes import Axis, position
@@ -109,7 +109,7 @@ def test_the_definition_and_what_it_costs() -> None:
 
 
 def test_blocks_and_places_to_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Layout, "rows", lambda self, itemsize: 2)
+    monkeypatch.setattr(blocks, "places", lambda row, axis, itemsize: 2)
     many = np.arange(21.0).reshape(7, 3)
     x = given("x", (Axis("n", 7), Axis("d", 3)))
     root = total(Node("cube", Node("turned_round", x, over="d")))
