@@ -280,7 +280,8 @@ def exp(node: Node | None, x: Double) -> Double:
     half = whole // 2  # 2 to the power by itself may overflow where the result does not
     found = Double(*(np.ldexp(np.ldexp(part, half), whole - half) for part in found))
     found = Double(*(np.where(x.head == -np.inf, 0, part) for part in found))
-    return found._replace(doubt=found.doubt + np.abs(found.head) * FINEST)
+    off = np.where(times == 0, np.abs(rest.head), np.abs(found.head))  # e⁰ is 1, and nothing else
+    return found._replace(doubt=found.doubt + off * FINEST)
 
 
 def expm1(node: Node | None, x: Double) -> Double:

@@ -12,10 +12,11 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.evaluate.values import Loop, Turn, by_key, evaluate
+from attncalc.evaluate.values import Known, Loop, Turn, by_key, evaluate
 from attncalc.language import primitive
 from attncalc.language.axes import Axes, align, names
-from attncalc.language.graph import Node, about
+from attncalc.language.graph import Node, about, walk
+from attncalc.language.kernels import doubled
 from attncalc.language.primitive import At, Cell, Form, Literal, Pick
 from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
 
@@ -316,7 +317,18 @@ def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, A
         return None
     terms = _terms(step.sources[0], values, operands)
     found = (size > 0) & np.isfinite(size) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
+    if found.any():
+        found &= ~_is_meant(step, values, operands)
     return found if found.any() else None
+
+
+def _is_meant(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
+    """Where a small entry is right although its terms cancel: it stays where the operands' last digits move."""
+    kernels = doubled()
+    moved = {name: kernels.rounded(value) for name, value in operands.items()}
+    sure = Known(values, operands, (), moved, walk(step)).doubled(step.sources[0])
+    near = np.abs(sure.head - values[step]) <= np.finfo(values[step].dtype).eps * np.abs(sure.head)
+    return np.asarray(near & (sure.doubt < 0.5 * np.abs(sure.head)))
 
 
 def _terms(
@@ -356,6 +368,7 @@ class Around(NamedTuple):
     values: Mapping[Node, Array]
     operands: Mapping[str, Array]
     look: EntryOf
+    plain: dict[Node, Array] | None = None  # where entries have digits that no step before shows, once it is asked
 
 
 class Behind:
@@ -372,7 +385,7 @@ class Behind:
     @cached_property
     def around(self) -> Around:
         """The values of the whole graph."""
-        return Around(self.values, self.operands, looking(self.values, self.operands))
+        return Around(self.values, self.operands, looking(self.values, self.operands), {})
 
     def found(self, step: Step) -> tuple[Node, Around] | None:
         """The node of a step, and the values around it; None of what is no step of the graph, as an operand."""
@@ -386,7 +399,11 @@ class Behind:
     def arithmetic(self, step: Step, at: tuple[int, ...]) -> Arithmetic:
         """The arithmetic of one entry, from the values of the steps and operands that it is made of."""
         found = self.found(step)
-        return entry(found[0], place(found[0], step, at), found[1].look) if found else ()
+        if not found:
+            return ()
+        node, around = found
+        where = place(node, step, at)
+        return () if _is_off(node, around, where) else entry(node, where, around.look)
 
     def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
         """What one entry is made from."""
@@ -421,7 +438,7 @@ class TurnsBehind(Behind):
             return None
         if number not in self.made:
             _, values, operands = self.turns[number]
-            self.made[number] = Around(values, operands, looking(values, operands))
+            self.made[number] = Around(values, operands, looking(values, operands), {})
         return node, self.made[number]
 
     def _told_apart(self, step: Step) -> tuple[int, str]:
@@ -445,6 +462,23 @@ class TurnsBehind(Behind):
             else:
                 found.append(origin._replace(of=f"{self.loop.turn} {number}/{origin.of}"))
         return tuple(found)
+
+
+MOST_OFF = 1e-6
+"""Where steps' values as they are shown give an entry less nearly, its arithmetic would not come to it."""
+
+
+def _is_off(node: Node, around: Around, at: At) -> bool:
+    """Whether an entry has digits that the values of the steps before, as they are shown, do not give."""
+    value = around.values.get(node)
+    if around.plain is None or value is None or value.dtype.kind != "f":
+        return False
+    if node not in around.plain:
+        own = {key: given for key, given in by_key(around.values).items() if key != node.key}
+        shown = evaluate([node], around.operands, dtype=value.dtype, given=own)[node]
+        with np.errstate(invalid="ignore"):
+            around.plain[node] = np.abs(value - shown) > MOST_OFF * np.abs(value)
+    return bool(around.plain[node][tuple(at[name] for name in node.names)])
 
 
 def looking(values: Mapping[Node, Array], operands: Mapping[str, Array]) -> EntryOf:
