@@ -317,7 +317,16 @@ def nested(text: str, name: str) -> list[Any]:
 
 
 def read_tokens(text: str, name: str) -> Given:
-    """Ids, or words of a vocabulary, apart by blanks or commas; ids may stand in brackets, as JSON has them."""
+    """Ids, or words of a vocabulary, apart by blanks or commas; ids may stand in brackets, as JSON has them.
+
+    Those of a batch are lists in a list, or rows of ids with a ; between them.
+    """
+    rows = text.split(";") if re.fullmatch(r"[-\d\s,]+(;[-\d\s,]+)+", text, re.ASCII) else []
+    if rows or re.match(r"\s*\[\s*\[", text):
+        tree = [re.split(r"[\s,]+", row.strip(" ,")) for row in rows] or nested(text, name)
+        tokens, shape = flatten(tree, brackets("", name))
+        ids = all(re.fullmatch(r"-?\d{1,18}", token, re.ASCII) for token in tokens)
+        return build([Digits(token) if ids else token for token in tokens], shape, "tokens", brackets("", name))
     listed = re.fullmatch(r"\s*\[([-\d\s,]*)\]\s*", text, re.ASCII)
     words = [word for word in re.split(r"[\s,]+", listed[1] if listed else text) if word]
     if not words:

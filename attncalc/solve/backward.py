@@ -104,6 +104,7 @@ def upstream_of(upstream: Given | None, result: Node, dropped: frozenset[str]) -
     if value.shape != shape:
         read = tuple(axis.size for axis in result.axes if axis.name not in dropped)
         one_row = value.ndim == 1 and value.shape == shape[-1:] and value.size == math.prod(shape)
+        one_row |= len(read) == 1 and value.ndim == 2 and 1 in value.shape and value.size == read[0]  # of a table
         if value.shape != read and not one_row:
             raise ShapeError(
                 f"upstream is {'×'.join(map(str, value.shape)) or 'a single number'}, "

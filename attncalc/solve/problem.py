@@ -109,15 +109,20 @@ def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping
     extra = {name: ranks[name] - len(shape) for name, shape in shapes.items()}
     leading = ax.leading_names(extra.values(), calculation.leading, declared)
     known = _sizes_said(calculation, options)
-    inputs_, axes, broadcast = {}, {}, {}
+    inputs_, axes, broadcast, bound = {}, {}, {}, {}
     labels: dict[str, tuple[str, ...]] = {}
     for name, g in ready.items():
         try:
-            found = ax.bind(g.value.shape, shapes[name], leading=leading, known=known)
+            bound[name] = ax.bind(g.value.shape, shapes[name], leading=leading, known=known)
         except ShapeError as error:
             raise error.within(name) from None
+    several = {axis.name for found in bound.values() for axis in found if axis.size > 1}
+    for name, g in ready.items():
+        found = bound[name]
         operand = next(o for o in operands if o.name == name)
-        read, kept = _without_ones(g, found) if operand.broadcasts else (g, found)
+        most = len(found) if operand.broadcasts else max(extra[name], 0)
+        gone = [i for i in range(most) if found[i].size == 1 and (operand.broadcasts or found[i].name in several)]
+        read, kept = _without(g, found, gone)
         if len(kept) < len(found):
             broadcast[name] = found
         inputs_[name], axes[name] = read._replace(axes=ax.names(kept)), kept
@@ -202,9 +207,10 @@ def _declared(operand: Operand) -> str:
     )
 
 
-def _without_ones(g: Given, axes: Axes) -> tuple[Given, Axes]:
-    """A broadcast operand without its axes of size 1: by names, what is not there serves every place."""
-    gone = [i for i, axis in enumerate(axes) if axis.size == 1]
+def _without(g: Given, axes: Axes, gone: Sequence[int]) -> tuple[Given, Axes]:
+    """A broadcast operand without these axes of size 1: by names, what is not there serves every place."""
+    if not gone:
+        return g, axes
     kept = [i for i in range(len(axes)) if i not in gone]
     labels = {kept.index(i): words for i, words in g.labels.items() if i in kept}
     value = np.squeeze(g.value, axis=tuple(gone))

@@ -19,7 +19,7 @@ from rows import rows
 from witness import WITNESSES
 
 from attncalc.calculations import FAMILIES, TABLE, load
-from attncalc.common.errors import NoGradient
+from attncalc.common.errors import DomainError, NoGradient, ShapeError
 from attncalc.declare.calculation import Calculation
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
@@ -150,6 +150,22 @@ class TestEachCase:
         for i, one in enumerate(drawn):
             alone = run(name, case, operands={n: drawn[0][n] if n in shared else v for n, v in one.items()})
             assert_allclose(together.result[i], alone.result, rtol=1e-12, atol=1e-13)
+
+    def test_one_in_front_serves_a_whole_batch(self, name: str, case: Case) -> None:
+        if EXPECTED[name].pools or case.pools or all(value.dtype.kind == "U" for value in case.arrays().values()):
+            return
+        drawn = [case.arrays(seed) for seed in (0, 1)]
+        shared = {o.name for o in load(name).operands if o.broadcasts}
+        first, *others = [operand for operand in drawn[0] if operand not in shared]
+        several = drawn[0] | {operand: np.stack([one[operand] for one in drawn]) for operand in others}
+        if others:
+            repeated = run(name, case, operands=several | {first: np.stack([drawn[0][first]] * 2)})
+            try:
+                spread = run(name, case, operands=several | {first: drawn[0][first][None]})
+            except (ShapeError, DomainError):  # a gain, or positions, of a batch need that batch in what they belong to
+                assert name not in ("matmul", "dot", "cosine", "kl", "outer", "linear")
+            else:
+                assert_allclose(spread.result, repeated.result, rtol=1e-12, atol=1e-13)
 
 
 @every_smooth_case

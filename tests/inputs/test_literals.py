@@ -141,12 +141,16 @@ def test_bad_literals(text: str, message: str, hint: str) -> None:
         ("0 2,1", [0, 2, 1]),
         ("[0, 2,1]", [0, 2, 1]),
         ("the 3 cats", ["the", "3", "cats"]),
+        ("0,2;1 0", [[0, 2], [1, 0]]),
+        ("[[0, 2], [1, 0]]", [[0, 2], [1, 0]]),
+        ('[["the", "cat"], ["a", "dog"]]', [["the", "cat"], ["a", "dog"]]),
+        ("the ; cat", ["the", ";", "cat"]),
     ],
 )
 def test_tokens_are_ids_or_words(text: str, value: list[Any]) -> None:
     found = read_tokens(text, "tokens").value
     assert found.tolist() == value
-    assert found.dtype == (np.int64 if isinstance(value[0], int) else object)
+    assert found.dtype == (np.int64 if all(isinstance(entry, int) for entry in np.ravel(value).tolist()) else object)
 
 
 def test_no_tokens() -> None:
