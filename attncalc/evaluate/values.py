@@ -128,6 +128,10 @@ DEEPEST_STEPS = 3
 """What is further behind has lost digits of its own, and a long chain of sums would be gone through again and again."""
 
 
+FAINTEST = 2.0**-90
+"""What is left of terms that cancel in twice the digits too, beside them: nothing."""
+
+
 class Known:
     """What is at hand of a graph while it is evaluated; what rounding left of its values is found from it."""
 
@@ -195,8 +199,9 @@ class Known:
 
     def in_full(self, node: Node) -> Array:
         """The value of a node from its sources as they were before rounding; as it is where that is no number."""
-        value = self.values[node]
-        head = self.doubled(node).head.astype(value.dtype)
+        value, (head, _, doubt) = self.values[node], self.doubled(node)
+        scale = max(np.max(np.abs(self.values[source]), initial=0) for source in node.sources)
+        head = np.where((np.abs(head) <= doubt) & (doubt <= FAINTEST * scale), 0, head).astype(value.dtype)
         return np.where(np.isfinite(head), head, value)
 
     def doubled(self, node: Node) -> Double:
@@ -232,6 +237,8 @@ class Known:
                     pair = kernels.as_far_as_known(pair, values[made])
             elif made in values:
                 pair = kernels.rounded(values[made])
+            elif made is node:
+                pair = kernels.exactly(np.full(node.shape, np.nan))
             else:
                 continue
             found[made] = kernels.Double(*(np.broadcast_to(part, pair.head.shape) for part in pair))

@@ -475,7 +475,7 @@ def _is_off(node: Node, around: Around, at: At) -> bool:
         return False
     if node not in around.plain:
         own = {key: given for key, given in by_key(around.values).items() if key != node.key}
-        shown = evaluate([node], around.operands, dtype=value.dtype, given=own)[node]
+        shown = evaluate([node], around.operands, dtype=value.dtype.name, given=own)[node]
         with np.errstate(invalid="ignore"):
             around.plain[node] = np.abs(value - shown) > MOST_OFF * np.abs(value)
     return bool(around.plain[node][tuple(at[name] for name in node.names)])

@@ -142,7 +142,7 @@ def test_far_positions_turn_by_their_own_angle(start: int) -> None:
     true = [[f(angle) for angle in row for f in (mp.sin, mp.cos)] for row in angles]
     within_own_rows(ac.sinusoidal(n=2, d=d, start=start).result, true)
     x = np.random.default_rng(4).normal(size=(2, d))
-    turned = []
+    turned: list[list[Number]] = []
     for row, own in zip(exact_rows(x), angles, strict=True):
         turned.append([])
         for i, angle in enumerate(own):

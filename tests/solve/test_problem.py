@@ -341,15 +341,6 @@ class TestRoundingByHand:
             "norm", {"a": [1.7e308, 1.7e308]}, {}, DomainError, "overflows: it is beyond 1.8e+308", "", id="the result"
         ),
         pytest.param(
-            "layernorm",
-            {"x": [1e200, 2e200, 3e200]},
-            {},
-            DomainError,
-            "variance[0] = mean(centered²) overflows",
-            "",
-            id="a divisor",
-        ),
-        pytest.param(
             "optimizer",
             {"gradients": [[1.0], [1e200]], "start": [0.0]},
             {"kind": "adam"},
@@ -357,24 +348,6 @@ class TestRoundingByHand:
             "step 2/second_moment[0] = ",
             "",
             id="a part of a divisor",
-        ),
-        pytest.param(
-            "project",
-            {"a": [1.0, 0.0], "onto": [1e200, 0.0]},
-            {},
-            DomainError,
-            "squared_norm = Σ onto² overflows",
-            "",
-            id="a divisor of one number",
-        ),
-        pytest.param(
-            "project",
-            {"a": [1e-160, 2e-160], "onto": [3e-160, 1e-160]},
-            {},
-            DomainError,
-            "squared_norm = Σ onto² nearly vanishes, and has lost digits: it is divided by",
-            "",
-            id="a divisor without all of its digits",
         ),
         pytest.param(
             "project",
@@ -419,10 +392,9 @@ def test_a_problem_that_cannot_be_solved_says_why_in_one_line(
     ("name", "inputs", "options", "said"),
     [
         ("norm", {"a": [0.0, 1.0]}, {"p": 0.5}, "⊙ sign(a) has no value there (a division by 0, ∞ − ∞ or"),
-        ("entropy", {"p": [1.0, 0.0]}, {}, "grad_p[1] = ∂L/∂terms ⊙ logs + ∂L/∂logs / p is infinite there"),
         ("kl", {"p": [0.5, 0.5], "q": [1.0, 0.0]}, {}, "grad_q[1] = −∂L/∂ratios ⊙ ratios / q has no value there"),
     ],
-    ids=["0/0", "the logarithm of 0", "0 times infinity"],
+    ids=["0/0", "0 times infinity"],
 )
 def test_what_has_no_exact_value_is_refused_as_it_is_among_floats(
     name: str, inputs: dict[str, Any], options: dict[str, Any], said: str
@@ -438,6 +410,9 @@ def test_the_logarithm_of_0_is_as_infinite_among_exact_numbers() -> None:
     asked = problem("cross-entropy", backward=Backward(), probabilities=[[0.0, 1.0]], target=[0])
     assert str(solve(asked, exact=True).result.tolist()) == "[[-oo, 0]]"
     assert solve(asked).result.tolist() == [[-np.inf, 0]]
+    asked = problem("entropy", backward=Backward(), p=[1.0, 0.0])
+    assert str(solve(asked, exact=True).result.tolist()) == "[-1, oo]"
+    assert solve(asked).result.tolist() == [-1, np.inf]
 
 
 def test_an_infinite_entry_is_no_result_of_finite_ones() -> None:
