@@ -65,7 +65,9 @@ def _turn(made: Step) -> int:
 
 
 def _token_id(token: int | str, flag: str, words: tuple[str, ...], size: int) -> int:
-    """A token's number, from itself or its word."""
+    """A token's number, from itself or its word; what looks like a number is a word where there is such a one."""
+    if isinstance(token, str) and token not in words and token.isascii() and token.isdigit():
+        token = int(token)
     if isinstance(token, str):
         if token not in words:
             raise OptionError(f"{flag} {token}: the vocabulary has no such word", hint=near(token, words))

@@ -169,6 +169,16 @@ def _refuse_unwritable(path: Path, inputs: Iterable[str]) -> None:
     for source in inputs:
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise unwritable(path, "the calculation reads it", "choose another name")
+    if path.exists() and _is_piped_in(path):
+        raise unwritable(path, "it is on standard input", "choose another name")
+
+
+def _is_piped_in(path: Path) -> bool:
+    """Whether standard input is redirected from a file, which whoever reads it there has not named."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(sys.stdin.fileno()))
+    except (OSError, ValueError, AttributeError):  # standard input is closed, or no file of the system
+        return False
 
 
 def make_folder(folder: Path) -> None:

@@ -207,6 +207,8 @@ def fit(given: Given, operand: Operand, *, table: bool) -> Given:
     """
     ranks = {len(shape) for shape in operand.shapes}
     value = given.value
+    if table and value.size == 1 and 0 in ranks:
+        return moved(given, lambda array: array.reshape(()), {})
     if (
         table
         and value.ndim == 2

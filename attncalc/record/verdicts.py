@@ -60,8 +60,8 @@ class MarkedStep:
     finding: Finding
     given: Json
     shape: tuple[int, ...]
-    expected: Json
-    max_error: float | None
+    expected: Json = field(repr=False)  # a notebook shows the last value of a cell
+    max_error: float | None = field(repr=False)
     score: float
     out_of: float
 
