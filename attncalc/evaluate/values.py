@@ -159,7 +159,9 @@ class Known:
         row = node.row
         if self.values[node].dtype.kind != "f" or not (row.adds or any(map(self._is_rounded, node.sources))):
             return False
-        if row.loses not in (doors.cancels, doors.cancels_along) and not all(map(self._is_known, node.sources)):
+        if row.loses not in (doors.cancels, doors.cancels_along) and (
+            self.values[node].size > doors.SHOWN_ENTRY_BY_ENTRY or not all(map(self._is_known, node.sources))
+        ):  # the last digits of a large value are not worth a hundred times its time
             return False
         sources = [self.values[source] for source in node.sources]
         if row.elementwise:
