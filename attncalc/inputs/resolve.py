@@ -417,8 +417,10 @@ def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
     if found.at:
         given = indexed(given, found.at)
     name = given.source.rpartition("#")[2]
-    if stored_by_torch(name) and operand.name not in reading.transpose and given.value.ndim == 2:
-        reading.tell(f"{operand.name}: PyTorch stores {name} as [out, in]; --transpose {operand.name} turns it")
+    square = given.value.ndim == 2 and given.value.shape[0] == given.value.shape[1]  # others fit one way alone
+    if stored_by_torch(name) and operand.name not in reading.transpose and square and not operand.named:
+        linear = f"{operand.name}: {name} fits either way; if it is a PyTorch Linear's, it is stored [out, in]"
+        reading.tell(f"{linear}: --transpose {operand.name} turns it")
     return _shaped(given, operand, reading, table=found.contents.table)
 
 

@@ -343,8 +343,13 @@ class TestTransposed:
 
     def test_a_torch_name_gets_a_hint(self, call: Gather) -> None:
         found = call(BLOCK, named={"weights": "torch.npz"})
-        assert found.notes == ("wq: PyTorch stores q_proj.weight as [out, in]; --transpose wq turns it",)
+        said = "wq: q_proj.weight fits either way; if it is a PyTorch Linear's, it is stored [out, in]: --transpose wq"
+        assert found.notes == (f"{said} turns it",)
         assert call(BLOCK, named={"weights": "torch.npz"}, transpose={"wq"}).notes == ()
+
+    def test_a_matrix_that_fits_one_way_alone_gets_none(self, call: Gather) -> None:
+        np.savez("conv1d.npz", **{"q_proj.weight": np.ones((2, 3)), "x": np.ones((1, 2))})  # type: ignore[arg-type]
+        assert call(BLOCK, named={"weights": "conv1d.npz"}).notes == ()
 
 
 class TestStandardInput:
