@@ -1,6 +1,7 @@
 """`check ANSWER DOCUMENT`, and `--check ANSWER` of every calculation and of `run`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -86,6 +87,8 @@ def check_and_show(
     own = read.anew(key.room)
     with limited("the answer", timed=not key.large):
         sheet = read_sheet(answer, own)
+        if view.get and "" in sheet.steps:  # the answer to the one step that is asked for
+            sheet = replace(sheet, steps={view.get if name == "" else name: a for name, a in sheet.steps.items()})
         marker = Marker(key, tolerance=tolerance(marking), points=points(marking), reveal=marking.reveal)
         marked = marker.mark(sheet)
     if where.path:

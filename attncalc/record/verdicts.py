@@ -50,6 +50,7 @@ class Finding:
     says: str = ""  # the wrong rule
     separate: dict[str, Json] | None = None  # operands that would tell apart what explains it equally well
     wrong: Wrong = NOTHING_WRONG
+    partly: bool = False  # whether all that is answered is right, and something is not answered
 
 
 @dataclass(frozen=True)

@@ -151,9 +151,10 @@ class Verdict(NamedTuple):
     mistake: str = ""  # what is behind it
     hint: str = ""
     revealed: str = ""
-    apart: str = ""  # operands that would tell apart what explains it equally well
+    apart: str = ""  # where there are operands that would tell apart what explains it equally well
     wrong: str = ""  # which entries are wrong, in words
     map: tuple[tuple[bool, ...], ...] = ()  # the same as a map, row by row, where it is small
+    given: tuple[tuple[str, ...], ...] = ()  # what was answered, in the rows of the map
 
 
 class Row(NamedTuple):

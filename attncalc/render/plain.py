@@ -140,6 +140,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     told = {
         "mistake": verdict.mistake,
         "hint": verdict.hint,
+        "answered": "; ".join(" ".join(row) for row in verdict.given),
         "wrong entries": verdict.wrong,
         "would tell apart": verdict.apart,
         "revealed": verdict.revealed,

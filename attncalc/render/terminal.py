@@ -363,12 +363,20 @@ class Drawn:
         told = [(verdict.mistake, ""), (verdict.hint, REASON), (verdict.revealed, FAINT)]
         if verdict.wrong and not verdict.map:
             told.append((f"wrong entries: {verdict.wrong}", FAINT))
+        if verdict.given and not verdict.map:
+            told.append((f"answered: {verdict.given[0][0]}", FAINT))
         yield from (Indented(self.text(words, style), 6, first=4) for words, style in told if words)
-        for row in verdict.map:
+        wide = max((len(cell) for row in verdict.given for cell in row), default=0)
+        columns = len(verdict.map[0]) if verdict.map else 0
+        beside = wide and (self.width is None or 4 + columns * (3 + wide) + 2 <= self.width)
+        for i, row in enumerate(verdict.map):
             signs = " ".join("×" if wrong else "·" for wrong in row)
-            yield Indented(self.text(signs, ALARM if any(row) else FAINT), 4)
+            line = self.text(signs, ALARM if any(row) else FAINT)
+            if beside:
+                line.append("   " + "  ".join(f"{cell:>{wide}}" for cell in verdict.given[i]), FAINT)
+            yield Indented(line, 4)
         if verdict.apart:
-            yield Indented(self.text(f"operands that would tell: {verdict.apart}", FAINT), 6, first=4)
+            yield Indented(self.text(verdict.apart, FAINT), 6, first=4)
 
     def rows(self, rows: Rows) -> Iterator[RenderableType]:
         """A table of words: where there is no room, a wide first column stands above the others, the last one below.

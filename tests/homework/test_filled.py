@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+import pytest
+from conftest import Run
 from homework.problems import PROBLEMS
 from rows import rows
 
@@ -39,3 +44,51 @@ def test_what_follows_from_numbers_that_are_not_all_the_same_may_be_one_number()
     trace = ac.attention([[1, 2], [0, 1]], [[1, 0], [3, 1]], [[1, 5], [2, 0]])
     told = trace.check({"scaled": [[1.5, 1.5], [2.5, 2.5]], "weights": [["0.500", "0.500"], ["0.500", "0.500"]]})
     assert told["weights"].verdict == "follows"
+
+
+WEIGHTS = [["0.107", "0.107", "0.787"], ["0.245", "0.665", "0.090"], ["0.274", "0.452", "0.274"]]
+Q, K = [[1, 0, 2, -1], [0, 2, 1, 1], [1, -1, 0, 2]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]]
+V = [[3, 1], [2, 0], [1, 3]]
+TRACE = ac.attention(Q, K, V)
+
+
+def test_a_blank_cell_voids_itself() -> None:
+    """It costs the accuracy and not the method; what comes later is judged as if it were there."""
+    blank = [["0.107", None, "0.787"], *WEIGHTS[1:]]
+    told = TRACE.check({"weights": blank, "output": TRACE.result.round(3).tolist()})
+    assert (told["weights"].verdict, told["weights"].score) == ("missing", 1)
+    assert told["weights"].to_dict(reveal=False)["cells"] == [[0, 1]]
+    assert told["output"].verdict == "right"
+
+
+def test_a_mistake_is_named_beside_a_blank_cell() -> None:
+    weights = ac.attention(*(TRACE.inputs[name].value for name in "qkv"), scale="none")["weights"].round(4).tolist()
+    weights[0][0] = None
+    assert TRACE.check({"weights": weights})["weights"].mistake == "att-no-scale"
+
+
+@pytest.mark.parametrize(
+    ("entries", "verdict", "cells"),
+    [
+        pytest.param({"weights[1,0]": "0.245"}, "right", [], id="right"),
+        pytest.param({"weights[1,0]": 0.37}, "unexplained", [[1, 0]], id="wrong"),
+        pytest.param({"weights[1,0]": "0.245", "weights[2, 1]": "0.425"}, "unexplained", [[2, 1]], id="one of two"),
+    ],
+)
+def test_single_entries_are_answers(entries: dict[str, Any], verdict: str, cells: list[Any]) -> None:
+    (step,) = TRACE.check(entries).steps
+    assert (step.verdict, step.to_dict(reveal=False)["cells"]) == (verdict, cells)
+
+
+def test_an_entry_that_is_not_there_is_told() -> None:
+    with pytest.raises(ValueError, match=r"weights has no entry \[5,0\]"):
+        TRACE.check({"weights[5,0]": 1})
+
+
+def test_the_step_that_is_asked_for_is_checked_and_nothing_is_dumped(run: Run, samples: Path) -> None:
+    answer = "[[1,0,0],[0,1,0],[0.25,0.5,0.25]]"
+    page = run("attention", str(samples / "attention.json"), "--get", "weights", "--check", answer)
+    assert page.returncode == 1
+    assert "weights" in page.stdout
+    assert "0.25" in page.stdout
+    assert "{" not in page.stdout

@@ -44,13 +44,13 @@ def fits(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> Ar
     close = _within_digits(answer, value, tolerance)
     if tolerance is None and not answer.informative:
         close &= np.abs(value) <= noise(answer, value) + answer.nil
-    return close
+    return close | ~answer.answered  # what is left blank speaks for nothing, and against nothing
 
 
 def is_right(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> bool:
     """Whether every entry is right as it is written; here 0.000 is right for any number below 0.0005."""
     zeros = not answer.informative and answer.value.size <= BY_HAND and bool(answer.enough.all())
-    return bool((_within_digits if zeros else fits)(answer, value, tolerance).all())
+    return bool(((_within_digits if zeros else fits)(answer, value, tolerance) | ~answer.answered).all())
 
 
 def nearly(answer: Answer, value: Array) -> Array:
@@ -92,10 +92,9 @@ def says_nothing(value: Array, expected: Array) -> bool:
 
 def is_filled(value: Array, expected: Array) -> bool:
     """Whether one number stands throughout where it should not, or nothing but zeros or what is not finite."""
-    if not value.size:
-        return False
-    one = value.flat[0]
-    if not (value == one).all() or (expected == one).all():
+    value = value[~np.isnan(value)]
+    one = value.flat[0] if value.size else np.nan
+    if not value.size or value.size < min(expected.size, 2) or not (value == one).all() or (expected == one).all():
         return False
     return not np.isfinite(one) or one == 0 or not (expected == expected.flat[0]).all()
 
@@ -184,7 +183,7 @@ def odds(
     width = np.where(answer.exact, 0.0, answer.unit) + slack
     width = np.broadcast_to(np.maximum(width, 2 * noise(answer, value)), value.shape)
     left_open = np.where(answer.enough, width, 2 * noise(answer, value))
-    telling = ~_alike(value, right, left_open)
+    telling = ~_alike(value, right, left_open) & answer.answered
     same_shape = [other for other in others if other.shape == value.shape]
     sums = _has_known_sums(right) and _same_sums(answer.value, right, left_open)
     if sums:

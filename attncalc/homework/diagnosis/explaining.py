@@ -381,7 +381,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
         return ENTRY if (~right).sum() == 1 else None
     if _first_row_only(key, question.step, answer, right):
         return FIRST_ROW
-    if right.size > LEAST_RIGHT and (~right).sum() == 1:
+    if (right & answer.answered).sum() >= LEAST_RIGHT and (~right).sum() == 1:
         return ENTRY
     if _last_made_up(answer, value, right):
         return REST

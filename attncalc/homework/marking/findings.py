@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ from attncalc.record.verdicts import (
     MOST_MAPPED,
     RIGHT,
     SLIP,
+    SOUND,
     TO_ROUNDING,
     UNEXPLAINED,
     Finding,
@@ -78,11 +80,12 @@ def located(wrong: Array) -> Wrong:
     return Wrong(named, len(at), tuple(range(min(along), max(along) + 1) for along in at.T.tolist() if along))
 
 
-def incomplete(blank: Array, wrong: Array) -> Finding:
-    """An answer with entries that are left blank: missing where none of the others is wrong."""
-    count = int(blank.sum())
-    hint = f"{amount(count, 'entry is', 'entries are')} not answered"
-    return Finding(UNEXPLAINED if wrong.any() else MISSING, hint=hint, wrong=located(blank | wrong))
+def incomplete(found: Finding, blank: Array, wrong: Array) -> Finding:
+    """What is found of the entries that are answered, where others are blank: where it is right, those are missing."""
+    if found.verdict not in SOUND:
+        return replace(found, wrong=located(wrong))
+    hint = f"{amount(int(blank.sum()), 'entry is', 'entries are')} not answered"
+    return Finding(MISSING, hint=hint, wrong=located(blank), partly=True)
 
 
 def slipped(found: Slip) -> Finding:
@@ -149,7 +152,7 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
 
 
 def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
-    if not np.isfinite(answer.value).all() and np.isfinite(expected).all():
+    if not np.isfinite(answer.value[answer.answered]).all() and np.isfinite(expected).all():
         complex_ = any(text is not None and split(text) for text in answer.text.flat)
         return f"an entry is not a {'real' if complex_ else 'finite'} number"
     size = largest(expected)
@@ -191,7 +194,7 @@ def sound(key: Key, question: Question, tolerance: Tolerance | None) -> Finding 
     values = _right_values(key, question)
     if any(is_right(answer, value, tolerance) for value in values):
         return Finding(RIGHT)
-    if not answer.enough.any():
+    if not answer.enough[answer.answered].any():
         return None
     close = not _comes_out_throughout(key, question) and any(nearly(answer, value).all() for value in values)
     if close and answer.used >= LEAST_FIGURES:

@@ -49,6 +49,7 @@ from attncalc.record.verdicts import (
     MISSING,
     MISTAKE,
     RIGHT,
+    SLIP,
     SOUND,
     UNEXPLAINED,
     Finding,
@@ -169,18 +170,25 @@ class _Sheet:
         if laid is None:
             due = expected[..., 0] if step in self.key.complex else expected
             return self._of_another_shape(self._question(step, answer, due))
-        if not laid.answered.all():
-            blank, wrong = ~laid.answered, ~fits(laid, expected)
-            return incomplete(self._entries(step, blank), self._entries(step, wrong & ~blank))
         question = self.questions[step] = self._question(step, laid, expected)
         found = self._first_finding(question)
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected, self.tolerance))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
-        if not np.isnan(laid.value).any() and not void:  # nothing follows from a step that is filled up
-            self.own[step] = from_parts(laid.value) if step in self.key.complex else laid.value
+        blank = ~laid.answered
+        if not np.isnan(laid.value[~blank]).any() and not void:  # nothing follows from a step that is filled up
+            whole = np.where(blank, self._in_place_of_blanks(question), laid.value) if blank.any() else laid.value
+            self.own[step] = from_parts(whole) if step in self.key.complex else whole
             self.answers[step] = laid
+        if blank.any() and not answer.single:
+            return incomplete(found, self._entries(step, blank), self._entries(step, blank | ~fits(laid, expected)))
         return found
+
+    def _in_place_of_blanks(self, question: Question) -> Array:
+        """What stands where nothing is answered, for later steps: what follows from own values."""
+        follows = self.key.value(question.step, own=question.own)
+        alike = follows is not None and follows.shape == question.expected.shape
+        return follows if alike and follows is not None else question.expected
 
     def _first_finding(self, question: Question) -> Finding:
         """The first finding, in the order of judgement."""
@@ -248,7 +256,7 @@ class _Sheet:
         right = self._behind(own) if step in self.doubted else self._not_contradicted(step, own)
         kept = digits_kept(answer, self.decimals)
         small = answer.value.size <= BY_HAND and self.key.is_small(step)
-        by_hand = small and bool(answer.enough.any()) and step not in self.key.complex
+        by_hand = small and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
         return Question(step, answer, expected, own, own_are_right, right, kept, by_hand)
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
@@ -362,10 +370,21 @@ class Marker:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             asked[key] = self.key.in_numbers(answer, key)
         self.key.foresee(asked)
+        asked = {key: self._among_others(answer, key) if answer.single else answer for key, answer in asked.items()}
         answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
         found = judged(self.key, answers, self.tolerance, sheet.decimals)
         steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)
+
+    def _among_others(self, answer: Answer, step: StepKey) -> Answer:
+        """Single entries in the shape of their step, whose other ones are blank."""
+        value = self.key.value(step)
+        shape = () if value is None else _shape(self.key, step, value)
+        if len(shape) != len(answer.shape) or any(a > b for a, b in zip(answer.shape, shape, strict=True)):
+            last = ",".join(str(size - 1) for size in answer.shape)
+            name = spelled(step)
+            raise InputError(f"{name} has no entry [{last}]", hint=f"{name} is {_extent(shape)}, and places begin at 0")
+        return answer.padded(shape)
 
     def _step(self, key: StepKey, answer: Answer, finding: Finding) -> MarkedStep:
         expected = self.key.value(key)
@@ -380,7 +399,7 @@ class Marker:
             shape=value.shape,
             expected=encode(value) if value.size <= MOST_SHOWN else None,
             max_error=None if laid is None else largest_error(laid, expected),
-            score=weight * MARKS[finding.verdict],
+            score=weight * (MARKS[SLIP] if finding.partly else MARKS[finding.verdict]),
             out_of=weight * FULL,
         )
 

@@ -126,6 +126,7 @@ class Answer:
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words
+    single: bool = False  # whether single entries were given by their places, and no others are asked for
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -145,7 +146,7 @@ class Answer:
     @cached_property
     def enough(self) -> Array:
         """Where so many digits are written that they tell something."""
-        return (self.decimals >= LEAST_DECIMALS) | (self.figures >= LEAST_FIGURES)
+        return (self.decimals >= LEAST_DECIMALS) | (self.figures >= LEAST_FIGURES) | ~self.answered
 
     @cached_property
     def used(self) -> int:
@@ -186,6 +187,17 @@ class Answer:
         exactly = np.full(self.shape, EXACTLY)
         value = np.where(self.answered, np.where(said == words, numbers, 1 - numbers), math.nan)
         return replace(self, value=value, decimals=exactly, figures=exactly, wordy=None)
+
+    def padded(self, shape: tuple[int, ...]) -> Answer:
+        """The answer with blank entries up to a larger shape."""
+
+        def pad(part: Array) -> Array:
+            blank = {"f": math.nan, "O": None}.get(part.dtype.kind, 0)
+            whole = np.full(shape, blank, dtype=part.dtype)
+            whole[tuple(map(slice, part.shape))] = part
+            return whole
+
+        return self.laid(pad)
 
     def laid(self, move: Callable[[Array], Array]) -> Answer:
         """The answer with its entries moved to other places."""

@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from math import prod
 from os import PathLike, fspath
 from typing import Any
+
+import numpy as np
 
 from attncalc.common.errors import InputError, listed, near, quoted, visible
 from attncalc.common.system import FORMATS, TooLongError, alarm
@@ -113,6 +117,8 @@ OF_DOCUMENTS = (
 )  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say."""
+_PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
+"""A single entry of a step: `weights[1,0]`."""
 _OF_ROOTS = re.compile(r'[-+−\d√./*·×(),;\[\]"\s%sqrtpiej]+', re.ASCII)
 """Text of numbers: with a root in it, it is no file's name."""
 
@@ -180,13 +186,36 @@ def from_tree(tree: Any, source: str) -> Sheet:
         others = [name for name in tree if name in NO_EFFECT]
         steps = {name: value for name, value in tree.items() if name not in (*BESIDE, *others)}
     refuse_many(len(steps), source)
+    single = _single_entries(steps, source)
+    whole = {name: _answer(value, name, source) for name, value in steps.items() if not _PLACED.fullmatch(name)}
     return Sheet(
-        {name: _answer(value, name, source) for name, value in steps.items()},
+        whole | single,
         student=student_of(tree.get("student"), source),
         source=source,
         decimals=decimals_of(tree.get("rounding"), source),
         notes=without_effect(others, source),
     )
+
+
+def _single_entries(steps: Mapping[str, Any], source: str) -> dict[str, Answer]:
+    """The answers of which single entries are given: `"weights[1,0]": 0.37`."""
+    places: dict[str, dict[tuple[int, ...], Any]] = {}
+    for name, value in steps.items():
+        if found := _PLACED.fullmatch(name):
+            places.setdefault(found[1], {})[tuple(map(int, re.findall(r"[0-9]+", found[2])))] = value
+    answered = {}
+    for step, entries in places.items():
+        ranks = {len(at) for at in entries}
+        shape = tuple(1 + max(at[axis] for at in entries) for axis in range(min(ranks)))
+        if step in steps or len(ranks) > 1 or prod(shape) > answers.MOST_ENTRIES:
+            fault = "is answered as a whole, too" if step in steps else "has entries of different ranks, or too many"
+            raise InputError(
+                f"{source or 'the sheet'}: {quoted(step)} {fault}", hint='an entry is "weights[1,0]": 0.37'
+            )
+        written = [entries.get(at) for at in np.ndindex(shape)]
+        place = brackets(source, visible(step, 80))
+        answered[step] = replace(answers.from_text(written, shape, place), single=True)
+    return answered
 
 
 def _are_steps(items: list[Any]) -> bool:

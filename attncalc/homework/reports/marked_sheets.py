@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from math import prod
 
+import numpy as np
+
 from attncalc.common.errors import amount, visible
 from attncalc.record.numbers import format_number, shortest
 from attncalc.record.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
@@ -49,9 +51,10 @@ def verdicts(marked: Marked) -> list[Verdict]:
             blame(step),
             step.finding.hint,
             _error(step, marked),
-            json.dumps(step.finding.separate) if step.finding.separate else "",
+            "-f json has operands that would tell these apart" if step.finding.separate else "",
             places(step.finding.wrong, step.shape),
-            tuple(_map(step.shape, step.finding.wrong)),
+            drawn := tuple(_map(step.shape, step.finding.wrong)),
+            _given(step, len(drawn)),
         )
         for step in marked.steps
     ]
@@ -97,6 +100,22 @@ def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
     cells = {(0, *cell)[-2:] for cell in wrong.cells}
     for i in range(rows):
         yield tuple((i, j) in cells for j in range(columns))
+
+
+def _given(step: MarkedStep, rows: int) -> tuple[tuple[str, ...], ...]:
+    """The student's own numbers, in so many rows as the map has; of a single number that."""
+    if step.verdict in SOUND or step.given is None or not (rows or not isinstance(step.given, list)):
+        return ()
+    cells = np.array(step.given, dtype=object)
+    if cells.size != prod(step.shape) or any(isinstance(cell, dict) for cell in cells.flat):  # complex ones
+        return ()
+    return tuple(tuple(map(_number, row)) for row in cells.reshape(max(rows, 1), -1))
+
+
+def _number(cell: object) -> str:
+    if cell is None:
+        return "–"
+    return shortest(cell) if isinstance(cell, int | float) else str(cell)
 
 
 def _error(step: MarkedStep, marked: Marked) -> str:
