@@ -368,7 +368,7 @@ class Drawn:
         yield from (Indented(self.text(words, style), 6, first=4) for words, style in told if words)
         wide = max((len(cell) for row in verdict.given for cell in row), default=0)
         columns = len(verdict.map[0]) if verdict.map else 0
-        beside = wide and (self.width is None or 4 + columns * (3 + wide) + 2 <= self.width)
+        beside = wide and 4 + columns * (3 + wide) + 2 <= (self.width or 120)
         for i, row in enumerate(verdict.map):
             signs = " ".join("×" if wrong else "·" for wrong in row)
             line = self.text(signs, ALARM if any(row) else FAINT)
