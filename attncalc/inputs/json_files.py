@@ -276,7 +276,7 @@ class JsonFile(Contents):
         rows = from_lists(list(tree.values()), operand.kind, place)
         source = f"{self.source}#{visible(prefix[:-1], 80)}" if prefix else self.source
         rows = with_labels(rows._replace(source=source), keys, operand, f"{self.source}: the keys", alone=True)
-        return rows.noted("labels", "keys read as row labels")
+        return rows.noted("keys", "keys read as row labels")
 
     def _entries(self) -> Iterator[Entry]:
         """Every value by its path; the steps of a saved result by their group and name."""

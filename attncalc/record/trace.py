@@ -153,7 +153,7 @@ LETTERS = "letters"
 class Remark(NamedTuple):
     """What the reader should know of how an operand was read."""
 
-    kind: str  # "digits" that are lost, "labels", "decimal", "shape", "transposed", or WORDS
+    kind: str  # "digits" that are lost, "labels", "keys", "decimal", "shape", "transposed", or WORDS
     text: str
 
 
