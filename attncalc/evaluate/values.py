@@ -204,7 +204,8 @@ class Known:
         value, (head, _, doubt) = self.values[node], self.doubled(node)
         scale = max(np.max(np.abs(self.values[source]), initial=0) for source in node.sources)
         head = np.where((np.abs(head) <= doubt) & (doubt <= FAINTEST * scale), 0, head).astype(value.dtype)
-        return np.where(np.isfinite(head), head, value)
+        is_known = np.isfinite(head) & ((doubt <= np.abs(value)) | (doubt < np.abs(head)))
+        return np.where(is_known, head, value)
 
     def doubled(self, node: Node) -> Double:
         """A value in twice the digits.

@@ -21,6 +21,10 @@ ULP = 2.0**-53
 FINEST = 2.0**-102
 """How far off, relative to it, a function of twice the digits may be."""
 SPLITTER = 2.0**27 + 1
+LARGEST_SPLIT = 2.0**995
+"""Beyond it the product with the splitter overflows."""
+LARGEST_EXPONENT = 2000.0
+"""Beyond it an exponential is 0 or ∞."""
 LONGEST_PRODUCT = 64
 """Whole powers up to this one are products; the others go by the logarithm."""
 
@@ -69,8 +73,9 @@ def _sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _split(a: Array) -> tuple[Array, Array]:
-    large = SPLITTER * a
-    high = large - (large - a)
+    scale = np.where(np.abs(a) > LARGEST_SPLIT, 2.0**-28, 1.0)
+    large = SPLITTER * (a * scale)
+    high = (large - (large - a * scale)) / scale
     return high, a - high
 
 
@@ -269,6 +274,8 @@ def _expm1_of_small(r: Double) -> Double:
 
 def _by_turns(x: Double) -> tuple[Array, Double]:
     """How many times ln 2 goes into x, and the exponential of the rest less 1."""
+    beyond = np.abs(x.head) > LARGEST_EXPONENT
+    x = _chosen(beyond, exactly(np.copysign(LARGEST_EXPONENT, x.head)), x)
     times = np.rint(np.where(np.isfinite(x.head), x.head, 0) / math.log(2))
     return times, _expm1_of_small(sub(None, x, mul(None, exactly(times), LN2)))
 
@@ -279,7 +286,6 @@ def exp(node: Node | None, x: Double) -> Double:
     found, whole = _added(exactly(1.0), rest), times.astype(np.int64)
     half = whole // 2  # 2 to the power by itself may overflow where the result does not
     found = Double(*(np.ldexp(np.ldexp(part, half), whole - half) for part in found))
-    found = Double(*(np.where(x.head == -np.inf, 0, part) for part in found))
     off = np.where(times == 0, np.abs(rest.head), np.abs(found.head))  # e⁰ is 1, and nothing else
     return found._replace(doubt=found.doubt + off * FINEST)
 

@@ -30,6 +30,7 @@ class Kept(NamedTuple):
     kind: str = ""  # of number, in a large run that does not keep every step
     loop: Loop | None = None
     turns: Sequence[Turn] = ()  # of the loop, those that were kept
+    rounded: bool = False  # by hand: an entry is what its arithmetic gives, rounded
 
 
 class Recorded(NamedTuple):
@@ -376,6 +377,7 @@ class Behind:
 
     def __init__(self, kept: Kept) -> None:
         self.named, self.values, self.operands = kept[:3]
+        self.plain: dict[Node, Array] | None = None if kept.rounded else {}
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
@@ -385,7 +387,7 @@ class Behind:
     @cached_property
     def around(self) -> Around:
         """The values of the whole graph."""
-        return Around(self.values, self.operands, looking(self.values, self.operands), {})
+        return Around(self.values, self.operands, looking(self.values, self.operands), self.plain)
 
     def found(self, step: Step) -> tuple[Node, Around] | None:
         """The node of a step, and the values around it; None of what is no step of the graph, as an operand."""
@@ -438,7 +440,8 @@ class TurnsBehind(Behind):
             return None
         if number not in self.made:
             _, values, operands = self.turns[number]
-            self.made[number] = Around(values, operands, looking(values, operands), {})
+            plain: dict[Node, Array] | None = None if self.plain is None else {}
+            self.made[number] = Around(values, operands, looking(values, operands), plain)
         return node, self.made[number]
 
     def _told_apart(self, step: Step) -> tuple[int, str]:

@@ -243,7 +243,8 @@ def _once(
         drift = {node: farthest(values[node], full[node]) for node in named}
     checks, notes = _beside(problem, written, values, compared=compared)
     recorded = {node: record(node, values[node], labels_of(node), drift.get(node), checks.get(node)) for node in named}
-    return _recorded(written, recorded, notes, Kept(named, values, written.values))
+    behind = Kept(named, values, written.values, rounded=rounding is not None)
+    return _recorded(written, recorded, notes, behind)
 
 
 def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str, ...], behind: Kept) -> Recorded:

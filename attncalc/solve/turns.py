@@ -47,7 +47,7 @@ def recorded(
         tuple(step for turn in turns for node, step in turn.items() if node.args["shown"]),
         (*results, *([_table(loop, turns, ran)] if loop.rows else [])),
         notes,
-        Kept(tuple(last), {}, {}, loop=loop, turns=ran.kept),
+        Kept(tuple(last), {}, {}, loop=loop, turns=ran.kept, rounded=rounding is not None),
         warnings,
     )
 
