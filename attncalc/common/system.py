@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -210,6 +212,38 @@ def alarm(seconds: float, *, of_the_processor: bool = False) -> Iterator[None]:
     finally:
         signal.setitimer(timer, 0)
         signal.signal(sent, before)
+
+
+_end: ContextVar[float] = ContextVar("end", default=math.inf)
+
+
+class Budget:
+    """Seconds of the processor's time for a search, which may be spent in several turns.
+
+    The search asks by `go_on` whether there is any left: nothing is interrupted, in any thread and on any system.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = self.left = seconds
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        """Raise TooLongError from `go_on` inside once nothing is left."""
+        began = time.thread_time()
+        token = _end.set(min(_end.get(), began + self.left))
+        try:
+            go_on()
+            yield
+        finally:
+            _end.reset(token)
+            self.left -= time.thread_time() - began
+
+
+def go_on() -> None:
+    """Raise TooLongError where a search has spent its budget."""
+    end = _end.get()
+    if end < math.inf and end < time.thread_time():
+        raise TooLongError
 
 
 Listener = Callable[[str, int, int | None], None]

@@ -91,6 +91,7 @@ def evaluate(
     known = Known(values, operands, given, rests or {}, order.order)
     with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
         for node, released in zip(order.order, order.release, strict=True):
+            system.go_on()
             if node.op == "step":
                 value = given[node.key] if is_given(node, given) else values[node.sources[0]]
                 values[node] = after_step(value) if after_step else value

@@ -134,4 +134,5 @@ class MarkedDocument(TypedDict):
     first_wrong: str | None
     score: float
     out_of: float
+    stopped: str | None
     steps: list[MarkedStepDocument]

@@ -51,6 +51,7 @@ class Finding:
     separate: dict[str, Json] | None = None  # operands that would tell apart what explains it equally well
     wrong: Wrong = NOTHING_WRONG
     partly: bool = False  # whether all that is answered is right, and something is not answered
+    stopped: bool = False  # whether the search for what is behind it ended before everything was tried
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,11 @@ class Marked:
         return next((step.name for step in self.steps if step.finding.verdict not in SOUND), None)
 
     @property
+    def stopped(self) -> str | None:
+        """That the search for what is behind a step ended before everything was tried, and after how long."""
+        return next((step.hint for step in self.steps if step.finding.stopped), None)
+
+    @property
     def mistakes(self) -> tuple[str, ...]:
         """The ids of the mistakes that were made, each once, in the order of the steps."""
         return tuple(dict.fromkeys(step.mistake for step in self.steps if step.mistake is not None))
@@ -167,6 +173,7 @@ class Marked:
             "first_wrong": self.first_wrong,
             "score": _tidy(self.score),
             "out_of": _tidy(self.out_of),
+            "stopped": self.stopped,
             "steps": [step.to_dict(reveal=self.reveal) for step in self.steps],
         }
 

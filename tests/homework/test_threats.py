@@ -16,10 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from conftest import Run
+from homework.problems import PROBLEMS
 
 import attncalc as ac
+from attncalc.cli import app
 from attncalc.common.errors import InputError
-from attncalc.homework.reading.sheets import MOST_BYTES
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking import marker
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.answers import from_parts
+from attncalc.homework.reading.sheets import MOST_BYTES, from_python, spelled
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes and links are POSIX's")
 
@@ -428,15 +434,15 @@ from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading import answers, sheets, submissions
 from attncalc.inputs.reading import Reading
 
-def slow(self, sheet):
-    while sheet.student == "slow":
+def slow(tree, source):
+    while isinstance(tree, dict) and tree.get("student") == "slow":
         try:
-            time.sleep(0.01)
+            sum(range(1000))
         except (AttncalcError, Exception):  # as searches do that go on with the next thing
             pass
-    return marked(self, sheet)
+    return read(tree, source)
 
-marked, Marker.mark = Marker.mark, slow
+read, sheets.from_tree = sheets.from_tree, slow
 sheets.MOST_SECONDS = 0.2
 """
 
@@ -446,20 +452,60 @@ def ran(program: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str
     return subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, cwd=cwd)
 
 
-def test_a_sheet_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+def test_a_sheet_that_takes_too_long_to_be_read_is_given_up(tmp_path: Path) -> None:
+    for name in ("slow", "ann"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"student": name, "softmax": [0.2689, 0.7311]}))
     done = ran(
+        "from pathlib import Path\n"
         "t = softmax([1, 2])\n"
-        "right = sheets.from_python(t.result).steps\n"
-        "found = [submissions.Submission(n, n, sheet=answers.Sheet(right, student=n)) for n in ('slow', 'ann')]\n"
+        "found = [submissions.Submission(n, n, Path(f'{n}.json')) for n in ('slow', 'ann')]\n"
         "graded = whole_class.grade(t.problem, found, Reading(), whole_class.Settings())\n"
         "print([(one.student, one.error, bool(one.marked)) for one in graded])\n",
         cwd=tmp_path,
     )
-    assert done.stdout == "[('slow', 'it took more than 0.2 seconds', False), ('ann', '', True)]\n", done.stderr
+    assert done.stdout == "[('slow', 'it takes more than 0.2 seconds to be read', False), ('ann', '', True)]\n", (
+        done.stderr
+    )
 
 
-def test_checking_what_takes_too_long_is_given_up(tmp_path: Path) -> None:
+def test_a_sheet_that_takes_too_long_to_be_read_is_not_checked(tmp_path: Path) -> None:
     (tmp_path / "sheet.json").write_text('{"student": "slow", "softmax": [0.27, 0.73]}')
     done = ran("from attncalc.__main__ import main\nmain()\n", "softmax", "1,2", "--check", "sheet.json", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "Error: the answer took more than 0.2 seconds\n"
+    assert done.stderr == "Error: the answer takes more than 0.2 seconds to be read\n"
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No budget for anything but the verdict itself."""
+    monkeypatch.setattr(marker, "MOST_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_verdict_comes_without_any_time_for_a_diagnosis(name: str) -> None:
+    for given in PROBLEMS[name]:
+        key = Key(given)
+        right = {step: key.value(step) for step in key.steps if key.value(step) is not None}
+        for step, value in right.items():
+            assert value is not None
+            whole = from_parts(value) if step in key.complex else value
+            for answer, verdict in ((whole, "right"), (whole + 0.5, "unexplained")):
+                marked = Marker(key).mark(from_python({spelled(step): answer}))
+                assert marked.steps[0].verdict == verdict
+                assert bool(marked.stopped) == (verdict != "right")
+
+
+@pytest.mark.usefixtures("no_time")
+def test_what_follows_from_a_wrong_step_is_seen_without_any_time() -> None:
+    marked = ac.softmax([1, 2, 3]).check({"exponentials": [1, 2, 3], "softmax": [1 / 6, 1 / 3, 1 / 2]})
+    assert [step.verdict for step in marked.steps] == ["unexplained", "follows"]
+
+
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize("format", ["table", "json", "csv"])
+def test_a_diagnosis_that_was_stopped_is_a_line_of_the_report(format: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["attention", "1,0;0,1", "--check", "[[0.7, 0.3], [0.2, 0.8]]", "-f", format]
+    assert app(words, standalone_mode=False) == 1
+    said = capsys.readouterr()
+    assert ("diagnosis stopped after 0 s: a known mistake may be behind this" in said.out, said.err) == (True, "")

@@ -14,7 +14,7 @@ import numpy as np
 
 from attncalc.common.errors import AttncalcError, DomainError, OptionError, ShapeError
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, go_on
 from attncalc.declare.calculation import checked
 from attncalc.declare.mistake import Mistake, NotThere, Scope, StepKey, names
 from attncalc.evaluate.values import Loop, evaluate, run
@@ -172,6 +172,7 @@ class Solutions:
 
     def by(self, *rules: Mistake) -> Solution | None:
         """The solution by these rules; None where one of them does not apply, or where they change nothing."""
+        go_on()
         try:
             found = self._solved(rules)
         except (AttncalcError, NotThere):

@@ -93,7 +93,9 @@ def slipped(found: Slip) -> Finding:
     return Finding(SLIP, kind="slip", mistakes=(found.id,), hint=found.hint, says=found.says)
 
 
-def mistaken(key: Key, step: StepKey, explanations: Sequence[Explanation], wrong: Wrong) -> Finding:
+def mistaken(
+    key: Key, step: StepKey, explanations: Sequence[Explanation], wrong: Wrong, *, separately: bool = True
+) -> Finding:
     """Mistakes are behind an answer: the likeliest ones, and beside them what would explain as much."""
     best, *others = explanations
     named = ids(best)
@@ -106,7 +108,7 @@ def mistaken(key: Key, step: StepKey, explanations: Sequence[Explanation], wrong
         also=tuple(dict.fromkeys(["+".join(tie) for tie in ties] + aliases)),
         hint=best[0].hint,
         says="; ".join(_said(key, mistake) for mistake in best),
-        separate=_separating(key, step, explanations) if ties else None,
+        separate=_separating(key, step, explanations) if ties and separately else None,
         wrong=wrong,
     )
 
@@ -151,14 +153,27 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
     return Finding(UNEXPLAINED, hint=_in_the_way(answer, expected, possible))
 
 
+def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
+    """An answer is wrong, and not everything was tried that may be behind it."""
+    hint = f"diagnosis stopped after {seconds:g} s: a known mistake may be behind this"
+    return Finding(
+        UNEXPLAINED, hint=f"{hint}; {_how_far(answer, expected)}" if _is_dump(answer) else hint, stopped=True
+    )
+
+
+def _how_far(answer: Answer, expected: Array) -> str:
+    """Sizes tell rounding from another rule, and of many entries give none away."""
+    most, all_of = format_number(largest_error(answer, expected)), format_number(largest(expected))
+    return f"off by up to {most}, in entries of up to {all_of}"
+
+
 def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
     if not np.isfinite(answer.value[answer.answered]).all() and np.isfinite(expected).all():
         complex_ = any(text is not None and split(text) for text in answer.text.flat)
         return f"an entry is not a {'real' if complex_ else 'finite'} number"
     size = largest(expected)
-    if _is_dump(answer):  # sizes tell rounding from another rule, and of so many give no entry away
-        most, all_of = format_number(largest_error(answer, expected)), format_number(size)
-        return f"no known mistake gives this; off by up to {most}, in entries of up to {all_of}"
+    if _is_dump(answer):
+        return f"no known mistake gives this; {_how_far(answer, expected)}"
     even = comes_out(expected, 10.0**-answer.used)
     if possible and even:
         return "a known mistake may give this, but so may chance, with numbers so few and small"
@@ -188,12 +203,18 @@ FAR = 0.1
 """Rounding that moves a step by more of its largest entry is believed only where no mistake gives what was written."""
 
 
+def as_written(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:
+    """Whether a step is right as it is written."""
+    values = _right_values(key, question)
+    return Finding(RIGHT) if any(is_right(question.answer, value, tolerance) for value in values) else None
+
+
 def sound(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:
     """Whether a step is right as it is written, one unit off in its last digit, or rounded on the way."""
     answer = question.answer
+    if right := as_written(key, question, tolerance):
+        return right
     values = _right_values(key, question)
-    if any(is_right(answer, value, tolerance) for value in values):
-        return Finding(RIGHT)
     if not answer.enough[answer.answered].any():
         return None
     close = not _comes_out_throughout(key, question) and any(nearly(answer, value).all() for value in values)
@@ -316,11 +337,9 @@ MOST_MOVED = 200
 
 def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], made: Sequence[Mistake]) -> Finding | None:
     """Whether a step is what follows from the writer's own earlier ones, or from the mistakes that they made."""
-    if question.own_are_right:
-        return None
     step, answer, expected, own = question[:4]
-    if is_filled(answer.value, expected) and all((value == answer.value.flat[0]).all() for value in own.values()):
-        return None  # the same number stands everywhere before it
+    if question.own_are_right or _are_one_number(question):
+        return None
     follows = key.value(step, own=own)
     for value in (follows, *_following(key, question, made)):
         if value is None or value.shape != answer.shape or says_nothing(value, expected):
@@ -332,6 +351,23 @@ def carried(key: Key, question: Question, answers: Mapping[StepKey, Answer], mad
     if rounded_at(key, question, key.nodes[step], own) is not None or _has_more_digits(key, question, answers, follows):
         return CARRIED
     return None
+
+
+def follows_as_written(key: Key, question: Question) -> Finding | None:
+    """Whether a step is what follows from the writer's own earlier ones, as it is written."""
+    if question.own_are_right or _are_one_number(question):
+        return None
+    follows = key.value(question.step, own=question.own)
+    alike = follows is not None and follows.shape == question.answer.shape
+    if not alike or follows is None or says_nothing(follows, question.expected):
+        return None
+    return CARRIED if is_right(question.answer, follows) else None
+
+
+def _are_one_number(question: Question) -> bool:
+    """Whether the same number stands throughout a step and everywhere before it."""
+    answer = question.answer.value
+    return is_filled(answer, question.expected) and all((own == answer.flat[0]).all() for own in question.own.values())
 
 
 def _following(key: Key, question: Question, made: Sequence[Mistake]) -> Iterator[Array | None]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, amount, quoted, shape_text
 from attncalc.common.numerals import Array
+from attncalc.common.system import Budget, TooLongError
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Tolerance, fits, is_filled, largest_error, nearly
 from attncalc.homework.diagnosis.explaining import (
@@ -26,14 +28,17 @@ from attncalc.homework.diagnosis.key import TRANSPOSED, Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
     FILLED,
+    as_written,
     carried,
     digits_kept,
+    follows_as_written,
     incomplete,
     is_far,
     located,
     mistaken,
     slipped,
     sound,
+    stopped,
     unexplained,
     within_rounding,
 )
@@ -114,6 +119,9 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
     return shapes
 
 
+MOST_SECONDS = 20.0
+"""So much of the processor's time is spent on one sheet in looking for what is behind its wrong steps."""
+
 # A sheet is judged: a finding for each step, each after those that it is made of.
 #
 # The order of judgement: right as written, or but for its last digit, or rounded on the way; worked out from the
@@ -125,9 +133,10 @@ def judged(
     key: Key, answers: Mapping[StepKey, Answer], tolerance: Tolerance | None = None, decimals: int | None = None
 ) -> dict[StepKey, Finding]:
     """The finding on each step of a sheet, in the order of the calculation."""
-    sheet = _Sheet(key, answers, tolerance, decimals)
+    budget = Budget(MOST_SECONDS)
+    sheet = _Sheet(key, answers, tolerance, decimals, budget)
     if doubtful := sheet.doubtful():
-        sheet = _Sheet(key, answers, tolerance, decimals, doubtful)
+        sheet = _Sheet(key, answers, tolerance, decimals, budget, doubtful)
     sheet.name_mistakes()
     return sheet.found
 
@@ -141,9 +150,10 @@ class _Sheet:
         answers: Mapping[StepKey, Answer],
         tolerance: Tolerance | None,
         decimals: int | None,
+        budget: Budget,
         doubtful: Collection[StepKey] = (),
     ) -> None:
-        self.key, self.tolerance, self.decimals = key, tolerance, decimals
+        self.key, self.tolerance, self.decimals, self.budget = key, tolerance, decimals, budget
         self.doubted = doubtful  # right by such rules alone as are behind the writer's own values
         self.found: dict[StepKey, Finding] = {}
         self.questions: dict[StepKey, Question] = {}
@@ -169,9 +179,9 @@ class _Sheet:
         laid = laid_out(self.key, answer, step, expected)
         if laid is None:
             due = expected[..., 0] if step in self.key.complex else expected
-            return self._of_another_shape(self._question(step, answer, due))
+            return self._searched(self._of_another_shape, self._question(step, answer, due))
         question = self.questions[step] = self._question(step, laid, expected)
-        found = self._first_finding(question)
+        found = as_written(self.key, question, self.tolerance) or self._searched(self._first_finding, question)
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected, self.tolerance))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
@@ -189,6 +199,15 @@ class _Sheet:
         follows = self.key.value(question.step, own=question.own)
         alike = follows is not None and follows.shape == question.expected.shape
         return follows if alike and follows is not None else question.expected
+
+    def _searched(self, search: Callable[[Question], Finding], question: Question) -> Finding:
+        """What a search finds, or, where the budget ends before it, what is known without."""
+        try:
+            with self.budget.spent():
+                return search(question)
+        except TooLongError:
+            seconds = self.budget.seconds
+            return follows_as_written(self.key, question) or stopped(question.answer, question.expected, seconds)
 
     def _first_finding(self, question: Question) -> Finding:
         """The first finding, in the order of judgement."""
@@ -305,9 +324,16 @@ class _Sheet:
 
     def name_mistakes(self) -> None:
         """Explain by the others the steps that say too little by themselves, and name all mistakes."""
-        self._explain_by_the_others()
+        with suppress(TooLongError), self.budget.spent():
+            self._explain_by_the_others()
         for step, found in self.explained.items():
-            self.found[step] = mistaken(self.key, step, self._borne_out(step, found), self.found[step].wrong)
+            wrong, likeliest = self.found[step].wrong, found
+            try:
+                with self.budget.spent():
+                    likeliest = self._borne_out(step, found)
+                    self.found[step] = mistaken(self.key, step, likeliest, wrong)
+            except TooLongError:
+                self.found[step] = mistaken(self.key, step, likeliest, wrong, separately=False)
 
     def _explain_by_the_others(self) -> None:
         """Explain steps by a mistake made elsewhere, by one beside those made before, or by one throughout."""

@@ -113,7 +113,9 @@ def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:
         return Graded(submission.name, submission.source, error=submission.error, hint=submission.hint)
     try:
         with limited():
-            marked = marker.mark(submission.sheet or _sheet(submission, reading))
+            sheet = submission.sheet or _sheet(submission, reading)
+        with limited(timed=False):
+            marked = marker.mark(sheet)
     except AttncalcError as error:
         return Graded(submission.name, submission.source, error=error.message, hint=error.hint)
     return Graded(marked.student or submission.name, submission.source, replace(marked, source=submission.source))

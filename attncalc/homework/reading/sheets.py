@@ -36,11 +36,11 @@ from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
 from attncalc.record.trace import Given
 
-# A sheet, which may be a stranger's, has limits: so many bytes, so much time, and no more of either.
+# A sheet, which may be a stranger's, has limits: so many bytes, so much time to be read, and no more of either.
 #
 # They are the same for one sheet and for many. A sheet is no link, pipe or device (`Reading` with `most` refuses
 # those), and what takes too much costs that sheet alone. A call from Python has no limit of time: the alarm of a
-# process belongs to whoever runs it.
+# process belongs to whoever runs it. How long is searched for what is behind an answer is the marker's to say.
 
 
 MOST_BYTES = 4 * 2**20
@@ -54,10 +54,10 @@ def limited(what: str = "it", *, timed: bool = True) -> Iterator[None]:
     Raises InputError. The time is limited where the system has an alarm to set.
     """
     try:
-        with alarm(MOST_SECONDS if timed else 0):
+        with alarm(MOST_SECONDS if timed else 0, of_the_processor=True):
             yield
     except TooLongError:
-        raise InputError(f"{what} took more than {MOST_SECONDS:g} seconds") from None
+        raise InputError(f"{what} takes more than {MOST_SECONDS:g} seconds to be read") from None
     except MemoryError:
         raise InputError(f"{what} takes more memory than there is") from None
     except RecursionError:
