@@ -1,13 +1,15 @@
-"""Work is shared out among processes, which end with the call and write nothing themselves."""
+"""Work is shared out among processes, which end with the call, however it ends, and write nothing themselves."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
 from typing import Any, TypeVar
 
 from attncalc.common.errors import AttncalcError
@@ -28,7 +30,7 @@ def shared_out(
     """What `work` makes of each item, in their order, by so many processes; each starts with `begin(*given)`."""
     size = max(1, min(MOST_AT_ONCE, len(items) // (4 * jobs)))
     with _signals_held():
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin, given)
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (begin, *given))
     try:
         with _signals_held():
             batches = [pool.submit(_each, work, items[i : i + size]) for i in range(0, len(items), size)]
@@ -43,6 +45,19 @@ def shared_out(
         raise
     finally:
         pool.shutdown()
+
+
+def _begin(begin: Callable[..., None], *given: Any) -> None:
+    """Begin as a process of a call: one that is killed can end nobody, so that each looks after it."""
+    parent = parent_process()
+    assert parent is not None, "a worker was started by the call"
+
+    def end_with_it() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=end_with_it, daemon=True).start()
+    begin(*given)
 
 
 def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
