@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from attncalc.common.errors import InputError, both, near, quoted, visible
+from attncalc.common.errors import InputError, both, near, quoted, reason, visible
 from attncalc.common.numerals import is_misspelt
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_folder, shown
 from attncalc.declare.operands import Operand
@@ -165,7 +165,7 @@ def open_regular(path: str) -> BinaryIO:
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise InputError(f"there is no file {shown(path)}") from None
     except OSError as error:
-        raise InputError(f"cannot read {shown(path)}: {(error.strerror or 'it cannot be opened').lower()}") from None
+        raise InputError(f"cannot read {shown(path)}: {reason(error)}") from None
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return os.fdopen(handle, "rb")
     os.close(handle)
@@ -203,7 +203,7 @@ def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:
             if size > most:
                 raise InputError(f"{source} has more than {most:,} bytes, the most that is read")
     except OSError as error:
-        raise InputError(f"cannot read {source}: {(error.strerror or 'reading fails').lower()}") from None
+        raise InputError(f"cannot read {source}: {reason(error)}") from None
     return b"".join(chunks)
 
 

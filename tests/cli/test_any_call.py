@@ -19,7 +19,10 @@ import any_calls
 import pytest
 from any_calls import Call, Ended
 from hypothesis import HealthCheck, given, settings
-from rows import draws
+from rows import draws, rows
+
+from attncalc.calculations import TABLE, load
+from attncalc.common.errors import flag
 
 CALLS = int(os.environ.get("ATTNCALC_CALLS", "0"))
 PATIENCE = 120  # seconds, for a call that would take milliseconds: only what hangs takes so long
@@ -103,6 +106,42 @@ def test_what_failed_once_is_answered(words: list[str]) -> None:
     ended = run_here(call)
     assert (ended.status, ended.err) == (0, b"")
     any_calls.check(call, ended)
+
+
+ODD = "XyZzY"
+ODD_FILES = {
+    "key.json": b'{"calculation": "softmax", "inputs": {"x": [1, 2]}, "options": {}}',
+    "names.json": b'{"XyZzY": [1, 2], "softmax": ["XyZzY", "3XyZzY"]}',
+    "table.csv": b"a,b\n1,XyZzY\n",
+    "class.csv": b"student,softmax[0],softmax[1]\nAnn,XyZzY,1\n",
+    "headings.csv": b"student,XyZzY[0]\nAnn,1\n",
+}
+
+
+def calls_with_an_odd_word(name: str) -> Iterator[list[str]]:
+    """Calls of a calculation in which a word that nobody knows stands wherever one may."""
+    calculation = load(name)
+    for words in ([ODD], [f"1,{ODD}", f"{ODD},1"], ["names.json"], ["table.csv", "table.csv"], ["1,2", "1,2", ODD]):
+        yield [name, *words]
+    for option in ("--get", "--check", "--show", "--cell", "--format", f"--{ODD}", "--dtype", "--transpose"):
+        yield [name, "1,2", "1,2", option, ODD]
+    for answer in (f"1,{ODD}", f"0.1{ODD};2", "names.json", "table.csv", "class.csv"):
+        yield [name, "1,2", "1,2", "--check", answer]
+    for operand in calculation.operands:
+        yield from ([name, f"--{operand.name}", word] for word in (ODD, f"1,{ODD}", f"names.json#{ODD}1", f"{ODD}.csv"))
+    for option in calculation.options:
+        yield from ([name, "1,2", flag(option.name), word] for word in (ODD, f"1{ODD}"))
+    for file in ODD_FILES:
+        yield ["grade", "key.json", file]
+        yield ["check", file, "key.json"]
+
+
+@rows("name", TABLE)
+def test_nobodys_word_is_quoted_in_lower_case(name: str) -> None:
+    for words in calls_with_an_odd_word(name):
+        ended = run_here(Call(tuple(words), ODD_FILES))
+        said = (ended.out + ended.err).decode()
+        assert ODD in said or ODD.lower() not in said.lower(), (words, said)
 
 
 @posix

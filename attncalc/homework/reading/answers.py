@@ -320,7 +320,10 @@ def read(text: str) -> tuple[float, int, int]:
     if share:
         value, decimals, figures = read(share[1])
         return value / 100, min(decimals + 2, EXACTLY), figures
-    value = parse_number(word)
+    try:
+        value = parse_number(word)
+    except InputError as error:  # which speaks of what was written, not of what is read
+        raise InputError(error.message.replace(quoted(word), quoted(text)), hint=error.hint) from None
     found = _DECIMAL.fullmatch(word)
     if found is None:
         return value, EXACTLY, EXACTLY
