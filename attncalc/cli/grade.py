@@ -17,6 +17,7 @@ from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.submissions import submissions
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name, gradescope, overview
 from attncalc.homework.reports.class_reports import report as page
@@ -26,6 +27,7 @@ from attncalc.render import View
 from attncalc.render.page import write
 
 MOST_JOBS = 64
+ANY_ROWS = 10**9
 MOST_NAMED = 3
 """So many students are named of those whose sheets cannot be read."""
 
@@ -58,13 +60,23 @@ def grade(
             check=whole_to(MOST_JOBS),
         ),
     ] = None,
+    max_rows: Annotated[
+        int | None,
+        option(
+            "Work",
+            "--max-rows",
+            "N",
+            f"how many rows a class list may have ({MOST_ROWS:,}); one with more is listed, and not marked",
+            check=whole_to(ANY_ROWS, 1),
+        ),
+    ] = None,
 ) -> int:
     """Marks answer sheets against a problem or a saved result.
 
     Sheets are files, folders, patterns, - for a list of names on standard input, or CSV files with a column `student`
     and columns like weights[0,1]; other columns, as forms and spreadsheets add them, are skipped. A sheet that cannot
-    be read is listed; the others are marked all the same. The exit status is 0 if all are right, 1 if any is wrong, 2
-    if any could not be read.
+    be read is listed, and so is a folder or a pattern that holds none; the others are marked all the same. The exit
+    status is 0 if all are right, 1 if any is wrong, 2 if any could not be read.
 
     Example: attncalc grade key.json sheets/
     """
@@ -72,7 +84,7 @@ def grade(
         report = out.format_of(Path(output), SUFFIXES)
     read = Reading(**tables.asked())
     problem = load_document(key, read).problem
-    found = submissions(_listed(sheets), key, read, Key(problem).names)
+    found = submissions(_listed(sheets), key, read, Key(problem).names, MOST_ROWS if max_rows is None else max_rows)
     if not found:
         raise InputError("there is no sheet to grade", hint="the key itself is not marked")
     in_folder = report == "gradescope" and len(found) > 1

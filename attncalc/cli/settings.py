@@ -59,11 +59,11 @@ def one_of(choices: Sequence[str]) -> Callable[..., Any]:
     return check
 
 
-def whole_to(most: int) -> Callable[..., Any]:
-    """The check of a whole number from 0 on."""
+def whole_to(most: int, least: int = 0) -> Callable[..., Any]:
+    """The check of a whole number from 0 on, or from the least there may be."""
 
     def check(param: typer.CallbackParam, word: str | None) -> int | None:
-        return None if word is None else whole(param.opts[-1], word, 0, most)
+        return None if word is None else whole(param.opts[-1], word, least, most)
 
     return check
 

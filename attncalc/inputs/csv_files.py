@@ -22,6 +22,8 @@ _DELIMITERS = "\t;,"  # in this order where several would do
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _PAGE = re.compile(r"[─━│]{2}|(?i:<!DOCTYPE html)|\\begin\{|\| -+:? \||-{3,}\+-{3,}")
 _QUOTED = re.compile(r'"[^"]*"')
+_END = r"\r\n?|\n"
+LINE_END = re.compile(_END)
 
 
 class Row(NamedTuple):
@@ -154,6 +156,13 @@ def delimiter_of(text: str, reading: Reading) -> str:
     return next(d for d, number in having.items() if number == most) if most else BLANKS
 
 
+def first_line(text: str) -> str:
+    """The first line that is not blank; without what stands in quotes, where these go on below it."""
+    first = re.search(r"[^\r\n]*\S[^\r\n]*", text)
+    line = first[0] if first else ""
+    return (_QUOTED.sub("", text.lstrip()).splitlines() or [""])[0] if line.count('"') % 2 else line
+
+
 def _rows(text: str, delimiter: str, source: str) -> Iterator[Row]:
     """The rows that are not blank, their cells without the blanks around them."""
     rest = text.lstrip("\n")  # there are many such lines in front of a late table of a file
@@ -181,6 +190,26 @@ def rows_from(lines: Iterable[str], first: int, delimiter: str) -> Iterator[Row 
     except csv.Error as error:
         long = "limit" in str(error)
         yield Broken(begun, "a cell is too long" if long else "a quote does not enclose a whole cell, or is not closed")
+
+
+def records(text: str, delimiter: str) -> Iterator[tuple[int, str | None]]:
+    """The text of each row, and the line on which it begins; of a quote that is never closed, its line and None.
+
+    What stands in quotes belongs to its cell, line breaks and all. A row that is broken otherwise ends with its line.
+    """
+    mark = re.escape(delimiter)
+    cell = rf'(?> *"[^"]*+(?:""[^"]*+)*+"[^{mark}\r\n]*|(?! *")[^{mark}\r\n]*)'
+    row = rf"(?:{cell}{mark})*+(?:{cell}({_END}|\Z))?" if delimiter != BLANKS else rf"[^\r\n]*({_END}|\Z)"
+    pattern = re.compile(row)
+    at, line = 0, 1
+    while at < len(text):
+        found = pattern.match(text, at)
+        assert found, "it fits any text"
+        line_breaks = len(LINE_END.findall(found[0]))
+        yield (line, found[0]) if found[1] is not None else (line + line_breaks, None)
+        if found[1] is None:
+            return
+        at, line = found.end(), line + line_breaks
 
 
 def check_length(row: Row, first: Row, source: str) -> None:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
+from hypothesis import given
+from hypothesis import strategies as st
 
 import attncalc as ac
 from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.marking.whole_class import Settings, grade
+from attncalc.homework.reading import answers, sheets
 from attncalc.homework.reading.class_lists import class_list
 from attncalc.homework.reading.submissions import submissions
 from attncalc.inputs.reading import Reading
 
 TRACE = ac.softmax([1, 2])
 KEY = Key(TRACE.problem)
+TEXT = st.one_of(st.sampled_from('"\n\r,; \t@S'), st.characters(exclude_categories=("Cs",), exclude_characters="\0"))
 IT_HAS = "it has shifted, exponentials, sum, softmax"
 HEAD = "student,softmax[0],softmax[1]"
 NOBODY = '2.csv:1: no column says whose a row is (call the column of the names "student")'
 QUOTE = "a quote does not enclose a whole cell, or is not closed"
+NOT_CLOSED = "a quote is not closed, so that no row below it can be told"
 POINT = "write a decimal point: 1.5; a table with decimal commas is read with --decimal ,"
 
 
@@ -49,18 +59,48 @@ def graded(*paths: Path) -> list[tuple[str, str]]:
         pytest.param(f"{HEAD}\n,0.269,0.731\n", ["class.csv:2 right"], id="a row without a name"),
         pytest.param(
             f'{HEAD}\nAnn,0.269,0.731\n"Lee, Bob,0.269,0.731\nCleo,0.269,"0.731"\nDi,0.269,"0.731\n',
-            ["Ann right", f"class.csv:3 class.csv:3: {QUOTE}", "Cleo right", f"class.csv:5 class.csv:5: {QUOTE}"],
+            [
+                "Ann right",
+                f"class.csv:3 class.csv:3: {QUOTE}: lines 3 to 4 are one row",
+                f"class.csv:5 class.csv:5: {NOT_CLOSED}",
+            ],
             id="quotes left open",
         ),
         pytest.param(
             f'{HEAD}\nAnn,0.269,"0.731\nBob,0.269,0.731\nCleo,0.269,"\nDi,0.269,0.731\n',
             [
-                "class.csv:2 class.csv:2: a quote is not closed",
-                "Bob right",
-                f"class.csv:4 class.csv:4: {QUOTE}",
+                'Ann class.csv:2:3: "0.731\\nBob,0.269,0.731\\nCleo,0.269," is not a number',
                 "Di right",
             ],
             id="a quote that a later one closes",
+        ),
+        pytest.param(
+            f'{HEAD}\nAnn,0.269,"0.731\nBob,0.269,0.731\n",\nCleo,0.269,0.731\n',
+            [
+                "Ann class.csv:2: has 4 cells where line 1 has 3 (take out the delimiter at the end of the line)",
+                "Cleo right",
+            ],
+            id="a cell with another student's row",
+        ),
+        pytest.param(
+            f'{HEAD},remarks\nAnn,0.269,0.731,"a\nb"\nBob,0.269,0.731,"ok\n\nCleo,0.269,0.731,\n',
+            ["Ann right", f"class.csv:4 class.csv:4: {NOT_CLOSED}"],
+            id="a remark that is not closed",
+        ),
+        pytest.param(
+            f'{HEAD},a,b\nAnn,0.269,0.731,"1\n2","3\n4\nBob,0.269,0.731,,\n',
+            [f"class.csv:3 class.csv:3: {NOT_CLOSED}"],
+            id="the line of a quote that is not closed is its own",
+        ),
+        pytest.param(
+            f'{HEAD},remarks\nAnn,0.269,0.731,"\nZoe,0.269,0.731,{"long " * 40_000}\nZoe,0.269,0.731,"\nBob,0.5,0.5,\n',
+            ["class.csv:2 class.csv:2: a cell is too long: lines 2 to 4 are one row", "Bob wrong"],
+            id="a cell beyond what is read",
+        ),
+        pytest.param(
+            'student;softmax[0];softmax[1];"remarks, if\nany"\nAnn;0,269;0,731;"none,\n"\n',
+            ["Ann right"],
+            id="a heading of several lines",
         ),
         pytest.param(
             f'{HEAD},remarks\nAnn,0.269,0.731,"I did,\nas you said"\nBob,0.269,0.731,\n',
@@ -105,6 +145,63 @@ def test_each_row_is_marked(tmp_path: Path, text: str, rows: list[str]) -> None:
     path = tmp_path / "class.csv"
     path.write_text(text)
     assert [" ".join(one) for one in graded(path)] == rows
+
+
+@given(st.lists(st.lists(st.text(TEXT, max_size=20), min_size=2, max_size=2), max_size=8))
+def test_nothing_in_a_cell_makes_a_row(tmp_path_factory: pytest.TempPathFactory, remarks: list[list[str]]) -> None:
+    path = tmp_path_factory.getbasetemp() / "remarks.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["student", "remarks", "softmax[0]", "why", "softmax[1]"])
+        writer.writerows([f"S{i}", *before, *after] for i, (before, after) in enumerate(answered(remarks)))
+    rows = class_list(path, Reading(), KEY.names)
+    assert rows is not None
+    assert [row.student for row in rows] == [f"S{i}" for i in range(len(remarks))]
+    assert all(row.sheet is not None for row in rows)
+
+
+def answered(remarks: list[list[str]]) -> Iterator[tuple[list[str], list[str]]]:
+    """Each student's cells, where a remark stands beside either answer."""
+    for before, after in remarks:
+        yield [before, "0.269"], [after, "0.731"]
+
+
+def test_a_list_of_too_many_rows_is_listed_and_the_others_are_marked(run: Run, tmp_path: Path) -> None:
+    for name, count in (("long", 4), ("full", 3)):
+        (tmp_path / f"{name}.csv").write_text(f"{HEAD}\n" + "".join(f"S{i},0.269,0.731\n,,\n" for i in range(count)))
+    run("softmax", "1,2", "-o", "key.json")
+    done = run("grade", "key.json", "long.csv", "full.csv", "--max-rows", "3", "-f", "json")
+    rows = [(row["student"], row["verdict"], row.get("error")) for row in json.loads(done.stdout)["students"]]
+    fault = "long.csv has more than 3 rows, the most that is marked"
+    assert (done.returncode, rows[0]) == (2, ("long", "unreadable", fault))
+    assert rows[1:] == [(f"S{i}", "right", None) for i in range(3)]
+    alone = run("grade", "key.json", "long.csv", "--max-rows", "3")
+    assert alone.returncode == 2
+    assert alone.stdout.splitlines()[1].split()[:2] == ["long", "unreadable"]
+    assert run("grade", "key.json", "long.csv", "--max-rows", "4").returncode == 0
+
+
+def test_no_list_has_more_than_ten_thousand_rows_unless_it_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text(f"{HEAD}\n" + "Ann,0.269,0.731\n" * 100_001)
+    (one,) = submissions([str(path)], "key.json", Reading(), KEY.names)
+    assert one.error == "class.csv has more than 10,000 rows, the most that is marked"
+
+
+def test_a_row_has_the_time_of_a_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(cells: Sequence[str], *rest: Any, **more: Any) -> Any:
+        if "9" in cells:
+            time.sleep(60)
+        return from_text(cells, *rest, **more)
+
+    from_text = answers.from_text
+    monkeypatch.setattr(answers, "from_text", slow)
+    monkeypatch.setattr(sheets, "MOST_SECONDS", 0.05)
+    for words in (["class.csv"], ["class.csv", "other.csv"]):
+        for name in words:
+            (tmp_path / name).write_text(f"{HEAD}\nAnn,0.269,0.731\nBob,9,9\nCy,0.269,0.731\n")
+        found = submissions([str(tmp_path / name) for name in words], "key.json", Reading(), KEY.names)
+        assert [one.error for one in found] == ["", "it took more than 0.05 seconds", ""] * len(words)
 
 
 @pytest.mark.parametrize(

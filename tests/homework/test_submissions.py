@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from conftest import Run
 
 import attncalc as ac
-from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.reading.submissions import submissions
 from attncalc.inputs.reading import Reading
@@ -54,14 +58,81 @@ def test_an_absolute_pattern_means_what_it_fits(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "said", "hint"),
+    ("word", "name", "said", "hint"),
     [
-        pytest.param("empty", "empty holds no sheet", ".json", id="a folder of other things"),
-        pytest.param("hand-in/*.yaml", 'no file fits "hand-in/*.yaml"', "", id="a pattern that fits nothing"),
+        pytest.param("empty", "empty", "empty holds no sheet", ".json", id="a folder of other things"),
+        pytest.param("none", "none", "none holds no sheet", ".json", id="an empty folder"),
+        pytest.param("hand-in/*.yaml", "*.yaml", 'no file fits "hand-in/*.yaml"', "", id="a pattern that fits nothing"),
+        pytest.param("x**.json", "x**.json", 'no file fits "x**.json"', "", id="a pattern of two stars in a name"),
+        pytest.param("\0*", "\\x00*", "no file", "", id="a pattern that nothing can be called"),
+        pytest.param(f"{'n' * 300}/*", "*", "no file", "", id="a pattern in a folder that cannot be"),
+        pytest.param("*" * 300 + "[", f"{'*' * 199}…", "no file", "", id="a pattern of many stars"),
     ],
 )
-def test_what_means_nothing_is_told(home: Path, word: str, said: str, hint: str) -> None:
-    with pytest.raises(InputError) as error:
-        submissions([word], "key.json", Reading(), KEY.names)
-    assert error.value.message == said
-    assert hint in (error.value.hint or "")
+def test_what_means_nothing_is_listed_and_the_rest_is_read(
+    home: Path, word: str, name: str, said: str, hint: str
+) -> None:
+    (home / "none").mkdir()
+    found = submissions(["hand-in/ann.json", word, "hand-in"], "key.json", Reading(), KEY.names)
+    assert [one.name for one in found] == ["ann", name, "ann", "bob", "cleo"]
+    assert found[1].error.startswith(said)
+    assert hint in found[1].hint
+    assert not any(one.error for one in found if one.path)
+    (alone,) = submissions([word], "key.json", Reading(), KEY.names)
+    assert alone == found[1]
+
+
+def test_two_stars_in_a_name_are_one(home: Path) -> None:
+    found = submissions(["hand-in/a**.json", "**/cl**.npy"], "key.json", Reading(), KEY.names)
+    assert [one.name for one in found] == ["ann", "cleo"]
+
+
+def test_an_empty_folder_in_another_is_listed(home: Path) -> None:
+    (home / "moodle/Dan_4").mkdir()
+    found = submissions(["moodle"], "key.json", Reading(), KEY.names)
+    assert [(one.name, one.error) for one in found if one.error] == [("Dan_4", "moodle/Dan_4 is empty")]
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("word", ["moodle", "moodle/*/*.json", "moodle/**/*.json", "{}/moodle/*/answer.json"])
+def test_a_folder_that_cannot_be_read_is_listed(home: Path, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may be run by somebody who may read everything."""
+
+    def guarded(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(path: Any = ".", *rest: Any) -> Any:
+            if str(path).endswith("Ann_1"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return read(path, *rest)
+
+        return reading
+
+    monkeypatch.setattr(os, "scandir", guarded(os.scandir))
+    monkeypatch.setattr(os, "listdir", guarded(os.listdir))
+    found = submissions([word.format(home)], "key.json", Reading(), KEY.names)
+    (fault,) = (one for one in found if one.error)
+    assert (fault.name, fault.error.rpartition("/")[2]) == ("Ann_1", "Ann_1: permission denied")
+    assert {one.name for one in found} >= {"Ann_1", "Bob_2"}
+
+
+def test_folders_nested_beyond_what_any_path_may_have_are_told(home: Path) -> None:
+    for _ in range(60):  # as deep as no path reaches
+        Path("d" * 100).mkdir()
+        os.chdir("d" * 100)
+    os.chdir(home)
+    found = submissions(["d" * 100, "hand-in"], "key.json", Reading(), KEY.names)
+    assert [bool(one.error) for one in found] == [True, False, False, False]
+    assert "too long" in found[0].error
+
+
+def test_the_class_is_marked_and_what_means_nothing_stands_in_its_table(home: Path, run: Run) -> None:
+    (home / "none").mkdir()
+    (home / "problem.json").write_text(json.dumps(ac.softmax([1, 2]).to_dict()))
+    (home / "sheet.json").write_text('{"softmax": [0.269, 0.731]}')
+    done = run("grade", "problem.json", "none", "sheet.json", "x**.json")
+    assert done.returncode == 2
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:4]] == [
+        ["none", "unreadable"],
+        ["sheet", "right"],
+        ["x**.json", "unreadable"],
+    ]
+    assert done.stderr == "Error: 2 of 3 sheets cannot be read: none and x**.json\n"

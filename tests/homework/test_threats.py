@@ -313,7 +313,7 @@ class TestGrading:
         assert (row["student"], row["verdict"], row["score"]) == ("ann", "right", 2)
 
     def test_has_a_row_for_each(self, class_: Graded) -> None:
-        assert len(class_.rows) == len(THREATS) + 2  # ann, and the odd name
+        assert len(class_.rows) == len(THREATS) + 3  # ann, the odd name, and the empty folder
 
     @pytest.mark.parametrize("what", THREATS)
     def test_costs_that_sheet_alone(self, class_: Graded, what: str) -> None:

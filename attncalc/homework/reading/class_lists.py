@@ -1,7 +1,7 @@
 """A class list is a CSV file with a student a row, and columns such as `weights[0,1]` for the answers.
 
-A row that cannot be read costs its student alone. A quote that is left open would take the rows behind it along; those
-are other people's, so that reading goes on with the line below the one on which such a row begins.
+A row that cannot be read costs its student alone. What stands in quotes belongs to its cell, line breaks and all, so
+that nothing in a cell makes a row; nor does anything behind a quote that is never closed.
 """
 
 from __future__ import annotations
@@ -9,24 +9,36 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attncalc.common.errors import InputError, both, quoted, visible
+from attncalc.common.errors import InputError, amount, both, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
 from attncalc.homework.reading.headings import At, Headings, read_headings, refuse_misspelt
-from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
+from attncalc.homework.reading.sheets import MOST_BYTES, StepNames, limited
 from attncalc.homework.reading.table_sheets import has_commas
 from attncalc.inputs import csv_files, resolve
-from attncalc.inputs.csv_files import Broken, check_length, delimiter_of, has_point, rows_from, with_points
+from attncalc.inputs.csv_files import (
+    LINE_END,
+    Broken,
+    check_length,
+    delimiter_of,
+    first_line,
+    has_point,
+    records,
+    rows_from,
+    with_points,
+)
 from attncalc.inputs.reading import Reading
 
 LONGEST_SOURCE = 200
-NOT_CLOSED = "a quote is not closed"
+MOST_ROWS = 10_000
+MORE_ROWS = "--max-rows says how many it may have"
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
 
 
@@ -41,53 +53,72 @@ class Row(NamedTuple):
 
 
 def class_list(
-    path: Path, reading: Reading, names: StepNames, source: str = "", *, alone: bool = True
+    path: Path,
+    reading: Reading,
+    names: StepNames,
+    source: str = "",
+    *,
+    alone: bool = True,
+    most_rows: int = MOST_ROWS,
 ) -> list[Row] | None:
     """The rows of a table whose headings are a student's name and steps of the problem; None if it is no such table.
 
     The rows are spoken of by `source`, or by the file's name. A table that is not alone may be a stranger's: it has the
-    limits of a sheet, and with a single row it may be one. Raises InputError where a heading is misspelt, or the
-    columns of a step do not fill its shape.
+    limits of a sheet, and with a single row it may be one. Each row has the time of a sheet. Raises InputError where a
+    heading is misspelt, the columns of a step do not fill its shape, or there are more rows than `most_rows`.
     """
     try:
         text = resolve.decode(resolve.read_file(str(path), resolve.MAX_TEXT if alone else MOST_BYTES), shown(str(path)))
     except InputError:
         return None  # why it cannot be read is told where it is marked as a sheet
-    lines = list(io.StringIO(text, newline=""))
-    first = next(i for i, line in enumerate(lines) if line.strip())
-    lines[first] = _PLACES.sub(lambda found: found[0].replace(",", " "), lines[first])  # these commas part no cells
-    source, delimiter = visible(source or path.name, LONGEST_SOURCE), delimiter_of(lines[first], reading)
-    head = next(_rows(lines, first, delimiter))
-    if isinstance(head, Broken) or head.cells[0].startswith("@"):
+    source = visible(source or path.name, LONGEST_SOURCE)
+    with limited(timed=not alone):
+        found = _listed(text, reading, names, source, alone=alone, most_rows=most_rows)
+    if found is None:
         return None
-    single = sum(bool(line.strip()) for line in lines[first + 1 :]) == 1
-    headings = read_headings(head, names, source, own=single and not alone)
+    head, headings, rows, commas = found
+    return [_read(row, head, headings, source, commas=commas, always=reading.decimal == ",") for row in rows]
+
+
+def _listed(
+    text: str, reading: Reading, names: StepNames, source: str, *, alone: bool, most_rows: int
+) -> tuple[csv_files.Row, Headings, list[csv_files.Row | Broken], bool] | None:
+    """The row of headings, what they mean, the rows of students, and whether these have decimal commas."""
+    delimiter = delimiter_of(first_line(text), reading)
+    rows = _rows(text, delimiter)
+    head = next(rows, None)
+    if not isinstance(head, csv_files.Row) or head.cells[0].startswith("@"):
+        return None
+    first = list(islice(rows, 2))
+    headings = read_headings(head, names, source, own=len(first) == 1 and not alone)
     if headings is None:
         return None
-    _, *rows = _rows(lines, first, delimiter, headings.read)
-    whole = [row for row in rows if not isinstance(row, Broken)]
+    answered = (row for row in chain(first, rows) if isinstance(row, Broken) or any(_cells(row, headings.read)))
+    students = list(islice(answered, most_rows + 1))  # spreadsheets fill up with rows in which nobody answers
+    if len(students) > most_rows:
+        raise InputError(f"{source} has more than {amount(most_rows, 'row')}, the most that is marked", hint=MORE_ROWS)
+    whole = [row for row in students if not isinstance(row, Broken)]
     refuse_misspelt(headings, head, whole, names, source)
     if said := [head.cells[i] for i in headings.others if head.cells[i]]:
         reading.tell(_passed_over(said, source, names))
-    commas = has_commas((_answers(row, headings) for row in whole), delimiter)
-    return [
-        _read(row, head, headings, source, commas=commas, always=reading.decimal == ",")
-        for row in rows
-        if isinstance(row, Broken) or any(row.cells[i] for i in headings.read if i < len(row.cells))
-    ]  # spreadsheets fill up with rows in which nobody answers
+    return head, headings, students, has_commas((_answers(row, headings) for row in whole), delimiter)
 
 
-def _rows(lines: Sequence[str], at: int, delimiter: str, read: Sequence[int] = ()) -> Iterator[csv_files.Row | Broken]:
-    """The rows from a line on; a broken one ends with its line, and so does one whose answers take several lines."""
-    while at < len(lines):
-        for row in rows_from((lines[i] for i in range(at, len(lines))), at + 1, delimiter):
-            long = isinstance(row, csv_files.Row) and any(re.search(r"[\r\n]", cell) for cell in _cells(row, read))
-            yield Broken(row.line, NOT_CLOSED) if long else row
-            if long or isinstance(row, Broken):
-                at = row.line
-                break
-        else:
+def _rows(text: str, delimiter: str) -> Iterator[csv_files.Row | Broken]:
+    """The rows of a table; a broken one ends where its quotes do, and behind one that is never closed there is none."""
+    headed = False
+    for line, record in records(text, delimiter):
+        if record is None:
+            yield Broken(line, "a quote is not closed, so that no row below it can be told")
             return
+        own = record if headed else _PLACES.sub(lambda found: found[0].replace(",", " "), record)  # these part no cells
+        headed = headed or bool(record.strip())
+        last = line + len(LINE_END.findall(record.rstrip("\r\n")))
+        for row in rows_from(io.StringIO(own, newline=""), line, delimiter):
+            if isinstance(row, Broken) and last > line:
+                yield Broken(line, f"{row.fault}: lines {line} to {last} are one row")
+            else:
+                yield row
 
 
 def _cells(row: csv_files.Row, columns: Sequence[int]) -> list[str]:
@@ -103,10 +134,11 @@ def _read(
         return Row(where, where, error=f"{where}: {row.fault}")
     name = visible(" ".join(filter(None, _cells(row, headings.students))), LONGEST_NAME) or where
     try:
-        check_length(row, head, source)
-        own = _answers(row, headings)
-        pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
-        return Row(name, where, _sheet(headings, pointed.cells, name, where))
+        with limited():
+            check_length(row, head, source)
+            own = _answers(row, headings)
+            pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
+            return Row(name, where, _sheet(headings, pointed.cells, name, where))
     except InputError as error:
         return Row(name, where, error=error.message, hint=error.hint)
 

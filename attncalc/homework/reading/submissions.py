@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from attncalc.common.errors import InputError, quoted, visible
+from attncalc.common.errors import InputError, quoted, reason, visible
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
 from attncalc.homework.reading.answers import LONGEST_NAME, Sheet
-from attncalc.homework.reading.class_lists import class_list
-from attncalc.homework.reading.sheets import StepNames, limited
+from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, class_list
+from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.reading import Reading
 
-MOST_SHEETS = 100_000
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 """What files are called that are told apart by their folders."""
 
@@ -30,46 +30,49 @@ class Submission(NamedTuple):
     hint: str = ""
 
 
-def submissions(words: Sequence[str], key_file: str, reading: Reading, names: StepNames) -> list[Submission]:
-    """The sheets that words mean: files, folders, patterns; a CSV file with a student in each row is many."""
+def submissions(
+    words: Sequence[str], key_file: str, reading: Reading, names: StepNames, most_rows: int = MOST_ROWS
+) -> list[Submission]:
+    """The sheets that words mean: files, folders, patterns; a CSV file with a student in each row is many.
+
+    What means none has a place among them, with its error.
+    """
     owner = _identity(Path(key_file))
-    paths = [
-        path
+    meant = [
+        (path, fault)
         for word in words
-        for path in _paths(word)
+        for path, fault in _meant(word)
         if owner is None or _identity(path) != owner or path.is_symlink()
     ]
-    _must_be_few(len(paths))
+    paths = [path for path, fault in meant if fault is None]
     files = Counter(path.name for path in paths)
     stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
     found: list[Submission] = []
-    for path in paths:
+    for path, fault in meant:
+        if fault is not None:
+            name = visible(path.name or str(path), LONGEST_NAME)
+            found.append(Submission(name, str(path), error=fault.message, hint=fault.hint))
+            continue
         one = Submission(_name(path, alone=stems[path.stem] == 1), str(path), path)
-        found += _rows(one, path, reading, names, path.name if files[path.name] == 1 else str(path), len(paths) == 1)
-    _must_be_few(len(found))
+        source = path.name if files[path.name] == 1 else str(path)
+        found += _rows(one, path, reading, names, source, most_rows, alone=len(meant) == 1)
     return found
 
 
-def _must_be_few(sheets: int) -> None:
-    if sheets > MOST_SHEETS:
-        raise InputError(f"there are {sheets:,} sheets, and {MOST_SHEETS:,} at most are graded at once")
-
-
 def _rows(
-    one: Submission, path: Path, reading: Reading, names: StepNames, source: str, alone: bool
+    one: Submission, path: Path, reading: Reading, names: StepNames, source: str, most_rows: int, *, alone: bool
 ) -> list[Submission]:
     """The rows of a file that is a class list, else the file as it is.
 
     What is wrong with the headings of a list costs that list alone where there are other files; those may be strangers'
-    sheets, and have their limits.
+    sheets, and have their limits. Too many rows are listed in any case.
     """
     if path.suffix.lower() not in (".csv", ".tsv") or not is_file(str(path)) or (path.is_symlink() and not alone):
         return [one]  # why it cannot be read is told where it is marked as a sheet
     try:
-        with limited(timed=not alone):
-            rows = class_list(path, reading, names, source, alone=alone)
+        rows = class_list(path, reading, names, source, alone=alone, most_rows=most_rows)
     except InputError as fault:
-        if alone:
+        if alone and fault.hint != MORE_ROWS:
             raise
         return [one._replace(error=fault.message, hint=fault.hint)]
     if rows is None:
@@ -83,21 +86,66 @@ def _name(path: Path, *, alone: bool) -> str:
     return visible(path.stem if own or not path.parent.name else path.parent.name, LONGEST_NAME)
 
 
-def _paths(word: str) -> list[Path]:
-    """The files that a word means: a file, those of a folder, those that a pattern fits."""
+Meant = tuple[Path, InputError | None]
+"""A file that a word means; or a folder or pattern, and why no sheet comes of it."""
+
+
+def _meant(word: str) -> list[Meant]:
+    """What a word means: a file, the files of a folder, those that a pattern fits."""
     path = Path(word)
     if is_folder(word) and not path.is_symlink():
-        inside = sorted(found for found in path.rglob("*") if found.suffix.lower() in FORMATS and not found.is_dir())
-        if not inside:
-            raise InputError(f"{shown(word)} holds no sheet", hint=f"sheets end in {', '.join(FORMATS)}")
-        return inside
+        hint = f"sheets end in {', '.join(FORMATS)}"
+        return _inside(path) or [(path, InputError(f"{shown(word)} holds no sheet", hint=hint))]
     if exists(word) or not re.search(r"[*?\[]", word):
-        return [path]
-    anchor, pattern = (path.anchor, str(path.relative_to(path.anchor))) if path.anchor else (".", word)
-    fitting = sorted(found for found in Path(anchor).glob(pattern) if not found.is_dir())
-    if not fitting:
-        raise InputError(f"no file fits {quoted(word)}")
-    return fitting
+        return [(path, None)]
+    try:
+        return _fitting(word) or [(path, InputError(f"no file fits {quoted(word)}"))]
+    except (OSError, ValueError, RecursionError) as error:  # a name that no file may have, folders nested too deeply
+        return [(path, InputError(f"no file can be found by {quoted(word)}: {error}"))]
+
+
+def _inside(folder: Path) -> list[Meant]:
+    """The files of a folder and of those in it, in order, and which of these are empty or cannot be read."""
+    found: list[Meant] = []
+    waiting = [folder]
+    while waiting:
+        at = waiting.pop()
+        try:
+            with os.scandir(at) as entries:
+                inside = [*entries]
+        except OSError as error:
+            found.append((at, _unreadable(at, error)))
+            continue
+        for entry in inside:
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            elif path.suffix.lower() in FORMATS:
+                found.append((path, None))
+        if not inside and at != folder:
+            found.append((at, InputError(f"{shown(str(at))} is empty")))
+    return sorted(found, key=lambda one: one[0])
+
+
+def _fitting(word: str) -> list[Meant]:
+    """The files that a pattern fits, in order, and which of the folders on its way cannot be read."""
+    start = Path(Path(word).anchor or ".")
+    pattern = Path(re.sub(r"(?<=[^/\\])\*\*+|\*\*+(?=[^/\\])", "*", word))  # `**` is a name by itself, or a `*`
+    pattern = pattern.relative_to(pattern.anchor)
+    found: dict[Path, InputError | None] = {}
+    for parent in pattern.parents:
+        for folder in start.glob(str(parent)) if parent.name else [start]:
+            try:
+                next(folder.iterdir(), None)
+            except OSError as error:
+                if is_folder(str(folder)):
+                    found[folder] = _unreadable(folder, error)
+    found |= dict.fromkeys(path for path in start.glob(str(pattern)) if not is_folder(str(path)))
+    return sorted(found.items())
+
+
+def _unreadable(folder: Path, error: OSError) -> InputError:
+    return InputError(f"cannot read {shown(str(folder))}: {reason(error)}")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
