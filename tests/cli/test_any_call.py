@@ -129,8 +129,8 @@ def calls_with_an_odd_word(name: str) -> Iterator[list[str]]:
         yield [name, "1,2", "1,2", "--check", answer]
     for operand in calculation.operands:
         yield from ([name, f"--{operand.name}", word] for word in (ODD, f"1,{ODD}", f"names.json#{ODD}1", f"{ODD}.csv"))
-    for option in calculation.options:
-        yield from ([name, "1,2", flag(option.name), word] for word in (ODD, f"1{ODD}"))
+    for own in calculation.options:
+        yield from ([name, "1,2", flag(own.name), word] for word in (ODD, f"1{ODD}"))
     for file in ODD_FILES:
         yield ["grade", "key.json", file]
         yield ["check", file, "key.json"]

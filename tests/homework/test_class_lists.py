@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -190,8 +189,8 @@ def test_no_list_has_more_than_ten_thousand_rows_unless_it_is_said(tmp_path: Pat
 
 def test_a_row_has_the_time_of_a_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(cells: Sequence[str], *rest: Any, **more: Any) -> Any:
-        if "9" in cells:
-            time.sleep(60)
+        while "9" in cells:
+            pass
         return from_text(cells, *rest, **more)
 
     from_text = answers.from_text
@@ -201,7 +200,7 @@ def test_a_row_has_the_time_of_a_sheet(tmp_path: Path, monkeypatch: pytest.Monke
         for name in words:
             (tmp_path / name).write_text(f"{HEAD}\nAnn,0.269,0.731\nBob,9,9\nCy,0.269,0.731\n")
         found = submissions([str(tmp_path / name) for name in words], "key.json", Reading(), KEY.names)
-        assert [one.error for one in found] == ["", "it took more than 0.05 seconds", ""] * len(words)
+        assert [one.error for one in found] == ["", "it takes more than 0.05 seconds to be read", ""] * len(words)
 
 
 @pytest.mark.parametrize(
