@@ -12,6 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from mmap import mmap
 from typing import Any, BinaryIO
@@ -203,10 +204,15 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> C
     def load() -> Array:
         if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(f"{source} is encrypted, or compressed in a way that numpy.savez does not use")
+        claimed = copy(member)
+        claimed.file_size += 1  # zipfile inflates all of it first, and then cuts it to what is claimed
         try:
-            data = archive.read(member)  # no more than file_size bytes, whose sum was checked
+            with archive.open(claimed) as file:
+                data = file.read(claimed.file_size)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError):
             raise InputError(f"{source} is damaged: its bytes do not unpack to what was packed") from None
+        if len(data) != member.file_size:
+            raise InputError(f"{source} does not unpack to the {amount(member.file_size, 'byte')} that it claims")
         return read_npy(data, source)
 
     return load

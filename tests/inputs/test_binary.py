@@ -6,8 +6,10 @@ import io
 import json
 import math
 import struct
+import tracemalloc
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +48,17 @@ def archive(*members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED
             for name, content in members:
                 zipped.writestr(name, content)
     return file.getvalue()
+
+
+def claiming(size: int, content: bytes, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """An archive of one array that claims so many bytes, with the sum of so many of those that it has."""
+    whole = bytearray(archive(("q.npy", content), compression=compression))
+    told = struct.pack("<L", zlib.crc32(content[:size]))
+    for at, before in ((14, b"PK\x03\x04"), (16, b"PK\x01\x02")):
+        start = whole.rindex(before) + at
+        whole[start : start + 4] = told
+        whole[start + 8 : start + 12] = struct.pack("<L", size)
+    return bytes(whole)
 
 
 def tensors(header: Any, body: bytes = bytes(8)) -> bytes:
@@ -192,6 +205,34 @@ BAD_NPZ: list[tuple[str, bytes, str]] = [
 @pytest.mark.parametrize(("content", "message"), [row[1:] for row in BAD_NPZ], ids=[row[0] for row in BAD_NPZ])
 def test_bad_npz(fault: Fault, content: bytes, message: str) -> None:
     assert fault(content, "w.npz")[0] == message
+
+
+TENS = npy_with("{'descr': '<f8', 'fortran_order': False, 'shape': (10,), }", bytes(80))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
+@pytest.mark.parametrize("more", [1, 5000, 2**26, -1, -40])
+def test_an_archive_that_does_not_unpack_to_what_it_claims(fault: Fault, more: int, compression: int) -> None:
+    """Neither more, of which what was claimed would be a right array, nor less; in no more memory than that takes."""
+    content = claiming(len(TENS), (TENS + bytes(max(0, more)))[: len(TENS) + more], compression)
+    tracemalloc.start()
+    try:
+        message, _ = fault(content, "w.npz")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    allowed = (
+        f"w.npz#q does not unpack to the {len(TENS)} bytes that it claims",
+        "w.npz#q is damaged: its bytes do not unpack to what was packed",
+    )
+    assert message in allowed
+    assert most < 2 * len(content) + 2**21
+
+
+@pytest.mark.parametrize("shape", ["(9,)", "(11,)", "(10, 10)", "()", "(1000000,)"])
+def test_a_member_whose_header_names_another_shape(fault: Fault, shape: str) -> None:
+    content = archive(("q.npy", npy_with(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}", bytes(80))))
+    assert fault(content, "w.npz")[0].endswith("of numbers, but there are 80")
 
 
 def test_a_bomb_is_not_unpacked(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
