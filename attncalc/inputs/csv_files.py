@@ -20,6 +20,7 @@ BLANKS = " "
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
 _DELIMITERS = "\t;,"  # in this order where several would do
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
+_PERHAPS_DECIMAL = re.compile(r"\s*(?:[+-]?\d*,\d+(?:\s+|\Z))+", re.ASCII)
 _PAGE = re.compile(r"[─━│]{2}|(?i:<!DOCTYPE html)|\\begin\{|\| -+:? \||-{3,}\+-{3,}")
 _QUOTED = re.compile(r'"[^"]*"')
 _END = r"\r\n?|\n"
@@ -47,7 +48,7 @@ class TextFile(Contents):
 
     def __init__(self, source: str, text: str) -> None:
         super().__init__(source)
-        self.text = text
+        self.text, self.mark = without_mark(text)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,6 +57,7 @@ class TextFile(Contents):
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The table, the one of that name or meant for the operand, or the row of that label."""
+        reading = reading.parted_by(self.mark)
         if operand.kind == "tokens":
             return read_tokens(self.text, self.source)._replace(source=self.source)
         if operand.kind == "expression":
@@ -67,6 +69,12 @@ class TextFile(Contents):
         chosen = choose(name, operand.name, list(tables), self.source)
         given = read_table(tables[chosen], self.source, operand.kind, reading)
         return given._replace(source=f"{self.source}#{visible(chosen, 80)}")
+
+
+def without_mark(text: str) -> tuple[str, str | None]:
+    """The text with its first line emptied where that is `sep=;`, as Excel has it, and the delimiter that it names."""
+    found = re.match(r'(?i:("?)sep=([^"\r\n])\1[,;\t ]*)(?=[\r\n]|\Z)', text)
+    return (text[found.end() :], found[2]) if found else (text, None)
 
 
 def blocks(text: str, source: str = "the file") -> dict[str, str]:
@@ -126,6 +134,9 @@ def _read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
         given = given.noted("labels", "first column read as row labels")
     if commas and reading.decimal != ",":
         given = given.noted("decimal", "commas read as decimal marks")
+    if not reading.delimiter and len(data[0]) == 2 and _PERHAPS_DECIMAL.fullmatch(text) and re.search(r",\d\d", text):
+        note = "read as two columns; with --decimal , it is one, of numbers with decimal commas"
+        given = given.noted("decimal", note)
     return given._replace(labels=labels)
 
 
@@ -228,7 +239,7 @@ def check_length(row: Row, first: Row, source: str) -> None:
 
 def _decimal_commas(rows: Sequence[Row], delimiter: str, *, explicit: bool, source: str) -> bool:
     """Whether cells such as `1,5` hold decimal commas; a file that can be read in two ways is refused."""
-    if delimiter == "," or len(rows[0].cells) == 1:
+    if delimiter == ",":
         return False
     cells = [cell for row in rows for cell in row.cells]
     with_comma = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]

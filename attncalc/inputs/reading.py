@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cache, partial
 from typing import Any
 
@@ -108,6 +109,14 @@ class Reading:
         if STDIN in self.opened:
             fresh.opened[STDIN] = self.opened[STDIN]
         return fresh
+
+    def parted_by(self, delimiter: str | None) -> Reading:
+        """The reading of a file that names its delimiter, if it does; one that was asked for wins."""
+        if delimiter is None or self.delimiter is not None:
+            return self
+        own = copy(self)
+        own.delimiter = delimiter
+        return own
 
     def tell(self, note: str) -> None:
         """Keep a note for the reader, once."""

@@ -60,6 +60,10 @@ NOTED = {
     ),
     "a small number": ("1e-400,1", '"1e-400" is too small for 64 bits and became 0'),
     "a file's header": ("x.csv", "first row read as column labels"),
+    "perhaps one column": (
+        "german.csv",
+        "read as two columns; with --decimal , it is one, of numbers with decimal commas",
+    ),
 }
 
 
@@ -67,6 +71,7 @@ NOTED = {
 @pytest.mark.parametrize(("word", "said"), NOTED.values(), ids=NOTED)
 def test_what_is_noted_of_an_operand_is_said_in_every_format(run: Run, form: str, word: str, said: str) -> None:
     Path("x.csv").write_text("a,b\n1,2\n")
+    Path("german.csv").write_text("1,234\n2,5\n")
     done = run("softmax", word, "-f", form)
     assert f"note: x: {said}\n" in done.stderr
     if form == "json":

@@ -132,6 +132,11 @@ def graded(*paths: Path) -> list[tuple[str, str]]:
         ),
         pytest.param(f'{HEAD}\nAnn,"0,269","0,731"\n', ["Ann right"], id="decimal commas in quotes"),
         pytest.param(
+            "sep=;\nstudent, the;softmax[0];softmax[1];remarks\nAnn;0,269;0,731;a, b, c\n",
+            ["Ann right"],
+            id="a delimiter that is named",
+        ),
+        pytest.param(
             'student,sum\nAnn,"1,368"\n',
             [f'Ann class.csv:2:2: "1,368" is not a number ({POINT})'],
             id="a comma in quotes that may part thousands",

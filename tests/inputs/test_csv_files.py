@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from operands import an_operand
 
 from attncalc.common.numerals import KEPT_DIGITS
-from attncalc.inputs.csv_files import read_table
+from attncalc.inputs.csv_files import TextFile, read_table
 from attncalc.inputs.reading import Reading
 
 Fault = Callable[..., tuple[str, str]]
@@ -95,6 +96,7 @@ def test_labels_are_as_the_call_says(
 
 
 COMMAS = "commas read as decimal marks"
+TWO_COLUMNS = "read as two columns; with --decimal , it is one, of numbers with decimal commas"
 
 DECIMALS: list[tuple[str, dict[str, Any], Any, str]] = [
     ("1,5;2\n", {}, [[1.5, 2]], COMMAS),
@@ -109,6 +111,22 @@ DECIMALS: list[tuple[str, dict[str, Any], Any, str]] = [
     ("1|2\n3|4", {"delimiter": "|"}, [[1, 2], [3, 4]], ""),
     ("1\t2", {"delimiter": "tab"}, [[1, 2]], ""),
     ("1  2", {"delimiter": "blank"}, [[1, 2]], ""),
+    ("1,5\n2,5", {"delimiter": ";"}, [[1.5], [2.5]], COMMAS),
+    ("1,234\n2,5\n", {}, [[1, 234], [2, 5]], TWO_COLUMNS),
+    ("-1,05\r\n\r\n+2,25\r\n", {}, [[-1, 5], [2, 25]], TWO_COLUMNS),
+    ("@q\n1,234\n2,5\n@k\n1,2\n", {}, [[1, 234], [2, 5]], TWO_COLUMNS),
+    ("1,234\n2,5\n", {"delimiter": ","}, [[1, 234], [2, 5]], ""),
+    ("1,234\n2,5\n", {"decimal": ","}, [[1.234], [2.5]], ""),
+    ("1,-234\n2,5\n", {}, [[1, -234], [2, 5]], ""),
+    ("1,2.5\n2,55\n", {}, [[1, 2.5], [2, 55]], ""),
+    ("a,b\n1,25\n2,55\n", {}, [[1, 25], [2, 55]], ROW),
+    ("sep=;\n1,5;2\n", {}, [[1.5, 2]], COMMAS),
+    ("sep=;\r\n1,5\r\n2,25\r\n", {}, [[1.5], [2.25]], COMMAS),
+    ('"SEP=,"\n1,25\n2,55\n', {}, [[1, 25], [2, 55]], ""),
+    ("sep=\t\na b\t1\nc\t2", {}, [[1], [2]], COLUMN),
+    ("sep=|\n1|2\n3|4", {}, [[1, 2], [3, 4]], ""),
+    ("sep=;;;\n@q\n1;2;3\n@k\n3,5;4\n", {}, [[1, 2, 3]], ""),
+    ("sep=;\n1|2\n", {"delimiter": "|"}, [[1, 2]], ""),
 ]
 
 
@@ -123,6 +141,20 @@ def test_delimiters_and_decimal_commas(
     found = read(text, "q.csv", **how)
     assert found.value.tolist() == value
     assert found.note == note
+
+
+@given(st.lists(st.decimals(-(10**6), 10**6, places=3).map(str), min_size=1, max_size=9))
+def test_a_column_of_decimal_commas_is_read_or_noted(numbers: list[str]) -> None:
+    text = "\n".join(numbers).replace(".", ",")
+    found = TextFile("q.csv", text).array(None, an_operand(), Reading())
+    assert found.note == TWO_COLUMNS
+    marked = TextFile("q.csv", f"sep=;\n{text}").array(None, an_operand(), Reading())
+    assert marked.value.ravel().tolist() == [float(number) for number in numbers]
+
+
+def test_lines_below_the_mark_of_a_delimiter_are_those_of_the_file(fault: Fault) -> None:
+    assert fault("sep=;\n1;2\n3;x\n", "q.csv")[0] == 'q.csv:3:2: "x" is not a number'
+    assert fault("sep=;\n", "q.csv")[0] == "q.csv is empty"
 
 
 def test_decimal_commas_are_kept_as_points(read: Callable[..., Any]) -> None:

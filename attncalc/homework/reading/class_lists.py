@@ -33,6 +33,7 @@ from attncalc.inputs.csv_files import (
     records,
     rows_from,
     with_points,
+    without_mark,
 )
 from attncalc.inputs.reading import Reading
 
@@ -84,7 +85,8 @@ def _listed(
     text: str, reading: Reading, names: StepNames, source: str, *, alone: bool, most_rows: int
 ) -> tuple[csv_files.Row, Headings, list[csv_files.Row | Broken], bool] | None:
     """The row of headings, what they mean, the rows of students, and whether these have decimal commas."""
-    delimiter = delimiter_of(first_line(text), reading)
+    text, mark = without_mark(text)
+    delimiter = delimiter_of(first_line(text), reading.parted_by(mark))
     rows = _rows(text, delimiter)
     head = next(rows, None)
     if not isinstance(head, csv_files.Row) or head.cells[0].startswith("@"):

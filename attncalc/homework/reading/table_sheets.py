@@ -44,7 +44,7 @@ from attncalc.record.trace import Given
 def from_contents(contents: Contents, reading: Reading) -> Sheet:
     """The sheet that a file of tables or arrays holds."""
     if isinstance(contents, TextFile):
-        return _from_csv(contents.text, contents.source, reading)
+        return _from_csv(contents.text, contents.source, reading.parted_by(contents.mark))
     assert isinstance(contents, ArrayFile), "there is no fourth kind of file"
     loaders, source = contents.loaders, contents.source
     return Sheet({n: answers.from_array(load(), brackets(source, n)) for n, load in loaders.items()}, source=source)
