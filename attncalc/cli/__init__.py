@@ -12,7 +12,7 @@ from attncalc.calculations import DERIVATIVES, TABLE, families
 from attncalc.cli import output
 from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
 from attncalc.common.errors import AttncalcError, OptionError, near, quoted
-from attncalc.common.system import is_file, loaded
+from attncalc.common.system import docstring, is_file, loaded
 
 # Groups of commands that come from tables, so that only the called command is imported and built.
 
@@ -199,4 +199,4 @@ def program(
         output.write_page(ctx.get_help() + "\n")
 
 
-app = group(PROGRAM, program, program.__doc__ or "")
+app = group(PROGRAM, program, docstring(program))

@@ -12,7 +12,7 @@ from typer.models import OptionInfo
 from attncalc.calculations import TABLE
 from attncalc.cli import output
 from attncalc.common.errors import OptionError, amount, both, flag, near, quoted, visible
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, docstring
 
 # Where a call's words are read, once: options are told from operands, numbers that begin with a minus included.
 
@@ -274,7 +274,7 @@ def made(
     """
     callback, further = flat(function, own or {}, words)
     app = typer.Typer(add_completion=False, **PLAIN)
-    app.command(name, cls=Command, help=about or inspect.getdoc(function), add_help_option=False)(callback)
+    app.command(name, cls=Command, help=about or inspect.cleandoc(docstring(function)), add_help_option=False)(callback)
     command = cast(Command, typer.main.get_command(app))
     command.further, command.ambiguous = further, ambiguous
     return command

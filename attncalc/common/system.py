@@ -30,6 +30,19 @@ def loaded(where: str) -> Any:
     return getattr(import_module(f"attncalc.{module}"), name)
 
 
+def docstring(function: Callable[..., Any]) -> str:
+    """What a function says of itself; under python -OO, which drops that, it is read in the function's source."""
+    if function.__doc__ is None:
+        import ast  # a door, as below: few start Python so
+        import inspect
+        from textwrap import dedent
+
+        with suppress(OSError):
+            (written,) = ast.parse(dedent(inspect.getsource(function))).body
+            return (ast.get_docstring(written) or "") if isinstance(written, ast.FunctionDef) else ""
+    return function.__doc__ or ""
+
+
 if not TYPE_CHECKING:  # where types are checked it is typing's own
 
     class _Fields(type):

@@ -23,6 +23,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, either, near, quoted, visible
 from attncalc.common.numerals import Array, written_number
+from attncalc.common.system import docstring
 from attncalc.declare.operands import (
     AS_ITS_SAMPLE,
     WEIGHTS,
@@ -149,7 +150,7 @@ class Calculation:
     @cached_property
     def doc(self) -> str:
         """What it is, at length."""
-        return inspect.cleandoc(self.function.__doc__ or "")
+        return inspect.cleandoc(docstring(self.function))
 
     @property
     def summary(self) -> str:

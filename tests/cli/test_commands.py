@@ -6,6 +6,7 @@ import json
 import operator
 import re
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -41,6 +42,31 @@ def page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         return capsys.readouterr().out
 
     return help_page
+
+
+EVERY_PAGE = """
+import sys
+from attncalc.calculations import TABLE, load
+from attncalc.cli import app
+from attncalc.cli.command import VERBS
+
+app(["list"], standalone_mode=False)
+for words in ([], *([name] for name in (*TABLE, *VERBS)), *(["grad", name] for name in TABLE)):
+    app([*words, "--help-all"], standalone_mode=False)
+for name in TABLE:
+    print(load(name).doc, getattr(__import__("attncalc"), name.replace("-", "_")).__doc__)
+"""
+
+
+def test_nothing_is_lost_where_python_drops_docstrings_and_assertions() -> None:
+    pages = {
+        level: subprocess.run(
+            [sys.executable, *level, "-c", EVERY_PAGE], capture_output=True, encoding="utf-8", check=True
+        ).stdout
+        for level in ((), ("-O",), ("-OO",))
+    }
+    assert "How closely two vectors point in the same direction" in pages[()]
+    assert pages["-OO",] == pages["-O",] == pages[()]
 
 
 class TestHelp:
