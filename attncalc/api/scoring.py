@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from attncalc.common.errors import AttncalcError, OptionError, quoted
-from attncalc.common.numerals import Answers
+from attncalc.common.errors import AttncalcError, OptionError, either, quoted, visible
+from attncalc.common.numerals import STORED, Answers
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.answers import Tolerance
 from attncalc.homework.reading.sheets import from_python
 from attncalc.homework.reports.marked_sheets import blame
 from attncalc.record.trace import Trace
@@ -15,39 +16,77 @@ from attncalc.record.verdicts import SOUND, Marked
 from attncalc.solve.problem import Problem, problem_of
 
 
-def check_answer(problem: Problem, answer: Answers, *, reveal: bool = False) -> Marked:
+def check_answer(
+    problem: Problem,
+    answer: Answers,
+    *,
+    reveal: bool = False,
+    rtol: float | None = None,
+    atol: float | None = None,
+    dtype: str | None = None,
+) -> Marked:
     """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
+    _must_be_known(rtol, atol, dtype)
     key = Key(problem)
-    return Marker(key, reveal=reveal).mark(from_python(answer, key.room))
+    within = None if rtol is None and atol is None else Tolerance(rtol or 0.0, atol or 0.0)
+    return Marker(key, tolerance=within, reveal=reveal, dtype=dtype).mark(from_python(answer, key.room))
 
 
-def assert_close(trace: Trace, answer: Answers) -> None:
+def assert_close(
+    trace: Trace,
+    answer: Answers,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    dtype: str | None = None,
+) -> None:
     """Raise an AssertionError that names the step, the mistake and a hint, unless the answer counts as right.
 
     For pytest and otter: `attncalc.assert_close(attncalc.attention(q, k, v), my_output)`. The answer is the result
     alone, anything that NumPy takes; a mapping of steps to their values; or a sheet, as a dictionary or as the path of
-    its file. How many digits it has says how exact it must be. The message gives no number of the key away.
+    its file. How many digits it has says how exact it must be, if no `rtol` or `atol` is given: the right rule and
+    every mistake are compared so. `dtype` says in which type a machine has stored it, where its numbers do not tell.
+    The message gives no number of the key away.
     """
     problem = _problem(trace)
+    _must_be_known(rtol, atol, dtype)
     try:
-        marked = check_answer(problem, answer)
+        marked = check_answer(problem, answer, rtol=rtol, atol=atol, dtype=dtype)
     except AttncalcError as error:
         raise AssertionError(f"the answer cannot be marked: {error}") from None
     if not marked:
         raise AssertionError(blamed(marked))
 
 
-def score(trace: Trace, answer: Answers) -> float:
+def score(
+    trace: Trace,
+    answer: Answers,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    dtype: str | None = None,
+) -> float:
     """The share of the marks that an answer reaches, from 0 to 1; what cannot be marked reaches none.
 
     For nbgrader and other scripts that count: `attncalc.score(attncalc.softmax(x), my_softmax)`. Nothing is printed.
+    `rtol`, `atol` and `dtype` are those of `assert_close`.
     """
     problem = _problem(trace)
+    _must_be_known(rtol, atol, dtype)
     try:
-        marked = check_answer(problem, answer)
+        marked = check_answer(problem, answer, rtol=rtol, atol=atol, dtype=dtype)
     except AttncalcError:
         return 0.0
     return marked.score / marked.out_of if marked.out_of else 0.0
+
+
+def _must_be_known(rtol: float | None, atol: float | None, dtype: str | None) -> None:
+    """Raise for a type that there is none, or a distance below 0."""
+    if dtype is not None and dtype not in STORED:
+        raise OptionError(f"dtype must be {either(STORED)}, not {visible(str(dtype), 80)}")
+    for name, size in (("rtol", rtol), ("atol", atol)):
+        if size is not None and not size >= 0:
+            raise OptionError(f"{name} takes numbers from 0 on, not {visible(str(size), 80)}")
 
 
 def blamed(marked: Marked) -> str:

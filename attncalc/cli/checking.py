@@ -13,6 +13,7 @@ from attncalc.cli.settings import (
     Digits,
     File,
     Marking,
+    Stored,
     Tables,
     Target,
     formats,
@@ -22,10 +23,9 @@ from attncalc.cli.settings import (
 )
 from attncalc.common.errors import AttncalcError, InputError, OptionError, quoted
 from attncalc.common.numerals import parse_number
-from attncalc.homework.diagnosis.comparing import Tolerance
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing
-from attncalc.homework.reading.answers import ANSWER
+from attncalc.homework.reading.answers import ANSWER, Tolerance
 from attncalc.homework.reading.sheets import MOST_BYTES, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
@@ -49,6 +49,7 @@ def check(
     output: File = None,
     digits: Digits = None,
     color: Colour = "auto",
+    dtype: Stored = None,
 ) -> int:
     """Checks an answer to a problem, and names the mistake that explains a wrong one.
 
@@ -62,7 +63,7 @@ def check(
     read = Reading(**tables.asked())
     answer, document = _in_order(answer, document, read)
     held = load_document(document, read)
-    return check_and_show(held.problem, held.document, answer, marking, where, view, read)
+    return check_and_show(held.problem, held.document, answer, marking, where, view, read, dtype)
 
 
 def check_and_show(
@@ -73,6 +74,7 @@ def check_and_show(
     where: Target,
     view: View,
     read: Reading,
+    stored_as: str | None = None,
 ) -> int:
     """Mark an answer and show what was found: 0 where it is right, else 1.
 
@@ -90,7 +92,9 @@ def check_and_show(
     with limited("the answer", timed=False):
         if view.get and "" in sheet.steps:  # the answer to the one step that is asked for
             sheet = replace(sheet, steps={view.get if name == "" else name: a for name, a in sheet.steps.items()})
-        marker = Marker(key, tolerance=tolerance(marking), points=points(marking), reveal=marking.reveal)
+        marker = Marker(
+            key, tolerance=tolerance(marking), points=points(marking), reveal=marking.reveal, dtype=stored_as
+        )
         marked = marker.mark(sheet)
     if where.path:
         out.refuse_unwritable(where.path, [*read.opened, *own.opened])

@@ -11,7 +11,7 @@ from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import points, tolerance
 from attncalc.cli.command import FURTHER
-from attncalc.cli.settings import Marking, Tables, one_of, option, output_file, whole_to
+from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, whole_to
 from attncalc.common.errors import InputError, OptionError, amount, both, either
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
@@ -70,6 +70,7 @@ def grade(
             check=whole_to(ANY_ROWS, 1),
         ),
     ] = None,
+    dtype: Annotated[Stored, FURTHER] = None,
 ) -> int:
     """Marks answer sheets against a problem or a saved result.
 
@@ -94,7 +95,7 @@ def grade(
     path = Path(output) if in_folder and output else output_file(output)
     if path is not None and not in_folder:
         out.refuse_unwritable(path, opened)
-    how = whole_class.Settings(tolerance(marking), points(marking), marking.reveal)
+    how = whole_class.Settings(tolerance(marking), points(marking), marking.reveal, dtype)
     with bar():
         graded = whole_class.grade(problem, found, read, how, jobs=count() if jobs == 0 else jobs or 1)
     for note in read.notes:

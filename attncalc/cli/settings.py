@@ -12,7 +12,7 @@ from attncalc.calculations import DERIVATIVES, default_word, load, shape_words, 
 from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
-from attncalc.common.numerals import DTYPES, MOST_ROUNDING
+from attncalc.common.numerals import DTYPES, MOST_ROUNDING, STORED
 from attncalc.common.system import NamedTuple
 from attncalc.render import BINARY, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, View
 
@@ -168,12 +168,25 @@ class Arithmetic(NamedTuple):
             "Arithmetic",
             "--dtype",
             "|".join(DTYPES),
-            "the floating-point type (float64)",
-            choices=DTYPES,
-            check=one_of(DTYPES),
+            f"the floating-point type (float64); with --check, that of the answer: {either(STORED[2:])} too",
+            choices=STORED,
+            check=one_of(STORED),
         ),
         FURTHER,
     ] = None
+
+
+Stored = Annotated[
+    str | None,
+    option(
+        "Checking",
+        "--dtype",
+        "TYPE",
+        f"the type in which an answer was stored, if its numbers do not tell: {either(STORED)}",
+        choices=STORED,
+        check=one_of(STORED),
+    ),
+]
 
 
 class Marking(NamedTuple):
@@ -234,6 +247,7 @@ class Settings(NamedTuple):
     symbolic: bool
     expand: bool
     explain: bool
+    stored: str | None  # the type in which an answer that is checked was stored, if that was said
 
 
 def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:
@@ -288,10 +302,14 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
         standalone=shown.standalone,
     )
     rounding, exact, symbolic, dtype = arithmetic
+    if dtype not in (None, *DTYPES) and check is None:
+        mend = "with --check ANSWER it says how the answer was stored"
+        raise OptionError(f"--dtype takes {either(DTYPES)}, not {quoted(dtype)}", hint=mend)
     rounds = "--round" if rounding is not None else "--dtype float32" if dtype == "float32" else ""
     if rounds and (exact or symbolic):
         raise OptionError(f"{rounds} rounds every step, and --{'exact' if exact else 'symbolic'} rounds nothing")
-    return Settings(where, view, dtype or DTYPES[0], rounding, exact or symbolic, symbolic, shown.expand, shown.explain)
+    exact = exact or symbolic
+    return Settings(where, view, dtype or DTYPES[0], rounding, exact, symbolic, shown.expand, shown.explain, dtype)
 
 
 def _must_be_drawable(shown: Shown, where: Target, check: str | None) -> None:

@@ -102,7 +102,7 @@ def _answered(
         return 0
     from attncalc.cli.checking import check_and_show  # a door: what marks answers is needed by few
 
-    return check_and_show(problem, stored, check, marking, chosen.target, chosen.view, read)
+    return check_and_show(problem, stored, check, marking, chosen.target, chosen.view, read, chosen.stored)
 
 
 def _gathered_in_letters(

@@ -53,6 +53,11 @@ Answers: TypeAlias = "Numbers | str | PathLike[str] | Mapping[str, object]"
 DTYPES = ("float64", "float32")
 """The floating-point types that a run may be in, the usual one first."""
 
+NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+"""Types whose noise goes by the sums that a number comes from, and is larger than what a wrong rule may change."""
+STORED = (*DTYPES, *NARROW)
+"""The floating-point types in which an answer may have been stored."""
+
 MOST_ROUNDING = 15
 """So many decimals a step may be rounded to; float64 has no more."""
 

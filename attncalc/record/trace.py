@@ -426,12 +426,21 @@ class Trace:
         trace: Trace = api("grad")(self, upstream, wrt, gradcheck=gradcheck)
         return trace
 
-    def check(self, answer: Answers, *, reveal: bool = False) -> Marked:
+    def check(
+        self,
+        answer: Answers,
+        *,
+        reveal: bool = False,
+        rtol: float | None = None,
+        atol: float | None = None,
+        dtype: str | None = None,
+    ) -> Marked:
         """An answer, marked, with the mistake behind what is wrong: the result, steps with their values, or a sheet.
 
-        What comes back is true if the answer counts as right. How many digits an answer has says how exact it must be.
+        What comes back is true if the answer counts as right. How many digits an answer has says how exact it must be,
+        if no `rtol` or `atol` is given; `dtype` says in which type a machine has stored it.
         """
-        marked: Marked = api("check")(self.problem, answer, reveal=reveal)
+        marked: Marked = api("check")(self.problem, answer, reveal=reveal, rtol=rtol, atol=atol, dtype=dtype)
         return marked
 
     def to_dict(self) -> Document:

@@ -10,7 +10,7 @@ from homework.problems import PROBLEMS, problem
 from numpy.typing import NDArray
 
 from attncalc.evaluate.values import evaluate
-from attncalc.homework.diagnosis.key import BLOCK, FEW, LARGE, Key, at_rows, in_blocks, rows
+from attncalc.homework.diagnosis.key import BLOCK, FEW, LARGE, Key, excerpt, in_blocks, rows
 from attncalc.homework.marking.findings import MOST_NAMED
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Answer, Sheet, from_python
@@ -34,7 +34,7 @@ def test_some_rows_are_those_of_the_whole(name: str) -> None:
                 continue
             whole = evaluate([node], key.solutions.operands)[node]
             chosen = np.array([0, whole.shape[-2] - 1])
-            [found] = at_rows([node], key.solutions.operands, axis, chosen)
+            found = excerpt(node, key.solutions.operands, {axis: chosen})
             assert found is not None, "nothing here is large"
             np.testing.assert_allclose(found, whole.take(chosen, axis=-2), rtol=1e-12, atol=1e-12)
 
@@ -101,7 +101,8 @@ def test_a_wrong_way_that_takes_a_whole_table_is_not_tried() -> None:
     key = Key(problem("attention", q=random(n, 4), k=random(n, 4, seed=1), v=random(n, 2, seed=2)))
     wrong = {found.mistakes[0].id: found.steps[key.result].sources[0] for found in key.wrong}
     wanted = [wrong["att-softmax-all"], wrong["att-no-scale"]]
-    whole, by_rows = at_rows(wanted, key.solutions.operands, "n", np.array([0, n - 1]))
+    chosen = {"n": np.array([0, n - 1])}
+    whole, by_rows = (excerpt(node, key.solutions.operands, chosen) for node in wanted)
     assert whole is None
     assert by_rows is not None
     assert judged(key, from_python(random(n, 2, seed=3).astype(np.float32), "dump")).verdict == "unexplained"

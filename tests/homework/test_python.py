@@ -55,7 +55,7 @@ SOUND: dict[str, Any] = {
     "a narrower array": RIGHT.astype(np.float32),
     "lists": RIGHT.tolist(),
     "lists of a narrower array's numbers": RIGHT.astype(np.float32).tolist(),
-    "a narrower array made wide": RIGHT.astype(np.float16).astype(np.float64),
+    "a narrower array made wide": RIGHT.astype(np.float32).astype(np.float64),
     "a tuple of arrays": tuple(RIGHT),
     "texts": ROUNDED,
     "another library's array": Tensor(),

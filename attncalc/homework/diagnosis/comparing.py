@@ -16,7 +16,15 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import evaluate, plan
 from attncalc.homework.diagnosis.solutions import Own
-from attncalc.homework.reading.answers import BY_HAND, LEAST_DECIMALS, LEAST_FIGURES, ROUND_OFF, Answer, as_parts
+from attncalc.homework.reading.answers import (
+    BY_HAND,
+    LEAST_DECIMALS,
+    LEAST_FIGURES,
+    ROUND_OFF,
+    Answer,
+    Tolerance,
+    as_parts,
+)
 from attncalc.language.graph import Node, walk
 
 AS_MINUS_INFINITY = -1e4
@@ -27,30 +35,23 @@ LEFT_OVER = 1e-12
 """What cancellation may leave of a 0, relative to the largest entry."""
 
 
-class Tolerance(NamedTuple):
-    """How far an answer may be off, where its digits are not to decide: atol + rtol·|value|."""
-
-    rtol: float = 0.0
-    atol: float = 0.0
-
-
-def fits(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> Array:
+def fits(answer: Answer, value: Array) -> Array:
     """Where the answer is right as it is written: within half a unit of its last digit.
 
     A 1 or a 0.4 says too little to be taken for a rounded number: it is right where the value has no more digits, or
     none to the decimals that the other entries have. Zeros throughout fit nothing but 0: they may be what somebody
     writes who has no answer. Many values may stand on a leading axis.
     """
-    close = _within_digits(answer, value, tolerance)
-    if tolerance is None and not answer.informative:
+    close = _within_digits(answer, value)
+    if answer.tolerance is None and not answer.informative:
         close &= np.abs(value) <= noise(answer, value) + answer.nil
     return close | ~answer.answered  # what is left blank speaks for nothing, and against nothing
 
 
-def is_right(answer: Answer, value: Array, tolerance: Tolerance | None = None) -> bool:
+def is_right(answer: Answer, value: Array) -> bool:
     """Whether every entry is right as it is written; here 0.000 is right for any number below 0.0005."""
     zeros = not answer.informative and answer.value.size <= BY_HAND and bool(answer.enough.all())
-    return bool(((_within_digits if zeros else fits)(answer, value, tolerance) | ~answer.answered).all())
+    return bool(((_within_digits if zeros else fits)(answer, value) | ~answer.answered).all())
 
 
 def nearly(answer: Answer, value: Array) -> Array:
@@ -112,21 +113,27 @@ def largest_error(answer: Answer, value: Array) -> float:
 
 def noise(answer: Answer, value: Array) -> Array:
     """How far an answer may lie from a value because numbers of its type are not exact."""
+    if answer.slack is not None:
+        return answer.slack
     finite = np.where(np.isfinite(value), np.abs(value), 0.0)
     size = np.max(finite, axis=tuple(range(-answer.value.ndim, 0)), keepdims=True, initial=0.0)
     left_over = LEFT_OVER if answer.noise <= ROUND_OFF else answer.noise  # sums of narrower numbers leave more
     return np.asarray(answer.noise * finite + left_over * size)
 
 
-def _within_digits(answer: Answer, value: Array, tolerance: Tolerance | None) -> Array:
+def _within_digits(answer: Answer, value: Array) -> Array:
     """Where the value is within half a unit of the last digit, or within a tolerance."""
-    if tolerance is not None:
-        return _within(answer, value, tolerance.atol + tolerance.rtol * np.abs(value))
+    if answer.tolerance is not None:
+        return _within(answer, value, _allowed(answer.tolerance, value))
     others = 0.5 * 10.0**-answer.used if answer.used >= LEAST_DECIMALS else 0.0
     shown = AS_SHOWN * np.abs(value) if answer.value.size <= BY_HAND else 0.0
     of_few_digits = np.maximum(shown, np.where(answer.exact, 0.0, others))
     half = np.where(answer.enough & ~answer.exact, 0.5 * answer.unit, of_few_digits)
     return _within(answer, value, half * (1 + 1e-9) + noise(answer, value))
+
+
+def _allowed(tolerance: Tolerance, value: Array) -> Array:
+    return np.asarray(tolerance.atol + tolerance.rtol * np.abs(value))
 
 
 def _within(answer: Answer, value: Array, distance: Array | float) -> Array:
@@ -181,6 +188,8 @@ def odds(
     widens what is left open; `prior` is below 1 where the value is likelier to be written than others.
     """
     width = np.where(answer.exact, 0.0, answer.unit) + slack
+    if answer.tolerance is not None:
+        width = 2 * np.where(np.isfinite(value), _allowed(answer.tolerance, value), 0.0)
     width = np.broadcast_to(np.maximum(width, 2 * noise(answer, value)), value.shape)
     left_open = np.where(answer.enough, width, 2 * noise(answer, value))
     telling = ~_alike(value, right, left_open) & answer.answered
@@ -275,7 +284,6 @@ def _range(values: Sequence[Array], right: Array) -> float:
 MODES = ("half-up", "half-even", "truncate")
 MOST_PLACES = 24
 """In longer calculations it is not asked of each place by itself whether it was rounded."""
-MOST_DECIMALS = 8
 THROUGHOUT = 4
 """So many of the scopes, the first ones, round everywhere or at every step."""
 

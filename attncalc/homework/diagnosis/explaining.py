@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, permutations
-from operator import itemgetter
 from string import digits
 
 import numpy as np
@@ -18,7 +17,6 @@ from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import evaluate, is_given
 from attncalc.homework.diagnosis.comparing import (
-    MOST_DECIMALS,
     Close,
     Odds,
     comes_out,
@@ -43,11 +41,7 @@ from attncalc.homework.diagnosis.key import (
     Key,
     Question,
     Slip,
-    at_rows,
-    in_blocks,
     most_entries,
-    rows,
-    sample,
 )
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.reading.answers import BY_HAND, LEAST_FIGURES, Answer
@@ -83,18 +77,24 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
     """
     singles = _candidates(question, key.wrong)
     singles.sort(key=lambda single: -_place(key, single.mistakes))
-    if key.large:
-        yield _matching_rows(key, question, singles)
+    dumped = question.answer.dumped or not key.is_small(question.step)
+    if dumped:
+        for base in question.bases:
+            yield nearest_to(key, question, singles, base)
+        if not as_written and key.is_small(question.step):
+            pairs = _candidates(question, _pairs(key, question))
+            for base in question.bases:
+                yield nearest_to(key, question, pairs, base)
         return
     for close in (fits,) if as_written else (fits, nearly):
         for base in question.bases:
             yield _matching(key, question, singles, base, close)
     if as_written:
         return
-    if question.by_hand and question.answer.used <= MOST_DECIMALS:
+    if question.by_hand:
         for base in question.bases:
             yield _matching_rounded(key, question, singles, base)
-    if question.answer.value.size <= BY_HAND and key.is_small(question.step):
+    if question.answer.value.size <= BY_HAND:
         pairs = _candidates(question, _pairs(key, question))
         for close in (fits, nearly):
             for base in question.bases:
@@ -103,7 +103,7 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
 
 def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[Explanation]:
     """Those of the mistakes made elsewhere on the sheet that give a step which says too little by itself."""
-    if key.large:
+    if not key.is_small(question.step):
         return []  # it says enough
     candidates = [one for one in _candidates(question, key.wrong) if one.mistakes[0] in made]
     for close in (fits, nearly):
@@ -115,7 +115,7 @@ def made_again(key: Key, question: Question, made: Collection[Mistake]) -> list[
 
 def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[Explanation]:
     """The mistakes that give a step together with those made before it, of which more digits were kept than written."""
-    if key.large:
+    if not key.is_small(question.step):
         return []
     gap = _gap(key, question)
     later = [one.mistakes[0] for one in key.wrong if not one.alternatives and _writes(one.mistakes, gap)]
@@ -127,7 +127,7 @@ def made_as_well(key: Key, question: Question, made: Sequence[Mistake]) -> list[
 
 def made_throughout(key: Key, questions: Sequence[Question]) -> list[Explanation]:
     """The mistakes that explain several steps, none of which says enough by itself."""
-    if key.large:
+    if not all(key.is_small(question.step) for question in questions):
         return []  # a large one says enough
     return [solution.mistakes for solution in key.wrong if _explains_all(key, questions, solution)]
 
@@ -150,7 +150,7 @@ def _explains_all(key: Key, questions: Sequence[Question], solution: Solution) -
 
 def is_possible(key: Key, question: Question) -> bool:
     """Whether some mistake gives what was written, though it may be chance; of more than a hand writes none may."""
-    if question.answer.value.size > BY_HAND:
+    if question.answer.value.size > BY_HAND or not key.is_small(question.step):
         return False
     candidates = _candidates(question, key.wrong)
     values = [value for base in question.bases for value in _values(key, question, candidates, base)]
@@ -258,36 +258,14 @@ def _matching_rounded(
     return _likelier(found)
 
 
-def _matching_rows(key: Key, question: Question, candidates: Sequence[Candidate]) -> list[Explanation]:
-    """The candidates that give a large step: at some of its rows, too well for chance, and then at all."""
-    node, answer = key.nodes[question.step], question.answer
-    axis = rows(node)
-    if axis is None or answer.shape != question.expected.shape:
-        return []
-    chosen = sample(node.axes[-2].size)
-    few, against = answer.laid(lambda part: part.take(chosen, axis=-2)), question.expected.take(chosen, axis=-2)
-    alike = [(one.mistakes, one.solution.steps[question.step].sources[0]) for one in candidates]
-    alike = [(made, wrong) for made, wrong in alike if wrong.axes == node.axes]
-    values = at_rows([wrong for _, wrong in alike], key.solutions.operands, axis, chosen)
-    tried = [(made, wrong, value) for (made, wrong), value in zip(alike, values, strict=True) if value is not None]
-    others = _distinct([value for *_, value in tried])
-    return [
-        made
-        for made, wrong, value in tried
-        if fits(few, value).all()
-        and odds(few, value, against, others).convince
-        and _fits_throughout(key, answer, wrong)
-    ]
+def nearest_to(key: Key, question: Question, candidates: Sequence[Candidate], own: Own | None) -> list[Explanation]:
+    """The candidates that a dump is nearest to."""
+    from attncalc.homework.diagnosis.dumps import nearest  # a door: few answers are dumps
 
-
-def _fits_throughout(key: Key, answer: Answer, node: Node) -> bool:
-    """Whether a large answer is a node's value, looked at in blocks of rows."""
-    compared = False
-    for part, value in in_blocks(node, key.solutions.operands):
-        if not fits(answer.laid(itemgetter((..., part, slice(None)))), value).all():
-            return False
-        compared = True
-    return compared
+    candidates = _open_to(key, candidates, own)
+    nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
+    against = _without_mistake(key, question, own)
+    return _likelier([candidates[number] for number in nearest(key, question, nodes, own, against)])
 
 
 def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:
@@ -375,9 +353,9 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     if not answer.enough.any() and not comes_out(value, 10.0**-answer.used):
         return None
     for slip, changes in _CHANGES.items():
-        if _is_one_of(answer, list(changes(value, right)), value, right):
+        if _is_one_of(answer, changes(value, right), value, right):
             return slip
-    if right.size > BY_HAND:
+    if answer.dumped:
         return ENTRY if (~right).sum() == 1 else None
     if _first_row_only(key, question.step, answer, right):
         return FIRST_ROW
@@ -388,11 +366,17 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     return INPUT if _misread(key, question, value, base) else None
 
 
-def _is_one_of(answer: Answer, changed: list[Array], value: Array, right: Array) -> bool:
+def _is_one_of(answer: Answer, changed: Iterable[Array], value: Array, right: Array) -> bool:
     """Whether an answer is one of several values, in digits enough where it is wrong, or too well for chance."""
-    made = [other for other in changed if fits(answer, other).all()]
     telling = bool((answer.figures[~right] >= LEAST_FIGURES).all())
-    return bool(made) and (telling or any(odds(answer, o, value, tried=len(changed)).convince for o in made))
+    made, tried = [], 0
+    for other in changed:
+        tried += 1
+        if fits(answer, other).all():
+            made.append(other)
+            if telling:
+                return True
+    return any(odds(answer, other, value, tried=tried).convince for other in made)
 
 
 def _transposed(value: Array, right: Array) -> Iterator[Array]:

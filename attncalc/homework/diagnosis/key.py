@@ -6,7 +6,7 @@ A question is what is asked of it: a step that is to be judged, with what its wr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from attncalc.calculations import TABLE
-from attncalc.common.errors import NotExact
-from attncalc.common.numerals import Array
+from attncalc.common.errors import DomainError, NotExact
+from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.evaluate.values import at_places, evaluate, is_given, portion
+from attncalc.evaluate.values import Rounding, at_places, evaluate, is_given, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, largest
 from attncalc.homework.diagnosis.solutions import Own, Solution, Solutions, is_meant
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
@@ -94,21 +94,24 @@ def listed(calculation: str | None = None) -> list[dict[str, str]]:
     return list(rows.values())
 
 
-# Excerpts are a large step at some of its rows, worked out without the other rows wherever nothing mixes them.
+# Excerpts are a large step at some of its places, worked out without the others wherever nothing mixes them.
 #
-# So a dump of millions of numbers is judged in seconds: every mistake is tried on a few rows, and what fits is worked
+# So a dump of millions of numbers is judged in seconds: every mistake is tried at a few places, and what fits is worked
 # out in blocks of rows and compared with the whole. What nothing explains is searched no longer than that: the memory
 # taken is that of a few blocks, and a mistake that has to work a larger value out as a whole is not tried.
 
 
 LARGE = 2**20
 """So many entries of a step, or of one behind it, are too many to be worked out for every mistake."""
-FEW = 2**16
+FEW = 2**14
 """Of up to so many entries everything is tried: rounding in every manner, and two mistakes at once."""
-SAMPLE = 12
-"""So many rows are tried."""
-BLOCK = 2**22
-"""About so many entries are worked out at a time; a mistake of which a value has more even so is not tried."""
+BLOCK = 2**20
+"""A mistake of which a value has more entries at the places that are looked at is not tried."""
+AT_ONCE = 2**18
+"""About so many entries are worked out at a time."""
+
+Whole = dict[Node, Array]
+"""Values that many excerpts take as a whole."""
 
 
 def entries_of(node: Node) -> int:
@@ -126,40 +129,51 @@ def rows(node: Node) -> str | None:
     return node.names[-2] if len(node.axes) > 1 else None
 
 
-def sample(size: int) -> Array:
-    """Places all over an axis, the first and the last among them."""
-    return np.unique(np.linspace(0, size - 1, SAMPLE).round().astype(int))
+def excerpt(
+    node: Node,
+    operands: Mapping[str, Array],
+    chosen: Mapping[str, Array],
+    own: Own | None = None,
+    whole: Whole | None = None,
+    shared: Container[Node] = (),
+    after_step: Rounding | None = None,
+) -> Array | None:
+    """A node's value at some places of its axes; None where that takes a large value as a whole.
 
-
-def at_rows(nodes: Sequence[Node], operands: Mapping[str, Array], axis: str, chosen: Array) -> list[Array | None]:
-    """The nodes' values at some places of an axis; None where that takes a large value as a whole.
-
-    Whatever has not that axis, as a sum over everything has not, is a whole in the portion too.
+    Whatever has not those axes, as a sum over everything has not, is a whole in the portion too. Such values are kept
+    in `whole`, if they are `shared` by other nodes.
     """
-    places = {along: chosen.tolist() for node in nodes for along in node.axes if along.name == axis}
-    part = portion(nodes, dict.fromkeys(places, len(chosen)), known=lambda node: False)
-    refused = {name for name, (node, _) in part.taken.items() if node.sources and most_entries(node) > LARGE}
-    taken = {name: at for name, at in part.taken.items() if name not in refused}
-    whole = evaluate([node for node, _ in taken.values()], operands, keep=lambda node: False)
+    own, whole = own or {}, {} if whole is None else whole
+    places = {axis: chosen[axis.name].tolist() for axis in node.axes if axis.name in chosen}
+    sizes = {axis: len(at) for axis, at in places.items()}
+    part = portion([node], sizes, known=lambda made: made in whole or is_given(made, own))
+    inner = [made for made, _ in part.taken.values() if made.sources and not is_given(made, own)]
+    if any(most_entries(made) > LARGE for made in inner) or most_entries(part.roots[0]) > BLOCK:
+        return None
+    new = [made for made, _ in part.taken.values() if made not in whole]
+    found = evaluate(new, operands, given=own, after_step=after_step, keep=lambda made: False)
+    whole |= {made: value for made, value in found.items() if made in shared}
+    found = {made: found[made] if made in found else whole[made] for made, _ in part.taken.values()}
     inputs = {
-        name: at_places(whole[node], node.axes, {a: places[a] for a in cut}) for name, (node, cut) in taken.items()
+        name: at_places(found[made], made.axes, {axis: places[axis] for axis in cut})
+        for name, (made, cut) in part.taken.items()
     }
-    lost = {node for node in walk(*part.roots) if node.op == "input" and node.args["name"] in refused}
-    few = [root for root in part.roots if lost.isdisjoint(walk(root)) and most_entries(root) <= BLOCK]
-    found = evaluate(few, inputs, keep=lambda node: False)
-    return [found.get(root) for root in part.roots]
+    root = part.roots[0]
+    return evaluate([root], inputs, after_step=after_step, keep=lambda made: False)[root]
 
 
-def in_blocks(node: Node, operands: Mapping[str, Array]) -> Iterator[tuple[slice, Array]]:
+def in_blocks(node: Node, operands: Mapping[str, Array], own: Own | None = None) -> Iterator[tuple[slice, Array]]:
     """A large value, some rows at a time; nothing comes where it cannot be had so."""
     axis = rows(node)
     if axis is None:
         return
     size = node.axes[-2].size
-    step = max(1, BLOCK * size // max(most_entries(node), 1))
+    step = max(1, AT_ONCE * size // max(most_entries(node), 1))
+    whole: Whole = {}
+    behind = set(walk(node))
     for start in range(0, size, step):
         part = slice(start, min(start + step, size))
-        [value] = at_rows([node], operands, axis, np.arange(part.start, part.stop))
+        value = excerpt(node, operands, {axis: np.arange(part.start, part.stop)}, own, whole, behind)
         if value is None:
             return
         yield part, value
@@ -194,13 +208,28 @@ class Key:
         self._rounded: dict[tuple[Node, Digits], Rounded] = {}
         self._sizes: dict[Node, int] = {}
         self._large: dict[Node, Array] = {}
+        self._slack: dict[tuple[StepKey, str], Array] = {}
         self._must_have_an_answer()
 
     def _must_have_an_answer(self) -> None:
         """Refuse a problem in which something overflows that the result uses, in the words of whoever works it out."""
-        small = [node.sources[0] for node in self.nodes.values() if not self._is_large(node.sources[0])]
-        if any(np.isposinf(value).any() or np.isnan(value).any() for value in self._numbers(small)):
+        few = [node.sources[0] for step, node in self.nodes.items() if self.is_small(step)]
+        small = [node for step, node in self.nodes.items() if not self.is_small(step) and not self._is_large(node)]
+        if any(map(_overflows, self._numbers(few))) or (small and self._overflow_among(small)):
             solve(self.problem)
+
+    def _overflow_among(self, nodes: Sequence[Node]) -> bool:
+        """Whether one of these steps overflows, or one behind them; no value is kept."""
+        found = []
+
+        def look(value: Array) -> Array:
+            found.append(value.dtype.kind == "f" and _overflows(value))
+            return value
+
+        used = {source for node in walk(*nodes) for source in node.sources}
+        last = [node for node in nodes if node not in used]
+        evaluate(last, self.solutions.operands, after_step=look, keep=lambda node: False)
+        return any(found)
 
     def _numbers(self, expressions: Sequence[Node]) -> Iterator[Array]:
         """The values of those that are real numbers."""
@@ -241,6 +270,8 @@ class Key:
         """
         mistakes = [rule for rule in self.known if rule.kind != "alternative" and not rule.alias_of]
         usual = [found for mistake in mistakes if (found := self.solutions.by(mistake)) is not None]
+        if not self.is_small(self.result):
+            return usual
         alternatives = [rule for solution in self.right for rule in solution.rules]
         both = [
             (solution, found)
@@ -288,6 +319,41 @@ class Key:
         ]
 
     # Values
+
+    def slack(self, step: StepKey, stored: str) -> Array | None:
+        """How far a step may be off that was worked out in a narrow type; None for other types, and for large steps.
+
+        Where operands and every step are rounded to the type shows what it leaves of the sums that an entry comes from:
+        so is measured how far the entries of a row go astray, beside rows of its size.
+        """
+        node, right = self.nodes[step], self.value(step)
+        from attncalc.homework.reading.precisions import TIMES, allowed  # a door: few answers are dumps
+
+        if stored not in NARROW or right is None or self._is_large(node) or step in self.complex:
+            return None
+        if (step, stored) not in self._slack:
+            times = (self._worked_out_in(node.sources[0], stored, np.random.default_rng(i)) for i in range(TIMES))
+            self._slack[step, stored] = allowed(right, times, stored)
+        return self._slack[step, stored]
+
+    def _worked_out_in(self, root: Node, stored: str, by_chance: np.random.Generator) -> Array:
+        """A value, worked out in a narrow type; what depends on positions alone is worked out in full beforehand."""
+        from attncalc.homework.reading.precisions import held  # a door: few answers are dumps
+
+        operands = self.solutions.operands
+        rounded = {name for name, x in operands.items() if x.dtype.kind == "f" and not np.array_equal(x, np.rint(x))}
+        order = plan([root], keep=lambda node: False)
+        moved: set[Node] = set()
+        for node in order.order:
+            if node.args.get("name") in rounded if node.op == "input" else not moved.isdisjoint(node.sources):
+                moved.add(node)
+        turns = iter([node for node in order.order if node.op == "step"])
+
+        def after_step(value: Array) -> Array:  # evaluate asks for each step in the order of its plan
+            return held(value, stored, by_chance) if next(turns) in moved else value
+
+        inputs = {name: held(x, stored, by_chance) if name in rounded else x for name, x in operands.items()}
+        return as_parts(evaluate(order, inputs, after_step=after_step)[root]).astype(np.float64)
 
     def value(self, step: StepKey, solution: Solution | None = None, own: Own | None = None) -> Array | None:
         """What a step should be: from the true operands, or as it follows from own values of steps before it.
@@ -358,7 +424,35 @@ class Key:
 
     def is_small(self, step: StepKey) -> bool:
         """Whether a step and those behind it are small enough for everything to be tried that may explain it."""
-        return self._most_entries(self.nodes[step].sources[0]) <= FEW
+        return self.size_behind(step) <= FEW
+
+    def size_behind(self, step: StepKey) -> int:
+        """The number of entries of the largest value behind a step."""
+        return self._most_entries(self.nodes[step].sources[0])
+
+    @cached_property
+    def shared(self) -> frozenset[Node]:
+        """What the usual solution is made of, and others share."""
+        return frozenset(walk(*self.nodes.values()))
+
+    def excerpt(self, node: Node, chosen: Mapping[str, Array], own: Own | None, whole: Whole) -> Array | None:
+        """A node's value at some places of its axes; None where that takes a large value as a whole."""
+        own = self.solutions.usable(own, node) if own else None
+        try:
+            found = excerpt(node, self.solutions.operands, chosen, own, whole, self.shared)
+        except DomainError:
+            return None
+        return None if found is None else as_parts(found)
+
+    def in_blocks(self, node: Node, own: Own | None) -> Iterator[tuple[Any, Array]]:
+        """A node's value, some rows at a time where it is not small; with where in the whole each stands."""
+        own = self.solutions.usable(own, node) if own else None
+        if self._most_entries(node) > FEW and rows(node) is not None:
+            yield from (
+                ((..., part, slice(None)), value) for part, value in in_blocks(node, self.solutions.operands, own)
+            )
+            return
+        yield ..., as_parts(self.solutions.values([node], own)[node])
 
     def _small(self, steps: Iterable[StepKey]) -> dict[StepKey, Node]:
         """The expressions of those steps that are not large."""
@@ -435,6 +529,10 @@ class Question(NamedTuple):
     def bases(self) -> list[Own | None]:
         """What it may have been worked out from: own values, the true operands."""
         return [self.own, None] if self.own else [None]
+
+
+def _overflows(value: Array) -> bool:
+    return bool(np.isposinf(value).any() or np.isnan(value).any())
 
 
 def _written_by_mistakes(solution: Solution, other: Solution) -> list[tuple[Node, Node]]:

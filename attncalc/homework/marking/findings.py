@@ -14,10 +14,8 @@ from attncalc.common.numerals import Array
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import evaluate
 from attncalc.homework.diagnosis.comparing import (
-    MOST_DECIMALS,
     OFTEN,
     Digits,
-    Tolerance,
     chance,
     comes_out,
     fits,
@@ -37,7 +35,6 @@ from attncalc.homework.reading.answers import (
     BY_HAND,
     LEAST_DECIMALS,
     LEAST_FIGURES,
-    ROUND_OFF,
     Answer,
     as_parts,
     from_parts,
@@ -62,9 +59,6 @@ from attncalc.record.verdicts import (
 
 MOST_NAMED = MOST_MAPPED**2
 """So many wrong entries are named: all those of the largest map that a page draws."""
-
-FEWEST_DUMPED = 64
-"""From so many entries on an answer with all the digits of its type is a dump, and no hand's work."""
 
 LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
 FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
@@ -156,9 +150,7 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
     """An answer is wrong, and not everything was tried that may be behind it."""
     hint = f"diagnosis stopped after {seconds:g} s: a known mistake may be behind this"
-    return Finding(
-        UNEXPLAINED, hint=f"{hint}; {_how_far(answer, expected)}" if _is_dump(answer) else hint, stopped=True
-    )
+    return Finding(UNEXPLAINED, hint=f"{hint}; {_how_far(answer, expected)}" if answer.dumped else hint, stopped=True)
 
 
 def _how_far(answer: Answer, expected: Array) -> str:
@@ -172,7 +164,7 @@ def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
         complex_ = any(text is not None and split(text) for text in answer.text.flat)
         return f"an entry is not a {'real' if complex_ else 'finite'} number"
     size = largest(expected)
-    if _is_dump(answer):
+    if answer.dumped:
         return f"no known mistake gives this; {_how_far(answer, expected)}"
     even = comes_out(expected, 10.0**-answer.used)
     if possible and even:
@@ -190,12 +182,6 @@ def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
     return "no known mistake gives this"
 
 
-def _is_dump(answer: Answer) -> bool:
-    """Whether a machine wrote it: more entries than a hand writes, or dozens with more digits or in a narrow type."""
-    stored = answer.noise > ROUND_OFF or answer.used > MOST_DECIMALS
-    return answer.value.size > BY_HAND or (answer.value.size >= FEWEST_DUMPED and stored)
-
-
 # An answer counts as right as written, one unit off in the last digit, or rounded on the way, by any right rule.
 
 
@@ -203,16 +189,16 @@ FAR = 0.1
 """Rounding that moves a step by more of its largest entry is believed only where no mistake gives what was written."""
 
 
-def as_written(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:
+def as_written(key: Key, question: Question) -> Finding | None:
     """Whether a step is right as it is written."""
     values = _right_values(key, question)
-    return Finding(RIGHT) if any(is_right(question.answer, value, tolerance) for value in values) else None
+    return Finding(RIGHT) if any(is_right(question.answer, value) for value in values) else None
 
 
-def sound(key: Key, question: Question, tolerance: Tolerance | None) -> Finding | None:
+def sound(key: Key, question: Question) -> Finding | None:
     """Whether a step is right as it is written, one unit off in its last digit, or rounded on the way."""
     answer = question.answer
-    if right := as_written(key, question, tolerance):
+    if right := as_written(key, question):
         return right
     values = _right_values(key, question)
     if not answer.enough[answer.answered].any():

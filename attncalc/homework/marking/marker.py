@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, amount, quoted, shape_text
-from attncalc.common.numerals import Array
+from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import Budget, TooLongError
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.comparing import LEFT_OVER, Tolerance, fits, is_filled, largest_error, nearly
+from attncalc.homework.diagnosis.comparing import LEFT_OVER, fits, is_filled, largest_error, nearly
 from attncalc.homework.diagnosis.explaining import (
     Explanation,
     explanations,
@@ -42,7 +42,7 @@ from attncalc.homework.marking.findings import (
     unexplained,
     within_rounding,
 )
-from attncalc.homework.reading.answers import BY_HAND, Answer, Sheet, from_parts
+from attncalc.homework.reading.answers import NOISE, Answer, Sheet, Tolerance, from_parts
 from attncalc.homework.reading.sheets import from_tree, spelled
 from attncalc.record.numbers import encode
 from attncalc.record.trace import USUAL
@@ -173,7 +173,9 @@ class _Sheet:
         expected = self.key.value(step)
         if expected is None:
             raise InputError(f"{spelled(step)} holds no numbers, and cannot be checked")
-        answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand)
+        answer = replace(answer, nil=LEFT_OVER * self.key.largest_operand, tolerance=self.tolerance)
+        if answer.stored in NARROW:
+            answer = self._with_noise(step, answer)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
         laid = laid_out(self.key, answer, step, expected)
@@ -181,9 +183,15 @@ class _Sheet:
             due = expected[..., 0] if step in self.key.complex else expected
             return self._searched(self._of_another_shape, self._question(step, answer, due))
         question = self.questions[step] = self._question(step, laid, expected)
-        found = as_written(self.key, question, self.tolerance) or self._searched(self._first_finding, question)
+        found = as_written(self.key, question)
+        if found is None:
+            found = self._searched(self._first_finding, question)
+        elif laid.slack is not None:
+            found = self._searched(self._nearer, question, found)
+        if laid.inferred and laid.slack is not None and found.verdict == RIGHT:
+            found = replace(found, hint=f"judged as {laid.stored}, which its numbers are: --dtype says otherwise")
         if found.verdict not in SOUND:
-            found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected, self.tolerance))))
+            found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
         blank = ~laid.answered
         if not np.isnan(laid.value[~blank]).any() and not void:  # nothing follows from a step that is filled up
@@ -194,20 +202,48 @@ class _Sheet:
             return incomplete(found, self._entries(step, blank), self._entries(step, blank | ~fits(laid, expected)))
         return found
 
+    def _with_noise(self, step: StepKey, answer: Answer) -> Answer:
+        """An answer with the noise of the narrow type that it was stored in.
+
+        Numbers that come out evenly are no sign of one: a right value that a type holds has no noise.
+        """
+        from attncalc.homework.reading.precisions import held  # a door: few answers are dumps
+
+        right = self.key.value(step)
+        if answer.inferred and right is not None and np.array_equal(held(right, answer.stored), right, equal_nan=True):
+            return replace(answer, noise=NOISE["float32"], stored="float32", inferred=False)
+        slack = self.key.slack(step, answer.stored)
+        if slack is not None and slack.size == answer.value.size:
+            return replace(answer, slack=slack.reshape(answer.shape))
+        return answer
+
     def _in_place_of_blanks(self, question: Question) -> Array:
         """What stands where nothing is answered, for later steps: what follows from own values."""
         follows = self.key.value(question.step, own=question.own)
         alike = follows is not None and follows.shape == question.expected.shape
         return follows if alike and follows is not None else question.expected
 
-    def _searched(self, search: Callable[[Question], Finding], question: Question) -> Finding:
+    def _nearer(self, question: Question) -> Finding:
+        """Whether an answer that is right within the noise of its type is much nearer to what a mistake gives."""
+        from attncalc.homework.diagnosis.dumps import is_noticeable  # a door: few answers are dumps
+
+        noticeable = is_noticeable(question.answer, question.expected)
+        return (noticeable and self._mistaken(question, as_written=True)) or Finding(RIGHT)
+
+    def _searched(
+        self, search: Callable[[Question], Finding], question: Question, otherwise: Finding | None = None
+    ) -> Finding:
         """What a search finds, or, where the budget ends before it, what is known without."""
         try:
             with self.budget.spent():
                 return search(question)
         except TooLongError:
             seconds = self.budget.seconds
-            return follows_as_written(self.key, question) or stopped(question.answer, question.expected, seconds)
+            return (
+                otherwise
+                or follows_as_written(self.key, question)
+                or stopped(question.answer, question.expected, seconds)
+            )
 
     def _first_finding(self, question: Question) -> Finding:
         """The first finding, in the order of judgement."""
@@ -223,7 +259,7 @@ class _Sheet:
 
     def _sound(self, question: Question) -> Finding | None:
         """Whether a step counts as right; if by much rounding on the way, a mistake as it is written is likelier."""
-        found = sound(self.key, question, self.tolerance)
+        found = sound(self.key, question)
         if found and found.verdict == EARLY and is_far(self.key, question):
             return self._mistaken(question, as_written=True) or found
         return found
@@ -274,8 +310,8 @@ class _Sheet:
         own_are_right = all(self.found[behind].verdict in SOUND for behind in own)
         right = self._behind(own) if step in self.doubted else self._not_contradicted(step, own)
         kept = digits_kept(answer, self.decimals)
-        small = answer.value.size <= BY_HAND and self.key.is_small(step)
-        by_hand = small and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
+        by_hand = not answer.dumped and self.key.is_small(step)
+        by_hand = by_hand and bool(answer.enough[answer.answered].any()) and step not in self.key.complex
         return Question(step, answer, expected, own, own_are_right, right, kept, by_hand)
 
     def _entries(self, step: StepKey, parts: Array) -> Array:
@@ -318,7 +354,7 @@ class _Sheet:
             return False
         if any(step in later.own and self.found[later.step].verdict in SOUND for later in self.questions.values()):
             return False
-        return sound(self.key, question._replace(right=behind), self.tolerance) != Finding(RIGHT)
+        return sound(self.key, question._replace(right=behind)) != Finding(RIGHT)
 
     # The whole sheet
 
@@ -382,7 +418,9 @@ class Marker:
         tolerance: Tolerance | None = None,
         points: Mapping[str, float] | None = None,
         reveal: bool = False,
+        dtype: str | None = None,
     ) -> None:
+        self.dtype = dtype  # in which answers were stored, where that was said
         self.key, self.tolerance, self.reveal = key, tolerance, reveal
         self.points = {key.names.find(name): weight for name, weight in (points or {}).items()}
 
@@ -398,6 +436,7 @@ class Marker:
         self.key.foresee(asked)
         asked = {key: self._among_others(answer, key) if answer.single else answer for key, answer in asked.items()}
         answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
+        answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
         found = judged(self.key, answers, self.tolerance, sheet.decimals)
         steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)

@@ -13,10 +13,9 @@ from typing import Any
 
 from attncalc.common import system
 from attncalc.common.errors import AttncalcError, both, quoted
-from attncalc.homework.diagnosis.comparing import Tolerance
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import MOST_TOLD, Sheet
+from attncalc.homework.reading.answers import MOST_TOLD, Sheet, Tolerance
 from attncalc.homework.reading.sheets import MOST_BYTES, from_file, limited
 from attncalc.homework.reading.submissions import Submission
 from attncalc.inputs.reading import Reading
@@ -47,6 +46,7 @@ class Settings:
     tolerance: Tolerance | None = None
     points: Mapping[str, float] | None = None
     reveal: bool = False
+    dtype: str | None = None  # in which answers were stored
 
 
 def grade(
@@ -105,7 +105,8 @@ def exit_status(graded: Sequence[Graded]) -> int:
 
 
 def _marker(problem: Problem, settings: Settings) -> Marker:
-    return Marker(Key(problem), tolerance=settings.tolerance, points=settings.points, reveal=settings.reveal)
+    key, how = Key(problem), settings
+    return Marker(key, tolerance=how.tolerance, points=how.points, reveal=how.reveal, dtype=how.dtype)
 
 
 def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, both, quoted, visible
-from attncalc.common.numerals import NOT_FINITE, Array, is_number, parse_number
+from attncalc.common.numerals import NARROW, NOT_FINITE, Array, is_number, parse_number
+from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import Place, brackets, flatten, nested, spoken
 from attncalc.inputs.json_files import plain
@@ -90,8 +91,12 @@ def from_parts(value: Array) -> Array:
 
 ROUND_OFF = 1e-9
 """How far two computations of a 64-bit number may lie apart, relative to it."""
-NOISE = {"float16": 2e-3, "float32": 1e-5}
+NOISE = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2, "float8_e4m3fn": 0.25, "float8_e5m2": 0.5}
 """The same for narrower numbers."""
+FEWEST_DUMPED = 64
+"""From so many entries on an answer with all the digits of its type is a dump, and no hand's work."""
+MOST_DECIMALS = 8
+"""A hand rounds to no more."""
 BY_MACHINE = 9
 """A fraction of more significant figures is a machine's: where it fits a narrower type, it was widened from there."""
 EXACTLY = 30
@@ -114,6 +119,13 @@ BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
 """What people write where they have no answer."""
 
 
+class Tolerance(NamedTuple):
+    """How far an answer may be off, where its digits are not to decide: atol + rtol·|value|."""
+
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """The answer to one step."""
@@ -127,6 +139,10 @@ class Answer:
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words
     single: bool = False  # whether single entries were given by their places, and no others are asked for
+    stored: str = ""  # the type in which a machine has stored it with all its digits
+    inferred: bool = False  # whether that is told from its numbers alone
+    slack: Array | None = None  # how far each entry may be off, as numbers of that type leave sums
+    tolerance: Tolerance | None = None  # how far each may be off, where its digits are not to decide
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -162,9 +178,22 @@ class Answer:
         return self.decimals >= EXACTLY
 
     @cached_property
+    def dumped(self) -> bool:
+        """Whether a machine wrote it: more entries than a hand writes, or dozens with more digits, or a narrow type."""
+        if self.value.size > BY_HAND or self.stored:
+            return True
+        return self.value.size >= FEWEST_DUMPED and (self.noise > ROUND_OFF or self.used > MOST_DECIMALS)
+
+    @cached_property
     def informative(self) -> bool:
         """Whether there is anything but zeros in it."""
         return bool(np.any(np.nan_to_num(self.value)))
+
+    def as_stored(self, dtype: str | None) -> Answer:
+        """The answer, if a type is said in which it was stored; what a hand may have written is in no wide one."""
+        if dtype is None or not (self.stored or dtype in NARROW):
+            return self
+        return replace(self, stored=dtype, inferred=False, noise=NOISE.get(dtype, ROUND_OFF))
 
     def of_a_hundred(self) -> Answer:
         """The answer as the shares of 1 that its percentages are."""
@@ -203,7 +232,8 @@ class Answer:
         """The answer with its entries moved to other places."""
         moved = (move(part) for part in (self.value, self.text, self.decimals, self.figures))
         value, text, decimals, figures = moved
-        return replace(self, value=value, text=text, decimals=decimals, figures=figures)
+        slack = None if self.slack is None else move(self.slack)
+        return replace(self, value=value, text=text, decimals=decimals, figures=figures, slack=slack)
 
 
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:
@@ -227,7 +257,7 @@ def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, t
                 raise fault from None
             first.setdefault(is_complex, fault)
     widened = ((decimals > 0) & (decimals < EXACTLY) & (figures > BY_MACHINE)).any()
-    noise = NOISE.get(_narrowest(value), ROUND_OFF) if widened else ROUND_OFF
+    noise = NOISE["float32"] if widened and _was_float32(value) else ROUND_OFF
     laid = Answer(value, text, decimals, figures, table, noise, wordy=first.get(False) or first.get(True))
     return laid.laid(lambda part: part.reshape(shape))
 
@@ -255,31 +285,38 @@ def from_array(value: Array, place: Place) -> Answer:
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
     if value.size > MOST_STORED:
         raise InputError(f"{place(())} has more than {MOST_STORED:,} entries")
-    noise = NOISE.get(value.dtype.name, ROUND_OFF)
-    if value.size > BY_HAND:
-        decimals = _decimals_of_all(value)
-        if decimals == EXACTLY:  # rounded numbers and whole ones fit any type
-            noise = NOISE.get(_narrowest(value), ROUND_OFF)
-        alike = np.broadcast_to(decimals, value.shape)
-        text = np.broadcast_to(np.array("", dtype=object), value.shape)
-        return Answer(value.astype(np.float64), text, alike, np.full_like(alike, EXACTLY, subok=False), noise=noise)
-    texts = [shortest(entry) for entry in value.ravel()]
-    answer = from_text(texts, value.shape, place)
-    return replace(answer, noise=max(answer.noise, noise))
+    own = value.dtype.name
+    decimals = _decimals_of_all(value) if value.dtype.kind == "f" else LEAST_DECIMALS
+    many = value.size >= FEWEST_DUMPED
+    if decimals < EXACTLY or not (many or own in NOISE):  # rounded numbers and whole ones fit any type
+        stored, noise = "", NOISE.get(own, ROUND_OFF)
+    else:
+        from attncalc.homework.reading.precisions import narrowest  # a door: few answers are dumps
+
+        stored = narrowest(value) if many else own
+        noise = NOISE.get(stored, ROUND_OFF)
+    if value.size <= BY_HAND and not (stored and many):
+        texts = [shortest(entry) for entry in value.ravel()]
+        answer = from_text(texts, value.shape, place)
+        return replace(answer, noise=max(answer.noise, noise), stored=stored)
+    alike = np.broadcast_to(decimals, value.shape)
+    text = np.broadcast_to(np.array("", dtype=object), value.shape)
+    figures = np.broadcast_to(EXACTLY, value.shape)
+    inferred = bool(stored) and stored != own
+    return Answer(value.astype(np.float64), text, alike, figures, noise=noise, stored=stored, inferred=inferred)
 
 
-def _narrowest(value: Array) -> str:
-    """The type of number that an array was worked out in, as far as its entries tell: it may have been widened."""
-    if value.dtype.kind == "f":
-        for name in ("float16", "float32"):
-            with np.errstate(over="ignore", under="ignore"):
-                if np.array_equal(value, value.astype(name), equal_nan=True):
-                    return name
-    return value.dtype.name
+def _was_float32(value: Array) -> bool:
+    """Whether numbers were widened from that type, as far as they tell."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.array_equal(value, value.astype(np.float32), equal_nan=True)
 
 
 def _decimals_of_all(value: Array) -> int:
     """The decimals to which a whole array was rounded before it was stored; EXACTLY where it was not."""
+    finite = value[np.isfinite(value)]
+    if np.array_equal(finite, np.rint(finite)):
+        return LEAST_DECIMALS
     if value.dtype.itemsize < 4:
         return EXACTLY
     finite = value[np.isfinite(value)].astype(np.float64)

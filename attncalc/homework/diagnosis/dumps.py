@@ -1,0 +1,168 @@
+"""What a machine has stored is explained by the rule that it is nearest to: at some places first, then throughout.
+
+No digits tell what was meant, and every kernel adds its own noise. So a rule explains a dump if its values lie within
+the noise of the type, or if they are far nearer than what is right and than what any other rule gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+
+import numpy as np
+
+from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
+from attncalc.homework.diagnosis.comparing import AS_MINUS_INFINITY, fits, odds
+from attncalc.homework.diagnosis.key import FEW, Key, Question, Whole
+from attncalc.homework.diagnosis.solutions import Own
+from attncalc.homework.reading.answers import Answer
+from attncalc.language.graph import Node
+
+SAMPLE, SAMPLE_OF_OTHERS = 12, 4
+"""So many rows are tried, and so many places of every axis before them."""
+FAR = 0.1
+"""What is meant lies by this nearer than what is right, and than its own spread."""
+NEARER = 0.5
+"""What is meant lies by this nearer than any other rule, where noise is larger than that of the type."""
+WITHIN_NOISE = 0.6
+"""What is meant lies by this nearer than what is right, even within the noise of the type."""
+AS_NEAR, EXACTLY_AS_NEAR = 1.5, 1e-6
+"""Rules that lie no further than so many times the distance of the nearest explain as much."""
+NOTICEABLE = 0.2
+"""With more of the allowed noise, on the average, something else than noise may be in it."""
+
+
+class Near(NamedTuple):
+    """How near a value is to a dump at the places that were looked at."""
+
+    number: int  # of the rule
+    off: float
+    spread: float  # how far its own entries lie apart
+    within: bool  # whether it is within the noise of the type
+
+
+def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None, against: Array) -> list[int]:
+    """Those of the rules' values, by their numbers, that explain a dump; `against` is its value without a mistake."""
+    answer, step = question.answer, key.nodes[question.step]
+    if answer.shape != against.shape or not answer.answered.any():
+        return []
+    if key.size_behind(question.step) > FEW and len(step.axes) > 1:
+        chosen = _places(answer, against, step)
+        few, due = answer.laid(lambda part: _taken(part, step, chosen)), _taken(against, step, chosen)
+    else:
+        chosen, few, due = {}, answer, against
+    whole: Whole = {}
+    sizes = _sizes(due)
+    right = _off(few, due, sizes)
+    tried: list[Near] = []
+    for number, node in enumerate(nodes):
+        if node.axes != step.sources[0].axes:
+            continue
+        value = key.excerpt(node, chosen, own, whole)
+        if value is None or value.shape != few.shape:
+            continue
+        off = _off(few, value, sizes)
+        tried.append(Near(number, off, _spread(value, sizes), bool(fits(few, value).all())))
+    values = {near.number: key.excerpt(nodes[near.number], chosen, own, whole) for near in _meant(tried, right)}
+    telling = [near for near in tried if _tells(few, values.get(near.number), due)]
+    if not chosen:
+        return [near.number for near in telling]
+    everywhere = _off(answer, against, _sizes(against))
+    return [near.number for near in telling if _fits_throughout(key, question, nodes[near.number], own, everywhere)]
+
+
+def is_noticeable(answer: Answer, value: Array) -> bool:
+    """Whether an answer that is right within the noise of its type is off by more than such noise usually is."""
+    if answer.slack is None:
+        return False
+    with np.errstate(all="ignore"):
+        part = np.abs(answer.value - value) / answer.slack
+    return float(np.sqrt(np.mean(np.square(part), where=np.isfinite(part)))) > NOTICEABLE
+
+
+def _meant(tried: Sequence[Near], right: float) -> list[Near]:
+    """The rule that a dump is nearest to, and those that are as near; none where nothing tells them from chance."""
+    best = min(tried, key=lambda near: near.off, default=None)
+    if best is None or not best.off < WITHIN_NOISE * right:
+        return []
+    alike = [near for near in tried if near.off <= max(AS_NEAR * best.off, EXACTLY_AS_NEAR)]
+    if any(near.within for near in alike):
+        return [near for near in alike if near.within]
+    next_one = min((near.off for near in tried if near not in alike), default=np.inf)
+    far = best.off < FAR * min(right, best.spread) and best.off < NEARER * next_one
+    return alike if far else []
+
+
+def _places(answer: Answer, right: Array, step: Node) -> dict[str, Array]:
+    """Places of every axis but the last: those that are most wrong, and others all over it."""
+    with np.errstate(all="ignore"):
+        wrong = np.nan_to_num(np.abs(answer.value - right), nan=0.0, posinf=1e300)
+    found = {}
+    for number, axis in enumerate(step.axes[:-1]):
+        most = SAMPLE if number == len(step.axes) - 2 else SAMPLE_OF_OTHERS
+        if axis.size > most:
+            along = wrong.max(axis=tuple(other for other in range(wrong.ndim) if other != number))
+            worst = np.argsort(-along, kind="stable")[: most // 2]
+            spread = np.linspace(0, axis.size - 1, most - most // 2).round().astype(int)
+            found[axis.name] = np.unique([*worst, *spread])
+    return found
+
+
+def _taken(part: Array, step: Node, chosen: Mapping[str, Array]) -> Array:
+    for number, axis in enumerate(step.axes):
+        if axis.name in chosen:
+            part = part.take(chosen[axis.name], axis=number)
+    return part
+
+
+def _sizes(value: Array) -> Array:
+    """The size of the largest entry of each row; of a row of zeros, of all rows."""
+    finite = np.where(np.isfinite(value), np.abs(value), 0.0)
+    size = finite.max(axis=-1, keepdims=True, initial=0.0) if value.ndim else finite
+    return np.where(size > 0, size, finite.max(initial=0.0) or 1.0)
+
+
+def _gaps(answer: Answer, value: Array, sizes: Array) -> Array:
+    """How far the entries lie apart, relative to their rows; ∞ where one is finite and the other is not."""
+    with np.errstate(all="ignore"):
+        gap = (answer.value - value) / sizes
+    masked = np.isneginf(value) & (answer.value <= AS_MINUS_INFINITY)
+    gap = np.where(masked | (answer.value == value) | ~answer.answered, 0.0, gap)
+    return np.where(np.isnan(gap), np.inf, gap)
+
+
+def _off(answer: Answer, value: Array, sizes: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(_gaps(answer, value, sizes)))))
+
+
+def _spread(value: Array, sizes: Array) -> float:
+    relative = value / sizes
+    return float(np.std(relative[np.isfinite(relative)])) if np.isfinite(relative).any() else 0.0
+
+
+def _tells(answer: Answer, value: Array | None, right: Array) -> bool:
+    """Whether an answer is no chance: many entries tell, or a few tell enough."""
+    if value is None:
+        return False
+    rows = slice(None) if not value.ndim else slice(0, MOST_WEIGHED)
+
+    def first(part: Array) -> Array:
+        return part.reshape(-1, part.shape[-1])[rows] if part.ndim else part
+
+    return odds(answer.laid(first), first(value), first(right)).convince
+
+
+MOST_WEIGHED = 200
+"""Of so many rows is weighed whether a rule fits them by chance."""
+
+
+def _fits_throughout(key: Key, question: Question, node: Node, own: Own | None, right: float) -> bool:
+    """Whether a rule explains the whole of a dump, looked at in blocks of rows."""
+    squares, number, within = 0.0, 0, True
+    for where, value in key.in_blocks(node, own):
+        part = question.answer.laid(itemgetter(where))
+        gaps = _gaps(part, value, _sizes(question.expected[where]))
+        squares, number = squares + float(np.square(gaps).sum()), number + gaps.size
+        within = within and bool(fits(part, value).all())
+    return number > 0 and (within or float(np.sqrt(squares / number)) < FAR * right)

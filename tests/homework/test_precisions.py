@@ -1,0 +1,198 @@
+"""Dumps of narrow types: right within the noise of their sums, and a mistake is named in any noise."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from homework.kernels import KERNELS, Kernel, drawn
+from homework.problems import problem
+from numpy.typing import NDArray
+
+import attncalc as ac
+from attncalc.cli import app
+from attncalc.common.errors import OptionError
+from attncalc.common.numerals import STORED
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.answers import from_array
+from attncalc.homework.reading.precisions import PRECISIONS, held, narrowest
+from attncalc.homework.reading.sheets import from_python
+from attncalc.inputs.given import brackets
+from attncalc.record.verdicts import MarkedStep
+from attncalc.solve.problem import Problem
+
+Array = NDArray[np.float64]
+
+
+def random(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def judged(given: Problem, answer: Any, dtype: str | None = None) -> MarkedStep:
+    key = Key(given)
+    return Marker(key, dtype=dtype).mark(from_python(answer, key.room)).steps[0]
+
+
+# The types
+
+
+def test_the_types_are_those_that_can_be_said() -> None:
+    assert PRECISIONS.keys() == {*STORED}
+
+
+@pytest.mark.parametrize("name", ["float16", "float32"])
+def test_what_a_type_holds_is_what_numpy_makes_of_it(name: str) -> None:
+    values = np.concatenate([random(500) * 10.0**power for power in range(-12, 8)] + [np.array([0.0, -np.inf, np.inf])])
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(held(values, name), values.astype(name).astype(np.float64))
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_what_a_type_holds_has_as_many_significant_bits(name: str) -> None:
+    values = held(random(500), name)
+    mantissas, _ = np.frexp(values)
+    np.testing.assert_array_equal(mantissas * 2.0 ** PRECISIONS[name].bits % 1, 0)
+    np.testing.assert_array_equal(held(values, name), values)
+
+
+@pytest.mark.parametrize(("name", "wide"), [*product(("bfloat16", "float16", "float8_e4m3fn"), ("float32", "float64"))])
+def test_a_widened_array_is_told_from_its_numbers(name: str, wide: str) -> None:
+    assert narrowest(held(random(200), name).astype(wide)) == name
+    assert narrowest(random(200).astype(wide)) == wide
+
+
+INFERRED: dict[str, tuple[Array, str]] = {
+    "dozens of entries": (held(random(64), "bfloat16"), "bfloat16"),
+    "few entries": (held(random(63), "bfloat16"), ""),
+    "whole numbers": (np.arange(100.0), ""),
+    "few decimals": (random(100).round(3), ""),
+    "all digits": (random(100), "float64"),
+}
+
+
+@pytest.mark.parametrize(("value", "stored"), INFERRED.values(), ids=INFERRED)
+def test_from_which_numbers_a_type_is_inferred(value: Array, stored: str) -> None:
+    assert from_array(value, brackets("", "x")).stored == stored
+
+
+# Right and wrong kernels
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 30))])
+def test_a_right_kernel_is_right_in_a_narrow_type(name: str, dtype: str, seed: int) -> None:
+    given, result, _ = drawn(name, dtype, seed)
+    assert (found := judged(given, result)).verdict == "right", found.hint
+    assert dtype in (found.hint or "")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_wrong_kernel_is_wrong_in_a_narrow_type_and_named(name: str) -> None:
+    named, number = 0, 0
+    for dtype, seed in product(("float16", "bfloat16"), range(30)):
+        given, result, mistake = drawn(name, dtype, seed, wrong=True)
+        found = judged(given, result)
+        assert found.verdict != "right", (mistake, seed)
+        number, named = number + 1, named + (mistake in (*found.finding.mistakes, *found.finding.also))
+    assert named >= 0.9 * number
+
+
+def attention_dump(kernel: Kernel, mistake: str, dtype: str = "float64", size: float = 1) -> tuple[Problem, Array]:
+    operands = {name: size * random(2, 4, 32, 16, seed=seed) for seed, name in enumerate("qkv")}
+    causal = mistake.startswith("mask")
+    result = kernel(lambda x: held(x, dtype), *operands.values(), causal=causal, mistake=mistake)
+    return problem("attention", {"causal": causal}, **operands), result
+
+
+@pytest.mark.parametrize("mistake", KERNELS["attention"].mistakes)
+def test_noise_makes_no_mistake_nameless(mistake: str) -> None:
+    given, result = attention_dump(KERNELS["attention"].kernel, mistake)
+    result = result + 1e-3 * random(*result.shape, seed=9)
+    found = judged(given, result.astype(np.float32))
+    assert mistake in (*found.finding.mistakes, *found.finding.also), found.hint
+
+
+def test_a_row_is_judged_by_its_own_noise() -> None:
+    x = held(random(64, 8), "bfloat16")
+    x[0] *= 1024
+    given = problem("residual", x=x, f=x)
+    due = held(2 * x, "bfloat16")
+    assert judged(given, due, "bfloat16").verdict == "right"
+    due[5] += 0.5 * np.abs(due[5]).max()  # far less than the noise of the first row
+    assert judged(given, due, "bfloat16").verdict != "right"
+
+
+def test_numbers_that_come_out_evenly_are_no_sign_of_a_narrow_type() -> None:
+    x = np.tile([0.5, 0.25, 1.5, 2.0], (16, 1))
+    given = problem("residual", x=x, f=x)
+    assert judged(given, 2 * x).verdict == "right"
+    off = 2 * x
+    off[3, 2] += 1 / 64
+    assert judged(given, off).verdict != "right"
+    assert judged(given, off, "bfloat16").verdict == "right"
+
+
+def test_a_type_that_is_said_counts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    given, result, _ = drawn("attention", "bfloat16", 1)
+    few = result[..., :1, :].reshape(-1)[:8]
+    trace = ac.softmax(np.log(np.arange(1, 9)))
+    answer = held(trace.result, "bfloat16") + few * 0
+    assert not trace.check(answer)
+    assert trace.check(answer, dtype="bfloat16")
+    assert ac.score(trace, answer, dtype="bfloat16") == 1
+    ac.assert_close(trace, answer, dtype="bfloat16")
+    assert judged(given, result, "float64").verdict != "right"
+    with pytest.raises(OptionError, match="dtype must be"):
+        ac.score(trace, answer, dtype="int8")
+    np.save(tmp_path / "p.npy", held(np.array([0.2689, 0.7311]), "bfloat16"))
+    words = ["softmax", "1,2", "--check", str(tmp_path / "p.npy")]
+    assert app(words, standalone_mode=False) == 1
+    assert app([*words, "--dtype", "bfloat16"], standalone_mode=False) == 0
+    assert app(["softmax", "1,2", "--dtype", "bfloat16"], standalone_mode=False) == 2
+    assert "with --check ANSWER it says how the answer was stored" in capsys.readouterr().err
+
+
+# Distances that are said
+
+
+def test_a_distance_is_that_of_every_rule() -> None:
+    q, k, v = (random(3, 4, seed=seed) for seed in range(3))
+    trace = ac.attention(q, k, v)
+    wrong = ac.attention(q, k, v, scale="none").result + 5e-3
+    assert trace.check(wrong).mistakes == ()
+    assert trace.check(wrong, atol=1e-2).mistakes == ("att-no-scale",)
+    assert ac.score(trace, trace.result + 5e-3, atol=1e-2) == 1
+    with pytest.raises(AssertionError, match="att-no-scale"):
+        ac.assert_close(trace, wrong, atol=1e-2)
+    with pytest.raises(OptionError, match="rtol takes numbers from 0 on"):
+        ac.score(trace, wrong, rtol=-1)
+
+
+# The cost
+
+
+SHAPES: dict[str, tuple[int, ...]] = {"a hand's": (2, 8, 16, 16), "more": (2, 8, 17, 16), "many": (8, 16, 64, 16)}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("mistake", ["att-no-scale", ""])
+def test_a_wrong_dump_takes_little_memory(shape: tuple[int, ...], mistake: str) -> None:
+    q, k, v = (random(*shape, seed=seed) for seed in range(3))
+    kernel: Callable[..., Array] = KERNELS["attention"].kernel
+    result = kernel(lambda x: x, q, k, v, mistake=mistake) if mistake else random(*shape, seed=5)
+    given = problem("attention", q=q, k=k, v=v)
+    judged(given, result.astype(np.float32))  # what is loaded and kept once is not counted
+    tracemalloc.start()
+    found = judged(given, result.astype(np.float32))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    scores = 8 * result.size // shape[-1] * shape[-2]
+    assert found.mistake == (mistake or None)
+    assert peak < 4_000_000 + 4 * (3 * result.nbytes + 4 * scores)
