@@ -5,18 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+
+import numpy as np
 
 from attncalc.common.errors import InputError, amount, quoted, visible
 from attncalc.common.numerals import KEPT_DIGITS, is_misspelt, is_number, mend
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Kind, Operand
-from attncalc.inputs.given import Index, build, is_entry, read_expression, read_tokens
+from attncalc.inputs.given import Index, brackets, build, from_array, is_entry, read_expression, read_tokens
 from attncalc.inputs.reading import Contents, Reading, choose, labelled_row
 from attncalc.record.trace import Given
 
 BLANKS = " "
+HEADER = "first row read as column labels"
 MOST_IN_FRONT = 10**8  # lines that stand in front of the tables of a file, of all of them together
 _DELIMITERS = "\t;,"  # in this order where several would do
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
@@ -103,11 +107,62 @@ def blocks(text: str, source: str = "the file") -> dict[str, str]:
 def read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
     """The numbers of a table, with the labels of its rows and columns; always of two axes."""
     try:
-        return _read_table(text, source, kind, reading)
+        digits = _of_digits(text, source, kind, reading) if len(text) > KEPT_DIGITS else None
+        return digits or _read_table(text, source, kind, reading)
     except InputError as fault:
         if _PAGE.search(text[:KEPT_DIGITS]):
             fault.hint = "that is a page for readers: attncalc reads again what it writes with -f json, csv, npy or npz"
         raise
+
+
+def _of_digits(text: str, source: str, kind: Kind, reading: Reading) -> Given | None:
+    """A large table, by lines and without cells that are kept, where it is of digits below a header at most.
+
+    None where it is not, or where anything is wrong with it, which is found and told cell by cell.
+    """
+    mark = delimiter_of(text, reading)
+    try:
+        at, head = 0, list(islice(_rows(text[:KEPT_DIGITS], mark, source), 2))
+        row_labels, header = _labels(head, kind, reading, source)
+        start, width = head[header].line - 1, len(head[0].cells)
+    except (InputError, IndexError):
+        return None
+    for _ in range(start):
+        at = text.find("\n", at) + 1
+    digits = re.compile(rf"[0-9eE+.\-\s{re.escape(mark)}]*", re.ASCII)
+    if row_labels or reading.decimal == "," or not digits.fullmatch(text, at):
+        return None
+    found = array("d")
+    try:
+        for line in _lines(text, at):
+            cells = line.split() if mark == BLANKS else line.split(mark)
+            if len(cells) == width and line.strip():
+                found.extend(map(float, cells))
+            elif len(cells) > 1 or line.strip():
+                return None
+        value = np.frombuffer(found).reshape(-1, width)
+        given = from_array(value, kind, brackets(source))
+    except (ValueError, InputError):
+        return None
+    if header:
+        given = given._replace(labels={1: tuple(head[0].cells)}).noted("labels", HEADER)
+    return _perhaps_one_column(given, text, reading)
+
+
+def _lines(text: str, start: int) -> Iterator[str]:
+    """The lines from a place on, without their ends, which are newlines; no copy is made of all of them."""
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def _perhaps_one_column(given: Given, text: str, reading: Reading) -> Given:
+    """The operand, with a note where two columns of whole numbers may be one with decimal commas."""
+    two = given.value.shape[1:] == (2,) and not reading.delimiter
+    if not two or not _PERHAPS_DECIMAL.fullmatch(text) or not re.search(r",\d\d", text):
+        return given
+    return given.noted("decimal", "read as two columns; with --decimal , it is one, of numbers with decimal commas")
 
 
 def _read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
@@ -128,16 +183,13 @@ def _read_table(text: str, source: str, kind: Kind, reading: Reading) -> Given:
     labels = {}
     if header:
         labels[1] = tuple(rows[0].cells[row_labels:])
-        given = given.noted("labels", "first row read as column labels")
+        given = given.noted("labels", HEADER)
     if row_labels:
         labels[0] = tuple(row.cells[0] for row in rows[header:])
         given = given.noted("labels", "first column read as row labels")
     if commas and reading.decimal != ",":
         given = given.noted("decimal", "commas read as decimal marks")
-    if not reading.delimiter and len(data[0]) == 2 and _PERHAPS_DECIMAL.fullmatch(text) and re.search(r",\d\d", text):
-        note = "read as two columns; with --decimal , it is one, of numbers with decimal commas"
-        given = given.noted("decimal", note)
-    return given._replace(labels=labels)
+    return _perhaps_one_column(given._replace(labels=labels), text, reading)
 
 
 def table_rows(text: str, source: str, reading: Reading) -> tuple[list[Row], bool]:

@@ -241,7 +241,7 @@ def decode(data: bytes, source: str) -> str:
             f"{source}:{line}:{column}: byte {data[error.start]:#04x} is not {what} text",
             hint="save it as UTF-8; arrays stored as bytes are .npy, .npz or .safetensors",
         ) from None
-    if not text.strip():
+    if not text or text.isspace():
         raise InputError(f"{source} is empty")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1

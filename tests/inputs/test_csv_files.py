@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from operands import an_operand
 
+from attncalc.common.errors import InputError
 from attncalc.common.numerals import KEPT_DIGITS
+from attncalc.declare.operands import Kind
+from attncalc.inputs import csv_files
 from attncalc.inputs.csv_files import TextFile, read_table
 from attncalc.inputs.reading import Reading
 
@@ -319,6 +324,23 @@ def test_a_row_by_its_label(read: Callable[..., Any], fault: Fault) -> None:
     )
 
 
+WORDS = ("\r\n", "1e999", "true", "3,4.5\n")
+any_table = st.lists(
+    st.lists(
+        st.sampled_from([*"01-,;\n. \t", "\n", ",", "1,2\n", "1e5", "-0.25", "x", "a,b\n", "\r\n", "1e999", "true"])
+    ),
+    max_size=12,
+).map(lambda parts: "".join(chain.from_iterable(parts)))
+any_reading = st.fixed_dictionaries(
+    {},
+    optional={
+        "delimiter": st.sampled_from([",", ";", " ", "\t"]),
+        "header": st.booleans(),
+        "labels": st.booleans(),
+    },
+)
+
+
 class TestLarge:
     """Tables of more characters than KEPT_DIGITS."""
 
@@ -333,6 +355,36 @@ class TestLarge:
     def test_faults_have_their_place(self, fault: Fault, cell: str, fact: str) -> None:
         message = fault("0.5,1\n" * self.ROWS + f"2,{cell}\n", "q.csv")[0]
         assert message == f"q.csv:{self.ROWS + 1}:2: {fact}"
+
+    def test_memory_is_in_proportion(self) -> None:
+        text = "".join(f"{i / 7},{-i / 3},{i}\n" for i in range(100_000))
+        tracemalloc.start()
+        try:
+            value = read_table(text, "q.csv", "real", Reading()).value
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert most < 3 * value.nbytes
+
+    @given(any_table, st.sampled_from(["real", "integers", "mask", "logits"]), any_reading)
+    def test_is_read_as_a_small_one(self, text: str, kind: Kind, how: dict[str, Any]) -> None:
+        """What is large is taken for 100 characters here, so that both ways come up."""
+        assume(text.strip())
+        large = text + 100 * "\n"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(csv_files, "KEPT_DIGITS", 100)
+            patch.setattr(csv_files, "_as_floats", lambda text, cells: cells)
+            quickly = self.outcome(large, kind, how)
+            patch.setattr(csv_files, "_of_digits", lambda *given: None)
+            assert quickly == self.outcome(large, kind, how)
+
+    @staticmethod
+    def outcome(text: str, kind: Kind, how: dict[str, Any]) -> object:
+        try:
+            found = read_table(text, "q.csv", kind, Reading(**how))
+        except InputError as error:
+            return error.message, error.hint
+        return found.value.tolist(), found.labels, [each for each in found.remarks if each.kind != "digits"]
 
 
 @given(
