@@ -152,6 +152,25 @@ def inside(mistakes: Sequence[Mistake], *groups: str) -> tuple[Mistake, ...]:
     )
 
 
+def in_heads(mistake: Mistake, heads: Sequence[int]) -> Mistake:
+    """A mistake made in some heads alone."""
+    assert mistake.rule, "options hold for all heads"
+    rule = mistake.rule
+
+    def change(s: Scope) -> Node:
+        other = rule(s)
+        axis = next((axis for axis in s.this.axes if axis.name == "h"), None)
+        if axis is None or other.axes != s.this.axes:
+            raise NotThere("heads")
+        found = s.this
+        for head in heads:
+            found = ops.keep_where(ops.compare_equal(ops.index(axis.name, (axis,), "h"), head), other, found)
+        return found
+
+    where = f"head {heads[0]}" if len(heads) == 1 else f"heads {', '.join(map(str, heads))}"
+    return replace(mistake, rule=change, says=f"{mistake.says}, in {where} alone")
+
+
 def like(x: Node, pattern: Node) -> Node:
     """x with the axes of another node: what a wrong rule takes it for; refused where the sizes are others."""
     if [axis.size for axis in x.axes] != [axis.size for axis in pattern.axes]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake
-from attncalc.mistakes.attention_core import CORE, DMODEL, GRADIENTS
-from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS
+from attncalc.mistakes.attention_core import CORE, DMODEL, GRADIENTS, IN_BLOCKS, LAYOUT, permuted, tiled
+from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS, SEEN
 from attncalc.mistakes.projections import PROJECTIONS
 from attncalc.mistakes.rotary import IN_ATTENTION
 
+PORTED = (*SEEN, tiled("scores output"), *IN_BLOCKS, *LAYOUT, *permuted("output"))
+"""Mistakes of kernels: in what they see, and in how heads lie."""
+
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "qkv": PROJECTIONS,
-    "attention": (*CORE, DMODEL, *MASKS, *BIASES, *IN_ATTENTION, *GRADIENTS, *CAUSAL),
+    "attention": (*CORE, DMODEL, *MASKS, *BIASES, *IN_ATTENTION, *PORTED, *GRADIENTS, *CAUSAL),
 }
 """Calculation → its mistakes, the commonest first."""

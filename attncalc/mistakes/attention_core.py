@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, flipped, like, parts, wrong
-from attncalc.language.graph import Node, named_size
-from attncalc.language.ops import compare_equal, exp, keep_where, softmax, sqrt, total
+from attncalc.declare.mistake import (
+    Mistake,
+    NotThere,
+    Rule,
+    Scope,
+    alternative,
+    chosen,
+    flipped,
+    like,
+    parts,
+    replaced,
+    wrong,
+)
+from attncalc.language.graph import Node, inside, named_size
+from attncalc.language.ops import (
+    compare_equal,
+    concat,
+    exp,
+    held_or_0,
+    keep_where,
+    maximum,
+    merge,
+    part_of,
+    peak,
+    rename,
+    softmax,
+    spread,
+    sqrt,
+    total,
+)
+from attncalc.language.ops.moves import reread
 from attncalc.mistakes.masking import by_key, factors, logits, width
 
 
@@ -115,6 +144,143 @@ def _keys_for_values(s: Scope) -> Node:
 def _linear(s: Scope) -> Node:
     x = logits(s)
     return x / total(x)
+
+
+def _tiled(s: Scope) -> Node:
+    """Key heads in turn, h mod g, in place of one for neighbouring query heads."""
+    shared = next((node for node in inside(s.step) if node.op == "repeat" and node.args["new"] == "h"), None)
+    if shared is None or shared.args["times"] == 1 or shared.sources[0].axes[-3].size == 1:
+        raise NotThere("shared key heads")
+    once = rename(shared.sources[0], shared.args["old"], "h")
+    return replaced(s.this, shared, concat([once] * shared.args["times"], "h"))
+
+
+def tiled(at: str) -> Mistake:
+    """Grouped query heads that take the key heads in turn."""
+    return wrong(
+        "gqa-tiled",
+        at,
+        _tiled,
+        says="query heads take the key heads in turn",
+        hint="Which query heads share a key head: neighbours, or every other one?",
+    )
+
+
+def _unscaled_blocks(size: int) -> Rule:
+    """Exponentials of blocks of keys, each relative to the largest score so far."""
+
+    def rule(s: Scope) -> Node:
+        x = logits(s)
+        m = x.axes[-1]
+        if m.size <= size:
+            raise NotThere("several blocks")
+        top, shares = None, []
+        for start in range(0, m.size, size):
+            block = part_of(x, m.name, start, min(start + size, m.size))
+            top = peak(block) if top is None else maximum(top, peak(block))
+            shares.append(exp(block - held_or_0(top)))
+        whole = concat(shares, m.name)
+        return whole / total(whole)
+
+    return rule
+
+
+RESCALED = "By which maximum were the earlier exponentials shifted, and by which are these?"
+BLOCKS = (16, 32, 64, 128)
+"""So many keys a kernel looks at together."""
+
+IN_BLOCKS = tuple(
+    wrong(
+        "flash-no-rescale",
+        "weights",
+        _unscaled_blocks(size),
+        says=f"what was carried from one block of {size} keys to the next is not rescaled by e^(old − new)",
+        hint=RESCALED,
+    )
+    for size in BLOCKS
+)
+"""A kernel in blocks that forgets to rescale."""
+
+
+# The order in which heads and tokens lie
+
+
+def _heads_of(s: Scope) -> Node:
+    """What has a place for every head, and is joined or handed on."""
+    found = s.this.sources[0] if s.this.op == "merge" else s.this
+    if len(found.axes) < 3 or found.names[-3] != "h" or "h" not in found.names:
+        raise NotThere("heads")
+    return found
+
+
+def _in_order(order: Callable[[int], Sequence[int]]) -> Rule:
+    """The heads in another order, of as many as there are."""
+
+    def rule(s: Scope) -> Node:
+        heads = _heads_of(s)
+        count = heads.axes[-3].size
+        places = [*order(count)]
+        if sorted(places) != [*range(count)] or count < 3 or places == [*range(count)]:
+            raise NotThere("several heads")
+        other = concat([part_of(heads, "h", i, i + 1) for i in places], "h")
+        return other if heads is s.this else like(merge(other), s.this)
+
+    return rule
+
+
+def _exchanged_from(i: int) -> Callable[[int], Sequence[int]]:
+    return lambda count: [*range(i), i + 1, i, *range(i + 2, count)] if i + 1 < count else []
+
+
+def _by_groups(groups: int) -> Callable[[int], Sequence[int]]:
+    return lambda count: [] if count % groups else [h for g in range(groups) for h in range(g, count, groups)]
+
+
+ORDERS: tuple[Callable[[int], Sequence[int]], ...] = (
+    lambda count: [*range(1, count), 0],
+    lambda count: [count - 1, *range(count - 1)],
+    *map(_exchanged_from, range(7)),
+    *map(_by_groups, (2, 3, 4)),
+)
+"""Orders of heads that come of a wrong loop or of groups that were exchanged."""
+
+
+def permuted(at: str) -> tuple[Mistake, ...]:
+    """Heads in another order than they were made in."""
+    return tuple(
+        wrong(
+            "heads-permuted",
+            at,
+            _in_order(order),
+            says="the heads in another order",
+            hint="Which head stands at which place?",
+        )
+        for order in ORDERS
+    )
+
+
+def _tokens_first(s: Scope, *, read_again: bool) -> Node:
+    """[n, h, d] in place of [h, n, d]: as it is, or its numbers read as if they lay as they should."""
+    heads = _heads_of(s)
+    *batch, h, n, d = heads.axes
+    turned = spread(heads, (*batch, n, h, d))
+    if read_again or n.size == h.size:
+        return reread(turned, heads.axes)
+    return turned
+
+
+LAYOUT = tuple(
+    wrong(
+        "layout-bnhd",
+        "output",
+        partial(_tokens_first, read_again=again),
+        says=f"laid out as [n, h, d] in place of [h, n, d]{more}",
+        hint="Which axis comes first: heads, or tokens?",
+        kind="convention",
+    )
+    for again, more in ((False, ""), (True, ", and read as if it were not"))
+)
+"""Heads and tokens in the other order."""
 
 
 CORE = (

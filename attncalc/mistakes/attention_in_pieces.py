@@ -8,8 +8,8 @@ from dataclasses import replace
 from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, parts, replaced, wrong
 from attncalc.language.graph import Node, inside
 from attncalc.language.ops import concat, index, keep_where, part_of, softmax
-from attncalc.mistakes.attention_core import CORE
-from attncalc.mistakes.masking import MASKS, factors, logits, triangle
+from attncalc.mistakes.attention_core import CORE, LAYOUT, RESCALED, permuted, tiled
+from attncalc.mistakes.masking import MASKS, WINDOWS, factors, logits, triangle
 
 SCALES: dict[str, Callable[[Node, Node], Node]] = {
     "att-no-scale": lambda scores, root: scores,
@@ -94,6 +94,14 @@ KV_CACHE = (
         hint="Does a token's own key go into the cache before its query looks, or after?",
     ),
     wrong(
+        "cache-stale",
+        "scores output",
+        _sees(lambda t: 0, lambda t, n: t - 1),
+        says="the cache before the token's own key and value are in it",
+        hint="Is a token's own key in the cache when its query looks?",
+        alias_of="mask-strict",
+    ),
+    wrong(
         "mask-missing",
         "scores output",
         _sees(lambda t: 0, lambda t, n: n),
@@ -143,6 +151,7 @@ KV_CACHE = (
         says="the bytes of one token alone",
         hint="How many tokens are in the cache by now?",
     ),
+    tiled("scores output"),
 )
 
 # Blocks
@@ -182,7 +191,6 @@ def _from_block(j: Node, i: Node) -> Node:
     return parts(j, "add")[0] <= i
 
 
-RESCALED = "By which maximum were the earlier exponentials shifted, and by which are these?"
 WHOLE_ROW = "Over which keys do the weights of a query sum to 1: those of a block, or all of them?"
 
 FLASH = (
@@ -244,6 +252,10 @@ FLASH = (
         says="the mixture, not divided by the sum",
         hint="What do the weights of a row sum to?",
     ),
+    *WINDOWS,
+    tiled("scores accumulator"),
+    *LAYOUT,
+    *permuted("output"),
 )
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {"kv-cache": KV_CACHE, "flash": FLASH}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import NotThere, Scope, chosen, parts, wrong
+from attncalc.declare.mistake import NotThere, Options, Scope, chosen, parts, wrong
 from attncalc.language.graph import Node, rewrite
 from attncalc.language.ops import keep_where, logical_not, rename, softmax, sqrt
 
@@ -212,6 +213,74 @@ CAUSAL = tuple(
     )
 )
 """A mask that nobody asked for."""
+
+
+# Windows and caps
+
+
+def _window(change: Callable[[int], int | None]) -> Options:
+    """Another window than the one that there is."""
+
+    def options(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        there = given.get("window")
+        other = None if there is None else change(there)
+        if there is None or other == 0:
+            raise NotThere("window")
+        return {"window": other}
+
+    return options
+
+
+def _uncapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given.get("softcap") is None:
+        raise NotThere("softcap")
+    return {"softcap": None}
+
+
+def _capped_last(s: Scope) -> Node:
+    """The cap squeezes −∞ to −C."""
+    if "capped" not in s or "biased" in s or s.options["mask_before_scale"]:
+        raise NotThere("capped")
+    allowed, x = _masking(s)
+    return keep_where(allowed, x, -s.options["softcap"])
+
+
+OWN = "Does the window count the token itself?"
+
+WINDOWS = (
+    wrong("window-off-by-one", options=_window(lambda there: there + 1), says="the window is one key wider", hint=OWN),
+    wrong(
+        "window-off-by-one", options=_window(lambda there: there - 1), says="the window is one key narrower", hint=OWN
+    ),
+    wrong("window-missing", options=_window(lambda _: None), says="no window", hint="How far may a query look?"),
+)
+"""Mistakes of windows."""
+
+SEEN = (
+    *WINDOWS,
+    wrong(
+        "softcap-missing",
+        options=_uncapped,
+        says="the scores are not capped",
+        hint="How large may a score become?",
+    ),
+    wrong(
+        "softcap-after-mask",
+        "masked",
+        _capped_last,
+        says="−C in place of −∞: capped after the mask",
+        hint="What does the cap make of −∞?",
+    ),
+    wrong(
+        "cache-stale",
+        "masked",
+        triangle(lambda j, i: j < i),
+        says="a token may not look at itself",
+        hint="Is a token's own key in the cache when its query looks?",
+        alias_of="mask-strict",
+    ),
+)
+"""Mistakes of windows, caps and caches."""
 
 
 # Biases by position

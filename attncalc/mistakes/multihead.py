@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attncalc.declare.mistake import Mistake
 from attncalc.mistakes.attention_core import CORE, GRADIENTS
-from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS
+from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS, SEEN
 from attncalc.mistakes.rotary import IN_ATTENTION
 from attncalc.mistakes.several_heads import HEADS
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *HEADS, *GRADIENTS, *CAUSAL),
+    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, *GRADIENTS, *CAUSAL),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, wrong
 from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import concat, outer, part_of, repeat, rotate
+from attncalc.language.ops import concat, index, outer, part_of, repeat, rotate
 from attncalc.mistakes.rotary import FREQUENCIES, another_base, layout
 
 
@@ -27,6 +27,13 @@ def _turned_back(s: Scope) -> Node:
 def _one_further(s: Scope) -> Node:
     places, frequencies = parts(s.this, "outer")
     return outer(places + 1, frequencies)
+
+
+def _from_0(s: Scope) -> Node:
+    places, frequencies = parts(s.this, "outer")
+    if places.op != "input":
+        raise NotThere("positions")
+    return outer(index(places.names[-1], places.axes, "p"), frequencies)
 
 
 ROPE = (
@@ -53,6 +60,13 @@ ROPE = (
         _one_further,
         says="positions from 1",
         hint="Does position 0 turn anything?",
+    ),
+    wrong(
+        "cache-positions-reset",
+        "angles",
+        _from_0,
+        says="positions from 0 again for new tokens",
+        hint="Which position has a new token behind those in the cache?",
     ),
     wrong(
         "rope-degrees",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, like, parts, wrong
-from attncalc.language.graph import Node, as_node, named_size
-from attncalc.language.ops import index, rotate
+from attncalc.declare.mistake import Mistake, NotThere, Rule, Scope, chosen, like, parts, replaced, wrong
+from attncalc.language.graph import Node, as_node, inside, named_size
+from attncalc.language.ops import index, keep_where, rotate
 
 MODELS = (2, 3, 4, 6, 8, 12, 16)
 """So many heads a model may have whose width is taken for that of a head."""
@@ -110,6 +110,51 @@ def _added(s: Scope) -> Node:
     return x + sinusoidal_encoding(x.axes[-2:])
 
 
+def _positions(s: Scope) -> Node:
+    """Where queries, or keys, stand that are turned."""
+    for node in inside(s.step):
+        if node.op == "outer":
+            return node.sources[0]
+    raise NotThere("angles")
+
+
+def _moved(change: Callable[[Node, int, int], Node]) -> Rule:
+    """Other positions, from those due and from how many queries and keys there are."""
+
+    def rule(s: Scope) -> Node:
+        *_, n, m = s.as_due[s.step.args["group"], "scores"].axes
+        places = _positions(s)
+        return replaced(s.this, places, change(places, n.size, m.size))
+
+    return rule
+
+
+def _as_at_start(places: Node, n: int, m: int) -> Node:
+    if places.op != "add":
+        raise NotThere("queries beside the last keys")
+    return places.sources[0]
+
+
+def _as_at_end(places: Node, n: int, m: int) -> Node:
+    if places.op != "index" or m <= n:
+        raise NotThere("more keys than queries")
+    return places + (m - n)
+
+
+def _anew(places: Node, n: int, m: int) -> Node:
+    """Positions of a cache that begins anew with the queries' own tokens."""
+    if places.op in ("input", "rename"):
+        raise NotThere("positions that are counted")
+    if m <= n:
+        return 0 * places  # each token comes by itself
+    if places.op == "add":
+        return places.sources[0]
+    return keep_where(places < m - n, places, places - (m - n))
+
+
+OFFSET = "At which position does each query stand, and at which its own key?"
+
+
 IN_ATTENTION = (
     layout("rope_"),
     *FREQUENCIES,
@@ -134,6 +179,22 @@ IN_ATTENTION = (
         _added,
         says="sinusoids added in place of a turn",
         hint="Is a rotary position added, or does it turn?",
+    ),
+    *(
+        wrong("rope-q-offset", "q_rotated", _moved(change), says=f"queries turned {by}", hint=OFFSET)
+        for change, by in (
+            (_as_at_start, "from position 0 on, where they stand beside the last keys"),
+            (_as_at_end, "as if they stood beside the last keys"),
+            (lambda places, n, m: places + 1, "one position too far"),
+            (lambda places, n, m: places - 1, "one position too little"),
+        )
+    ),
+    wrong(
+        "cache-positions-reset",
+        "q_rotated k_rotated",
+        _moved(_anew),
+        says="positions from 0 again for new tokens",
+        hint="Which position has a new token behind those in the cache?",
     ),
 )
 """Mistakes of an attention that turns its queries and keys."""

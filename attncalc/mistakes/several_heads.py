@@ -8,7 +8,7 @@ from attncalc.declare.mistake import Scope, like, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import concat, mean, merge, part_of, softmax, spread, total
 from attncalc.language.ops.moves import reread
-from attncalc.mistakes.attention_core import divided, model_width
+from attncalc.mistakes.attention_core import IN_BLOCKS, divided, model_width, permuted, tiled
 from attncalc.mistakes.masking import logits
 
 
@@ -153,6 +153,17 @@ HEADS = (
         _weights_joined,
         says="the weights are laid side by side, without the values",
         hint="Where did V go?",
+    ),
+    tiled("scores heads"),
+    *IN_BLOCKS,
+    *permuted("concatenated"),
+    wrong(
+        "layout-bnhd",
+        "concatenated",
+        lambda s: reread(parts(s.this, "merge")[0], s.this.axes),
+        says="reshaped from (h, n, d_v) to (n, h·d_v) without a transpose",
+        hint="Which axis comes first: heads, or tokens?",
+        alias_of="mh-merge-reshape",
     ),
 )
 """Mistakes of several heads."""

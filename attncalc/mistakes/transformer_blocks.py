@@ -6,7 +6,7 @@ from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, p
 from attncalc.language.graph import Node
 from attncalc.mistakes.attention_core import CORE
 from attncalc.mistakes.layer_norm import LAYER, another_epsilon
-from attncalc.mistakes.masking import MASKS
+from attncalc.mistakes.masking import MASKS, SEEN
 from attncalc.mistakes.projections import ACTIVATION
 from attncalc.mistakes.several_heads import HEADS
 
@@ -48,14 +48,14 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "encoder-block": (
         *JOINS,
         *ACTIVATION,
-        *inside((*CORE, *MASKS, *HEADS), "self-attention"),
+        *inside((*CORE, *MASKS, *SEEN, *HEADS), "self-attention"),
         *inside(LAYER, "norm1", "norm2"),
         *another_epsilon("ln"),
     ),
     "decoder-block": (
         *JOINS,
         *ACTIVATION,
-        *inside((*CORE, *MASKS, *HEADS), "self-attention", "cross-attention"),
+        *inside((*CORE, *MASKS, *SEEN, *HEADS), "self-attention", "cross-attention"),
         *inside(LAYER, "norm1", "norm2", "norm3"),
         *another_epsilon("ln"),
     ),

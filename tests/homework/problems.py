@@ -67,6 +67,8 @@ DECODER: dict[str, Any] = LAYER | {
     "beta3": [0.3, 0, 0.1, -0.1],
 }
 
+FOUR_HEADS = [Q[:2], Q[1:], [K[1], Q[0]], [[1, 1, 0, -1], [0, -1, 1, 1]]]
+TWO_KEY_HEADS = [K, [[1, -1, 0, 2], [0, 1, 1, -1], [2, 0, -1, 1]]]
 SLOW = [[1, -0.5], [0.4, 0.8], [-0.6, 1]]
 
 
@@ -163,6 +165,12 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("attention", {"rope": True}, q=Q, k=K, v=WIDE),
         problem("attention", {"scale": "none"}, q=Q, k=K, v=V, bias=[[0.5, 1, 0], [0.2, 0.7, 1], [-1, 0, 0.5]]),
         problem("attention", {"bias": "alibi"}, q=[Q, Q[::-1]], k=[K, K], v=[V, V]),
+        problem("attention", {"causal": True, "window": 2}, q=[*Q, Q[0]], k=[*K, [0, 1, -1, 1]], v=[*V, [1, -2]]),
+        problem("attention", {"causal": True, "softcap": 1.5}, q=Q, k=K, v=V),
+        problem("attention", {"rope": True, "causal_align": "end"}, q=Q[:2], k=K, v=WIDE),
+        problem("attention", {"rope": True}, q=Q[:2], k=K, v=WIDE),
+        problem("attention", q=FOUR_HEADS, k=TWO_KEY_HEADS, v=whole(94, 2, 3, 2)),
+        problem("attention", q=Q, k=whole(91, 20, 4, most=1), v=whole(92, 20, 2)),
         problem("attention", backward=True, q=Q, k=K, v=V, upstream=[[1, 0], [0, 1], [2, -1]]),
         problem("attention", backward=True, upstream=[[1, 0], [0, 1], [2, -1]], **SQUARE),
     ],
@@ -176,13 +184,31 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("multihead", {"heads": 2, "scale": "none"}, bias=whole(9, 3, 3), **TOKENS),
         problem("multihead", {"heads": 3, "rope": True}, **WIDE_TOKENS),
         problem("multihead", {"heads": 2, "causal": True}, context=whole(8, 5, 6), **TOKENS),
+        problem(
+            "multihead",
+            {"heads": 4, "kv_heads": 2, "causal": True, "window": 2},
+            **WIDE_TOKENS | {"wk": whole(48, 12, 6, most=1), "wv": whole(49, 12, 6, most=1)},
+        ),
+        problem("multihead", {"heads": 2, "causal": True, "softcap": 1.5}, **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
-    "kv-cache": [problem("kv-cache", q=Q, k=K, v=V), problem("kv-cache", q=Q, k=K, v=WIDE)],
+    "kv-cache": [
+        problem("kv-cache", q=Q, k=K, v=V),
+        problem("kv-cache", q=Q, k=K, v=WIDE),
+        problem("kv-cache", q=whole(95, 4, 3, 4), k=TWO_KEY_HEADS, v=whole(94, 2, 3, 2)),
+    ],
     "flash": [
         problem("flash", {"block": 2}, q=Q, k=[*K, [0, 1, -1, 1]], v=[*V, [1, -2]]),
         problem("flash", {"block": 2, "causal": True}, q=[*Q, [1, 1, 0, 1]], k=[*K, [2, 1, -1, 1]], v=[*V, [1, -2]]),
         problem("flash", {"block": 2, "causal": True, "causal_align": "end"}, q=Q, k=WIDE, v=WIDE),
+        problem(
+            "flash",
+            {"block": 2, "causal": True, "window": 2},
+            q=[*Q, [1, 1, 0, 1]],
+            k=[*K, [2, 1, -1, 1]],
+            v=[*V, V[0]],
+        ),
+        problem("flash", {"block": 2}, q=FOUR_HEADS, k=TWO_KEY_HEADS, v=whole(94, 2, 3, 2)),
     ],
     "eigen": [
         problem("eigen", a=[[4, 1], [2, 3]]),

@@ -259,6 +259,9 @@ CATALOGUE = """
     lsm-no-log lsm-not-shifted-back lsm-log-each lik-no-log lik-sum lik-log-of-sum lik-mean lik-negative
     lik-zeros-missing lik-std-as-variance lik-no-height lik-no-half lik-no-factorial
 
+    window-off-by-one window-missing softcap-missing softcap-after-mask cache-stale cache-positions-reset rope-q-offset
+    gqa-tiled heads-permuted layout-bnhd
+
     qkv-exchanged qkv-context-ignored qkv-context-queries kv-cache-unused kv-keys-prepended kv-bytes-keys-alone
     kv-bytes-numbers kv-bytes-one-token flash-block-offset flash-no-rescale flash-rescale-inverted flash-not-carried
     flash-block-softmax flash-block-maximum

@@ -7,15 +7,25 @@ from homework.problems import DECODER, LAYER, TOKENS, K, Q, problem, whole
 from attncalc.solve.problem import Problem
 
 WIDER = {"wv": whole(14, 4, 6), "wo": whole(15, 6, 4)}
+SIX = {f"w{letter}": whole(16 + i, 4, 6) for i, letter in enumerate("qkv")} | {"wo": whole(19, 6, 4)}
 ALSO: dict[str, list[Problem]] = {
     "norm": [problem("norm", {"p": 2}, a=[1, -2, -2.5])],
     "attention": [problem("attention", {"bias": "alibi", "causal": True}, q=[Q, Q[::-1]], k=[K, K], v=[K, K])],
-    "multihead": [problem("multihead", {"heads": 2, "bias": "alibi", "causal": True}, **TOKENS)],
+    "multihead": [
+        problem("multihead", {"heads": 2, "bias": "alibi", "causal": True}, **TOKENS),
+        problem("multihead", {"heads": 2}, context=whole(8, 20, 6, most=1), **TOKENS),
+    ],
     "encoder-block": [
         problem("encoder-block", {"heads": 2}, **LAYER | {"x": whole(11, 2, 4)}),
         problem("encoder-block", {"heads": 2}, **LAYER | WIDER),
+        problem("encoder-block", {"heads": 3}, **LAYER | SIX),
     ],
     "decoder-block": [
+        problem(
+            "decoder-block",
+            {"heads": 3, "eps": 0.1},
+            **DECODER | SIX | {f"cross_{name}": value for name, value in SIX.items()},
+        ),
         problem("decoder-block", {"heads": 2}, **DECODER | {"memory": whole(21, 3, 4)}),
         problem("decoder-block", {"heads": 2}, **DECODER | {"x": whole(11, 2, 4), "memory": whole(21, 2, 4)}),
         problem(

@@ -280,6 +280,97 @@ def by_result(p: Any, *, exchanged: bool = False) -> Callable[[Array], Array]:
     return (lambda a: 1 - a**2) if tanh else (lambda a: a * (1 - a))
 
 
+def windowed(by: int | None) -> Callable[[Any], Any]:
+    """Scores where another window is open."""
+
+    def masked(p: Any) -> Any:
+        if p.name not in ("masked", "scores"):
+            return None
+        n, m = p.right.shape[-2:]
+        i, j = np.arange(n)[:, None], np.arange(m) + max(p.turn - 1, 0) * p.case.options.get("block", 0)
+        width = np.inf if by is None else p.option("window") + by
+        seen = (i - j < width) & ((j <= i) if p.option("causal") else (j - i < width))
+        return np.where(seen, p["second"], -np.inf)
+
+    return masked
+
+
+def in_turn(p: Any) -> Any:
+    """Scores of query heads that take the key heads one after the other, again and again."""
+    if p.name != "scores":
+        return None
+    q, k = (p[f"{name}_heads"] if f"{name}_heads" in p else p[name] for name in "qk")
+    scores = q @ np.swapaxes(np.tile(k, (q.shape[-3] // k.shape[-3], 1, 1)), -1, -2)
+    if "block" in p.case.options:
+        start, size = (p.turn - 1) * p.option("block"), p.right.shape[-1]
+        return scores[..., start : start + size] / np.sqrt(q.shape[-1])
+    return scores[..., p.turn - 1 : p.turn, : p.turn] if p.turn else scores
+
+
+def every_key(p: Any) -> Any:
+    """Scores of a token with all keys, each shared by several query heads."""
+    if p.name != "scores":
+        return None
+    query, k = p["left"], p["k"]
+    if k.ndim > 2:
+        k = np.repeat(k, query.shape[-3] // k.shape[-3], -3)
+    return query @ np.swapaxes(k, -1, -2)
+
+
+def reordered(p: Any) -> bool:
+    """Whether the heads are all there, at other places."""
+    heads = [p.right, p.wrong]
+    if p.name == "concatenated":
+        heads = [np.moveaxis(x.reshape(*x.shape[:-1], p.option("heads"), -1), -2, 0) for x in heads]
+    elif p.name != "output" or p.right.ndim < 3:
+        return False
+    due, found = (sorted(head.round(9).tolist() for head in x) for x in heads)
+    return due == found
+
+
+def not_rescaled(p: Any, size: str) -> Any:
+    """Weights from exponentials that are each relative to the largest score so far."""
+    if p.name != "weights":
+        return None
+    x = p["first"]
+    tops = np.maximum.accumulate(x, -1)
+    last = [min((j // int(size) + 1) * int(size), x.shape[-1]) - 1 for j in range(x.shape[-1])]
+    shares = np.exp(x - tops[..., last])
+    return shares / shares.sum(-1, keepdims=True)
+
+
+def turned_at(places: Callable[[Array, int, int, bool], Array | None]) -> Callable[[Any], Any]:
+    """Queries, or keys, turned by other positions."""
+
+    def turned(p: Any) -> Any:
+        letter = p.name[0]
+        if p.name == "angles":
+            return np.outer(np.arange(p.right.shape[0]), p["frequencies"])
+        if p.name not in ("q_rotated", "k_rotated"):
+            return None
+        x = p[f"{letter}_heads"] if f"{letter}_heads" in p else p[letter]
+        m, n = (p.case.right.steps[p.group, "scores"].shape[at] for at in (-1, -2))
+        shift = m - n if p.option("causal_align") == "end" and letter == "q" else 0
+        at = places(np.arange(x.shape[-2]) + shift, n, m, letter == "q")
+        if at is None:
+            return None
+        angles = np.outer(at, p["frequencies"])
+        pairs = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
+        return np.stack([pairs.real, pairs.imag], -1).reshape(x.shape)
+
+    return turned
+
+
+def new_from_0(at: Array, n: int, m: int, of_queries: bool) -> Array:
+    if m <= n:
+        return 0 * at
+    return np.arange(n) if of_queries else np.where(at < m - n, at, at - (m - n))
+
+
+def of_queries(change: Callable[[Array, int, int], Array]) -> Callable[[Any], Any]:
+    return turned_at(lambda at, n, m, queries: change(at, n, m) if queries else None)
+
+
 UNDIVIDED = ["scaled = Q·Kᵀ", "weights = softmax(scores)", "scores = right·√d_k"]
 """What becomes of it where the scale is a part of another step."""
 SLOPES = {
@@ -517,6 +608,31 @@ PHRASES: dict[str, Any] = {
     "without the 1/√d_k of the forward pass": "right·√d_k",
     "dQ and dK are swapped": ("dQ = dSᵀ·Q", "dK = dS·K"),
     # attention
+    "the window is one key wider": windowed(1),
+    "the window is one key narrower": windowed(-1),
+    "no window": windowed(None),
+    "the scores are not capped": lambda p: (
+        np.where(np.isfinite(p.right), p["scaled"], -np.inf) if p.name == "masked" else None
+    ),
+    "−C in place of −∞: capped after the mask": lambda p: (
+        np.where(np.isfinite(p.right), p.right, -p.option("softcap")) if p.name == "masked" else None
+    ),
+    "query heads take the key heads in turn": in_turn,
+    "the heads in another order": when(reordered),
+    "laid out as [n, h, d] in place of [h, n, d]": lambda p: (
+        np.swapaxes(p.right, -2, -3) if p.name == "output" and p.right.ndim > 2 else None
+    ),
+    "laid out as [n, h, d] in place of [h, n, d], and read as if it were not": lambda p: (
+        np.swapaxes(p.right, -2, -3).reshape(p.right.shape) if p.name == "output" and p.right.ndim > 2 else None
+    ),
+    "what was carried from one block of {} keys to the next is not rescaled by e^(old − new)": not_rescaled,
+    "queries turned from position 0 on, where they stand beside the last keys": of_queries(
+        lambda at, n, m: np.arange(n)
+    ),
+    "queries turned as if they stood beside the last keys": of_queries(lambda at, n, m: at + m - n),
+    "queries turned one position too far": of_queries(lambda at, n, m: at + 1),
+    "queries turned one position too little": of_queries(lambda at, n, m: at - 1),
+    "positions from 0 again for new tokens": turned_at(new_from_0),
     "queries or keys divided by √d_k before the product": "scores = (Q / √d_k)·Kᵀ",
     "−∞ before the scaling, or after it": "scaled = masked",
     "+m·j in place of −m·(i − j)": when(by_key),
@@ -621,10 +737,10 @@ PHRASES: dict[str, Any] = {
     "the cache before the token's own key and value are in it": lambda p: (
         p.right[..., :-1] if p.name == "scores" else None
     ),
-    "all keys, those of later tokens too": lambda p: p["left"] @ p["k"].T if p.name == "scores" else None,
+    "all keys, those of later tokens too": every_key,
     "the token's own key and value alone": lambda p: p.right[..., -1:] if p.name == "scores" else None,
-    "a causal mask that takes the single query for the first one": lambda p: np.eye(1, p.right.shape[-1]),
-    "it sees the first key alone": lambda p: np.eye(1, p.right.shape[-1]),
+    "a causal mask that takes the single query for the first one": lambda p: 0 * p.right + np.eye(1, p.right.shape[-1]),
+    "it sees the first key alone": lambda p: 0 * p.right + np.eye(1, p.right.shape[-1]),
     "new keys in front of the others, new values behind them": lambda p: (
         p.right[..., ::-1] if p.name == "scores" else None
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
 import pytest
 from homework.problems import PROBLEMS
@@ -17,6 +18,10 @@ from readback.says import Case, readings, true
 BLOCKS = ("encoder-block", "decoder-block")
 NEVER = {
     **dict.fromkeys(((block, "alibi-by-key") for block in BLOCKS), "a block has no biases by position"),
+    **dict.fromkeys(
+        product(BLOCKS, ("gqa-tiled", "softcap-after-mask", "flash-no-rescale")),
+        "a block has a key head for every query head, no cap, and few tokens here",
+    ),
     ("decoder-block", "mask-query-rows"): "the padding of a decoder-block is that of one attention of its two",
     ("next-token-loss", "ppl-exp-sum"): "it has no step for the mean; another rule of this name writes the result",
 }
@@ -28,6 +33,8 @@ KIND = "worked out for one kind, or in one dimension"
 SOMETIMES = {
     **dict.fromkeys(("att-scale-after", "att-softmax-cols", "att-exp-zero-is-0", "mask-after-softmax"), MASKED),
     **dict.fromkeys(("mask-before-scale", "att-k-for-v"), "with a bias, or turned keys, it is another number"),
+    **dict.fromkeys(("mask-strict", "cache-stale", "mask-offset"), "beside a window it is another number"),
+    "mask-added": "aligned at the end it moves turned queries too",
     "att-scale-n": "n is the number of queries or of keys",
     **dict.fromkeys(("ce-no-minus", "ce-logit", "ce-binary-all", "ce-log-of-mean"), SHARES),
     **dict.fromkeys(("norm-euclidean", "norm-no-abs"), "p is no number where it is inf"),

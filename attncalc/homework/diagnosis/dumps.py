@@ -45,8 +45,10 @@ class Near(NamedTuple):
 def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None, against: Array) -> list[int]:
     """Those of the rules' values, by their numbers, that explain a dump; `against` is its value without a mistake."""
     answer, step = question.answer, key.nodes[question.step]
-    if answer.shape != against.shape or not answer.answered.any():
+    if not answer.answered.any():
         return []
+    if answer.shape != against.shape:
+        return _of_its_shape(key, answer, nodes, own)
     if key.size_behind(question.step) > FEW and len(step.axes) > 1:
         chosen = _places(answer, against, step)
         few, due = answer.laid(lambda part: _taken(part, step, chosen)), _taken(against, step, chosen)
@@ -70,6 +72,36 @@ def nearest(key: Key, question: Question, nodes: Sequence[Node], own: Own | None
         return [near.number for near in telling]
     everywhere = _off(answer, against, _sizes(against))
     return [near.number for near in telling if _fits_throughout(key, question, nodes[near.number], own, everywhere)]
+
+
+def _of_its_shape(key: Key, answer: Answer, nodes: Sequence[Node], own: Own | None) -> list[int]:
+    """Those of the rules' values that explain a dump of another shape than what is right."""
+    tried, whole = [], Whole()
+    for number, node in enumerate(nodes):
+        value = key.excerpt(node, {}, own, whole) if node.shape == answer.shape else None
+        if value is not None and value.shape == answer.shape:
+            sizes = _sizes(value)
+            near = _off(answer, value, sizes), _spread(value, sizes), bool(fits(answer, value).all())
+            tried.append(Near(number, *near))
+    return [near.number for near in _meant(tried, np.inf)]
+
+
+def matched(answer: Answer, right: Array, axis: int) -> list[int]:
+    """Which right heads stand at the places of a dump's heads, if they are all there in another order."""
+    count = right.shape[axis]
+    wholes = [
+        np.moveaxis(part, axis, 0).reshape(count, -1) for part in (answer.value, right, _sizes(right) + 0 * right)
+    ]
+    with np.errstate(all="ignore"):
+        off = np.array([np.sqrt(np.mean(np.square((own - wholes[1]) / wholes[2]), axis=1)) for own in wholes[0]])
+    if not np.isfinite(off).all():
+        return []
+    order = off.argmin(axis=1)
+    near, apart = off[np.arange(count), order], off[np.arange(count), np.arange(count)]
+    moved = order != np.arange(count)
+    if sorted(order) != [*range(count)] or not moved.any():
+        return []
+    return order.tolist() if (near < FAR * apart)[moved].all() and (near <= FAR * apart[moved].min()).all() else []
 
 
 def is_noticeable(answer: Answer, value: Array) -> bool:

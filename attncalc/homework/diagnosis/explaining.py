@@ -7,6 +7,7 @@ on the writer's own values, then on the true operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, permutations
 from string import digits
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.declare.mistake import Mistake, StepKey
+from attncalc.declare.mistake import Mistake, StepKey, in_heads
 from attncalc.evaluate.values import evaluate, is_given
 from attncalc.homework.diagnosis.comparing import (
     Close,
@@ -59,6 +60,9 @@ answer of another shape."""
 COUNTED = 0.02
 """Whole numbers that another convention gives, as of places counted from 1, are so much likelier than others."""
 MOST_PAIRS = 400
+MOST_HEADS = 16
+"""Of so many heads at most each is tried by itself."""
+PERMUTED = "heads-permuted"
 FAR = 30
 """Rounding on the way moves a number by no more than so many units of its last digit and 2 % of the largest."""
 
@@ -81,7 +85,11 @@ def explanations(key: Key, question: Question, *, as_written: bool = False) -> I
     if dumped:
         for base in question.bases:
             yield nearest_to(key, question, singles, base)
-        if not as_written and key.is_small(question.step):
+        if as_written:
+            return
+        yield _heads_permuted(key, question)
+        yield nearest_to(key, question, _in_some_heads(key, question, singles), None)
+        if key.is_small(question.step):
             pairs = _candidates(question, _pairs(key, question))
             for base in question.bases:
                 yield nearest_to(key, question, pairs, base)
@@ -266,6 +274,38 @@ def nearest_to(key: Key, question: Question, candidates: Sequence[Candidate], ow
     nodes = [candidate.solution.steps[question.step].sources[0] for candidate in candidates]
     against = _without_mistake(key, question, own)
     return _likelier([candidates[number] for number in nearest(key, question, nodes, own, against)])
+
+
+def _in_some_heads(key: Key, question: Question, singles: Sequence[Candidate]) -> list[Candidate]:
+    """Mistakes in some heads alone: in those that are wrong, or where heads have been mixed, in each by itself."""
+    step, answer = key.nodes[question.step], question.answer
+    if answer.shape != question.expected.shape:
+        return []
+    if "h" in step.names:
+        axis = step.names.index("h")
+        right = (fits(answer, question.expected) | ~answer.answered).all(
+            axis=tuple(other for other in range(len(step.axes)) if other != axis)
+        )
+        several = [tuple(np.flatnonzero(~right).tolist())] if right.any() else []
+    else:
+        heads = {axis.size for node in walk(step) for axis in node.axes if axis.name == "h"}
+        several = [(head,) for head in range(max(heads, default=0))] if max(heads, default=0) <= MOST_HEADS else []
+    made = [one.mistakes[0] for one in singles if one.mistakes[0].rule and not one.solution.alternatives]
+    mistakes = [in_heads(mistake, heads) for mistake in made for heads in several]
+    solutions = (key.solutions.by(mistake) for mistake in mistakes)
+    return _candidates(question, (found for found in solutions if found))
+
+
+def _heads_permuted(key: Key, question: Question) -> list[Explanation]:
+    """That the heads of a dump are the right ones in another order, whichever it is."""
+    step, answer = key.nodes[question.step], question.answer
+    known = next((mistake for mistake in key.known if mistake.id == PERMUTED), None)
+    if known is None or "h" not in step.names or answer.shape != question.expected.shape:
+        return []
+    from attncalc.homework.diagnosis.dumps import matched  # a door: few answers are dumps
+
+    order = matched(answer, question.expected, step.names.index("h"))
+    return [(replace(known, says=f"{known.says}: {', '.join(map(str, order))}"),)] if order else []
 
 
 def _open_to(key: Key, candidates: Sequence[Candidate], own: Own | None) -> list[Candidate]:

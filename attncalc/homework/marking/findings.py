@@ -122,6 +122,8 @@ def _set_otherwise(changed: Mapping[str, Any], given: Mapping[str, Any]) -> str:
 
 
 def _other_setting(name: str, value: Any, given: Any) -> str:
+    if value is None:
+        return f"without {flag(name)}, where the problem says {typed(given)}"
     if isinstance(value, bool):
         return f"with {flag(name)}, where the problem is without" if value else f"without {flag(name)}"
     return f"{flag(name)} {typed(value)}, where the problem says {typed(given)}"

@@ -1,0 +1,181 @@
+"""What goes wrong where a kernel is ported, told from a dump: orders of heads, windows, caches, one head alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from homework.kernels import attention
+from homework.problems import problem
+from numpy.typing import NDArray
+
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.precisions import held
+from attncalc.homework.reading.sheets import from_python
+from attncalc.record.verdicts import MarkedStep
+from attncalc.solve.problem import Problem
+
+Array = NDArray[np.float64]
+
+HEADS, TOKENS, WIDTH = 12, 18, 8
+TYPES = ("float64", "float32", "bfloat16")
+
+
+def random(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+Q, K, V = (random(2, HEADS, TOKENS, WIDTH, seed=seed) for seed in range(3))
+
+
+def judged(given: Problem, answer: Array) -> MarkedStep:
+    key = Key(given)
+    return Marker(key).mark(from_python(answer.astype(np.float32), key.room)).steps[0]
+
+
+def posed(k: Array = K, v: Array = V, **options: Any) -> Problem:
+    return problem("attention", options, q=Q, k=k, v=v)
+
+
+def seen(r: Callable[[Array], Array], window: int | None, cap: float | None = None, *, last: bool = False) -> Array:
+    """A causal kernel with a window and a cap, which may come last."""
+    scores = r(r(Q) @ np.swapaxes(r(K), -1, -2) / np.sqrt(WIDTH))
+    i, j = np.arange(TOKENS)[:, None], np.arange(TOKENS)
+    hidden = np.where((j <= i) & (i - j < (window or TOKENS)), 0, -np.inf)
+    scores = scores + hidden if last else scores
+    scores = r(cap * np.tanh(scores / cap)) if cap else scores
+    e = np.exp(scores + (0 if last else hidden))
+    return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
+
+
+def in_head(r: Callable[[Array], Array], mistake: str, *heads: int) -> Array:
+    """A causal kernel with a mistake in some heads alone."""
+    found = attention(r, Q, K, V, causal=True)
+    found[:, heads] = attention(r, Q, K, V, causal=True, mistake=mistake)[:, heads]
+    return found
+
+
+FEW = slice(0, 4)
+ORDER = np.random.default_rng(7).permutation(HEADS)
+PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
+    "key heads in turn": (
+        posed(K[:, FEW], V[:, FEW]),
+        lambda r: attention(r, Q, *(np.tile(x[:, FEW], (1, 3, 1, 1)) for x in (K, V))),
+        "gqa-tiled",
+        "in turn",
+    ),
+    "any order": (
+        posed(causal=True),
+        lambda r: attention(r, Q, K, V, causal=True)[:, ORDER],
+        "heads-permuted",
+        ", ".join(map(str, ORDER)),
+    ),
+    "tokens first": (
+        posed(causal=True),
+        lambda r: np.swapaxes(attention(r, Q, K, V, causal=True), 1, 2),
+        "layout-bnhd",
+        "[n, h, d]",
+    ),
+    "tokens first, read as heads first": (
+        posed(causal=True),
+        lambda r: np.swapaxes(attention(r, Q, K, V, causal=True), 1, 2).reshape(Q.shape),
+        "layout-bnhd",
+        "read as if it were not",
+    ),
+    "a wider window": (posed(causal=True, window=4), lambda r: seen(r, 5), "window-off-by-one", "--window 5"),
+    "a narrower window": (posed(causal=True, window=4), lambda r: seen(r, 3), "window-off-by-one", "--window 3"),
+    "no window": (posed(causal=True, window=4), lambda r: seen(r, None), "window-missing", "without --window"),
+    "no cap": (posed(causal=True, softcap=1.5), lambda r: seen(r, None), "softcap-missing", "without --softcap"),
+    "a cap after the mask": (
+        posed(causal=True, softcap=1.5),
+        lambda r: seen(r, None, 1.5, last=True),
+        "softcap-after-mask",
+        "−C",
+    ),
+    "one head": (posed(causal=True), lambda r: in_head(r, "att-no-scale", 5), "att-no-scale", "in head 5 alone"),
+    "two heads": (posed(causal=True), lambda r: in_head(r, "mask-offset", 2, 7), "mask-offset", "in heads 2, 7 alone"),
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("given", "kernel", "mistake", "told"), PORTED.values(), ids=PORTED)
+def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: str, told: str, dtype: str) -> None:
+    found = judged(given, kernel(partial(held, name=dtype)))
+    assert mistake in (*found.finding.mistakes, *found.finding.also), found.hint
+    assert told in found.finding.says
+
+
+RIGHT: dict[str, tuple[Problem, Callable[[Any], Array]]] = {
+    "shared key heads": (
+        posed(K[:, FEW], V[:, FEW]),
+        lambda r: attention(r, Q, *(np.repeat(x[:, FEW], 3, 1) for x in (K, V))),
+    ),
+    "a window": (posed(causal=True, window=4), lambda r: seen(r, 4)),
+    "a cap": (posed(causal=True, softcap=1.5), lambda r: seen(r, None, 1.5)),
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("given", "kernel"), RIGHT.values(), ids=RIGHT)
+def test_what_is_right_is_right(given: Problem, kernel: Callable[[Any], Array], dtype: str) -> None:
+    assert judged(given, kernel(partial(held, name=dtype))).verdict == "right"
+
+
+WIDE = HEADS * 4
+X, *W = (random(TOKENS, WIDE, seed=3), *(random(WIDE, WIDE, seed=4 + i) / np.sqrt(WIDE) for i in range(4)))
+
+
+def mixed(change: Callable[[Array, Array], Array]) -> Array:
+    """Several heads, of which something becomes before they are mixed by W_O."""
+    q, k, v = ((X @ w).reshape(TOKENS, HEADS, -1).transpose(1, 0, 2) for w in W[:3])
+    right, wrong = (attention(lambda x: x, q, k, v, mistake=mistake) for mistake in ("", "att-no-scale"))
+    return np.asarray(np.matmul(change(right, wrong).transpose(1, 0, 2).reshape(TOKENS, WIDE), W[3]))
+
+
+def one_wrong(right: Array, wrong: Array) -> Array:
+    found = right.copy()
+    found[5] = wrong[5]
+    return found
+
+
+MIXED: dict[str, tuple[Callable[[Array, Array], Array], str, str]] = {
+    "one head": (one_wrong, "att-no-scale", "in head 5 alone"),
+    "two heads exchanged": (lambda right, _: right[[0, 1, 2, 4, 3, *range(5, HEADS)]], "heads-permuted", "order"),
+    "the first head last": (lambda right, _: np.roll(right, -1, 0), "heads-permuted", "order"),
+}
+
+
+@pytest.mark.parametrize(("change", "mistake", "told"), MIXED.values(), ids=MIXED)
+def test_it_is_named_behind_the_last_projection(
+    change: Callable[[Array, Array], Array], mistake: str, told: str
+) -> None:
+    given = problem("multihead", {"heads": HEADS}, x=X, **dict(zip(("wq", "wk", "wv", "wo"), W, strict=True)))
+    found = judged(given, mixed(change))
+    assert found.finding.mistakes == (mistake,)
+    assert told in found.finding.says
+
+
+def test_queries_that_are_turned_by_other_positions_are_named() -> None:
+    q, k, v = random(5, WIDTH), random(TOKENS, WIDTH, seed=1), random(TOKENS, 16, seed=2)
+    theta = 10000.0 ** (-2 * np.arange(WIDTH // 2) / WIDTH)
+
+    def turned(x: Array, places: Array) -> Array:
+        pairs = (x[:, ::2] + 1j * x[:, 1::2]) * np.exp(1j * places[:, None] * theta)
+        return np.stack([pairs.real, pairs.imag], -1).reshape(x.shape)
+
+    options = {"rope": True, "causal": True, "causal_align": "end"}
+    given = problem("attention", options, q=q, k=k, v=v)
+    own, keys, new = np.arange(5), np.arange(TOKENS), TOKENS - 5
+    for at, of_keys, named in (
+        (own + new, keys, None),
+        (own, keys, "rope-q-offset"),
+        (own + new + 1, keys, "rope-q-offset"),
+        (own, np.where(keys < new, keys, keys - new), "cache-positions-reset"),
+    ):
+        scores = np.matmul(turned(q, at), turned(k, of_keys).T) / np.sqrt(WIDTH)
+        e = np.exp(np.where(keys <= own[:, None] + new, scores, -np.inf))
+        assert judged(given, np.matmul(e / e.sum(-1, keepdims=True), v)).mistake == named
