@@ -130,7 +130,8 @@ def _of_digits(text: str, source: str, kind: Kind, reading: Reading) -> Given | 
     for _ in range(start):
         at = text.find("\n", at) + 1
     digits = re.compile(rf"[0-9eE+.\-\s{re.escape(mark)}]*", re.ASCII)
-    if row_labels or reading.decimal == "," or not digits.fullmatch(text, at):
+    commas = reading.decimal == "," or any(map(DECIMAL_COMMA.fullmatch, head[0].cells))
+    if row_labels or commas or not digits.fullmatch(text, at):
         return None
     found = array("d")
     try:
@@ -141,6 +142,8 @@ def _of_digits(text: str, source: str, kind: Kind, reading: Reading) -> Given | 
             elif len(cells) > 1 or line.strip():
                 return None
         value = np.frombuffer(found).reshape(-1, width)
+        if not np.isfinite(value).all():  # written as digits, so that it is too large, and no infinity that is meant
+            return None
         given = from_array(value, kind, brackets(source))
     except (ValueError, InputError):
         return None
@@ -360,9 +363,10 @@ def _as_floats(text: str, cells: list[str]) -> Sequence[str | float]:
     """The cells of a large table as floats, where they are digits and nothing else; otherwise as they are."""
     if len(text) > KEPT_DIGITS and re.fullmatch(r"[0-9eE+.-]*", "".join(cells)):
         try:
-            return [float(cell) for cell in cells]
+            floats = [float(cell) for cell in cells]
         except ValueError:
             return cells  # an entry that is empty or no number is found, and told, one by one
+        return floats if np.isfinite(floats).all() else cells
     return cells
 
 

@@ -351,10 +351,18 @@ class TestLarge:
         assert found.value.shape == (self.ROWS, 2)
         assert found.value[-1].tolist() == [0.5, -10]
 
-    @pytest.mark.parametrize(("cell", "fact"), [("", "there is no number"), ("1-2", '"1-2" is not a number')])
-    def test_faults_have_their_place(self, fault: Fault, cell: str, fact: str) -> None:
-        message = fault("0.5,1\n" * self.ROWS + f"2,{cell}\n", "q.csv")[0]
-        assert message == f"q.csv:{self.ROWS + 1}:2: {fact}"
+    @pytest.mark.parametrize(
+        ("cell", "fact"),
+        [
+            ("", "there is no number"),
+            ("1-2", '"1-2" is not a number'),
+            ("-1e999", '"-1e999" is too large: 64-bit numbers end at 1.8e308'),
+        ],
+    )
+    @pytest.mark.parametrize("label", ["", "cat,"])
+    def test_faults_have_their_place(self, fault: Fault, cell: str, fact: str, label: str) -> None:
+        message = fault(f"{label}0.5,1\n" * self.ROWS + f"{label}2,{cell}\n", "q.csv", kind="mask")[0]
+        assert message == f"q.csv:{self.ROWS + 1}:{3 if label else 2}: {fact}"
 
     def test_memory_is_in_proportion(self) -> None:
         text = "".join(f"{i / 7},{-i / 3},{i}\n" for i in range(100_000))
