@@ -117,6 +117,54 @@ def root(x: Array, p: Any) -> Any:
     return np.frompyfunc(lambda entry: sympy.Pow(entry, exponent), 1, 1)(x)
 
 
+def maximum(x: Any, y: Any) -> Any:
+    """The larger of two exact numbers."""
+    return x if at_most(y, x) else y
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """The smaller of two exact numbers."""
+    return x if at_most(x, y) else y
+
+
+def at_most(x: Any, y: Any) -> bool:
+    """x ≤ y: told by their digits, and by SymPy where they are equal, as far as these tell."""
+    side = _side(x, y)
+    return bool(x <= y) if side is None else side < 0
+
+
+def below(x: Any, y: Any) -> bool:
+    """x < y, told in the same way."""
+    side = _side(x, y)
+    return bool(x < y) if side is None else side < 0
+
+
+def _side(x: Any, y: Any) -> int | None:
+    """The sign of x − y where its digits tell, else None."""
+    if not (getattr(x, "args", ()) or getattr(y, "args", ())) or not (x + y).is_number:
+        return None  # SymPy is at no loss with fractions, and nobody knows the order of letters
+    known = figures(x - y)
+    return int(sympy.sign(known)) if known is not None and known.is_Float else None
+
+
+def figures(number: Any) -> Any:
+    """A number to thirty digits; None where so many are not found at once, as of terms that cancel.
+
+    SymPy asks for more digits of every part of a part, over and over, so that it takes minutes for what is nested.
+    """
+    found, again = (_figures(sympy.Integer(0) + number, places, {}) for places in (2 * DIGITS, 4 * DIGITS))
+    same = again.is_number and not again.is_zero and abs(found - again) < 10.0**-DIGITS * abs(again)
+    return again if same is sympy.true else None
+
+
+def _figures(number: Any, places: int, known: dict[Any, Any]) -> Any:
+    """A number to so many digits, each part of it worked out once; where parts cancel, fewer of them are right."""
+    if number not in known:
+        parts = [part if number.is_Pow and part.is_Rational else _figures(part, places, known) for part in number.args]
+        known[number] = (number.func(*parts) if parts else number).evalf(places)
+    return known[number]
+
+
 def peak(x: Array, axis: int, *, letters: bool) -> Any:
     """The largest entry along an axis; of letters none is known to be larger, and it is the maximum of all."""
     if not letters:

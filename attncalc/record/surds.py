@@ -17,6 +17,20 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from attncalc.common.numerals import Array
+from attncalc.language.exact_kernels import figures
+
+MOST_ORDERED = 400
+"""What has more parts than this is written as it stands: to put them in order, SymPy works out digits of them all."""
+
+
+@cache
+def _parts(number: Any) -> int:
+    return 1 + sum(map(_parts, getattr(number, "args", ())))
+
+
+def _order(number: Any) -> str | None:
+    """The order in which SymPy writes the terms or factors of a number: its own, or that in which they stand."""
+    return "none" if _parts(number) > MOST_ORDERED else None
 
 
 class _Once:
@@ -28,8 +42,17 @@ class _Once:
 
     def _print_Add(self, sum_: Any, order: Any = None) -> str:  # noqa: N802  (SymPy's name for it)
         if sum_ not in self._sums:
+            order = _order(sum_) or order
             self._sums[sum_] = str(super()._print_Add(sum_, order))  # type: ignore[misc]  # SymPy's, as above
         return self._sums[sum_]
+
+    def _print_Mul(self, product: Any) -> str:  # noqa: N802  (SymPy's name for it)
+        settings = self._settings  # type: ignore[attr-defined]  # SymPy's, as above
+        before, settings["order"] = settings["order"], _order(product)
+        try:
+            return str(super()._print_Mul(product))  # type: ignore[misc]  # SymPy's, as above
+        finally:
+            settings["order"] = before
 
 
 class _Plain(_Once, StrPrinter):  # type: ignore[misc]  # SymPy has no types
@@ -119,7 +142,8 @@ def plain(number: Any) -> str:
 @cache
 def value(number: Any) -> complex:
     """The number as a float or a pair of them, worked out once however often it is shown."""
-    found = complex(number)
+    known = figures(number) if _parts(number) > MOST_ORDERED else None
+    found = complex(number if known is None else known)
     return 0j if 0 < abs(found) < LOST and _cancels(number) else found
 
 
@@ -127,7 +151,8 @@ def decimal(number: Any) -> float | None:
     """The number as a float, None where it holds letters."""
     if getattr(number, "free_symbols", None):
         return None
-    found = float(sympy.N(number, 20))
+    known = figures(number) if _parts(number) > MOST_ORDERED else None
+    found = float(sympy.N(number, 20) if known is None else known)
     return 0.0 if 0 < abs(found) < LOST and _cancels(number) else found
 
 

@@ -76,6 +76,12 @@ FAILED_ONCE = {
     "differences beside an exact gradient": ["grad", "dot", "1,2", "3,4", "--exact", "--gradcheck"],
     "an exact Jacobian of ones and zeros": ["jacobian", "manhattan", "1,2", "4,-2", "--exact"],
     "an exact factorial": ["likelihood", "1,2", "--distribution", "poisson", "--rate", "3", "--exact"],
+    "exact entries far inside one another, compared and put in order": [
+        *("decoder-block", "-1 0.5; 0.5 -1", "-0.5 0.5; 0 1", "--heads", "1", "--exact"),
+        *("--wq", "0.5 -1.5; 0.5 -1.5", "--wk", "1.5 0; -0.5 0.5", "--wv", "-1 -1; 1 0", "--wo", "0.5 1.5; 0.5 0"),
+        *("--cross-wq", "0 1; 1.5 -1", "--cross-wk", "-1 1; -1 1.5", "--cross-wv", "0.5 0; 1 -1.5"),
+        *("--cross-wo", "1 1.5; -1.5 -1", "--w1", "1.5 0.5; -1.5 -0.5", "--b1", "1/4,3/4", "--w2", "0 0.5; 1 0"),
+    ],
     "a picture of one start for two series": ["optimizer", "[[[-1],[-2]],[[-1],[1]]]", "--start=-2", "--plot"],
 }
 

@@ -77,6 +77,12 @@ def _where(keep: Array, x: Array, otherwise: Array) -> Array:
     return np.where(keep.astype(bool), x, otherwise)
 
 
+def _compared(numeric: Any, name: str) -> Any:
+    """A comparison: of floats NumPy's, of exact numbers the one that is called so there."""
+    kernel = either(numeric, name)
+    return lambda a, b: kernel(a, b).astype(bool)
+
+
 def _choice(kernel: Any, sign: str, latex: str, binds: float, takes: tuple[float, ...]) -> Op:
     """The row of a comparison, or of what joins two of them: true or false at each place."""
     text = f"{{0}} {sign} {{1}}" if len(takes) > 1 else f"{sign} {{0}}"
@@ -103,7 +109,7 @@ OPS |= {
         "a sign is flat wherever it does not jump: its slope is 0",
     ),
     "maximum": row(
-        np.maximum,
+        either(np.maximum, "maximum"),
         "max({0}, {1})",
         r"\max({0}, {1})",
         entrywise("max"),
@@ -113,7 +119,7 @@ OPS |= {
         rounds=False,
     ),
     "minimum": row(
-        np.minimum,
+        either(np.minimum, "minimum"),
         "min({0}, {1})",
         r"\min({0}, {1})",
         entrywise("min"),
@@ -146,8 +152,8 @@ OPS |= {
         doubled="same",
         view=True,
     ),
-    "less_equal": _choice(np.less_equal, "≤", r"{0} \le {1}", 4, (3, 3)),
-    "less": _choice(np.less, "<", "{0} < {1}", 4, (3, 3)),
+    "less_equal": _choice(_compared(np.less_equal, "at_most"), "≤", r"{0} \le {1}", 4, (3, 3)),
+    "less": _choice(_compared(np.less, "below"), "<", "{0} < {1}", 4, (3, 3)),
     "equal": _choice(np.equal, "=", "{0} = {1}", 4, (3, 3)),
     "and": _choice(np.logical_and, "and", r"{0} \land {1}", 5, (5, 5)),
     "not": _choice(np.logical_not, "not", r"\lnot {0}", 4, (0,)),

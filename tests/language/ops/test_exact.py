@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 import sympy
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from attncalc.language.exact_kernels import arccos, power
+from attncalc.language.exact_kernels import arccos, at_most, below, figures, maximum, minimum, power
 
 FRACTIONS = [sympy.Rational(p, q) for p, q in product(range(-6, 7), range(1, 7))]
 OTHERS: dict[str, Any] = {
@@ -37,3 +39,37 @@ def test_angles_of_other_numbers(cosine: Any) -> None:
 def test_powers_of_fractions(exponent: Any) -> None:
     for fraction in filter(None, FRACTIONS):
         assert power(fraction, exponent) == fraction**exponent, fraction
+
+
+def nested(parts: st.SearchStrategy[sympy.Expr]) -> st.SearchStrategy[sympy.Expr]:
+    """Sums, products, roots and exponentials of these."""
+    pairs = st.tuples(parts, parts)
+    roots = parts.map(lambda x: sympy.sqrt(1 + x * x))
+    sums, products = pairs.map(lambda both: both[0] + both[1]), pairs.map(lambda both: both[0] * both[1])
+    return sums | products | roots | parts.map(lambda x: sympy.exp(-sympy.sqrt(1 + x * x)))
+
+
+exact_numbers = st.recursive(st.fractions(-9, 9, max_denominator=9).map(sympy.Rational), nested, max_leaves=5)
+
+
+@given(exact_numbers, exact_numbers)
+def test_the_order_of_exact_numbers_is_that_of_their_digits(x: sympy.Expr, y: sympy.Expr) -> None:
+    difference = float(sympy.N(x - y, 50))
+    assume(abs(difference) > 1e-40)
+    assert (below(x, y), at_most(x, y)) == (difference < 0, difference < 0)
+    assert (maximum(x, y), minimum(x, y)) == ((y, x) if difference < 0 else (x, y))
+
+
+@given(exact_numbers)
+def test_figures_are_right_or_none(x: sympy.Expr) -> None:
+    known = figures(x)
+    assert known is None or abs(known - sympy.N(x, 60)) <= 1e-28 * abs(known)
+
+
+def test_what_cancels_has_no_figures_and_yet_an_order() -> None:
+    large, third = sympy.sqrt(2) * 10**40, sympy.Rational(1, 3)
+    left = sympy.Add(sympy.sqrt(2 * 10**80 + 1), -large, third, evaluate=False)
+    assert figures(sympy.Add(sympy.sqrt(8), -2 * sympy.sqrt(2), evaluate=False)) is None
+    assert below(third, left)
+    assert not below(left, third)
+    assert at_most(third, third + 0)
