@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.declare.mistake import NotThere, Options, Scope, chosen, parts, wrong
-from attncalc.language.graph import Node, rewrite
-from attncalc.language.ops import keep_where, logical_not, rename, softmax, sqrt
+from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, parts, wrong
+from attncalc.language.axes import Axis
+from attncalc.language.graph import Node, as_node, rewrite
+from attncalc.language.ops import index, keep_where, logical_not, outer, rename, softmax, sqrt
 
 # What a rule speaks of
 
@@ -303,7 +304,107 @@ def _scaled_though(s: Scope) -> Node:
     return scores / sqrt(width(s)) + bias
 
 
+Exponent = Callable[[Node, int], Node]
+"""What a slope is 2^− of: a function of the head's number from 0 and of how many there are."""
+
+
+def powers(exponent: Exponent, heads: Axis) -> Node:
+    """A slope for every head."""
+    return as_node(2) ** -exponent(index(heads.name, (heads,), "h"), heads.size)
+
+
+def _of_any_number(h: Node, heads: int) -> Node:
+    if not heads & (heads - 1):
+        raise NotThere("a number of heads that is no power of two")
+    return 8 * (h + 1) / heads
+
+
+def _of_next_power(h: Node, heads: int) -> Node:
+    if not heads & (heads - 1):
+        raise NotThere("a number of heads that is no power of two")
+    return 8 * (h + 1) / (1 << heads.bit_length())
+
+
+OTHER_SLOPES = "Which slopes would another number of heads have?"
+
+
+def sloped(at: str, by: Callable[[Exponent], Rule]) -> tuple[Mistake, ...]:
+    """Other slopes, in a step that is made of them."""
+    return (
+        wrong(
+            "alibi-slope-h0",
+            at,
+            by(lambda h, heads: 8 * h / heads),
+            says="the heads counted from 0",
+            hint="Is the first slope 1?",
+        ),
+        wrong(
+            "alibi-nonpow2",
+            at,
+            by(_of_any_number),
+            says="2^(−8h/H) for a number of heads that is no power of two",
+            hint=OTHER_SLOPES,
+            kind="convention",
+        ),
+        wrong(
+            "alibi-nonpow2",
+            at,
+            by(_of_next_power),
+            says="the first slopes of the next power of two",
+            hint=OTHER_SLOPES,
+            kind="convention",
+        ),
+        wrong(
+            "alibi-2-pow-minus-h",
+            at,
+            by(lambda h, heads: h + 1),
+            says="2^−h, whatever the number of heads is",
+            hint=OTHER_SLOPES,
+        ),
+    )
+
+
+def _penalty(s: Scope) -> tuple[Node, Node, Node]:
+    """The scores, and the slopes and distances that are taken from them."""
+    scores, lost = parts(s.this, "sub")
+    slopes, distances = parts(lost, "outer")
+    return scores, slopes, distances
+
+
+def _sloped_by(exponent: Exponent) -> Rule:
+    def rule(s: Scope) -> Node:
+        scores, slopes, distances = _penalty(s)
+        return scores - outer(powers(exponent, slopes.axes[-1]), distances)
+
+    return rule
+
+
+def _of_slope_1(s: Scope) -> Node:
+    scores, slopes, distances = _penalty(s)
+    return scores - outer(0 * slopes + 1, distances)
+
+
+def _added(s: Scope) -> Node:
+    scores, lost = parts(s.this, "sub")
+    return scores + lost
+
+
 BIASES = (
+    *sloped("biased", _sloped_by),
+    wrong(
+        "alibi-no-slope",
+        "biased",
+        _of_slope_1,
+        says="the slope 1 for every head",
+        hint="Is there a slope for each head?",
+    ),
+    wrong(
+        "alibi-plus",
+        "biased",
+        _added,
+        says="+m·|i − j|",
+        hint="Does a key that is far away get a larger score, or a smaller one?",
+    ),
     wrong(
         "alibi-scaled-too",
         "biased",

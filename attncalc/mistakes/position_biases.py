@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from attncalc.declare.mistake import Mistake, Scope, alternative, chosen, parts, wrong
+from attncalc.declare.mistake import Mistake, Rule, Scope, alternative, chosen, parts, wrong
 from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import absolute, index, keep_where, maximum, minimum
-from attncalc.mistakes.masking import by_key
-
-SLOPES = "Which slopes would another number of heads have?"
-
+from attncalc.language.ops import absolute, keep_where, maximum, minimum
+from attncalc.mistakes.masking import Exponent, by_key, powers, sloped
 
 # ALiBi
 
 
-def _slopes(exponent: Callable[[Node, int], Node]) -> Callable[[Scope], Node]:
+def _slopes(exponent: Exponent) -> Rule:
     """Slopes 2^−…, a function of the head's number from 0 and of how many there are."""
-
-    def rule(s: Scope) -> Node:
-        heads = s.this.axes[-1]
-        return as_node(2) ** -exponent(index(heads.name, (heads,), "h"), heads.size)
-
-    return rule
-
-
-def _next_power(h: Node, heads: int) -> Node:
-    power = 1 << (heads - 1).bit_length()
-    return 8 * (h + 1) / power
+    return lambda s: powers(exponent, s.this.axes[-1])
 
 
 def _by_key(s: Scope) -> Node:
@@ -53,36 +38,7 @@ ALIBI = (
     alternative(
         "alibi-by-key", "bias", _by_key, says="+m·j in place of −m·(i − j): a row's constant makes no difference"
     ),
-    wrong(
-        "alibi-slope-h0",
-        "slopes",
-        _slopes(lambda h, heads: 8 * h / heads),
-        says="the heads counted from 0",
-        hint="Is the first slope 1?",
-    ),
-    wrong(
-        "alibi-nonpow2",
-        "slopes",
-        _slopes(lambda h, heads: 8 * (h + 1) / heads),
-        says="2^(−8h/H) for a number of heads that is no power of two",
-        hint=SLOPES,
-        kind="convention",
-    ),
-    wrong(
-        "alibi-nonpow2",
-        "slopes",
-        _slopes(_next_power),
-        says="the first slopes of the next power of two",
-        hint=SLOPES,
-        kind="convention",
-    ),
-    wrong(
-        "alibi-2-pow-minus-h",
-        "slopes",
-        _slopes(lambda h, heads: h + 1),
-        says="2^−h, whatever the number of heads is",
-        hint=SLOPES,
-    ),
+    *sloped("slopes", _slopes),
     wrong(
         "alibi-plus",
         "bias",

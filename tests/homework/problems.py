@@ -167,6 +167,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("attention", {"bias": "alibi"}, q=[Q, Q[::-1]], k=[K, K], v=[V, V]),
         problem("attention", {"causal": True, "window": 2}, q=[*Q, Q[0]], k=[*K, [0, 1, -1, 1]], v=[*V, [1, -2]]),
         problem("attention", {"causal": True, "softcap": 1.5}, q=Q, k=K, v=V),
+        problem("attention", {"bias": "alibi"}, q=[Q, Q[::-1], K], k=[K, K, Q], v=[V, V, V]),
         problem("attention", {"rope": True, "causal_align": "end"}, q=Q[:2], k=K, v=WIDE),
         problem("attention", {"rope": True}, q=Q[:2], k=K, v=WIDE),
         problem("attention", q=FOUR_HEADS, k=TWO_KEY_HEADS, v=whole(94, 2, 3, 2)),

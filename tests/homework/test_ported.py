@@ -52,6 +52,14 @@ def seen(r: Callable[[Array], Array], window: int | None, cap: float | None = No
     return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
 
 
+def biased(r: Callable[[Array], Array], slopes: Array) -> Array:
+    """A causal kernel with a slope for every head."""
+    i, j = np.arange(TOKENS)[:, None], np.arange(TOKENS)
+    scores = r(r(Q) @ np.swapaxes(r(K), -1, -2) / np.sqrt(WIDTH)) - slopes[:, None, None] * np.abs(i - j)
+    e = np.exp(np.where(j <= i, scores, -np.inf))
+    return r(r(e / e.sum(-1, keepdims=True)) @ r(V))
+
+
 def in_head(r: Callable[[Array], Array], mistake: str, *heads: int) -> Array:
     """A causal kernel with a mistake in some heads alone."""
     found = attention(r, Q, K, V, causal=True)
@@ -96,6 +104,12 @@ PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
         "softcap-after-mask",
         "−C",
     ),
+    "slopes of any number of heads": (
+        posed(causal=True, bias="alibi"),
+        lambda r: biased(r, 2.0 ** (-8 * np.arange(1, HEADS + 1) / HEADS)),
+        "alibi-nonpow2",
+        "no power of two",
+    ),
     "one head": (posed(causal=True), lambda r: in_head(r, "att-no-scale", 5), "att-no-scale", "in head 5 alone"),
     "two heads": (posed(causal=True), lambda r: in_head(r, "mask-offset", 2, 7), "mask-offset", "in heads 2, 7 alone"),
 }
@@ -116,6 +130,10 @@ RIGHT: dict[str, tuple[Problem, Callable[[Any], Array]]] = {
     ),
     "a window": (posed(causal=True, window=4), lambda r: seen(r, 4)),
     "a cap": (posed(causal=True, softcap=1.5), lambda r: seen(r, None, 1.5)),
+    "twelve slopes": (
+        posed(causal=True, bias="alibi"),
+        lambda r: biased(r, 2.0 ** -np.array([*range(1, 9), 0.5, 1.5, 2.5, 3.5])),
+    ),
 }
 
 

@@ -13,6 +13,7 @@ ALSO: dict[str, list[Problem]] = {
     "attention": [problem("attention", {"bias": "alibi", "causal": True}, q=[Q, Q[::-1]], k=[K, K], v=[K, K])],
     "multihead": [
         problem("multihead", {"heads": 2, "bias": "alibi", "causal": True}, **TOKENS),
+        problem("multihead", {"heads": 3, "bias": "alibi"}, **TOKENS),
         problem("multihead", {"heads": 2}, context=whole(8, 20, 6, most=1), **TOKENS),
     ],
     "encoder-block": [

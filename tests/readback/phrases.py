@@ -280,6 +280,19 @@ def by_result(p: Any, *, exchanged: bool = False) -> Callable[[Array], Array]:
     return (lambda a: 1 - a**2) if tanh else (lambda a: a * (1 - a))
 
 
+def penalised(exponent: Callable[[Array, int], Array]) -> Callable[..., Any]:
+    """Scores less another slope times the distance."""
+
+    def biased(p: Any, *_: str) -> Any:
+        if p.name != "biased":
+            return None
+        heads, n, m = p.right.shape[-3:]
+        slopes = 2.0 ** -exponent(np.arange(1.0, heads + 1), heads)
+        return p["scaled"] - slopes[:, None, None] * np.abs(np.arange(n)[:, None] - np.arange(m))
+
+    return biased
+
+
 def windowed(by: int | None) -> Callable[[Any], Any]:
     """Scores where another window is open."""
 
@@ -702,13 +715,16 @@ PHRASES: dict[str, Any] = {
     "turned the other way": "rotate(X; cosines, −sines)",
     "[c s; −s c]": turned_by(1),
     "angles in degrees": "angles = right·π / 180",
-    "the heads counted from 0": "slopes = 2^(−8·i / heads)",
-    "{} for a number of heads that is no power of two": "slopes = {0}",
-    "the first slopes of the next power of two": "slopes = 2^(−8·h / 16)",
-    "2^−h": "slopes = 2^(−h)",
-    "whatever the number of heads is": when(lambda p: p.name == "slopes"),
-    "+m·|i − j|": "bias = slopes ⊗ |i − j|",
-    "the slope 1 for every head": "slopes = right / right",
+    "the heads counted from 0": ["slopes = 2^(−8·i / heads)", penalised(lambda h, heads: 8 * (h - 1) / heads)],
+    "{} for a number of heads that is no power of two": ["slopes = {0}", penalised(lambda h, heads: 8 * h / heads)],
+    "the first slopes of the next power of two": [
+        "slopes = 2^(−8·h / 16)",
+        penalised(lambda h, heads: 8 * h / 2 ** np.ceil(np.log2(heads))),
+    ],
+    "2^−h": ["slopes = 2^(−h)", penalised(lambda h, heads: h)],
+    "whatever the number of heads is": when(lambda p: p.name in ("slopes", "biased")),
+    "+m·|i − j|": ["bias = slopes ⊗ |i − j|", "biased = scaled + scaled − right"],
+    "the slope 1 for every head": ["slopes = right / right", penalised(lambda h, heads: 0 * h)],
     "−m·(i − j)": "bias = −slopes ⊗ (i − j)",
     "with its sign": "distances = i − j",
     "where nothing is masked": when(lambda p: np.isfinite(p.right).all()),
