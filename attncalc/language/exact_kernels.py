@@ -153,8 +153,9 @@ def figures(number: Any) -> Any:
     SymPy asks for more digits of every part of a part, over and over, so that it takes minutes for what is nested.
     """
     found, again = (_figures(sympy.Integer(0) + number, places, {}) for places in (2 * DIGITS, 4 * DIGITS))
-    same = again.is_number and not again.is_zero and abs(found - again) < 10.0**-DIGITS * abs(again)
-    return again if same is sympy.true else None
+    if not (found.is_number and found.is_finite and again.is_finite) or again.is_zero:
+        return None
+    return again if abs(found - again) < 10.0**-DIGITS * abs(again) else None
 
 
 def _figures(number: Any, places: int, known: dict[Any, Any]) -> Any:
@@ -168,9 +169,14 @@ def _figures(number: Any, places: int, known: dict[Any, Any]) -> Any:
 def peak(x: Array, axis: int, *, letters: bool) -> Any:
     """The largest entry along an axis; of letters none is known to be larger, and it is the maximum of all."""
     if not letters:
-        return np.apply_along_axis(lambda entries: max(entries, key=lambda entry: sympy.N(entry, 30)), axis, x)
+        return np.apply_along_axis(lambda entries: max(entries, key=_in_order), axis, x)
     told_apart = not all(getattr(entry, "is_Symbol", False) for entry in x.flat)  # SymPy would compare every pair
     return np.apply_along_axis(lambda entries: sympy.Max(*entries, evaluate=told_apart), axis, x)
+
+
+def _in_order(number: Any) -> Any:
+    known = figures(number)
+    return sympy.N(number if known is None else known, DIGITS)
 
 
 def solve(matrix: Array, b: Array) -> Array | None:

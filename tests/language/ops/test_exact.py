@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from attncalc.language.exact_kernels import arccos, at_most, below, figures, maximum, minimum, power
+from attncalc.language.exact_kernels import arccos, at_most, below, figures, maximum, minimum, peak, power
 
 FRACTIONS = [sympy.Rational(p, q) for p, q in product(range(-6, 7), range(1, 7))]
 OTHERS: dict[str, Any] = {
@@ -64,6 +65,19 @@ def test_the_order_of_exact_numbers_is_that_of_their_digits(x: sympy.Expr, y: sy
 def test_figures_are_right_or_none(x: sympy.Expr) -> None:
     known = figures(x)
     assert known is None or abs(known - sympy.N(x, 60)) <= 1e-28 * abs(known)
+
+
+@pytest.mark.parametrize("finite", [sympy.Integer(0), sympy.Rational(-1, 3), sympy.sqrt(2), sympy.exp(-sympy.sqrt(2))])
+def test_infinities_have_their_order_and_no_figures(finite: sympy.Expr) -> None:
+    assert all(figures(limit) is None for limit in (sympy.oo, -sympy.oo, sympy.zoo, sympy.nan))
+    assert (below(-sympy.oo, finite), below(finite, -sympy.oo), at_most(finite, sympy.oo)) == (True, False, True)
+    assert (maximum(-sympy.oo, finite), minimum(finite, -sympy.oo), maximum(sympy.oo, finite)) == (
+        finite,
+        -sympy.oo,
+        sympy.oo,
+    )
+    limits = np.array([finite, -sympy.oo, finite / 2 - 1], dtype=object)
+    assert peak(limits, 0, letters=False) == finite
 
 
 def test_what_cancels_has_no_figures_and_yet_an_order() -> None:
