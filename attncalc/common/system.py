@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import stat
@@ -227,9 +226,6 @@ def alarm(seconds: float, *, of_the_processor: bool = False) -> Iterator[None]:
         signal.signal(sent, before)
 
 
-_end: ContextVar[float] = ContextVar("end", default=math.inf)
-
-
 class Budget:
     """Seconds of the processor's time for a search, which may be spent in several turns.
 
@@ -238,25 +234,39 @@ class Budget:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = self.left = seconds
+        self._end = self._asked_from = 0.0
 
     @contextmanager
     def spent(self) -> Iterator[None]:
         """Raise TooLongError from `go_on` inside once nothing is left."""
         began = time.thread_time()
-        token = _end.set(min(_end.get(), began + self.left))
+        self._end, self._asked_from = began + self.left, 0.0
+        token = _budget.set(self)
         try:
-            go_on()
+            self.must_last()
             yield
         finally:
-            _end.reset(token)
+            _budget.reset(token)
             self.left -= time.thread_time() - began
+
+    def must_last(self) -> None:
+        """Raise TooLongError where nothing is left; before so much time has gone by, there is no need to ask."""
+        now = time.perf_counter()
+        if now >= self._asked_from:
+            left = self._end - time.thread_time()
+            if left < 0:
+                raise TooLongError
+            self._asked_from = now + left
+
+
+_budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 def go_on() -> None:
     """Raise TooLongError where a search has spent its budget."""
-    end = _end.get()
-    if end < math.inf and end < time.thread_time():
-        raise TooLongError
+    budget = _budget.get()
+    if budget is not None:
+        budget.must_last()
 
 
 Listener = Callable[[str, int, int | None], None]

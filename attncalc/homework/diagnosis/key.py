@@ -146,7 +146,14 @@ def excerpt(
     own, whole = own or {}, {} if whole is None else whole
     places = {axis: chosen[axis.name].tolist() for axis in node.axes if axis.name in chosen}
     sizes = {axis: len(at) for axis, at in places.items()}
-    part = portion([node], sizes, known=lambda made: made in whole or is_given(made, own))
+
+    def ends(made: Node) -> bool:
+        if made in whole or is_given(made, own):
+            return True
+        kept = made in shared and bool(made.sources) and chosen.keys().isdisjoint(made.names)
+        return kept and made is not node and most_entries(made) <= LARGE
+
+    part = portion([node], sizes, known=ends)
     inner = [made for made, _ in part.taken.values() if made.sources and not is_given(made, own)]
     if any(most_entries(made) > LARGE for made in inner) or most_entries(part.roots[0]) > BLOCK:
         return None
@@ -439,7 +446,7 @@ class Key:
         """A node's value at some places of its axes; None where that takes a large value as a whole."""
         own = self.solutions.usable(own, node) if own else None
         try:
-            found = excerpt(node, self.solutions.operands, chosen, own, whole, self.shared)
+            found = excerpt(node, self.solutions.operands, chosen, own, whole, self.shared, _as_it_is)
         except DomainError:
             return None
         return None if found is None else as_parts(found)
@@ -529,6 +536,11 @@ class Question(NamedTuple):
     def bases(self) -> list[Own | None]:
         """What it may have been worked out from: own values, the true operands."""
         return [self.own, None] if self.own else [None]
+
+
+def _as_it_is(value: Array) -> Array:
+    """No rounding; what rounding left of a sum is not looked for either."""
+    return value
 
 
 def _overflows(value: Array) -> bool:
