@@ -32,10 +32,13 @@ _MAX_HEADER = 2**16
 _MAX_TENSORS_HEADER = 10**8  # as in the format's own reader
 _DTYPES = re.compile(r"[<>|=](?:[fiu][1248]|c8|c16|b1)")
 _TENSORS = {
-    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2",
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "F8_E4M3": "|u1", "F8_E5M2": "|u1",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
+
+_EIGHT_BITS = {"F8_E4M3": (3, 7, False), "F8_E5M2": (2, 15, True)}
+"""Of the types in a byte, the bits of the fraction, the bias of the exponent, and whether the largest one is for ∞."""
 
 Loaders = dict[str, Callable[[], Array]]
 """The arrays of a file by name, each read when it is asked for."""
@@ -228,10 +231,25 @@ def _tensor(open_file: Callable[[], BinaryIO], entry: Any, start: int, size: int
             file.seek(start + begin)
             array = np.frombuffer(file.read(end - begin), dtype=_TENSORS[dtype]).reshape(shape)
         if dtype == "BF16":  # the upper half of a float32
-            return (array.astype(np.uint32) << 16).view(np.float32)
+            return np.asarray((array.astype(np.uint32) << 16).view(np.float32))
+        if dtype in _EIGHT_BITS:
+            return np.asarray(_of_eight_bits(*_EIGHT_BITS[dtype])[array])
         return _checked_truth(array, source)
 
     return load
+
+
+def _of_eight_bits(bits: int, bias: int, infinite: bool) -> Array:
+    """The number that every byte stands for; e4m3fn has no ∞, and NaN in its last place alone."""
+    codes = np.arange(256)
+    exponent, fraction = (codes & 127) >> bits, codes & (2**bits - 1)
+    normal = exponent > 0
+    value = np.ldexp((fraction + normal * 2.0**bits) / 2**bits, np.maximum(exponent, 1) - bias)
+    if infinite:
+        value = np.where(exponent == exponent.max(), np.where(fraction == 0, np.inf, np.nan), value)
+    else:
+        value[(codes & 127) == 127] = np.nan
+    return np.asarray(np.where(codes < 128, value, -value).astype(np.float32))
 
 
 def _tensor_header(entry: Any, source: str) -> tuple[str, tuple[int, ...], tuple[int, int]]:

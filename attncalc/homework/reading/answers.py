@@ -274,6 +274,9 @@ def from_lists(tree: Any, place: Place) -> Answer:
 
 def from_array(value: Array, place: Place) -> Answer:
     """An answer from stored numbers, each with the digits that bring it back."""
+    own = value.dtype.name
+    if own in NARROW and not np.issubdtype(value.dtype, np.floating):  # ml_dtypes' own
+        value = value.astype(np.float32)
     if value.dtype.kind == "c" and not value.imag.any():  # as torch stores even real eigenvalues
         value = value.real
     if value.dtype.kind == "c" and value.size <= BY_HAND:
@@ -285,7 +288,6 @@ def from_array(value: Array, place: Place) -> Answer:
         raise InputError(f"{place(())} holds {value.dtype.name} entries, not real numbers")
     if value.size > MOST_STORED:
         raise InputError(f"{place(())} has more than {MOST_STORED:,} entries")
-    own = value.dtype.name
     decimals = _decimals_of_all(value) if value.dtype.kind == "f" else LEAST_DECIMALS
     many = value.size >= FEWEST_DUMPED
     if decimals < EXACTLY or not (many or own in NOISE):  # rounded numbers and whole ones fit any type
