@@ -188,8 +188,9 @@ class _Sheet:
             found = self._searched(self._first_finding, question)
         elif laid.slack is not None:
             found = self._searched(self._nearer, question, found)
-        if laid.inferred and laid.slack is not None and found.verdict == RIGHT:
-            found = replace(found, hint=f"judged as {laid.stored}, which its numbers are: --dtype says otherwise")
+        if laid.inferred and laid.slack is not None and found.verdict in (RIGHT, UNEXPLAINED):
+            judged_as = f"judged as {laid.stored}, which its numbers are: --dtype says otherwise"
+            found = replace(found, hint="; ".join(filter(None, (found.hint, judged_as))))
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
