@@ -17,7 +17,7 @@ from attncalc.declare.sweeps import Sweep, every_turn, turns
 from attncalc.evaluate.values import End, Loop, Values
 from attncalc.language.axes import describe
 from attncalc.language.gradients import gradient_step, slopes
-from attncalc.language.graph import Node, as_node, step
+from attncalc.language.graph import Node, as_node, constant, step
 from attncalc.language.ops import affine, mean, rename, total
 from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Step, Trace
@@ -116,7 +116,7 @@ def _trained(loss: Node, gradients: Gradients, lr: float, steps: int) -> tuple[N
     for weights in sorted(gradients, key=lambda weights: weights.args["name"][1:]):  # w1, b1, w2, …
         name = weights.args["name"]
         why = "a step against the gradient, which points where the loss rises"
-        new[name] = step(f"new_{name}", weights - lr * gradients[weights], why, symbol=f"{weights.args['symbol']}_new")
+        new[name] = step(f"new_{name}", weights - constant(lr, "lr") * gradients[weights], why, symbol=f"{weights.args['symbol']}_new")
     results = (loss, *gradients.values(), *new.values())
     if steps == 1:
         return results
@@ -267,13 +267,13 @@ def _backward(
     """The backward pass from the last layer to the first: each layer's delta, and the gradients of its weights."""
     gradients: dict[Node, Node] = {}
     last = len(layers)
-    constant = {
+    ends = {
         "mse": "the 2 of the square, the 1/N of the mean, and no slope of an activation, since this layer has none",
         "half-mse": "the 1/N of the mean; the ½ cancels the 2 of the square",
         "cross-entropy": "p − y for each sample, times the 1/N of the mean: the slope of −ln softmax",
     }
     (slope,) = slopes(loss, as_node(1), made[-1:])
-    delta = _delta(last, slope, f"∂L/∂z{last}: {constant[kind]}")
+    delta = _delta(last, slope, f"∂L/∂z{last}: {ends[kind]}")
     for k in range(last, 0, -1):
         W, b = layers[k - 1]
         why = "the layer's input times the gradient at its output, summed over the samples"

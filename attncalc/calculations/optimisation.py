@@ -58,13 +58,13 @@ def _plain(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made
 
 def _rolling(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     why = "what is rolling keeps rolling: steps in the same direction add up, alternating ones cancel"
-    velocity = _remembered("velocity", p.momentum * memory["velocity"] + gradient, why)
+    velocity = _remembered("velocity", constant(p.momentum, "mu") * memory["velocity"] + gradient, why)
     return velocity, {"velocity": velocity}
 
 
 def _looking_ahead(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     velocity, memory = _rolling(gradient, t, p, memory)
-    return gradient + p.momentum * velocity, memory
+    return gradient + constant(p.momentum, "mu") * velocity, memory
 
 
 def _adagrad(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
@@ -80,22 +80,22 @@ def _rmsprop(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Ma
 
 def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     why = "a moving average of the gradients: the direction on which recent ones agree"
-    mean = _remembered("first_moment", _faded(p.beta1, memory["first_moment"], gradient), why)
+    mean = _remembered("first_moment", _faded(constant(p.beta1, "beta_1"), memory["first_moment"], gradient), why)
     squares = _second_moment(gradient, p, memory)
     why = "the moments start at 0, so the early ones are too small by exactly this factor; it grows to 1 with t"
-    m = step("first_corrected", mean / (1 - as_node(p.beta1) ** t), why, symbol="m_hat")
-    v = step("second_corrected", squares / (1 - as_node(p.beta2) ** t), why, symbol="v_hat")
+    m = step("first_corrected", mean / (1 - constant(p.beta1, "beta_1") ** t), why, symbol="m_hat")
+    v = step("second_corrected", squares / (1 - constant(p.beta2, "beta_2") ** t), why, symbol="v_hat")
     return m / (sqrt(v) + constant(p.eps, "ε")), {"first_moment": mean, "second_moment": squares}
 
 
 def _second_moment(gradient: Node, p: Parameters, memory: Memory) -> Node:
     why = "a moving average of the squared gradients: how large recent ones are, coordinate by coordinate"
-    return _remembered("second_moment", _faded(p.beta2, memory["second_moment"], gradient**2), why)
+    return _remembered("second_moment", _faded(constant(p.beta2, "beta_2"), memory["second_moment"], gradient**2), why)
 
 
-def _faded(decay: float, past: Node, new: Node) -> Node:
+def _faded(decay: Node, past: Node, new: Node) -> Node:
     """A running mean: the past fades, and the new counts for what is left of 1."""
-    return decay * past + (1 - as_node(decay)) * new
+    return decay * past + (1 - decay) * new
 
 
 def _remembered(name: str, value: Node, why: str) -> Node:
@@ -118,11 +118,11 @@ def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p:
     """The steps of one update: moments where there are any, and `update`, which is added to the point."""
     if p.weight_decay and kind != "adamw":
         why = "weight decay adds the slope of λ/2·‖θ‖², which pulls every coordinate towards 0"
-        gradient = step("decayed_gradient", gradient + p.weight_decay * point, why)
+        gradient = step("decayed_gradient", gradient + constant(p.weight_decay, "lambda") * point, why)
     way, memory = RULES[kind].way(gradient, t, p, memory)
-    move, why = -(lr * way), "lr times the direction, against the gradient; this is added to the point"
+    move, why = -(constant(lr, "lr") * way), "lr times the direction, against the gradient; this is added to the point"
     if p.weight_decay and kind == "adamw":
-        move = move - lr * (p.weight_decay * point)
+        move = move - constant(lr, "lr") * (constant(p.weight_decay, "lambda") * point)
         why += "; the decay is not divided by the second moment, so it pulls at the same rate in every coordinate"
     return step("update", move, why), memory
 

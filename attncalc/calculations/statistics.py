@@ -20,7 +20,7 @@ from attncalc.calculations.conditions import (
 from attncalc.common.errors import DomainError, OptionError
 from attncalc.declare.calculation import at_most, calculation, same, shares, shuffled
 from attncalc.declare.operands import ABOVE_0, Exercise, Range, operand
-from attncalc.language.graph import Node, as_node, label, note, step
+from attncalc.language.graph import Node, as_node, constant, label, note, step
 from attncalc.language.ops import (
     exp,
     factorial,
@@ -240,7 +240,7 @@ def likelihood(
     if distribution == "bernoulli":
         assert p is not None, "needed"
         ones = whole(x)
-        chance = power(as_node(p), ones) * power(1 - as_node(p), 1 - ones)
+        chance = power(constant(p, "p"), ones) * power(1 - constant(p, "p"), 1 - ones)
         chance, logs = _with_logs(chance, "p for every 1, and 1 − p for every 0")
         estimate, why = average(x, n), "the share of ones"
     elif distribution == "categorical":
@@ -285,8 +285,8 @@ def _logs(logs: Node) -> Node:
 
 def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
     """Densities, their logarithms, and the estimate of mean and standard deviation."""
-    spread = as_node(std)
-    exponent = -((x - mean) ** 2 / (2 * spread**2))
+    centre, spread = constant(mean, "mu"), constant(std, "sigma")
+    exponent = -((x - centre) ** 2 / (2 * spread**2))
     height = spread * sqrt(2 * pi())
     chance = step(
         "probabilities", exp(exponent) / height, "densities: the height of the bell curve at each observation"
@@ -300,7 +300,7 @@ def _normal(x: Node, mean: float, std: float) -> tuple[Node, Node, Node]:
 
 def _poisson(x: Node, rate: float) -> tuple[Node, Node]:
     """Probabilities of counts, and their logarithms."""
-    x, expected = whole(x), as_node(rate)
+    x, expected = whole(x), constant(rate, "lambda")
     direct = x * log(expected) - expected - log_factorial(x)
     chance = power(expected, x) * exp(-expected) / factorial(x)
     chance = step(

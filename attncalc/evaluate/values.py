@@ -204,9 +204,9 @@ class Known:
         """The value of a node from its sources as they were before rounding; as it is where that is no number."""
         value, (head, _, doubt) = self.values[node], self.doubled(node)
         scale = max(np.max(np.abs(self.values[source]), initial=0) for source in node.sources)
-        head = np.where((np.abs(head) <= doubt) & (doubt <= FAINTEST * scale), 0, head).astype(value.dtype)
-        is_known = np.isfinite(head) & ((doubt <= np.abs(value)) | (doubt < np.abs(head)))
-        return np.where(is_known, head, value)
+        is_faint = (doubt <= FAINTEST * scale) & ((doubt <= np.abs(value)) | (value == 0))
+        head = np.where((np.abs(head) <= doubt) & is_faint, 0, head).astype(value.dtype)
+        return np.where(np.isfinite(head), head, value)
 
     def doubled(self, node: Node) -> Double:
         """A value in twice the digits.
