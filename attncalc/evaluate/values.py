@@ -76,15 +76,17 @@ def evaluate(
     after_step: Rounding | None = None,
     keep: Callable[[Node], bool] = named,
     rests: Mapping[str, Double] | None = None,
+    careful: bool = True,
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.
 
     `given` holds values for steps by their (group, name): the walk stops there. `after_step` is applied to a step's
     value before the next one uses it (rounding by hand). Other values are let go after their last use. `rests` holds
-    operands that are known in twice the digits.
+    operands that are known in twice the digits. Unless `careful`, lost digits stay lost, as they do in the turns of a
+    loop; and who rounds by hand has lost them.
     """
     given = given or {}
-    careful = after_step is None  # who rounds by hand has lost those digits
+    careful = careful and after_step is None
     order = roots if isinstance(roots, Plan) else plan(roots, given=given.keys(), keep=keep)
     kind = np.dtype(dtype)
     values: dict[Node, Array] = {}
@@ -145,6 +147,7 @@ class Known:
         order: Sequence[Node],
     ) -> None:
         self.values, self.operands, self.given, self.rests, self.order = values, operands, given, rests, order
+        self.found_known: dict[Node, bool] = {}
 
     @cached_property
     def parts(self) -> Mapping[Node, str]:
@@ -194,11 +197,15 @@ class Known:
         Two values made of the same rounded one may cancel to all their digits; a function of one can have no more.
         """
 
-        def into(made: Node) -> Sequence[Node]:
-            return made.sources if made.row.doubled and not is_given(made, self.given) else ()
-
-        behind = walk(node, into=into)
-        return all(made.row.doubled or not made.sources for made in behind)
+        found, stack = self.found_known, [node]
+        while stack:
+            made = stack[-1]
+            behind = made.sources if made.row.doubled and not is_given(made, self.given) else ()
+            if new := [source for source in behind if source not in found]:
+                stack += new
+                continue
+            found[stack.pop()] = (bool(made.row.doubled) or not made.sources) and all(found[each] for each in behind)
+        return found[node]
 
     def in_full(self, node: Node) -> Array:
         """The value of a node from its sources as they were before rounding; as it is where that is no number."""

@@ -161,6 +161,7 @@ class Solutions:
         self.problem = problem
         self.operands: dict[str, Array] = dict(written.values)
         self._pool = _Pool()
+        self._careful = written.loop is None  # else its values are those of a loop's turns
         self._forward: dict[tuple[Mistake, ...], _Forward] = {(): self._pooled(problem, written)}
         self._values: dict[Node, Array] = {}
         self._behind: dict[Node, set[tuple[StepKey, tuple[int, ...]]]] = {}  # the steps of each, with their shapes
@@ -199,7 +200,7 @@ class Solutions:
     def _evaluated(self, nodes: Sequence[Node], given: Own) -> dict[Node, Array]:
         """The nodes' values; those that a mistake, or own values, leave without one are NaN throughout."""
         try:
-            return evaluate(nodes, self.operands, given=given, keep=lambda _: False)
+            return evaluate(nodes, self.operands, given=given, keep=lambda _: False, careful=self._careful)
         except DomainError:
             if len(nodes) == 1:
                 return {nodes[0]: np.full(nodes[0].shape, np.nan)}
