@@ -80,8 +80,8 @@ def shared_heads(K: Node, V: Node, Q: Node, kv_heads: int | None) -> tuple[Node,
 
 
 def projected(name: str, source: Node, W: Node, b: Node | None, why: str, about: str) -> Node:
-    """One projection, with its bias where there is one."""
-    return step(name, affine(source, W, b), why, about=about)
+    """One projection, with its bias where there is one; queries are Q, whether they are given or made."""
+    return step(name, affine(source, W, b), why, about=about, symbol=name.upper() if len(name) == 1 else name)
 
 
 def project_qkv(

@@ -85,7 +85,7 @@ Heads = Annotated[int, "how many heads"]
 def multihead(
     X: Annotated[Node, "the tokens, one a row"],
     W_Q: Annotated[Node, "the query projection, the heads' columns side by side"],
-    W_K: Annotated[Node, "the key projection"],
+    W_K: Annotated[Node, "the key projection; g is the number of key heads"],
     W_V: Annotated[Node, "the value projection"],
     W_O: Annotated[Node, "the output projection"],
     b_Q: BiasQ = None,

@@ -116,7 +116,12 @@ def _trained(loss: Node, gradients: Gradients, lr: float, steps: int) -> tuple[N
     for weights in sorted(gradients, key=lambda weights: weights.args["name"][1:]):  # w1, b1, w2, …
         name = weights.args["name"]
         why = "a step against the gradient, which points where the loss rises"
-        new[name] = step(f"new_{name}", weights - constant(lr, "lr") * gradients[weights], why, symbol=f"{weights.args['symbol']}_new")
+        new[name] = step(
+            f"new_{name}",
+            weights - constant(lr, "lr") * gradients[weights],
+            why,
+            symbol=f"{weights.args['symbol']}_new",
+        )
     results = (loss, *gradients.values(), *new.values())
     if steps == 1:
         return results

@@ -20,7 +20,7 @@ from attncalc.calculations.conditions import (
 from attncalc.common.errors import DomainError, OptionError
 from attncalc.declare.calculation import at_most, calculation, same, shares, shuffled
 from attncalc.declare.operands import ABOVE_0, Exercise, Range, operand
-from attncalc.language.graph import Node, as_node, constant, label, note, step
+from attncalc.language.graph import Node, constant, label, note, step
 from attncalc.language.ops import (
     exp,
     factorial,

@@ -119,8 +119,8 @@ def transformer(
     P: Annotated[
         Node | Literal["sinusoidal", "none"] | None, "what is added for the position; sinusoidal if absent"
     ] = None,
-    W_V: Annotated[Node | None, "from vectors to words; the embeddings again if not given"] = None,
-    b_V: Annotated[Node | None, "its bias"] = None,
+    W_U: Annotated[Node | None, "from vectors to words; the embeddings again if not given"] = None,
+    b_U: Annotated[Node | None, "its bias"] = None,
     encoder_norm: Weights,
     decoder_norm: Weights,
     encoder: tuple[Weights, ...],
@@ -162,7 +162,7 @@ def transformer(
             with group(f"decoder {i}"):
                 y = decoder_layer(y, memory, weights, design, Sight(causal=True), Sight())
         y = _normed(y, "decoder", decoder_norm, eps)
-        found = affine(y, E.T if W_V is None else W_V, b_V)
+        found = affine(y, E.T if W_U is None else W_U, b_U)
         return step("logits", found, "how well each word of the vocabulary would follow each position")
 
     words, size = words_of("V"), E.axes[-2].size

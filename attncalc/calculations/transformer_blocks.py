@@ -30,7 +30,8 @@ def _attention_weights(prefix: str = "", mark: str = "", what: str = "") -> dict
     named = {"q": "queries", "k": "keys", "v": "values", "o": "output"}
     found = {}
     for letter, (into, out) in axes.items():
-        text = f"the projection to the {what}{named[letter]}, the heads' columns side by side"
+        heads = "the g key heads'" if letter in "kv" else "the heads'"
+        text = f"the projection to the {what}{named[letter]}, {heads} columns side by side"
         found[f"{prefix}w{letter}"] = weight(f"{into} {out}", f"W_{letter.upper()}{mark}", text, required=True)
         found[f"{prefix}b{letter}"] = weight(out, f"b_{letter.upper()}{mark}", "its bias")
     return found

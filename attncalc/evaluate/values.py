@@ -196,7 +196,6 @@ class Known:
 
         Two values made of the same rounded one may cancel to all their digits; a function of one can have no more.
         """
-
         found, stack = self.found_known, [node]
         while stack:
             made = stack[-1]

@@ -103,6 +103,10 @@ class LargeBehind(Behind):
         """It is not looked for among so many entries."""
         return None
 
+    def divides_by_0(self, step: Step) -> bool:
+        """It is not looked for among so many entries."""
+        return False
+
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a step that was not kept, worked out now; or all of it, if there is the memory."""
         node = self.nodes[step.key]

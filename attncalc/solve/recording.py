@@ -15,7 +15,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import Known, Loop, Turn, by_key, evaluate
 from attncalc.language import primitive
 from attncalc.language.axes import Axes, align, names
-from attncalc.language.graph import Node, about, walk
+from attncalc.language.graph import Node, about, inside, walk
 from attncalc.language.kernels import doubled
 from attncalc.language.primitive import At, Cell, Form, Literal, Pick
 from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
@@ -73,7 +73,7 @@ def record(
     )
 
 
-def turn_group(loop: Loop, number: int, node: Node) -> str:
+def turn_group(loop: Loop, number: int | str, node: Node) -> str:
     """The group of a step in a turn of a loop: `iteration 3`."""
     return "/".join(filter(None, (f"{loop.turn} {number}", node.args["group"])))
 
@@ -319,8 +319,25 @@ def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, A
     terms = _terms(step.sources[0], values, operands)
     found = (size > 0) & np.isfinite(size) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
     if found.any():
-        found &= ~_is_meant(step, values, operands)
+        found &= ~_is_meant(step, values, operands) | _made_of_nothing(step, values, operands)
     return found if found.any() else None
+
+
+def _made_of_nothing(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
+    """Where an entry is 0 once those that are left over in the steps behind it are."""
+    behind = {
+        source: values[source]
+        for inner in (step, *inside(step))
+        for source in inner.sources
+        if source.op == "step" and source in values
+    }
+    nothing = {source: left_over(source, values, operands) for source in behind}
+    if not any(where is not None for where in nothing.values()):
+        return np.zeros(step.shape, bool)
+    clean = {s: value if nothing[s] is None else np.where(nothing[s], 0, value) for s, value in behind.items()}
+    source = step.sources[0]
+    made = clean[source] if source in clean else evaluate([source], operands, given=by_key(clean))[source]
+    return np.asarray(made == 0)
 
 
 def _is_meant(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
@@ -341,7 +358,11 @@ def _terms(
     is the same for all of them, it is looked through.
     """
     if node.op == "step":
-        return _terms(node.sources[0], values, operands) if only_moved else np.abs(values[node])
+        nothing = None if only_moved else left_over(node, values, operands)  # what is made of it is nothing as well
+        if nothing is None and not only_moved:
+            return np.abs(values[node])
+        found = _terms(node.sources[0], values, operands)
+        return found if nothing is None else np.where(nothing, found, np.abs(values[node]))
     row = node.row
     moves = row.flops == 0 and bool(node.sources) and not row.elementwise
     terms = row.kernel if moves else row.terms
@@ -417,6 +438,16 @@ class Behind:
         found = self.found(step)
         nothing = left_over(found[0], found[1].values, found[1].operands) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
+
+    def divides_by_0(self, step: Step) -> bool:
+        """Whether a quotient in the formula of a step divides by 0 what is not 0."""
+        found = self.found(step)
+        if found is None:
+            return False
+        quotients = [inner.sources for inner in inside(found[0]) if inner.row.text == primitive.OPS["div"].text]
+        parts = [part for pair in quotients for part in pair]
+        values = evaluate(parts, found[1].operands, given=by_key(found[1].values))
+        return any(bool((values[below] == 0).any() and (values[above] != 0).any()) for above, below, *_ in quotients)
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a value that was not kept."""

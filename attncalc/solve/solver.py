@@ -51,7 +51,7 @@ def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, 
         if value is None or np.isfinite(value).all():
             continue
         if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
-            raise DomainError(_overflow(broken[0] if broken else output))
+            raise DomainError(_overflow(trace, broken[0] if broken else output))
     divisors = _divisors(roots, alone=True)
     for made in trace.steps:
         if made.gradient_of is None and made.key in divisors and (at := _nearly_vanishes(made)) is not None:
@@ -59,10 +59,10 @@ def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, 
     if not broken:
         return ()
     if not _divisors(roots).isdisjoint(made.key for made in broken):
-        raise DomainError(_overflow(broken[0]))
+        raise DomainError(_overflow(trace, broken[0]))
     lost = next((made for made in broken if _comes_back_as_nothing(made, trace)), None)
     if lost is not None:
-        raise DomainError(f"{_overflow(lost)}, and what comes back through it vanishes")
+        raise DomainError(f"{_overflow(trace, lost)}, and what comes back through it vanishes")
     word, them = ("overflows", "it") if len({step.key for step in broken}) == 1 else ("overflow", "them")
     return (f"{both(dict.fromkeys(step.key for step in broken))} {word}; the result does not use {them}, and is right",)
 
@@ -135,7 +135,7 @@ def _beyond(value: Array) -> Array:
     return np.asarray(~(value < np.inf))  # NaN is below nothing
 
 
-def _overflow(step: Step) -> str:
+def _overflow(trace: Trace, step: Step) -> str:
     value = _floats(step.value)
     assert value is not None
     assert step.value is not None
@@ -147,6 +147,8 @@ def _overflow(step: Step) -> str:
         return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
     if step.value.dtype == object:
         return f"{entry} is infinite there"
+    if (graph := behind(trace)) and graph.divides_by_0(step):
+        return f"{entry} divides by 0 there"
     largest = np.finfo(value.dtype).max
     return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.evaluate.values import Loop, Ran, Rounding, Turn, run
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, rewrite
 from attncalc.language.kernels import number
 from attncalc.record.numbers import farthest
 from attncalc.record.trace import Step
@@ -39,7 +39,11 @@ def recorded(
     if rounding is not None and not exact:
         full = {turn.number: turn for turn in run(loop, written.values, dtype=kind, keep_all=keep_all).kept}
     known: dict[Node, Step] = {}
-    turns = [_steps(turn, full.get(turn.number), loop, written.labels, known) for turn in ran.kept]
+    after = _after_the_first(loop, list(ran.kept[0].values))
+    turns = [
+        _steps(turn, full.get(turn.number), loop, written.labels, known, after if turn.number > loop.first else {})
+        for turn in ran.kept
+    ]
     notes, warnings = _said(loop, ran)
     last = turns[-1]
     results = [drop(last[node]._replace(group=node.args["group"]), written.bound.dropped) for node in loop.results]
@@ -63,17 +67,47 @@ def _said(loop: Loop, ran: Ran) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (notes, (said,)) if ran.end.failed else ((said, *notes), ())
 
 
+BEFORE = "\ufffc"
+"""Stands for the number of the turn before, in formulas that are the same in all turns but for it."""
+
+
+def _after_the_first(loop: Loop, nodes: Sequence[Node]) -> Mapping[Node, Node]:
+    """The steps as they are written in later turns: a step that was carried on is one of the turn before."""
+
+    def carried(node: Node) -> Node | None:
+        step = loop.carry.get(node.args["name"]) if node.op == "input" else None
+        if step is None or step.op != "step":
+            return None
+        group = turn_group(loop, BEFORE, step)
+        return Node("step", *step.sources, axes=step.axes, **step.args | {"group": group})
+
+    return dict(zip(nodes, rewrite(nodes, carried), strict=True))
+
+
 def _steps(
-    turn: Turn, full: Turn | None, loop: Loop, labels: Mapping[str, tuple[str, ...]], known: dict[Node, Step]
+    turn: Turn,
+    full: Turn | None,
+    loop: Loop,
+    labels: Mapping[str, tuple[str, ...]],
+    known: dict[Node, Step],
+    after: Mapping[Node, Node],
 ) -> dict[Node, Step]:
     """The steps of a turn; what is the same in all turns is found once."""
     found = {}
     for node in turn.values:
-        value = turn.values[node]
-        if node not in known:
-            known[node] = record(node, value, labels)
+        value, written = turn.values[node], after.get(node, node)
+        if written not in known:
+            known[written] = record(written, value, labels)
         drift = farthest(value, full.values[node]) if full else None
-        found[node] = known[node]._replace(group=turn_group(loop, turn.number, node), value=value, drift=drift)
+        made = known[written]._replace(group=turn_group(loop, turn.number, node), value=value, drift=drift)
+        if BEFORE in made.formula:
+            number = str(turn.number - 1)
+            made = made._replace(
+                formula=made.formula.replace(BEFORE, number),
+                latex=made.latex.replace(BEFORE, number),
+                sizes=made.sizes.replace(BEFORE, number),
+            )
+        found[node] = made
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -11,17 +12,18 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import sympy
 from calculations.exactness import agree, holds_no_float, numbers, told_apart
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from test_samples import PROBLEMS, SAMPLES, posed
 
 from attncalc.cli import app
-from attncalc.common.errors import DomainError, NoGradient
+from attncalc.common.errors import DomainError, NoGradient, NotExact
 from attncalc.record.trace import Trace
 from attncalc.render import BINARY, FORMATS, View, render
 from attncalc.solve.problem import Backward, Problem
-from attncalc.solve.solver import solve
+from attncalc.solve.solver import left_over, solve
 
 Array = NDArray[Any]
 
@@ -155,3 +157,48 @@ def test_exact_results_go_on_every_page(name: str, page: str) -> None:
     assert render(trace, page)
     for output in trace.outputs:
         assert render(trace, page, View(get=output.key, unicode=False))
+
+
+TINY = 1e-9
+EXACT_ZERO = 1e-25
+"""What an exact form of 0 that is not written as 0 comes to, with thirty digits."""
+SEEN_AS_IT_IS = {("kv-cache", "largest_difference")}
+"""How far two ways of working something out lie apart."""
+
+
+def zeros_that_show(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:
+    """The entries that are 0 exactly, but not in floats, and that a page would show."""
+    trace = solve(problem)
+    floats, exact = told_apart(trace), told_apart(solve(problem, exact=True))
+    found = []
+    for key, step in floats.items():
+        value, wanted, nothing = step.value, exact[key].value, left_over(trace, step)
+        if (problem.name, key) in SEEN_AS_IT_IS or value is None or wanted is None or wanted.dtype != object:
+            continue
+        for at in map(tuple, np.argwhere((value != 0) & (np.abs(value) < TINY)).tolist()):
+            if abs(sympy.N(wanted[at], 30)) < EXACT_ZERO and not (nothing is not None and nothing[at]):
+                found.append((key, at))
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in EXACT if posed(name).calculation.name == name])
+def test_what_is_0_exactly_is_shown_as_0(name: str) -> None:
+    assert zeros_that_show(posed(name)) == []
+    with suppress(NoGradient, NotExact):
+        assert zeros_that_show(posed(name)._replace(backward=Backward())) == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["layernorm", "multihead", "attention", "softmax", "matmul", "batchnorm", "rmsnorm"])
+def test_so_it_is_of_other_numbers(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = posed(name)
+    inputs = {
+        operand: each._replace(value=rng.integers(-9, 10, each.value.shape) / 10, written=None)
+        if each.value.dtype.kind == "f"
+        else each
+        for operand, each in problem.inputs.items()
+    }
+    for one in (problem._replace(inputs=inputs), problem._replace(inputs=inputs, backward=Backward())):
+        assert zeros_that_show(one) == []

@@ -35,8 +35,10 @@ STEPS: list[tuple[str, Node, object]] = [
     ("a hundredth of it was meant as well", (Node("add", *[TENTH] * 100) - (10 - 1e-12)) / 100, None),
     ("a step that doubles another one", step("q", X - Y) * 2, GONE),
     ("a step that divides it by the root of a size", step("q", X - Y) / sqrt(X.size("n")), GONE),
-    ("a product of two steps takes them as they are", step("q", X - Y) * step("r", X + Y), None),
-    ("a quotient by another step takes it as it is", step("q", X - Y) / step("r", X + 1), None),
+    ("a product with it is nothing either", step("q", X - Y) * step("r", X + Y), GONE),
+    ("nor is a quotient", step("q", X - Y) / step("r", X + 1), GONE),
+    ("nor what is made of that", step("s", step("q", X - Y) / step("r", X + 1)) * step("t", Y + 2), GONE),
+    ("a sum with something is something", step("q", X - Y) + step("r", X + 1), None),
 ]
 
 
