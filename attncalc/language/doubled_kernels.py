@@ -73,9 +73,12 @@ def _sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _split(a: Array) -> tuple[Array, Array]:
-    scale = np.where(np.abs(a) > LARGEST_SPLIT, 2.0**-28, 1.0)
-    large = SPLITTER * (a * scale)
-    high = (large - (large - a * scale)) / scale
+    large = SPLITTER * a
+    high = large - (large - a)
+    if np.isnan(high).any():  # the product has overflowed
+        scale = np.where(np.abs(a) > LARGEST_SPLIT, 2.0**-28, 1.0)
+        large = SPLITTER * (a * scale)
+        high = (large - (large - a * scale)) / scale
     return high, a - high
 
 
@@ -246,6 +249,8 @@ QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 """π/2 in three parts."""
 HALVINGS = 6
 TERMS = 13
+LONG_TERMS = 7
+"""So many of them need twice the digits, where what is summed lies within a 180th of 0."""
 TURNS = 2.0**50
 """Angles beyond this are not brought near 0 here: their own last digit is as much as a turn's."""
 
@@ -263,8 +268,11 @@ def _scaled(x: Double, factor: Any) -> Double:
 def _expm1_of_small(r: Double) -> Double:
     """exp(r) − 1 where r lies within a third of 0."""
     r = _scaled(r, 0.5**HALVINGS)
-    found = _one_over_factorial(TERMS)
-    for n in range(TERMS - 1, 0, -1):
+    tail = np.zeros_like(r.head)
+    for n in range(TERMS, LONG_TERMS, -1):  # so small that a float has digits enough
+        tail = tail * r.head + 1 / math.factorial(n)
+    found = rounded(tail)
+    for n in range(LONG_TERMS, 0, -1):
         found = _added(_one_over_factorial(n), mul(None, found, r))
     found = mul(None, found, r)
     for _ in range(HALVINGS):

@@ -493,7 +493,7 @@ def _misread(key: Key, question: Question, value: Array, base: Own) -> bool:
             for i, (at, entry) in enumerate(tried):
                 stacked[(i, *at)] = entry
             read_so = {**key.solutions.operands, name: stacked}
-            found = evaluate([expression], read_so, given=base, keep=lambda _: False)[expression]
+            found = evaluate([expression], read_so, given=base, keep=lambda _: False, careful=False)[expression]
             if found.shape != (len(tried), *value.shape) or found.dtype.kind == "c":
                 continue
             hits = fitting(question.answer, found)

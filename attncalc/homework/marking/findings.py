@@ -398,7 +398,7 @@ def _most_moved(key: Key, question: Question, off: Mapping[StepKey, Array]) -> A
     for number, (step, at) in enumerate(places, 1):
         stacked[step][(number, *at)] += off[step][at]
     expression = node.sources[0]
-    found = evaluate([expression], solutions.operands, given=stacked, keep=lambda _: False)[expression]
+    found = evaluate([expression], solutions.operands, given=stacked, keep=lambda _: False, careful=False)[expression]
     if found.shape != (count + 1, *node.shape):
         return None
     if found.dtype.kind == "b":  # true and false are 1 and 0 on a sheet

@@ -187,7 +187,8 @@ def _board(key: Key) -> _Board:
 
 def _weighed(problem: Problem, board: _Board, level: str) -> Quiz:
     """A problem with the mistakes that hide on it, and what it costs."""
-    found = evaluate(board.order, write(problem).values if board.operands is None else board.operands)
+    operands = write(problem).values if board.operands is None else board.operands
+    found = evaluate(board.order, operands, careful=False)  # hundreds of problems are weighed, by digits that show
     every = [board.right, *(steps for _, steps in board.wrong)]
     names = ["", *(name for name, _ in board.wrong)]
     differ = np.zeros((len(every), len(every)), dtype=bool)
