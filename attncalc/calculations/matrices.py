@@ -81,6 +81,8 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def _defective(trace: Trace) -> Iterator[str]:
     """A warning where a matrix has too few directions of its own."""
+    if all(step.name != "eigenvectors" for step in trace.outputs):  # a gradient's
+        return
     vectors = trace["eigenvectors"]
     if vectors.dtype.kind in "fc":
         smallest = np.linalg.svd(np.atleast_2d(vectors), compute_uv=False)[..., -1]  # of one row there is one number

@@ -175,7 +175,8 @@ def sizes(node: Applied) -> str:
 
 def _write(node: Applied, style: Style, depth: int, home: str) -> str:
     if node.op in _ALONE:
-        return _alone(node, style) + (_elsewhere(node, style, home) if node.op == "step" else "")
+        text, part = _alone(node, style), _elsewhere(node, style, home) if node.op == "step" else ""
+        return f"{{{text}}}{part}" if part and style == "latex" and text.endswith("}") and "_{" in text else text + part
     if depth > DEEPEST:
         return r"\ldots" if style == "latex" else "…"
     row = OPS[node.op]
@@ -263,7 +264,7 @@ def _alone(node: Applied, style: Style) -> str:
     text = template(node) if callable(template) else template.format(a=node.args)
     if node.op == "identity":  # δ: its row has it in LaTeX too
         return text
-    if node.op == "constant" and (style != "latex" or len(node.args["symbol"]) < 2):  # a number, or π
+    if node.op == "constant" and len(node.args["symbol"]) < 2:  # a number, or π
         return text
     return _latex_name(text, node.op) if style == "latex" else pretty(text)
 
@@ -277,7 +278,9 @@ def number_text(value: Any) -> str:
 
 
 def pretty(name: str) -> str:
-    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂."""
+    """A symbol as text shows it: `gamma` → γ, `beta_1` → β_1, `m_hat` → m̂, and so in a slope, ∂L/∂γ."""
+    if name.startswith("∂"):
+        return "/".join("∂" + pretty(part[1:]) for part in name.split("/"))
     head, mark, tail = name.partition("_")
     if tail == "hat":
         return f"{head}\u0302"

@@ -163,8 +163,16 @@ def _of_cell(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces
         if isinstance(cell.value, str):
             return [cell.value], 0
         return [Entry(cell.value, brackets=False)], 0
-    parts = [_of_cell(node, part, value, known) for part in _shortened(cell)]
+    parts = [_of_part(node, part, value, known) for part in _shortened(cell)]
     return _form(cell, parts)
+
+
+def _of_part(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
+    """The pieces of a part of a form, in which what is told in words (an entry of a unit vector) is a number."""
+    pieces, holds = _of_cell(node, cell, value, known)
+    if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and pieces != ["…"]:
+        return [Entry(value(node.sources[cell.source], cell.at), brackets=False)], 0
+    return pieces, holds
 
 
 def _shortened(form: Form) -> Iterable[Cell]:
@@ -334,7 +342,7 @@ def _made_of_nothing(step: Node, values: Mapping[Node, Array], operands: Mapping
     nothing = {source: left_over(source, values, operands) for source in behind}
     if not any(where is not None for where in nothing.values()):
         return np.zeros(step.shape, bool)
-    clean = {s: value if nothing[s] is None else np.where(nothing[s], 0, value) for s, value in behind.items()}
+    clean = {s: value if (gone := nothing[s]) is None else np.where(gone, 0, value) for s, value in behind.items()}
     source = step.sources[0]
     made = clean[source] if source in clean else evaluate([source], operands, given=by_key(clean))[source]
     return np.asarray(made == 0)

@@ -226,7 +226,6 @@ EXPECTED: dict[str, Expected] = {
             case(a=[[2.0, 0.0, 0.0], [0.0, 3.0, 4.0], [0.0, 4.0, 9.0]]),
         ),
         outputs="eigenvalues eigenvectors a_v lambda_v",
-        no_gradient="have no slope where two of them meet",
     ),
     "svd": Expected(
         "u s vt",
@@ -238,7 +237,6 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
         outputs="s u vt",
-        no_gradient="have no slope where two of them meet",
     ),
     # More of probability
     "cross-entropy": Expected(

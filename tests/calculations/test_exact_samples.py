@@ -169,15 +169,15 @@ SEEN_AS_IT_IS = {("kv-cache", "largest_difference")}
 def zeros_that_show(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:
     """The entries that are 0 exactly, but not in floats, and that a page would show."""
     trace = solve(problem)
+    found: list[tuple[str, tuple[int, ...]]] = []
     floats, exact = told_apart(trace), told_apart(solve(problem, exact=True))
-    found = []
     for key, step in floats.items():
         value, wanted, nothing = step.value, exact[key].value, left_over(trace, step)
         if (problem.name, key) in SEEN_AS_IT_IS or value is None or wanted is None or wanted.dtype != object:
             continue
-        for at in map(tuple, np.argwhere((value != 0) & (np.abs(value) < TINY)).tolist()):
-            if abs(sympy.N(wanted[at], 30)) < EXACT_ZERO and not (nothing is not None and nothing[at]):
-                found.append((key, at))
+        shown = (value != 0) & (np.abs(value) < TINY) & (True if nothing is None else ~nothing)
+        places = map(tuple, np.argwhere(shown).tolist())
+        found += [(key, at) for at in places if abs(sympy.N(wanted[at], 30)) < EXACT_ZERO]
     return found
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import attncalc as ac
 from attncalc.calculations import load
-from attncalc.common.errors import AttncalcError, NoGradient, NotExact, ShapeError
+from attncalc.common.errors import AttncalcError, DomainError, NotExact, ShapeError
 from attncalc.record.trace import Given, Trace
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
@@ -331,10 +331,18 @@ def test_refuses(name: str, given_: dict[str, Any], kind: type[AttncalcError], m
         getattr(ac, name)(**given_)
 
 
-@pytest.mark.parametrize("trace", [ac.eigen([[2, 1], [1, 2]]), ac.svd([[2, 1], [1, 2]])], ids=["eigen", "svd"])
-def test_has_no_gradient_and_says_why(trace: Trace) -> None:
-    with pytest.raises(NoGradient, match="have no slope where two of them meet"):
-        trace.grad()
+def test_of_a_symmetric_matrix_equal_eigenvalues_have_slopes_too() -> None:
+    assert_allclose(ac.eigen([[2, 0], [0, 2]]).grad([1, 1]).result, np.eye(2), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("a", "message"),
+    [([[0, 1], [-1, 0]], "where all eigenvalues are real"), ([[1, 1], [0, 1]], "that is not symmetric meet, at 1")],
+    ids=["complex", "defective"],
+)
+def test_where_eigenvalues_have_no_slope_says_so(a: list[list[float]], message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        ac.eigen(a).grad()
 
 
 def worked(trace: Trace, name: str, *at: int) -> str:

@@ -68,6 +68,17 @@ def length(x: Node) -> Node:
     return root_of_sum(total(x**2), x, 2)
 
 
+def moves_by_its_vectors() -> bool:
+    """Whether a singular value moves with each entry of a matrix as its two unit vectors say."""
+    a, h = np.array([[2.0, 1.0], [0.5, 3.0], [1.0, -1.0]]), 1e-6
+    u, _, vt = np.linalg.svd(a, full_matrices=False)
+    moved = [
+        [np.linalg.svd(a + h * (np.indices(a.shape) == [[[i]], [[j]]]).all(0))[1] for j in (0, 1)] for i in (0, 1, 2)
+    ]
+    slopes = ((np.array(moved) - np.linalg.svd(a)[1]) / h).reshape(*a.shape, 2)
+    return all(np.allclose(slopes[..., k], np.outer(u[:, k], vt[k]), atol=1e-5) for k in (0, 1))
+
+
 def flat_at_zero() -> bool:
     return all(not at_zero(function).any() for function in (absolute, length, lambda x: maximum(as_node(0), x)))
 
@@ -303,6 +314,7 @@ CLAIMS: dict[str, Claim] = {
     "a typical entry now has size 1": lambda at: (at.value**2).mean(-1).max() <= 1 + 1e-9,
     "negative numbers become 0": lambda at: (at.value >= 0).all(),
     "the slope at 0 is taken as 0": Holds(flat_at_zero),
+    "as the product of its two unit vectors has it, u·vᵀ": Holds(moves_by_its_vectors),
     "made small rather than 0": lambda at: (at.value != 0).all(),
     "to between 0 and 1: 1/(1 + e^−x)": equal("σ(x)", "1 / (1 + exp(−x))", "σ(−∞)", "0", "σ(∞)", "1"),
     "to between −1 and 1": equal("tanh(−∞)", "−1", "tanh(∞)", "1"),

@@ -164,6 +164,10 @@ class _Reader(Reader):
                     self.place += 4
                     tree = ("⁻¹", tree)
                     continue
+                if self.follow("{", "-", "1", "}"):
+                    tree = ("inverse of a matrix", tree)
+                    raised = True
+                    continue
                 if raised:
                     self.fail("a power of a power")
                 raised = True
@@ -499,6 +503,8 @@ class _Name:
             return f"{inside}\u0302" if inside is not None and self.follow("}") else None
         if token.startswith("text:"):
             return token[5:]
+        if token == "\\sigma" and self.tokens[self.place : self.place + 1] not in (["("], ["\\left"]):  # no sigmoid
+            return "σ"
         if token[:1] == "\\":
             return _GREEK.get(token[1:])
         return token if re.fullmatch(r"[^\W\d_]", token) else None

@@ -281,6 +281,11 @@ class _Worker:
     def inverse(self, a: Tensor) -> Tensor:
         return Tensor((*a.axes[:-2], a.axes[-1], a.axes[-2]), np.linalg.inv(a.numbers))
 
+    def inverse_of_a_matrix(self, a: Tensor) -> Tensor:
+        """The inverse of what is square; of anything else, one over every entry."""
+        square = a.numbers.ndim > 1 and a.numbers.shape[-1] == a.numbers.shape[-2]
+        return self.inverse(a) if square else Tensor(a.axes, 1 / a.numbers)
+
     # along an axis
 
     def call(self, function: str, axis: str | None, *arguments: Tree) -> Tensor:

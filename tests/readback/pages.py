@@ -183,6 +183,11 @@ def behind(expression: Node) -> list[Node]:
     return walk(expression, into=lambda node: () if node.op in stop else node.sources)
 
 
+def pretty(symbol: str) -> str:
+    head, mark, tail = symbol.partition("_")
+    return f"{head}\u0302" if tail == "hat" else GREEK.get(head.lower(), head) + mark + tail
+
+
 def spelled(leaf: Node, home: str) -> str:
     if leaf.op == "size":
         return str(leaf.args["axis"].name)
@@ -191,8 +196,7 @@ def spelled(leaf: Node, home: str) -> str:
     symbol = leaf.args["symbol"]
     if leaf.op == "constant" and symbol in ("", "π", "e"):
         return str(symbol)
-    head, mark, tail = symbol.partition("_")
-    name = f"{head}\u0302" if tail == "hat" else GREEK.get(head.lower(), head) + mark + tail
+    name = "/∂".join(map(pretty, symbol.split("/∂")))
     if leaf.op == "step" and (group := leaf.args["group"]) not in ("", home):
         theirs, ours = group.split("/"), home.split("/")
         while len(theirs) > 1 and ours and theirs[0] == ours[0]:

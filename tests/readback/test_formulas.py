@@ -45,9 +45,13 @@ def test_a_row_is_what_it_says(op: str, example: Example) -> None:
     assert bool(faults(of_row(op, example))) == (op in UNREADABLE)
 
 
+TOO_LONG = ("eigenvectors", "left_singular_vectors")
+"""How unit vectors turn is cut short with "…", and two of its axes are the vectors' own."""
+
+
 @pytest.mark.parametrize(("op", "example"), SMOOTH, ids=[f"{op}: {example}" for op, example in SMOOTH])
 def test_its_gradient_is_what_it_says(op: str, example: Example) -> None:
-    assert faults(of_gradient(op, example)) == []
+    assert bool(faults(of_gradient(op, example))) == (op in TOO_LONG)
 
 
 @pytest.mark.parametrize("tried", CALCULATED, ids=str)

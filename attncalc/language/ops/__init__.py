@@ -26,7 +26,7 @@ ROWS = {
     "basics": "add constant constants div exp identity index input log mul neg pow random_normal size sqrt step sub",
     "choices": "abs and equal first_maximum held held_or_0 less less_equal maximum minimum not peak ranking sign where",
     "curves": "arccos cos cubable elu erf one_plus_erf sigmoid sin softplus tan tanh",
-    "linear": "matmul outer solve transpose",
+    "linear": "inverse matmul outer solve transpose",
     "lookups": "bucket collect factorial log_factorial lookup one_hot select stack take whole",
     "moves": "gather merge rename repeat reread split spread",
     "parts": "concat every_other interleave listed rotate slice",
@@ -39,9 +39,9 @@ ROWS = {
 """Family → its rows."""
 
 FUNCTIONS = {
-    "basics": "absolute affine angle_between arccos beside concat cosine_ratio exp index keep_where log log_share "
-    "log_sum_exp logarithm mean outer over_all per pi power random_normal ratio rename repeat root_of_mean "
-    "root_of_sum sign softmax softmax_slopes solve spread sqrt tanh total weigh",
+    "basics": "absolute affine angle_between arccos beside concat cosine_ratio exp index inverse keep_where log "
+    "log_share log_sum_exp logarithm mean outer over_all per pi power random_normal ratio rename repeat "
+    "root_of_mean root_of_sum sign softmax softmax_slopes solve spread sqrt tanh total weigh",
     "choices": "compare_equal first_maximum held held_or_0 logical_not maximum minimum peak ranking",
     "curves": "cos cubable elu erf one_plus_erf sigmoid sin softplus tan",
     "lookups": "bucket factorial log_factorial lookup one_hot select stack take whole",

@@ -475,6 +475,11 @@ def solve(matrix: Node, b: Node) -> Node:
     return Node("solve", matrix, b)
 
 
+def inverse(matrix: Node) -> Node:
+    """The matrix that undoes what a square one does."""
+    return Node("inverse", matrix)
+
+
 def total(x: Node, over: str | None = None) -> Node:
     """The sum along an axis (the last one)."""
     return Node("sum", x, over=over or "".join(x.names[-1:]))  # one number has no axis, and is refused

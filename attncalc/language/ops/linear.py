@@ -14,7 +14,7 @@ from attncalc.language import kernels
 from attncalc.language.axes import Axes, Axis, align, names, together, unique, without
 from attncalc.language.graph import Node
 from attncalc.language.kernels import is_exact
-from attncalc.language.ops.basics import along, entrywise, moved, outer, pick, solve, spread, total
+from attncalc.language.ops.basics import along, entrywise, moved, outer, pick, rename, solve, spread, total
 from attncalc.language.primitive import OPS, At, Form, Literal, Look, Op
 
 
@@ -244,6 +244,32 @@ def _solve_cell(node: Node, at: At, look: Look) -> Form:
     return Form("+", tuple(Form("×", (Literal(x), y)) for x, y in zip(inverse, along(node, row, at, 1), strict=True)))
 
 
+def _inverse_axes(args: dict[str, Any], a: Axes) -> Axes:
+    if len(a) < 2 or a[-1].size != a[-2].size:
+        raise ShapeError("only a square matrix has an inverse")
+    return (*a[:-2], a[-1], a[-2])
+
+
+def _inverse(node: Node, a: Array) -> Array:
+    """The inverse of each matrix; NaN for those that have none where many are tried."""
+    one = np.eye(a.shape[-1], dtype=int)
+    if is_exact(a):
+        columns = np.vectorize(_solve_exactly, signature="(i,j),(i)->(j)", otypes=[object])(a[..., None, :, :], one)
+        return np.asarray(np.swapaxes(columns, -1, -2))
+    dependent = np.linalg.matrix_rank(a) < len(one)
+    if dependent.any() and a.ndim == len(node.axes):
+        raise DomainError("the matrix has no inverse: its columns depend on one another")
+    found = np.linalg.inv(np.where(dependent[..., None, None], one, a.astype(np.float64))).astype(a.dtype)
+    return np.where(dependent[..., None, None], np.nan, found)
+
+
+def _inverse_vjp(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
+    columns, rows = y.names[-2:]
+    inner, outside = f"{columns}'", f"{rows}'"
+    slopes = rename(rename(g, columns, inner), rows, outside)
+    return [-(rename(y.T, columns, inner) @ slopes @ rename(y.T, rows, outside))]
+
+
 OPS |= {
     "solve": Op(
         _solve,
@@ -256,6 +282,19 @@ OPS |= {
         sign="·",
         vjp=lambda g, y, node, a, b: [-outer(solve(a.T, g), y), solve(a.T, g)],
         because="the transposed system carries the gradient back",
+        mixes=lambda node: node.sources[0].names[-2:],
+        flops=None,
+    ),
+    "inverse": Op(
+        _inverse,
+        _inverse_axes,
+        "{0}⁻¹",
+        "{0}^{{-1}}",
+        lambda node, at, look: Literal("an entry of the inverse"),
+        binds=1,
+        takes=(0,),
+        vjp=_inverse_vjp,
+        because="where a matrix moves, its inverse moves the other way, seen through the inverse on both sides",
         mixes=lambda node: node.sources[0].names[-2:],
         flops=None,
     ),

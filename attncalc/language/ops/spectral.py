@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import ShapeError
+from attncalc.common.errors import DomainError, ShapeError
 from attncalc.common.numerals import Array
 from attncalc.language import decompose, kernels
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.decompose import sized
 from attncalc.language.graph import Node
 from attncalc.language.kernels import has_letters, is_exact
+from attncalc.language.ops.basics import beside, index, inverse, keep_where, rename, spread, total
+from attncalc.language.ops.choices import compare_equal
 from attncalc.language.primitive import OPS, At, Cell, Form, Literal, Look, Op, Pick
 
 SAME = 1e-6
@@ -27,7 +29,88 @@ SAME = 1e-6
 MOST_TERMS = 720
 """A coefficient that is the sum of more products than this is told in words."""
 
-_NO_SLOPE = "eigenvalues and singular values have no slope where two of them meet, and the vectors jump there"
+OTHER = "l"
+"""The axis of eigenvalues or singular values once more, where each stands beside each."""
+_TURNS = "unit vectors turn the faster, the nearer their values lie to one another"
+
+
+def _eigenvectors(node: Node, a: Array) -> Array:
+    vectors = _part(a, "eigen", 1)
+    if node.args:  # slopes are made of them
+        _must_have_slopes(a)
+    return vectors
+
+
+def _must_have_slopes(a: Array) -> None:
+    """Refuse complex eigenvalues, and those that meet where that turns one into a pair of complex ones."""
+    values = _part(a, "eigen", 0)
+    if is_exact(a):
+        if twisted := [value for value in values.flat if value.is_real is False]:
+            raise DomainError(f"{_AT_MOST_REAL}: a has the eigenvalue {complex(twisted[0]):.4g}")
+        return
+    if values.dtype.kind == "c":
+        raise DomainError(f"{_AT_MOST_REAL}: a has the eigenvalue {values[values.imag != 0].flat[0]:.4g}")
+    ordered = np.sort(values, axis=-1)
+    meet = np.diff(ordered, axis=-1) <= SAME * np.max(np.abs(values), axis=-1, keepdims=True, initial=0)
+    lopsided = (a != np.swapaxes(a, -1, -2)).any(axis=(-2, -1))[..., None]
+    if (meet & lopsided).any():
+        where = ordered[..., 1:][meet & lopsided].flat[0]
+        raise DomainError(
+            f"there is no slope where two eigenvalues of a matrix that is not symmetric meet, at {where:.4g}"
+        )
+
+
+_AT_MOST_REAL = "there is a gradient where all eigenvalues are real"
+
+
+def _eigenvalue_slopes(g: Node, y: Node, node: Node, a: Node, *polynomial: Node) -> list[Node | None]:
+    rows, columns = a.names[-2:]
+    vectors = Node("eigenvectors", a, slopes=True)
+    across = rename(vectors, rows, columns)
+    return [((beside(g, across) * across) @ inverse(vectors)).T, *(None for _ in polynomial)]
+
+
+def _eigenvector_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
+    rows, columns = a.names[-2:]
+    values, vectors = eigenvalues(a), Node("eigenvectors", a, slopes=True)
+    k = values.names[-1]
+    turned, across = rename(vectors, k, OTHER), rename(vectors, rows, columns)
+    slopes = g - vectors * beside(total(beside(g, vectors) * vectors, rows), vectors)
+    inside = _apart(values) * (turned.T @ slopes)
+    return [(across @ inside.T @ inverse(turned)).T]
+
+
+def _apart(values: Node) -> Node:
+    """One over how far apart two of the values are; 0 for one and itself."""
+    k = values.axes[-1]
+    both = (*values.axes[:-1], k._replace(name=OTHER), k)
+    itself = compare_equal(index(OTHER, both, OTHER), index(k.name, both, k.name))
+    apart = spread(values, both) - spread(rename(values, k.name, OTHER), both)
+    return keep_where(itself, 0, 1 / keep_where(itself, 1, apart))
+
+
+def _singular_value_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
+    left, _, right = singular_parts(a)
+    return [(beside(g, left) * left) @ right]
+
+
+def _left_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
+    left, sizes, right = singular_parts(a)
+    return [_turns(left, g, sizes) @ right]
+
+
+def _right_slopes(g: Node, y: Node, node: Node, a: Node) -> list[Node]:
+    left, sizes, right = singular_parts(a)
+    return [(_turns(right.T, g.T, sizes) @ left.T).T]
+
+
+def _turns(vectors: Node, g: Node, sizes: Node) -> Node:
+    """What turns singular vectors: within their own plane by how far apart the values are, and out of it."""
+    k = sizes.names[-1]
+    turned, slopes = rename(vectors, k, OTHER), rename(g, k, OTHER)
+    along = turned.T @ g
+    inside = turned @ (_apart(sizes**2) * (along - slopes.T @ vectors) * sizes)
+    return inside + (g - turned @ along) / sizes
 
 
 def _characteristic_polynomial(node: Node, a: Array) -> Array:
@@ -195,7 +278,6 @@ def _row(kernel: Any, axes: Any, words: str, cell: Callable[[Node, At, Look], Ce
         binds=4,
         takes=(0,),
         mixes=_lost,
-        no_gradient=_NO_SLOPE,
         flops=None,  # worked out by turns until they settle
         **more,
     )
@@ -210,16 +292,26 @@ OPS |= {
         _coefficient_cell,
         takes=(3,),
         mixes=_lost,
-        no_gradient=_NO_SLOPE,
+        no_gradient="what is asked for are its roots, whose slopes come from the matrix itself",
         flops=None,
         free=_turned,
     ),
-    "eigenvalues": _row(_eigenvalues, _eigenvalue_axes, "eigenvalues of {0}", _eigenvalue_cell, complex=True),
+    "eigenvalues": _row(
+        _eigenvalues,
+        _eigenvalue_axes,
+        "eigenvalues of {0}",
+        _eigenvalue_cell,
+        complex=True,
+        vjp=_eigenvalue_slopes,
+        because="an eigenvalue moves with each entry as its vector's row of the inverse, times the vector, has it",
+    ),
     "eigenvectors": _row(
-        lambda node, a: _part(a, "eigen", 1),
+        _eigenvectors,
         _eigenvector_axes,
         "eigenvectors of {0}",
         _told("an entry of a unit vector v with A·v = λ·v"),
+        vjp=_eigenvector_slopes,
+        because=_TURNS,
         complex=True,
         free=_multiples,
     ),
@@ -228,6 +320,8 @@ OPS |= {
         lambda args, a: (*a[:-1], _rank(a)),
         "left singular vectors of {0}",
         _told("an entry of a unit vector u with Aᵀ·u = s·v"),
+        vjp=_left_slopes,
+        because=_TURNS,
         free=partial(_turned_along, axis=-2),
     ),
     "singular_values": _row(
@@ -235,12 +329,16 @@ OPS |= {
         lambda args, a: (*a[:-2], _rank(a)),
         "singular values of {0}",
         _told("the root of an eigenvalue of Aᵀ·A"),
+        vjp=_singular_value_slopes,
+        because="a singular value moves with each entry as the product of its two unit vectors has it, u·vᵀ",
     ),
     "right_singular_vectors": _row(
         lambda node, a: _part(a, "svd", 2),
         lambda args, a: (*a[:-2], _rank(a), a[-1]),
         "right singular vectors of {0}, as rows",
         _told("an entry of a unit vector v with A·v = s·u"),
+        vjp=_right_slopes,
+        because=_TURNS,
         free=partial(_turned_along, axis=-1),
     ),
 }

@@ -41,6 +41,7 @@ from attncalc.language.ops import (
     held_or_0,
     index,
     interleave,
+    inverse,
     keep_where,
     listed,
     log,
@@ -228,6 +229,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         example(solve, "k=3 j=3", "b=2 k=3"),
         example(solve, "b=2 k=3 j=3", "k=3"),
     ),
+    "inverse": (example(inverse, "k=3 j=3"), example(inverse, "b=2 k=3 j=3")),
     # elementwise
     "add": (
         example(lambda x, y: x + y, "n=3 m=4", "n=3 m=4"),

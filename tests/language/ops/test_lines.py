@@ -27,6 +27,7 @@ WITHOUT = {
     **dict.fromkeys(("concat", "stack"), "only handed on"),
     **dict.fromkeys(("eigenvectors", "left_singular_vectors", "right_singular_vectors"), SPOKEN[0]),
     "singular_values": SPOKEN[2],
+    "inverse": SPOKEN[3],
 }
 """Primitives whose entries no line of numbers gives, and what they are."""
 

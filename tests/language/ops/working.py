@@ -86,6 +86,7 @@ SPOKEN = (
     "an entry of a unit vector",
     "a root of the characteristic polynomial",
     "the root of an eigenvalue",
+    "an entry of the inverse",
 )
 """What cells say of entries that no short arithmetic gives."""
 WORDS = {"π": math.pi, "masked": -math.inf, "taken": -math.inf, "left out": -math.inf}
