@@ -448,14 +448,20 @@ class Behind:
         return None if nothing is None else nothing.reshape(step.shape)
 
     def divides_by_0(self, step: Step) -> bool:
-        """Whether a quotient in the formula of a step divides by 0 what is not 0."""
+        """Whether a quotient in the formula of a step divides by 0 what is not 0, and not by what is too small."""
         found = self.found(step)
         if found is None:
             return False
         quotients = [inner.sources for inner in inside(found[0]) if inner.row.text == primitive.OPS["div"].text]
         parts = [part for pair in quotients for part in pair]
-        values = evaluate(parts, found[1].operands, given=by_key(found[1].values))
-        return any(bool((values[below] == 0).any() and (values[above] != 0).any()) for above, below, *_ in quotients)
+        _, around = found
+        values = evaluate(parts, around.operands, given=by_key(around.values))
+        signs = {name: np.sign(value) for name, value in around.operands.items()}
+        sized = evaluate(parts, signs, given=by_key({node: np.sign(value) for node, value in around.values.items()}))
+        return any(
+            bool(((values[below] == 0) & (sized[below] == 0)).any() and (values[above] != 0).any())
+            for above, below, *_ in quotients
+        )
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a value that was not kept."""

@@ -298,7 +298,7 @@ CALLS = {
     ),
     "cosine 1,2 3,4 --dtype float16": (
         '--dtype takes float64 or float32, not "float16"',
-        "did you mean float64 or float32?",
+        "with --check ANSWER it says how the answer was stored",
     ),
     "cosine 1,2 3,4 -f jsn": (
         f'--format takes {either(TABLE)}, not "jsn"',

@@ -177,10 +177,16 @@ def singles(seeds: int) -> Iterator[Case]:
         yield from planted(found, [(one.mistakes[0].id, one.steps) for one in found.key.wrong if not one.alternatives])
 
 
+LEAST_FOR_TWO = 3
+"""Fewer numbers say too little for two mistakes at once, and none are claimed."""
+
+
 def pairs(seeds: int) -> Iterator[Case]:
     """Two mistakes at once, each of which is seen beside the other."""
     for found, random in markers(seeds):
         wrong = found.key.wrong
+        if right(found).size < LEAST_FOR_TWO:
+            continue
         numbers = [
             (i, j) for i, one in enumerate(wrong) for j in range(i) if not (one.alternatives or wrong[j].alternatives)
         ]
@@ -212,13 +218,18 @@ def planted(marker: Marker, made: list[tuple[str, Any]]) -> Iterator[Case]:
     for name, steps in made:
         value = key_value(marker, steps)
         if value is not None and np.isfinite(value).all() and value.any() and is_apart(value, right(marker)):
-            yield Case(marker, written(value, 4), partial(is_named, name), name)
+            names = {"+".join(sorted(name.split("+")))}
+            for one in marker.key.wrong:
+                other = key_value(marker, one.steps)
+                if other is not None and other.shape == value.shape and np.allclose(other, value, rtol=0, atol=1e-6):
+                    names.add(one.mistakes[0].id)
+            yield Case(marker, written(value, 4), partial(is_named, names), name)
 
 
-def is_named(name: str, found: Finding) -> bool:
+def is_named(names: set[str], found: Finding) -> bool:
     """Whether a mistake is named, or one that gives the same numbers; right by an alternative is none."""
     said = {"+".join(sorted(told.split("+"))) for told in ("+".join(found.mistakes), *found.also)}
-    return found.verdict == "right" or "+".join(sorted(name.split("+"))) in said
+    return found.verdict == "right" or not names.isdisjoint(said)
 
 
 class Population(NamedTuple):
@@ -237,9 +248,9 @@ POPULATIONS = {
     "by hand, 4 decimals": Population(partial(by_hand, 4), 0.99, 1),
     "nonsense": Population(nonsense, 0.995, 1),
     "single mistakes": Population(singles, 0.98, 1),
-    "pairs of mistakes": Population(pairs, 0.8, 1),
+    "pairs of mistakes": Population(pairs, 0.96, 1),
 }
-"""What is held; wanted are 0.99 of one cell off (98.8 % of 1,089 were measured) and 0.96 of pairs (84 %).
+"""What is held; of one cell off 0.99 is wanted, and 98.8 to 99.0 % are refused, seed by seed.
 
 A seed of all takes some minutes: more of them are counted by hand, `python tests/homework/test_populations.py 3`.
 """

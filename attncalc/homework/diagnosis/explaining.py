@@ -59,7 +59,7 @@ BY_RULE, RESHAPED = 0.02, 0.1
 answer of another shape."""
 COUNTED = 0.02
 """Whole numbers that another convention gives, as of places counted from 1, are so much likelier than others."""
-MOST_PAIRS = 400
+MOST_PAIRS = 2000
 MOST_HEADS = 16
 """Of so many heads at most each is tried by itself."""
 PERMUTED = "heads-permuted"
