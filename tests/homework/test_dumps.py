@@ -23,7 +23,18 @@ LONG = 17_000
 """So many tokens of 64 numbers are more than a million."""
 
 
-@pytest.mark.parametrize("name", [name for name in PROBLEMS if not name.endswith("-block")])
+MANY_RULES = ("attention", "multihead", "kv-cache", "flash")
+"""They have some fifty each."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.thorough] if name in MANY_RULES else [])
+        for name in PROBLEMS
+        if not name.endswith("-block")
+    ],
+)
 def test_some_rows_are_those_of_the_whole(name: str) -> None:
     for given in PROBLEMS[name]:
         key = Key(given)
