@@ -62,18 +62,18 @@ ROPE = (
         hint="Does position 0 turn anything?",
     ),
     wrong(
-        "cache-positions-reset",
-        "angles",
-        _from_0,
-        says="positions from 0 again for new tokens",
-        hint="Which position has a new token behind those in the cache?",
-    ),
-    wrong(
         "rope-degrees",
         "angles",
         lambda s: s.this * as_node(np.pi / 180),
         says="angles in degrees",
         hint="In which mode is the calculator?",
+    ),
+    wrong(
+        "cache-positions-reset",
+        "angles",
+        _from_0,
+        says="positions from 0 again for new tokens",
+        hint="Which position has a new token behind those in the cache?",
     ),
 )
 
