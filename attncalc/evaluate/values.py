@@ -145,8 +145,10 @@ class Known:
         given: Keys,
         rests: Mapping[str, Double],
         order: Sequence[Node],
+        handed_on: Callable[[Array], Double] | None = None,
     ) -> None:
         self.values, self.operands, self.given, self.rests, self.order = values, operands, given, rests, order
+        self.handed_on = handed_on  # what one part takes another part's value for: a float that is what it is
         self.found_known: dict[Node, bool] = {}
 
     @cached_property
@@ -240,7 +242,7 @@ class Known:
             if not made.sources:
                 pair = self._leaf(made)
             elif ends(made):
-                pair = kernels.exactly(values[made])
+                pair = ((not is_given(made, self.given) and self.handed_on) or kernels.exactly)(values[made])
             elif len(sources) == len(made.sources) and made.row.doubled:
                 pair = _in_twice_the_digits(made, sources)
                 if made.op == "step" and made in values:

@@ -45,8 +45,10 @@ def exactly(x: Any) -> Double:
 
 def rounded(x: Any) -> Double:
     """A float of which nobody knows what rounding left: that of a kernel that is right to some last digits."""
-    head = np.asarray(x, np.float64)
-    return Double(head, np.zeros_like(head), np.abs(head) * (8 * ULP))
+    x = np.asarray(x)
+    unit = np.finfo(x.dtype).eps / 2 if x.dtype.kind == "f" else ULP
+    head = x.astype(np.float64)
+    return Double(head, np.zeros_like(head), np.abs(head) * (8 * float(unit)))
 
 
 def as_far_as_known(pair: Double, value: Array) -> Double:

@@ -12,7 +12,7 @@ import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.evaluate.values import Known, Loop, Turn, by_key, evaluate
+from attncalc.evaluate.values import Known, Loop, Turn, by_key, evaluate, named
 from attncalc.language import primitive
 from attncalc.language.axes import Axes, align, names
 from attncalc.language.graph import Node, about, inside, walk
@@ -168,9 +168,9 @@ def _of_cell(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces
 
 
 def _of_part(node: Node, cell: Cell, value: EntryOf, known: dict[_Where, _Pieces]) -> _Pieces:
-    """The pieces of a part of a form, in which what is told in words (an entry of a unit vector) is a number."""
+    """The pieces of a part of a form; what is told in several words (an entry of a unit vector) is a number there."""
     pieces, holds = _of_cell(node, cell, value, known)
-    if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and pieces != ["…"]:
+    if isinstance(cell, Pick) and len(pieces) == 1 and isinstance(pieces[0], str) and " " in pieces[0]:
         return [Entry(value(node.sources[cell.source], cell.at), brackets=False)], 0
     return pieces, holds
 
@@ -308,30 +308,47 @@ def _blocks(names: tuple[str, ...], places: set[Place]) -> Iterator[Mapping[str,
             yield dict(zip(names, [*lead, range(along[0], along[-1] + 1)], strict=True))
 
 
+LeftOver = dict[Node, "Array | None"]
+
 MARGIN = 16
 """So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
-SUSPICIOUS = 1e-9
-"""Entries this small beside the largest one are looked into; others cannot be left-overs worth the trouble."""
+SUSPICIOUS = 2.0**23
+"""Entries of so many rounding errors of the largest one are looked into, or fewer; others are no left-overs."""
+
+
+def left_over(
+    step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver | None = None
+) -> Array | None:
+    """True where a step's entry is left over from terms that cancel; None where no entry is.
+
+    `known` keeps what has been found of steps, on which others are built.
+    """
+    known = {} if known is None else known
+    if step not in known:
+        known[step] = _found_left_over(step, values, operands, known)
+    return known[step]
 
 
 @np.errstate(all="ignore")  # terms may overflow though they cancel
-def left_over(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array | None:
-    """True where a step's entry is left over from terms that cancel; None where no entry is."""
+def _found_left_over(
+    step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver
+) -> Array | None:
     value = values[step]
     if value.dtype.kind != "f":
         return None
     size = np.abs(value)
     largest = np.max(size, initial=0.0, where=np.isfinite(size))
-    if not ((size > 0) & (size < SUSPICIOUS * max(largest, SUSPICIOUS))).any() and largest >= SUSPICIOUS:
+    small = min(SUSPICIOUS * np.finfo(value.dtype).eps, 1e-3)
+    if not ((size > 0) & (size < small * max(largest, small))).any() and largest >= small:
         return None
-    terms = _terms(step.sources[0], values, operands)
+    terms = _terms(step.sources[0], values, operands, known)
     found = (size > 0) & np.isfinite(size) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
     if found.any():
-        found &= ~_is_meant(step, values, operands) | _made_of_nothing(step, values, operands)
+        found &= ~_is_meant(step, values, operands) | _made_of_nothing(step, values, operands, known)
     return found if found.any() else None
 
 
-def _made_of_nothing(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
+def _made_of_nothing(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver) -> Array:
     """Where an entry is 0 once those that are left over in the steps behind it are."""
     behind = {
         source: values[source]
@@ -339,7 +356,7 @@ def _made_of_nothing(step: Node, values: Mapping[Node, Array], operands: Mapping
         for source in inner.sources
         if source.op == "step" and source in values
     }
-    nothing = {source: left_over(source, values, operands) for source in behind}
+    nothing = {source: left_over(source, values, operands, known) for source in behind}
     if not any(where is not None for where in nothing.values()):
         return np.zeros(step.shape, bool)
     clean = {s: value if (gone := nothing[s]) is None else np.where(gone, 0, value) for s, value in behind.items()}
@@ -349,16 +366,16 @@ def _made_of_nothing(step: Node, values: Mapping[Node, Array], operands: Mapping
 
 
 def _is_meant(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
-    """Where a small entry is right although its terms cancel: it stays where the operands' last digits move."""
+    """Where a small entry is right although its terms cancel: it stays where the last digits of what came in move."""
     kernels = doubled()
     moved = {name: kernels.rounded(value) for name, value in operands.items()}
-    sure = Known(values, operands, (), moved, walk(step)).doubled(step.sources[0])
+    sure = Known(values, operands, (), moved, walk(step), handed_on=kernels.rounded).doubled(step.sources[0])
     near = np.abs(sure.head - values[step]) <= np.finfo(values[step].dtype).eps * np.abs(sure.head)
     return np.asarray(near & (sure.doubt < 0.5 * np.abs(sure.head)))
 
 
 def _terms(
-    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], *, only_moved: bool = True
+    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver, *, only_moved: bool = True
 ) -> Array:
     """The sizes of the terms that an entry is the sum of, added up without their signs.
 
@@ -366,10 +383,12 @@ def _terms(
     is the same for all of them, it is looked through.
     """
     if node.op == "step":
-        nothing = None if only_moved else left_over(node, values, operands)  # what is made of it is nothing as well
+        nothing = (
+            None if only_moved else left_over(node, values, operands, known)
+        )  # what is made of it is nothing as well
         if nothing is None and not only_moved:
             return np.abs(values[node])
-        found = _terms(node.sources[0], values, operands)
+        found = _terms(node.sources[0], values, operands, known)
         return found if nothing is None else np.where(nothing, found, np.abs(values[node]))
     row = node.row
     moves = row.flops == 0 and bool(node.sources) and not row.elementwise
@@ -377,7 +396,7 @@ def _terms(
     if terms is None:
         return np.abs(evaluate([node], operands, given=by_key(values))[node])
     alone = only_moved and sum(not _is_number(source) for source in node.sources) == 1
-    inner = [_terms(source, values, operands, only_moved=alone) for source in node.sources]
+    inner = [_terms(source, values, operands, known, only_moved=alone) for source in node.sources]
     if not row.elementwise:
         return np.asarray(terms(node, *inner))
     laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
@@ -392,13 +411,32 @@ def _is_number(node: Node) -> bool:
 # The graph behind a trace, with its values: it answers what is asked of a step's entries once the trace is made.
 
 
-class Around(NamedTuple):
+class Around:
     """The values that a step's entries are looked up in."""
 
-    values: Mapping[Node, Array]
-    operands: Mapping[str, Array]
-    look: EntryOf
-    plain: dict[Node, Array] | None = None  # where entries have digits that no step before shows, once it is asked
+    def __init__(
+        self,
+        values: Mapping[Node, Array],
+        operands: Mapping[str, Array],
+        look: EntryOf,
+        plain: dict[Node, Array] | None = None,
+    ) -> None:
+        self.values, self.operands, self.look = values, operands, look
+        self.plain = plain  # where entries have digits that no step before shows, once it is asked
+        self.nothing: LeftOver = {}  # where they are left over, once it is asked
+
+    def left_over(self, step: Node) -> Array | None:
+        """Where the entries of a step are left over from terms that cancel; None where no entry is."""
+        return left_over(step, self.values, self.operands, self.nothing)
+
+    @cached_property
+    def shown(self) -> EntryOf:
+        """Entries as pages show them: what is left over is 0."""
+        clean = dict(self.values)
+        for step in filter(named, self.values):
+            if (nothing := self.left_over(step)) is not None:
+                clean[step] = np.where(nothing, 0, self.values[step])
+        return looking(clean, self.operands)
 
 
 class Behind:
@@ -434,7 +472,10 @@ class Behind:
             return ()
         node, around = found
         where = place(node, step, at)
-        return () if _is_off(node, around, where) else entry(node, where, around.look)
+        if _is_off(node, around, where):
+            return ()
+        nothing = self.left_over(step)
+        return entry(node, where, around.look if nothing is None or not nothing[at] else around.shown)
 
     def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
         """What one entry is made from."""
@@ -444,7 +485,7 @@ class Behind:
     def left_over(self, step: Step) -> Array | None:
         """Where entries are what rounding left of terms that cancel; None where none is."""
         found = self.found(step)
-        nothing = left_over(found[0], found[1].values, found[1].operands) if found else None
+        nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
 
     def divides_by_0(self, step: Step) -> bool:
@@ -524,8 +565,14 @@ def _is_off(node: Node, around: Around, at: At) -> bool:
     if node not in around.plain:
         own = {key: given for key, given in by_key(around.values).items() if key != node.key}
         shown = evaluate([node], around.operands, dtype=value.dtype.name, given=own)[node]
-        with np.errstate(invalid="ignore"):
-            around.plain[node] = np.abs(value - shown) > MOST_OFF * np.abs(value)
+        with np.errstate(all="ignore"):
+            apart = np.abs(value - shown)
+            off = apart > MOST_OFF * np.abs(value)
+            if off.any():  # where terms cancel both may be what rounding left of them, and are told to be 0
+                nothing = (value == 0) | (False if (left := around.left_over(node)) is None else left)
+                terms = _terms(node.sources[0], around.values, around.operands, around.nothing) if nothing.any() else 0
+                off &= ~nothing | (apart > MARGIN * np.finfo(value.dtype).eps * terms)
+        around.plain[node] = off
     return bool(around.plain[node][tuple(at[name] for name in node.names)])
 
 

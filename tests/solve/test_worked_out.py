@@ -1,0 +1,81 @@
+"""The arithmetic on pages of the samples: what is shown as 0 comes to 0; numbers keep name and digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+from test_samples import PROBLEMS, posed
+
+from attncalc.common.errors import AttncalcError
+from attncalc.record.trace import Arithmetic, Entry, Step, Trace
+from attncalc.solve.problem import Backward
+from attncalc.solve.recording import Behind, entry, place
+from attncalc.solve.solver import arithmetic, behind, left_over, solve
+
+
+def steps_of(name: str) -> Iterator[tuple[Trace, Step, Behind]]:
+    """The steps of a sample's floats, and of its backward pass."""
+    for backward in (None, Backward()):
+        with suppress(AttncalcError):
+            trace = solve(posed(name)._replace(backward=backward))
+            graph = behind(trace)
+            for step in (*trace.steps, *trace.outputs):
+                if step.value is None or step.value.dtype.kind != "f":
+                    continue
+                if graph is not None and graph.knows(step):
+                    yield trace, step, graph
+
+
+def words_in(told: Arithmetic) -> str:
+    return "".join(part for part in told if isinstance(part, str))
+
+
+def numbers_in(told: Arithmetic) -> list[Any]:
+    return [part.value for part in told if isinstance(part, Entry)]
+
+
+ADD_TO_NOTHING = {"encoder-block", "decoder-block"}
+"""A gradient there is the sum of what is left over and of what is as small, and not."""
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_a_page_shows_as_0_is_told_with_what_it_shows(name: str) -> None:
+    for trace, step, graph in steps_of(name):
+        nothing = left_over(trace, step)
+        value = np.asarray(step.value)
+        shown = value if nothing is None else np.where(nothing, 0, value)
+        for at in list(map(tuple, np.argwhere(shown == 0).tolist()))[:9]:
+            node, around = graph.found(step) or pytest.fail(step.key)
+            told = graph.arithmetic(step, at)
+            assert told or not entry(node, place(node, step, at), around.look), (step.key, at)
+            if nothing is not None and nothing[at] and name not in ADD_TO_NOTHING:
+                assert not [x for x in numbers_in(told) if 0 < abs(x) < 1e-12], (step.key, at, told)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_numbers_of_one_name_keep_it(name: str) -> None:
+    for _, step, graph in steps_of(name):
+        for at in list(np.ndindex(step.shape))[:2] if "π" in step.formula else ():
+            assert math.pi not in numbers_in(graph.arithmetic(step, at)), step.key
+
+
+def test_numbers_of_a_formula_keep_their_digits() -> None:
+    trace = solve(posed("activation")._replace(options={"kind": "gelu-tanh"}))
+    step = next(step for step in trace.outputs if step.name == "derivative")
+    words = words_in(arithmetic(trace, step, (0,)))
+    assert "0.134145" in words
+    assert "π" in words
+
+
+def test_what_norms_take_from_another_part_has_rounded_too() -> None:
+    for dtype in ("float64", "float32"):
+        trace = solve(posed("decoder-block"), dtype=dtype)
+        step = next(step for step in trace.steps if step.key == "norm3/mean")
+        np.testing.assert_array_equal(left_over(trace, step), [True, False])
+        assert arithmetic(trace, step, (0,))
+        assert arithmetic(trace, step, (1,))
