@@ -310,8 +310,10 @@ def _blocks(names: tuple[str, ...], places: set[Place]) -> Iterator[Mapping[str,
 
 LeftOver = dict[Node, "Array | None"]
 
-MARGIN = 16
+MARGIN = 64
 """So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
+DEEP = 8
+"""What stands at the end of many steps is off by so many times what one kernel leaves."""
 SUSPICIOUS = 2.0**23
 """Entries of so many rounding errors of the largest one are looked into, or fewer; others are no left-overs."""
 
@@ -371,7 +373,7 @@ def _is_meant(step: Node, values: Mapping[Node, Array], operands: Mapping[str, A
     moved = {name: kernels.rounded(value) for name, value in operands.items()}
     sure = Known(values, operands, (), moved, walk(step), handed_on=kernels.rounded).doubled(step.sources[0])
     near = np.abs(sure.head - values[step]) <= np.finfo(values[step].dtype).eps * np.abs(sure.head)
-    return np.asarray(near & (sure.doubt < 0.5 * np.abs(sure.head)))
+    return np.asarray(near & (DEEP * sure.doubt < 0.5 * np.abs(sure.head)))
 
 
 def _terms(

@@ -64,9 +64,12 @@ def slope(function: Callable[[Number], Number], x: Number) -> Number:
     return (function(x + h) - function(x - h)) / (2 * h)
 
 
-def ulps(found: float, true: Number) -> float:
-    """How many units of the last place it is off; below the least normal number there are fewer digits."""
-    unit = math.ulp(max(abs(float(true)), np.finfo(float).tiny))
+def ulps(found: float, true: Number, factor: float = 1) -> float:
+    """How many units of the last place it is off; below the least normal number there are fewer digits.
+
+    So there are where that is multiplied by a factor.
+    """
+    unit = math.ulp(max(abs(float(true)), np.finfo(float).tiny * max(1, abs(factor))))
     return float(abs(mp.mpf(float(found)) - true) / mp.mpf(unit))
 
 
@@ -84,7 +87,7 @@ def test_activations_and_their_slopes(kind: str, seed: int, count: int) -> None:
     exact = [mp.mpf(value) for value in x.tolist()]
     values, slopes = ([f(value) for value in exact] for f in (DEFINED[kind], lambda v: slope(DEFINED[kind], v)))
     for found, true in ((t.result, values), (t["derivative"], slopes), (t.grad().result, slopes)):
-        off = [ulps(*pair) for pair in zip(found.tolist(), true, strict=True)]
+        off = [ulps(*each) for each in zip(found.tolist(), true, x.tolist(), strict=True)]
         worst = int(np.argmax(off))
         assert off[worst] <= MOST_ULPS, (x[worst], found[worst])
 

@@ -489,6 +489,9 @@ class _Name:
             return None
         token = self.tokens[self.place]
         self.place += 1
+        if token == "{":  # a name with an index, of another part: `{x_{8}}_{\\text{iteration 0}}`
+            inside = self.name()
+            return inside if inside is not None and self.follow("}") else None
         if token == "\\frac" and self.follow("{", "\\partial"):
             above = self.name()
             if above is None or not self.follow("}", "{", "\\partial"):

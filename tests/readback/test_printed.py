@@ -19,10 +19,12 @@ from solved import ALL, ONE_OF_EACH, Tried, solved
 import attncalc as ac
 from attncalc.common.errors import NoGradient, NotExact
 from attncalc.evaluate.values import evaluate
+from attncalc.language.graph import Node, rewrite, walk
 from attncalc.record.trace import Step, Trace
 from attncalc.render import View, render
 from attncalc.solve import solver
 from attncalc.solve.problem import Backward
+from attncalc.solve.recording import TurnsBehind
 from attncalc.solve.solver import solve
 from readback.arithmetic import number, number_of_latex
 from readback.meaning import TooLong
@@ -71,7 +73,30 @@ class Beside(NamedTuple):
         if not all(np.allclose(np.imag(value), 0) for value in known.values() if np.iscomplexobj(value)):
             return None
         known = {leaf: np.real(value) for leaf, value in known.items()}
+        if isinstance(graph, TurnsBehind):
+            return of_a_turn(graph, step, expression, known, node.args["group"])
         return Line(expression, known, node.args["group"])
+
+
+def of_a_turn(graph: TurnsBehind, step: Step, expression: Node, known: Mapping[Any, Any], group: str) -> Line:
+    """A formula in a turn of a loop, which speaks of what the turn before has handed on as that turn's."""
+    turn, _, number = step.group.partition("/")[0].rpartition(" ")
+    last = int(number) if turn == graph.loop.turn else graph.last
+    carried = graph.loop.carry if last > graph.loop.first else {}
+
+    made: list[Node] = []
+
+    def of_the_turn_before(node: Node) -> Node:
+        before = carried.get(node.args["name"]) if node.op == "input" else None
+        if before is not None and before.op == "step":
+            whose = f"{graph.loop.turn} {last - 1}"
+            node = Node("step", *before.sources, axes=before.axes, **before.args | {"group": whose})
+        made.append(node)
+        return node
+
+    (found,) = rewrite([expression], of_the_turn_before)
+    pairs = zip(walk(expression), made, strict=True)
+    return Line(found, {new: known[old] for old, new in pairs if old in known}, group)
 
 
 def in_text(letter: str) -> str:
