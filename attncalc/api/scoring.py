@@ -6,6 +6,7 @@ from typing import Any
 
 from attncalc.common.errors import AttncalcError, OptionError, either, quoted, visible
 from attncalc.common.numerals import STORED, Answers
+from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Tolerance
@@ -26,10 +27,7 @@ def check_answer(
     dtype: str | None = None,
 ) -> Marked:
     """An answer from Python, marked: the result alone, a mapping of steps to their values, or a sheet."""
-    _must_be_known(rtol, atol, dtype)
-    key = Key(problem)
-    within = None if rtol is None and atol is None else Tolerance(rtol or 0.0, atol or 0.0)
-    return Marker(key, tolerance=within, reveal=reveal, dtype=dtype).mark(from_python(answer, key.room))
+    return _marked(problem, answer, _exactness(rtol, atol, dtype), reveal=reveal)
 
 
 def assert_close(
@@ -48,10 +46,9 @@ def assert_close(
     every mistake are compared so. `dtype` says in which type a machine has stored it, where its numbers do not tell.
     The message gives no number of the key away.
     """
-    problem = _problem(trace)
-    _must_be_known(rtol, atol, dtype)
+    problem, exactness = _problem(trace), _exactness(rtol, atol, dtype)
     try:
-        marked = check_answer(problem, answer, rtol=rtol, atol=atol, dtype=dtype)
+        marked = _marked(problem, answer, exactness)
     except AttncalcError as error:
         raise AssertionError(f"the answer cannot be marked: {error}") from None
     if not marked:
@@ -71,22 +68,34 @@ def score(
     For nbgrader and other scripts that count: `attncalc.score(attncalc.softmax(x), my_softmax)`. Nothing is printed.
     `rtol`, `atol` and `dtype` are those of `assert_close`.
     """
-    problem = _problem(trace)
-    _must_be_known(rtol, atol, dtype)
+    problem, exactness = _problem(trace), _exactness(rtol, atol, dtype)
     try:
-        marked = check_answer(problem, answer, rtol=rtol, atol=atol, dtype=dtype)
+        marked = _marked(problem, answer, exactness)
     except AttncalcError:
         return 0.0
     return marked.score / marked.out_of if marked.out_of else 0.0
 
 
-def _must_be_known(rtol: float | None, atol: float | None, dtype: str | None) -> None:
-    """Raise for a type that there is none, or a distance below 0."""
+class _Exactness(NamedTuple):
+    """How exact an answer must be."""
+
+    tolerance: Tolerance | None  # else its digits tell
+    dtype: str | None  # in which a machine has stored it, else its numbers tell
+
+
+def _exactness(rtol: float | None, atol: float | None, dtype: str | None) -> _Exactness:
+    """How exact an answer must be; an OptionError where there is no such type, or a distance is below 0."""
     if dtype is not None and dtype not in STORED:
         raise OptionError(f"dtype must be {either(STORED)}, not {visible(str(dtype), 80)}")
     for name, size in (("rtol", rtol), ("atol", atol)):
         if size is not None and not size >= 0:
             raise OptionError(f"{name} takes numbers from 0 on, not {visible(str(size), 80)}")
+    return _Exactness(None if rtol is None and atol is None else Tolerance(rtol or 0.0, atol or 0.0), dtype)
+
+
+def _marked(problem: Problem, answer: Answers, exactness: _Exactness, *, reveal: bool = False) -> Marked:
+    key = Key(problem)
+    return Marker(key, reveal=reveal, **exactness._asdict()).mark(from_python(answer, key.room))
 
 
 def blamed(marked: Marked) -> str:

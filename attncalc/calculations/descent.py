@@ -14,7 +14,7 @@ from attncalc.common.errors import DomainError
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import FROM_0_ON, Exercise, operand
 from attncalc.declare.sweeps import Sweep, every_turn, turns
-from attncalc.evaluate.values import End, Loop, Values
+from attncalc.evaluate.loops import End, Loop, Values
 from attncalc.language.expression import parse
 from attncalc.language.gradients import slopes
 from attncalc.language.graph import Expression, Node, as_node, given, letter, rewrite, step

@@ -14,7 +14,7 @@ from attncalc.common.errors import OptionError, ShapeError
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import AT_LEAST_1, Exercise, operand
 from attncalc.declare.sweeps import Sweep, every_turn, turns
-from attncalc.evaluate.values import End, Loop, Values
+from attncalc.evaluate.loops import End, Loop, Values
 from attncalc.language.axes import describe
 from attncalc.language.gradients import gradient_step, slopes
 from attncalc.language.graph import Node, as_node, constant, step

@@ -15,7 +15,7 @@ from attncalc.calculations.transformer_blocks import DECODER, ENCODER, Design, N
 from attncalc.common.errors import OptionError, amount, near
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Declared, Exercise, Range, Weights, operand, options_of, weight
-from attncalc.evaluate.values import Growth
+from attncalc.evaluate.loops import Growth
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, constants, group, step, words_of
 from attncalc.language.ops import affine, concat, rename, take

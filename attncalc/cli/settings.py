@@ -12,7 +12,7 @@ from attncalc.calculations import DERIVATIVES, default_word, load, shape_words, 
 from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
-from attncalc.common.numerals import DTYPES, MOST_ROUNDING, STORED
+from attncalc.common.numerals import DTYPES, MOST_ROUNDING, NARROW, STORED
 from attncalc.common.system import NamedTuple
 from attncalc.render import BINARY, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, View
 
@@ -168,7 +168,7 @@ class Arithmetic(NamedTuple):
             "Arithmetic",
             "--dtype",
             "|".join(DTYPES),
-            f"the floating-point type (float64); with --check, that of the answer: {either(STORED[2:])} too",
+            f"the floating-point type (float64); with --check, that of the answer: {either(NARROW)} too",
             choices=STORED,
             check=one_of(STORED),
         ),
@@ -247,7 +247,7 @@ class Settings(NamedTuple):
     symbolic: bool
     expand: bool
     explain: bool
-    stored: str | None  # the type in which an answer that is checked was stored, if that was said
+    stored: str | None  # with --check: the type of the answer, if it was said
 
 
 def target(form: str | None, file: str | None, known: Iterable[str]) -> Target:

@@ -3,27 +3,24 @@
 What kind of numbers comes out is a property of the operands: float64 or float32 arrays, or object arrays of SymPy
 numbers. Numbers in formulas and sizes are brought to the same kind, so that none widens another.
 
-Central differences are values too: the slope found by moving one entry at a time, without any calculus.
+Where rounding would show, and for some places of a large value alone, they are found in other ways here too.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attncalc.common import system
-from attncalc.common.errors import OptionError
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.language import kernels as doors
-from attncalc.language.axes import Axes, Axis, align, names
+from attncalc.language.axes import Axes, Axis, align
 from attncalc.language.graph import Node, given, walk
-from attncalc.record.trace import Check
 
 if TYPE_CHECKING:
     from attncalc.language.doubled_kernels import Double
@@ -277,273 +274,6 @@ def _in_twice_the_digits(node: Node, sources: Sequence[Double]) -> Double:
     return found
 
 
-WITHIN = 1e-6
-"""How far the two may lie apart, relative to the largest of the gradient, of the loss, and of 1."""
-MOVED_AT_ONCE = 4_000_000
-"""So many numbers at most are moved in one evaluation: the moved copies of an operand stand on a leading axis."""
-
-
-def compare(output: Node, name: str, gradient: Array, operands: Mapping[str, Array], upstream: Array) -> Check:
-    """Central differences of Σ upstream ⊙ output with respect to the operand called `name`, beside its gradient."""
-    numeric = central_differences(output, name, operands, upstream)
-    loss = np.abs(upstream * evaluate([output], operands)[output]).sum()
-    largest = float(np.max(np.abs(numeric - gradient), initial=0.0))
-    scale = max(1.0, float(loss), float(np.max(np.abs(gradient), initial=0.0)))
-    return Check(numeric, largest, bool(largest <= WITHIN * scale))
-
-
-def central_differences(output: Node, name: str, operands: Mapping[str, Array], upstream: Array) -> Array:
-    """(L(x + h) − L(x − h)) / 2h for every entry x of the operand, where L = Σ upstream ⊙ output."""
-    x = operands[name].astype(np.float64)
-    steps = np.cbrt(np.finfo(np.float64).eps) * np.maximum(np.abs(x), 1.0)
-    slopes = np.empty(x.size)
-    at_once = max(1, MOVED_AT_ONCE // (x.size + upstream.size))
-    for start in range(0, x.size, at_once):
-        which = np.arange(start, min(start + at_once, x.size))
-        move = np.zeros((which.size, x.size))
-        move[np.arange(which.size), which] = steps.ravel()[which]
-        move = move.reshape(which.size, *x.shape)
-        moved = ({**operands, name: x + sign * move} for sign in (1, -1))
-        up, down = (_losses(output, values, upstream, which.size) for values in moved)
-        slopes[which] = (up - down) / (2 * steps.ravel()[which])
-    return slopes.reshape(x.shape)
-
-
-def _losses(output: Node, operands: Mapping[str, Array], upstream: Array, count: int) -> Array:
-    """One loss for each moved copy; an output that the moved operand has no part in is the same for all of them."""
-    values = evaluate([output], operands, keep=lambda node: False, careful=False)[output]
-    return np.broadcast_to((values * upstream).sum(axis=tuple(range(-upstream.ndim, 0))), (count,))
-
-
-# Loops: a turn's graph, evaluated again and again, what comes out of one turn going into the next.
-#
-# For what depends on values, so that it cannot be one graph: a descent that stops when it settles. A loop holds no
-# arithmetic; it keeps the first and the last turns for the reader. Where every turn is longer than the one before, as
-# with tokens that are chosen one by one, the graph grows instead, until a value says that it is enough.
-#
-# Before a loop runs its turn is made ready: what no turn changes is worked out once, every value has its place, and a
-# turn is a list of calls: a hundred thousand turns over a dozen single numbers would else go into telling nodes apart.
-# It gives what evaluate gives, by the same kernels.
-
-
-class Values(Mapping[Node, Any]):
-    """The values of one turn: of any node, and to go through, of its named steps."""
-
-    __slots__ = ("_places", "_values")
-
-    def __init__(self, places: Mapping[Node, int], values: list[Any]) -> None:
-        self._places, self._values = places, values
-
-    def __getitem__(self, node: Node) -> Array:
-        return np.asarray(self._values[self._places[node]])
-
-    def __iter__(self) -> Iterator[Node]:
-        return (node for node in self._places if node.op == "step")
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def number(self, node: Node) -> Any:
-        """A single number, as it is."""
-        return self._values[self._places[node]]
-
-
-class End(NamedTuple):
-    """Why a loop ends early; `failed` takes the turn back that says so, if it is not the first one, and warns."""
-
-    reason: str
-    failed: bool = False
-
-
-def _never(values: Values) -> End | None:
-    return None
-
-
-class Loop(NamedTuple):
-    """What a calculation returns whose turns depend on values."""
-
-    turn: str  # what a turn is called: "iteration"
-    start: Mapping[str, Any]  # the values that go into the first turn, by the names of its inputs
-    steps: tuple[Node, ...]  # the roots of a turn's graph
-    carry: Mapping[str, Node]  # input → the node whose value it gets at the next turn
-    turns: int
-    results: tuple[Node, ...]  # the steps whose last values are the outputs, the result first
-    stop: Callable[[Values], End | None] = _never  # asked after every turn
-    first: int = 1  # the number of the first turn
-    rows: tuple[Node, ...] = ()  # the steps that make up a table with a row for each turn
-    loss: Node | None = None  # what a backward pass starts from, in the first turn; nothing has a gradient without it
-
-
-class Growth(NamedTuple):
-    """What a calculation returns whose graph grows by a turn until a value says that it is enough."""
-
-    turn: str  # what a turn is called: "token"
-    steps: Iterator[Node]  # writes a turn at a time, in a group of its own: the step that is looked at
-    turns: int
-    enough: Callable[[Array], bool]  # asked of that step's value
-    results: Callable[[], tuple[Node, ...]]  # written behind the last turn, the result first
-
-
-KEPT = 6
-"""So many turns are kept at the beginning, and as many at the end."""
-MOST = 10_000_000
-"""So many turns take minutes, and no more are made."""
-MOST_KEPT = 50_000
-"""So many turns take half a gigabyte where all are kept, and no more are."""
-
-
-class Turn(NamedTuple):
-    """One turn that is kept: its number and its values."""
-
-    number: int
-    values: Values
-    inputs: Mapping[str, Array]
-
-
-class Ran(NamedTuple):
-    """A loop that has ended: the turns that were kept, how many there were, and why it ended early, if it did."""
-
-    kept: list[Turn]
-    turns: int
-    end: End | None
-
-
-def run(
-    loop: Loop,
-    operands: Mapping[str, Array],
-    *,
-    dtype: str = "float64",
-    after_step: Rounding | None = None,
-    keep_all: bool = False,
-) -> Ran:
-    """Turn after turn, until the loop's own reason to stop or its number of turns."""
-    if loop.turns > MOST:
-        raise OptionError(f"{loop.turns:,} {loop.turn}s are asked for, but {MOST:,} is the limit")
-    start = {**operands, **loop.start}
-    program = Program((*loop.steps, *loop.carry.values()), start, loop.carry, dtype=dtype, after_step=after_step)
-    first: list[Turn] = []
-    latest: deque[Turn] = deque(maxlen=None if keep_all else KEPT + 1)  # one of them may be taken back
-    end, state = None, start
-    with np.errstate(all="ignore"):  # what overflows or has no answer is found, and told, by whoever reads the steps
-        for done in range(loop.turns):
-            turn = Turn(loop.first + done, program.run(state), state)
-            (first if len(first) < KEPT else latest).append(turn)
-            if len(latest) > MOST_KEPT:
-                raise OptionError(
-                    f"--all keeps every {loop.turn}, but at most {MOST_KEPT:,} are kept",
-                    hint="without --all the first and the last are shown",
-                )
-            state = start | {name: turn.values[node] for name, node in loop.carry.items()}
-            end = loop.stop(turn.values)
-            if end:
-                break
-            system.tell(loop.turn, done + 1, loop.turns)
-    made = [*first, *latest]
-    if end and end.failed and len(made) > 1:
-        made.pop()
-    count = made[-1].number - loop.first + 1
-    if not keep_all and count > 2 * KEPT:
-        made = [*made[:KEPT], *made[-KEPT:]]
-    return Ran(made, count, end)
-
-
-def grown(
-    growth: Growth, operands: Mapping[str, Array], *, dtype: str = "float64", after_step: Rounding | None = None
-) -> tuple[tuple[Node, ...], dict[tuple[str, str], Array]]:
-    """The results behind the turns that were needed, and the steps' values by their keys, so that none is lost."""
-    known: dict[tuple[str, str], Array] = {}
-    for done, chosen in enumerate(growth.steps, start=1):
-        values = evaluate([chosen], operands, dtype=dtype, given=known, after_step=after_step)
-        known |= by_key(values)
-        system.tell(growth.turn, done, growth.turns)
-        if growth.enough(values[chosen]):
-            break
-    return growth.results(), known
-
-
-class Program:
-    """The graph behind some roots; `changing` names the inputs whose values are another at every turn."""
-
-    def __init__(
-        self,
-        roots: Collection[Node],
-        state: Mapping[str, Array],
-        changing: Collection[str],
-        *,
-        dtype: str = "float64",
-        after_step: Rounding | None = None,
-    ) -> None:
-        order = plan(tuple(roots)).order
-        self.places = {node: place for place, node in enumerate(order)}
-        moves: set[Node] = set()
-        for node in order:
-            if node.args.get("name") in changing if node.op == "input" else not moves.isdisjoint(node.sources):
-                moves.add(node)
-        fixed = [node for node in order if node not in moves]
-        known = evaluate(fixed, state, dtype=dtype, after_step=after_step)
-        self.numbers = np.dtype(dtype).kind == "f"
-        self.template = [self.bare(node, known[node]) if node in known else None for node in order]
-        self.inputs = [(node, self.places[node]) for node in order if node in moves and node.op == "input"]
-        self.work = [
-            (self.places[node], self.call(node, after_step), *self.from_where(node))
-            for node in order
-            if node in moves and node.op != "input"
-        ]
-
-    def run(self, state: Mapping[str, Array]) -> Values:
-        """The values that follow from a state."""
-        values = self.template.copy()
-        for node, place in self.inputs:
-            values[place] = self.bare(node, state[node.args["name"]])
-        for place, call, first, second, others in self.work:
-            if second is None:
-                values[place] = call(values[first])
-            elif others:
-                values[place] = call(values[first], values[second], *[values[other] for other in others])
-            else:
-                values[place] = call(values[first], values[second])
-        return Values(self.places, values)
-
-    def from_where(self, node: Node) -> tuple[int, int | None, tuple[int, ...]]:
-        """The places of the first source, of the second one, and of any others."""
-        places = [self.places[source] for source in node.sources]
-        return places[0], places[1] if len(places) > 1 else None, tuple(places[2:])
-
-    def bare(self, node: Node, value: Array) -> Any:
-        """A single float without the array around it."""
-        return value[()] if self.numbers and not node.axes else value
-
-    def call(self, node: Node, after_step: Rounding | None) -> Callable[..., Any]:
-        """What gives the node's value from those of its sources."""
-        if node.op == "step":
-            return (lambda value: after_step(np.asarray(value))) if after_step else _itself
-        kernel = node.row.kernel
-        quick = node.row.quick(node) if self.numbers and node.row.quick else None
-        if not node.row.elementwise:
-            return quick or partial(_on_arrays, partial(kernel, node))
-        if all(_lies_as(source.axes, node.axes) for source in node.sources):
-            return quick or (kernel if self.numbers else partial(_on_arrays, kernel))
-        return partial(_aligned, kernel, [source.axes for source in node.sources], node.axes)
-
-
-def _itself(value: Any) -> Any:
-    return value
-
-
-def _on_arrays(kernel: Callable[..., Any], *values: Any) -> Array:
-    return np.asarray(kernel(*map(np.asarray, values)))
-
-
-def _aligned(kernel: Callable[..., Any], axes: list[Axes], target: Axes, *values: Any) -> Array:
-    laid = [align(np.asarray(value), own, target) for value, own in zip(values, axes, strict=True)]
-    return np.asarray(kernel(*laid))
-
-
-def _lies_as(axes: Axes, target: Axes) -> bool:
-    """Whether NumPy's broadcasting matches the two as they are."""
-    return names(target)[len(target) - len(axes) :] == names(axes)
-
-
 # Some places of a value, worked out from the same places of what it is made of, and from nothing more.
 #
 # A graph is written anew for them: each axis that is cut gets the size of what is taken of it, wherever no primitive
@@ -643,3 +373,19 @@ def at_places(value: Array, axes: Axes, chosen: Mapping[Axis, slice] | Mapping[A
         if axis in chosen:
             value = value[(*[slice(None)] * number, chosen[axis])]
     return value
+
+
+FAINT = 2.0**23
+"""Entries of so many rounding errors of the largest one, or fewer, may be left over from terms that cancel."""
+FAINTEST = 1e-3
+"""In a narrow type so many errors would be more than its entries: this share of the largest is faint there."""
+
+
+def has_faint(value: Array) -> bool:
+    """Whether an entry is so small beside the largest that it may be left over from terms that cancel."""
+    if value.dtype.kind != "f":
+        return False
+    size = np.abs(value)
+    largest = np.max(size, initial=0.0, where=np.isfinite(size))
+    faint = min(FAINT * np.finfo(value.dtype).eps, FAINTEST)
+    return bool(largest < faint or ((size > 0) & (size < faint * largest)).any())

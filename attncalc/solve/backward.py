@@ -12,7 +12,8 @@ from attncalc.common.errors import NoGradient, NotExact, OptionError, ShapeError
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM
-from attncalc.evaluate.values import compare, evaluate
+from attncalc.evaluate.differences import compare
+from attncalc.evaluate.values import evaluate
 from attncalc.language import axes as ax
 from attncalc.language import primitive
 from attncalc.language.gradients import gradient_step, gradient_symbol, gradients

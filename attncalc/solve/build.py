@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,15 @@ from attncalc.common.errors import AttncalcError, NoGradient, OptionError, Shape
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
-from attncalc.evaluate.values import Growth, Loop, Rounding, grown
+from attncalc.evaluate.values import Rounding
 from attncalc.language import primitive
 from attncalc.language.graph import Expression, Node, Number, building, given
 from attncalc.language.kernels import has_letters, number
 from attncalc.record.trace import Given
 from attncalc.solve.problem import Bound, Problem, Written, after_step, as_kind, bind, kind_of
+
+if TYPE_CHECKING:  # few calculations have turns
+    from attncalc.evaluate.loops import Loop
 
 # Why a problem cannot be written as a graph: operands missing or unknown, shapes that clash; and the likely mend.
 
@@ -124,9 +127,12 @@ def _write(
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}
         kind = kind_of(values, dtype)
         known: Mapping[tuple[str, str], Array] = {}
-        if isinstance(made, Growth):
-            as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
-            made, known = grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
+        if not isinstance(made, (Node, tuple)):
+            from attncalc.evaluate import loops  # few calculations have turns
+
+            if isinstance(made, loops.Growth):
+                as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
+                made, known = loops.grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
         outputs, loop = _returned(made, problem)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
@@ -167,7 +173,7 @@ def _returned(made: Node | tuple[Node, ...] | Loop, problem: Problem) -> tuple[t
     """The outputs that a calculation returns, and its loop if it is one; a backward pass starts from a loop's loss."""
     if isinstance(made, Node):
         return (made,), None
-    if not isinstance(made, Loop):
+    if isinstance(made, tuple):
         return made, None
     if problem.backward is None:
         return made.results, made

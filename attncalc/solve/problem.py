@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import Operand, Shape
-from attncalc.evaluate.values import Loop, Rounding
+from attncalc.evaluate.values import Rounding
 from attncalc.language import axes as ax
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, labels_of_parts, note, walk
 from attncalc.language.kernels import exact as exact_kernels
 from attncalc.record.trace import NOTHING, WORDS, Given, Trace
+
+if TYPE_CHECKING:  # few calculations have turns
+    from attncalc.evaluate.loops import Loop
 
 
 class Backward(NamedTuple):

@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
-from attncalc.evaluate.values import Known, Loop, Turn, by_key, evaluate, named
+from attncalc.evaluate.values import by_key, evaluate, has_faint, named
 from attncalc.language import primitive
-from attncalc.language.axes import Axes, align, names
-from attncalc.language.graph import Node, about, inside, walk
-from attncalc.language.kernels import doubled
+from attncalc.language.axes import Axes, names
+from attncalc.language.graph import Node, about, inside
 from attncalc.language.primitive import At, Cell, Form, Literal, Pick
 from attncalc.record.trace import Arithmetic, Check, Entry, Origin, Step
+
+if TYPE_CHECKING:
+    from attncalc.evaluate.loops import Loop, Turn
+    from attncalc.solve.leftovers import Leftovers
 
 
 class Kept(NamedTuple):
@@ -308,108 +311,6 @@ def _blocks(names: tuple[str, ...], places: set[Place]) -> Iterator[Mapping[str,
             yield dict(zip(names, [*lead, range(along[0], along[-1] + 1)], strict=True))
 
 
-LeftOver = dict[Node, "Array | None"]
-
-MARGIN = 64
-"""So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
-DEEP = 8
-"""What stands at the end of many steps is off by so many times what one kernel leaves."""
-SUSPICIOUS = 2.0**23
-"""Entries of so many rounding errors of the largest one are looked into, or fewer; others are no left-overs."""
-
-
-def left_over(
-    step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver | None = None
-) -> Array | None:
-    """True where a step's entry is left over from terms that cancel; None where no entry is.
-
-    `known` keeps what has been found of steps, on which others are built.
-    """
-    known = {} if known is None else known
-    if step not in known:
-        known[step] = _found_left_over(step, values, operands, known)
-    return known[step]
-
-
-@np.errstate(all="ignore")  # terms may overflow though they cancel
-def _found_left_over(
-    step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver
-) -> Array | None:
-    value = values[step]
-    if value.dtype.kind != "f":
-        return None
-    size = np.abs(value)
-    largest = np.max(size, initial=0.0, where=np.isfinite(size))
-    small = min(SUSPICIOUS * np.finfo(value.dtype).eps, 1e-3)
-    if not ((size > 0) & (size < small * max(largest, small))).any() and largest >= small:
-        return None
-    terms = _terms(step.sources[0], values, operands, known)
-    found = (size > 0) & np.isfinite(size) & (size <= MARGIN * np.finfo(value.dtype).eps * terms)
-    if found.any():
-        found &= ~_is_meant(step, values, operands) | _made_of_nothing(step, values, operands, known)
-    return found if found.any() else None
-
-
-def _made_of_nothing(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver) -> Array:
-    """Where an entry is 0 once those that are left over in the steps behind it are."""
-    behind = {
-        source: values[source]
-        for inner in (step, *inside(step))
-        for source in inner.sources
-        if source.op == "step" and source in values
-    }
-    nothing = {source: left_over(source, values, operands, known) for source in behind}
-    if not any(where is not None for where in nothing.values()):
-        return np.zeros(step.shape, bool)
-    clean = {s: value if (gone := nothing[s]) is None else np.where(gone, 0, value) for s, value in behind.items()}
-    source = step.sources[0]
-    made = clean[source] if source in clean else evaluate([source], operands, given=by_key(clean))[source]
-    return np.asarray(made == 0)
-
-
-def _is_meant(step: Node, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> Array:
-    """Where a small entry is right although its terms cancel: it stays where the last digits of what came in move."""
-    kernels = doubled()
-    moved = {name: kernels.rounded(value) for name, value in operands.items()}
-    sure = Known(values, operands, (), moved, walk(step), handed_on=kernels.rounded).doubled(step.sources[0])
-    near = np.abs(sure.head - values[step]) <= np.finfo(values[step].dtype).eps * np.abs(sure.head)
-    return np.asarray(near & (DEEP * sure.doubt < 0.5 * np.abs(sure.head)))
-
-
-def _terms(
-    node: Node, values: Mapping[Node, Array], operands: Mapping[str, Array], known: LeftOver, *, only_moved: bool = True
-) -> Array:
-    """The sizes of the terms that an entry is the sum of, added up without their signs.
-
-    Where another step's entries are only moved, as when they are cut into heads, added up, or scaled by a number that
-    is the same for all of them, it is looked through.
-    """
-    if node.op == "step":
-        nothing = (
-            None if only_moved else left_over(node, values, operands, known)
-        )  # what is made of it is nothing as well
-        if nothing is None and not only_moved:
-            return np.abs(values[node])
-        found = _terms(node.sources[0], values, operands, known)
-        return found if nothing is None else np.where(nothing, found, np.abs(values[node]))
-    row = node.row
-    moves = row.flops == 0 and bool(node.sources) and not row.elementwise
-    terms = row.kernel if moves else row.terms
-    if terms is None:
-        return np.abs(evaluate([node], operands, given=by_key(values))[node])
-    alone = only_moved and sum(not _is_number(source) for source in node.sources) == 1
-    inner = [_terms(source, values, operands, known, only_moved=alone) for source in node.sources]
-    if not row.elementwise:
-        return np.asarray(terms(node, *inner))
-    laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
-    return np.asarray(terms(*laid))
-
-
-def _is_number(node: Node) -> bool:
-    """Whether it is a number of the formula, as √d_k is."""
-    return node.op in ("constant", "size") or (bool(node.sources) and all(map(_is_number, node.sources)))
-
-
 # The graph behind a trace, with its values: it answers what is asked of a step's entries once the trace is made.
 
 
@@ -425,11 +326,17 @@ class Around:
     ) -> None:
         self.values, self.operands, self.look = values, operands, look
         self.plain = plain  # where entries have digits that no step before shows, once it is asked
-        self.nothing: LeftOver = {}  # where they are left over, once it is asked
+
+    @cached_property
+    def leftovers(self) -> Leftovers:
+        """What rounding left over among the values."""
+        from attncalc.solve.leftovers import Leftovers  # a door: most pages have no entry that is faint
+
+        return Leftovers(self.values, self.operands)
 
     def left_over(self, step: Node) -> Array | None:
         """Where the entries of a step are left over from terms that cancel; None where no entry is."""
-        return left_over(step, self.values, self.operands, self.nothing)
+        return self.leftovers.of(step) if has_faint(self.values[step]) else None
 
     @cached_property
     def shown(self) -> EntryOf:
@@ -572,8 +479,7 @@ def _is_off(node: Node, around: Around, at: At) -> bool:
             off = apart > MOST_OFF * np.abs(value)
             if off.any():  # where terms cancel both may be what rounding left of them, and are told to be 0
                 nothing = (value == 0) | (False if (left := around.left_over(node)) is None else left)
-                terms = _terms(node.sources[0], around.values, around.operands, around.nothing) if nothing.any() else 0
-                off &= ~nothing | (apart > MARGIN * np.finfo(value.dtype).eps * terms)
+                off &= ~nothing | (apart > (around.leftovers.allowed(node) if nothing.any() else 0))
         around.plain[node] = off
     return bool(around.plain[node][tuple(at[name] for name in node.names)])
 

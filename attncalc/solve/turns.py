@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from attncalc.common.numerals import Array
-from attncalc.evaluate.values import Loop, Ran, Rounding, Turn, run
+from attncalc.evaluate.loops import Loop, Ran, Turn, run
+from attncalc.evaluate.values import Rounding
 from attncalc.language.graph import Node, rewrite
 from attncalc.language.kernels import number
 from attncalc.record.numbers import farthest
@@ -32,7 +34,7 @@ def recorded(
         name: as_kind(value, kind) if isinstance(value, np.ndarray) else number(value, np.dtype(kind))
         for name, value in loop.start.items()
     }
-    loop = loop._replace(start=start)
+    loop = replace(loop, start=start)
     exact = kind == "object"
     ran = run(loop, written.values, dtype=kind, after_step=after_step(kind, rounding), keep_all=keep_all)
     full: dict[int, Turn] = {}

@@ -9,7 +9,7 @@ from attncalc.evaluate.values import evaluate
 from attncalc.language.axes import Axis, composite
 from attncalc.language.graph import Node, building, given, step
 from attncalc.language.ops import concat, rename, split, sqrt
-from attncalc.solve.recording import left_over
+from attncalc.solve.leftovers import Leftovers
 
 N, D = Axis("n", 2), composite(Axis("h", 2), Axis("d_k", 2))
 X, Y, TENTH = given("x", (N, D)), given("y", (N, D)), given("tenth", ())
@@ -47,7 +47,7 @@ def test_left_over(expression: Node, expected: object) -> None:
     with building():
         made = step("s", expression)
     values = evaluate([made], VALUES)
-    found = left_over(made, values, VALUES)
+    found = Leftovers(values, VALUES).of(made)
     if expected is None:
         assert found is None
     else:

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from slopes import slope
 
-from attncalc.evaluate import values
-from attncalc.evaluate.values import central_differences, compare
+from attncalc.evaluate import differences
+from attncalc.evaluate.differences import central_differences, compare
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, given
 from attncalc.language.ops import exp, softmax, total
@@ -54,7 +54,7 @@ def test_an_operand_that_the_output_ignores_has_the_slope_0() -> None:
 
 def test_moving_them_in_several_runs_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = central_differences(X @ Y.T, "y", VALUES, np.ones((3, 4)))
-    monkeypatch.setattr(values, "MOVED_AT_ONCE", 40)
+    monkeypatch.setattr(differences, "MOVED_AT_ONCE", 40)
     assert_allclose(central_differences(X @ Y.T, "y", VALUES, np.ones((3, 4))), whole, rtol=0, atol=1e-9)
 
 

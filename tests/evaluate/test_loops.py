@@ -10,7 +10,8 @@ from language.ops.examples import EXAMPLES, Example
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from attncalc.evaluate.values import Program, evaluate
+from attncalc.evaluate.loops import Program
+from attncalc.evaluate.values import evaluate
 from attncalc.language.exact_kernels import exactly
 from attncalc.language.graph import given, step
 from attncalc.language.ops import exp, listed, take

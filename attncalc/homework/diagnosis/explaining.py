@@ -288,8 +288,8 @@ def _in_some_heads(key: Key, question: Question, singles: Sequence[Candidate]) -
         )
         several = [tuple(np.flatnonzero(~right).tolist())] if right.any() else []
     else:
-        heads = {axis.size for node in walk(step) for axis in node.axes if axis.name == "h"}
-        several = [(head,) for head in range(max(heads, default=0))] if max(heads, default=0) <= MOST_HEADS else []
+        number = max((axis.size for node in walk(step) for axis in node.axes if axis.name == "h"), default=0)
+        several = [(head,) for head in range(number)] if number <= MOST_HEADS else []
     made = [one.mistakes[0] for one in singles if one.mistakes[0].rule and not one.solution.alternatives]
     mistakes = [in_heads(mistake, heads) for mistake in made for heads in several]
     solutions = (key.solutions.by(mistake) for mistake in mistakes)

@@ -137,11 +137,13 @@ def excerpt(
     whole: Whole | None = None,
     shared: Container[Node] = (),
     after_step: Rounding | None = None,
+    *,
+    careful: bool = True,
 ) -> Array | None:
     """A node's value at some places of its axes; None where that takes a large value as a whole.
 
     Whatever has not those axes, as a sum over everything has not, is a whole in the portion too. Such values are kept
-    in `whole`, if they are `shared` by other nodes.
+    in `whole`, if they are `shared` by other nodes. Lost digits are looked for where it is `careful`.
     """
     own, whole = own or {}, {} if whole is None else whole
     places = {axis: chosen[axis.name].tolist() for axis in node.axes if axis.name in chosen}
@@ -158,7 +160,7 @@ def excerpt(
     if any(most_entries(made) > LARGE for made in inner) or most_entries(part.roots[0]) > BLOCK:
         return None
     new = [made for made, _ in part.taken.values() if made not in whole]
-    found = evaluate(new, operands, given=own, after_step=after_step, keep=lambda made: False)
+    found = evaluate(new, operands, given=own, after_step=after_step, keep=lambda made: False, careful=careful)
     whole |= {made: value for made, value in found.items() if made in shared}
     found = {made: found[made] if made in found else whole[made] for made, _ in part.taken.values()}
     inputs = {
@@ -166,7 +168,7 @@ def excerpt(
         for name, (made, cut) in part.taken.items()
     }
     root = part.roots[0]
-    return evaluate([root], inputs, after_step=after_step, keep=lambda made: False)[root]
+    return evaluate([root], inputs, after_step=after_step, keep=lambda made: False, careful=careful)[root]
 
 
 def in_blocks(node: Node, operands: Mapping[str, Array], own: Own | None = None) -> Iterator[tuple[slice, Array]]:
@@ -446,7 +448,7 @@ class Key:
         """A node's value at some places of its axes; None where that takes a large value as a whole."""
         own = self.solutions.usable(own, node) if own else None
         try:
-            found = excerpt(node, self.solutions.operands, chosen, own, whole, self.shared, _as_it_is)
+            found = excerpt(node, self.solutions.operands, chosen, own, whole, self.shared, careful=False)
         except DomainError:
             return None
         return None if found is None else as_parts(found)
@@ -536,11 +538,6 @@ class Question(NamedTuple):
     def bases(self) -> list[Own | None]:
         """What it may have been worked out from: own values, the true operands."""
         return [self.own, None] if self.own else [None]
-
-
-def _as_it_is(value: Array) -> Array:
-    """No rounding; what rounding left of a sum is not looked for either."""
-    return value
 
 
 def _overflows(value: Array) -> bool:

@@ -1,0 +1,106 @@
+"""A loop is written as one graph: its turns stand one behind the other, each with its steps in a group of its own.
+
+So a sheet may hold the steps of any turn, what follows is worked out from own values of the turns before, and a
+mistake is written into every turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attncalc.common.errors import OptionError
+from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
+from attncalc.evaluate.loops import Loop, run
+from attncalc.language import ops
+from attncalc.language.graph import Node, output, walk
+
+MOST_TURNS = 500
+
+
+class Unrolled(NamedTuple):
+    """A loop as one graph."""
+
+    results: list[Node]  # the outputs, the result first
+    steps: list[Node]
+    start: dict[str, Array]  # what goes into the first turn beside the operands
+
+
+def unrolled(loop: Loop, operands: Mapping[str, Array]) -> Unrolled:
+    """The turns that a loop makes with these operands, one behind the other."""
+    if loop.turns > MOST_TURNS:
+        raise OptionError(f"{loop.turns:,} {loop.turn}s are too many to be checked, of which {MOST_TURNS} can be")
+    start = {name: np.asarray(value, dtype=np.float64) for name, value in loop.start.items()}
+    ran = run(replace(loop, start=start), operands, keep_all=True)
+    state: dict[str, Node] = {}
+    named: list[Node] = []
+    turns: list[dict[Node, Node]] = []
+    for turn in ran.kept:
+        made = _turn((*loop.steps, *loop.carry.values()), state, f"{loop.turn} {turn.number}", loop.carry)
+        named += [node for node in made.values() if node.op == "step"]
+        state = {name: made[node] for name, node in loop.carry.items()}
+        turns.append(made)
+    results = [_output(node, turns[-1][node]) for node in loop.results]
+    return Unrolled([*results, *([_table(loop, turns)] if loop.rows else [])], named, start)
+
+
+def _turn(roots: Sequence[Node], state: Mapping[str, Node], group: str, carried: Collection[str]) -> dict[Node, Node]:
+    """The nodes of one turn, on what the turn before left.
+
+    Where a step shows what the turn begins with, the point of an iteration, the others are made of the step: so they
+    follow from a point that somebody else has written there.
+    """
+
+    def in_group(node: Node, source: Node) -> Node:
+        within = "/".join(filter(None, (group, node.args["group"])))
+        return Node("step", source, axes=node.axes, **node.args | {"group": within})
+
+    nodes = walk(*roots)
+    left = {node: state.get(node.args["name"], node) for node in nodes if node.op == "input"}
+    new = dict(left)
+    for node in nodes:
+        if letters := _shown(node, carried):
+            source = node.sources[0]
+            new[node] = shown = in_group(
+                node, source.over([left[x] for x in letters]) if source.sources else left[source]
+            )
+            several = (
+                [ops.take(shown, source.args["over"], i) for i in range(len(letters))] if source.sources else [shown]
+            )
+            new |= zip(letters, several, strict=True)
+    for node in nodes:
+        if node in new:
+            continue
+        sources = [new[source] for source in node.sources]
+        if node.op == "step":
+            new[node] = in_group(node, *sources)
+        else:
+            new[node] = node if sources == [*node.sources] else Node(node.op, *sources, axes=node.axes, **node.args)
+    return new
+
+
+def _shown(node: Node, carried: Collection[str]) -> Sequence[Node]:
+    """What a step shows of what turns hand on: one of these inputs, or several that are listed."""
+    if node.op != "step":
+        return ()
+    source = node.sources[0]
+    letters = source.sources if source.row.joins and not any(x.axes for x in source.sources) else (source,)
+    return letters if all(x.op == "input" and x.args["name"] in carried for x in letters) else ()
+
+
+def _table(loop: Loop, turns: Sequence[Mapping[Node, Node]]) -> Node:
+    """The turns below one another, a column for each number that they are told by."""
+
+    def column(x: Node) -> Node:
+        return ops.rename(x, x.names[-1], "quantity") if x.axes else ops.listed([x], "quantity")
+
+    rows = [ops.concat([column(made[node]) for node in loop.rows], "quantity") for made in turns]
+    return output(f"{loop.turn}s", ops.stack(rows, loop.turn), "every turn at a glance")
+
+
+def _output(node: Node, last: Node) -> Node:
+    """A result, which stands where the last turn left it."""
+    return output(node.args["name"], last, node.args["why"], symbol=node.args["symbol"])

@@ -1,0 +1,96 @@
+"""Left over: the entries that are 0 but for rounding, because the terms of a sum cancel: 1.1e-16."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attncalc.common.numerals import Array
+from attncalc.evaluate.values import Known, by_key, evaluate, has_faint
+from attncalc.language.axes import align
+from attncalc.language.graph import Node, inside, walk
+from attncalc.language.kernels import doubled
+
+MARGIN = 64
+"""So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
+DEEP = 8
+"""What stands at the end of many steps is off by so many times what one kernel leaves."""
+
+
+class Leftovers:
+    """What rounding left over in the steps of one graph; what is found of a step serves those that are built on it."""
+
+    def __init__(self, values: Mapping[Node, Array], operands: Mapping[str, Array]) -> None:
+        self.values, self.operands = values, operands
+        self.known: dict[Node, Array | None] = {}
+
+    def of(self, step: Node) -> Array | None:
+        """True where a step's entry is left over from terms that cancel; None where no entry is."""
+        if step not in self.known:
+            self.known[step] = self._found(step)
+        return self.known[step]
+
+    def allowed(self, step: Node) -> Array:
+        """How large an entry of a step may be by rounding alone."""
+        return np.asarray(MARGIN * np.finfo(self.values[step].dtype).eps * self._terms(step.sources[0]))
+
+    @np.errstate(all="ignore")  # terms may overflow though they cancel
+    def _found(self, step: Node) -> Array | None:
+        if not has_faint(self.values[step]):
+            return None
+        size = np.abs(self.values[step])
+        found = (size > 0) & np.isfinite(size) & (size <= self.allowed(step))
+        if found.any():
+            found &= ~self._is_meant(step) | self._made_of_nothing(step)
+        return found if found.any() else None
+
+    def _is_meant(self, step: Node) -> Array:
+        """Where a small entry is right although terms cancel: it stays where the last digits of the operands move."""
+        kernels, value = doubled(), self.values[step]
+        moved = {name: kernels.rounded(operand) for name, operand in self.operands.items()}
+        known = Known(self.values, self.operands, (), moved, walk(step), handed_on=kernels.rounded)
+        sure = known.doubled(step.sources[0])
+        near = np.abs(sure.head - value) <= np.finfo(value.dtype).eps * np.abs(sure.head)
+        return np.asarray(near & (DEEP * sure.doubt < 0.5 * np.abs(sure.head)))
+
+    def _made_of_nothing(self, step: Node) -> Array:
+        """Where an entry is 0 once those that are left over in the steps behind it are."""
+        sources = {source for inner in (step, *inside(step)) for source in inner.sources if source.op == "step"}
+        nothing = {source: self.of(source) for source in sources if source in self.values}
+        if all(where is None for where in nothing.values()):
+            return np.zeros(step.shape, bool)
+        clean = {
+            s: self.values[s] if gone is None else np.where(gone, 0, self.values[s]) for s, gone in nothing.items()
+        }
+        source = step.sources[0]
+        made = clean[source] if source in clean else evaluate([source], self.operands, given=by_key(clean))[source]
+        return np.asarray(made == 0)
+
+    def _terms(self, node: Node, *, only_moved: bool = True) -> Array:
+        """The sizes of the terms that an entry is the sum of, added up without their signs.
+
+        Where another step's entries are only moved, as when they are cut into heads, added up, or scaled by a number
+        that is the same for all of them, it is looked through.
+        """
+        if node.op == "step":
+            if only_moved:
+                return self._terms(node.sources[0])
+            size, nothing = np.abs(self.values[node]), self.of(node)  # what is made of nothing is nothing as well
+            return size if nothing is None else np.where(nothing, self._terms(node.sources[0]), size)
+        row = node.row
+        moves = row.flops == 0 and bool(node.sources) and not row.elementwise
+        terms = row.kernel if moves else row.terms
+        if terms is None:
+            return np.abs(evaluate([node], self.operands, given=by_key(self.values))[node])
+        alone = only_moved and sum(not _is_number(source) for source in node.sources) == 1
+        inner = [self._terms(source, only_moved=alone) for source in node.sources]
+        if not row.elementwise:
+            return np.asarray(terms(node, *inner))
+        laid = [align(term, source.axes, node.axes) for term, source in zip(inner, node.sources, strict=True)]
+        return np.asarray(terms(*laid))
+
+
+def _is_number(node: Node) -> bool:
+    """Whether it is a number of the formula, as √d_k is."""
+    return node.op in ("constant", "size") or (bool(node.sources) and all(map(_is_number, node.sources)))
