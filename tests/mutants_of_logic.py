@@ -41,8 +41,8 @@ MUTANTS = [
     # evaluate
     Mutant('return bool(given) and node.op == "step" and', "return bool(given) and", "evaluate solve homework"),
     Mutant(
-        "(size > 0) & (size < small * max(",
-        "(size > 0) & (size < small * min(",
+        "(size > 0) & (size < faint * largest)",
+        "(size > 0) & (size > faint * largest)",
         "evaluate/test_cancellation.py",
     ),
     Mutant("return max(1, min(self.axis.size, BLOCK // max(each, 1)))", "return self.axis.size", "evaluate/large"),
