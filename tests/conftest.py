@@ -37,11 +37,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # the snapshots' plug-in is to see what is left out: what it didn't see, it calls unused
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Either what is marked `thorough`, or all the rest; what draws examples is asked for more of them."""
+    """Either what is marked `thorough`, with the rows that the quick tests leave out, or all the rest.
+
+    What draws examples is asked for more of them under `--thorough`.
+    """
     thorough = config.getoption("--thorough")
+    chosen = bool(rows.ONLY or config.option.keyword)  # who asks for a row gets all its tests
 
     def asked(item: pytest.Item) -> bool:
-        marked = item.get_closest_marker("thorough") is not None
+        marked = item.get_closest_marker("thorough") is not None or (not chosen and rows.is_left_out(item))
         draws = item.get_closest_marker("draws") is not None or hasattr(getattr(item, "obj", None), "hypothesis")
         return marked or draws if thorough else not marked
 

@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,20 @@ QUICK = 30
 """So many examples Hypothesis draws for a test, where `--thorough` doesn't ask for more."""
 ONLY: list[str] = []
 """What `--row` asks for."""
+
+
+def is_left_out(item: pytest.Item) -> bool:
+    """Whether a row of a test that is marked `spread` is left to --thorough: one in so many (3) is not.
+
+    Tests take turns, so that each row is looked at by some of them; those of a class share what they are made of.
+    """
+    spread, call = item.get_closest_marker("spread"), getattr(item, "callspec", None)
+    if spread is None or call is None:
+        return False
+    (share,) = spread.args or (3,)
+    test = item.nodeid.partition("[")[0]
+    turn = crc32((test.rpartition("::")[0] if getattr(item, "cls", None) else test).encode())
+    return bool((sum(call.indices.values()) + turn) % share)
 
 
 def _examples() -> int:

@@ -45,12 +45,14 @@ def test_each_can_be_worked_out(name: str) -> None:
     assert work_out(name).steps
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "transformer"])
 def test_each_has_a_page_whose_entries_tell_what_they_were_made_from(name: str) -> None:
     """A vector that is worked out as a matrix of one row too: the output has an axis less than its step."""
     assert " data-how=" in str(render(work_out(name), "html", View()))
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_what_is_saved_of_each_is_right(name: str, tmp_path: Path) -> None:
     trace, sheet = solve(posed(name), keep_all=True), tmp_path / "sheet.csv"

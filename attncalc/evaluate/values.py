@@ -250,7 +250,8 @@ class Known:
                 pair = kernels.exactly(np.full(node.shape, np.nan))
             else:
                 continue
-            found[made] = kernels.Double(*(np.broadcast_to(part, pair.head.shape) for part in pair))
+            shape = pair.head.shape
+            found[made] = kernels.Double(*(p if p.shape == shape else np.broadcast_to(p, shape) for p in pair))
         return found[node]
 
     def _leaf(self, node: Node) -> Double:

@@ -43,6 +43,7 @@ class TestEachCard:
             assert all(worked.keys() >= {line.name} for line in found.gradient)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 @pytest.mark.parametrize("derivative", DERIVATIVES)
 def test_a_derivative_has_a_card_where_there_is_one(derivative: str, name: str) -> None:

@@ -39,6 +39,7 @@ def pictures(trace: Trace, **view: Any) -> tuple[Picture, ...]:
     return illustrated(trace, View(**view)).pictures
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_sample_is_drawn_or_has_no_picture(name: str) -> None:
     trace = work_out(name)

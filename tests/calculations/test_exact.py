@@ -163,11 +163,13 @@ def holds(name: str, case: Case, backward: Backward | None = None) -> None:
     comes_out(exact)
 
 
+@pytest.mark.spread
 @rows(("name", "case"), CASES, by=lambda name, case: name, thorough=long)
 def test_exact_numbers_give_what_floats_give(name: str, case: Case) -> None:
     holds(name, case)
 
 
+@pytest.mark.spread
 @rows(("name", "case"), SMOOTH, by=lambda name, case: name, thorough=long)
 def test_exact_gradients_are_those_of_floats(name: str, case: Case) -> None:
     why = NOT_IN_NUMBERS.get(said(name, case, Backward()))
@@ -208,6 +210,7 @@ def in_letters(problem: Problem, case: Case) -> tuple[Problem, dict[Any, Any]]:
     return problem._replace(inputs=operands), stand_for
 
 
+@pytest.mark.spread
 @rows(
     ("name", "case", "backward"),
     BOTH_WAYS,

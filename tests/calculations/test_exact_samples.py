@@ -90,6 +90,7 @@ CANCELLING: dict[tuple[str, str], tuple[str, Callable[[], list[Any]]]] = {
 """Where floats subtract what is nearly the same: why, and the value to as many digits as are wanted."""
 
 
+@pytest.mark.spread
 @every_exact_sample
 def test_exact_numbers_are_the_floats_to_fifteen_digits(name: str) -> None:
     floats, exact = told_apart(solve(posed(name))), told_apart(exactly(name))
@@ -121,6 +122,7 @@ def fifteen_digits(found: Array, wanted: Array, key: str) -> None:
     assert (off <= unit).all(), f"{key} is {np.max(off):.2g} off"
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", [*EXACT, "mlp-classes"])  # of that one the updated weights alone grow too large
 def test_exact_gradients_are_those_of_floats(name: str) -> None:
     problem = posed(name)._replace(backward=Backward())
@@ -139,6 +141,7 @@ def outcome(problem: Problem, *, exact: bool = False) -> Trace | str:
         return str(refusal)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_closed_form_says_so_in_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert app(["run", str(SAMPLES / f"{name}.json"), "--exact"], standalone_mode=False) == 2
@@ -181,6 +184,7 @@ def zeros_that_show(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:
     return found
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", [name for name in EXACT if posed(name).calculation.name == name])
 def test_what_is_0_exactly_is_shown_as_0(name: str) -> None:
     assert zeros_that_show(posed(name)) == []

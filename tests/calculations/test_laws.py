@@ -25,6 +25,7 @@ LAWS = [(name, words) for name in TABLE for words in load(name).laws]
 QUARTERS = st.integers(-8, 8).map(lambda i: i / 4)  # few bits, so that what should be equal is equal but for rounding
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize(("name", "words"), LAWS, ids=[f"{name}: {words}" for name, words in LAWS])
 @settings(
     max_examples=settings.default.max_examples // 3 if settings.default else 10,

@@ -163,6 +163,7 @@ TOO_MUCH = {
 }
 
 
+@pytest.mark.spread
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that the system keeps to")
 @pytest.mark.parametrize("words", TOO_MUCH.values(), ids=TOO_MUCH)
 def test_what_no_memory_holds_is_refused(attncalc_command: list[str], folder: Path, words: Sequence[str]) -> None:

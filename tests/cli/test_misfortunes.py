@@ -48,6 +48,7 @@ BUFFERS = pytest.mark.parametrize(
 """Under PYTHONUNBUFFERED, as in many containers, a stream of Python's takes part of what it is given for all of it."""
 
 
+@pytest.mark.spread
 @posix
 @BUFFERS
 @pytest.mark.parametrize("form", ["table", "json", "npy"])
@@ -129,6 +130,7 @@ def test_streams_may_be_closed(
 ENCODINGS = ["ascii", "latin-1", "cp1252", "cp437", "koi8-r", "shift_jis", "utf-16", "utf-8"]
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_an_encoding_lacks_no_number_and_no_fault(attncalc_command: list[str], tmp_path: Path, encoding: str) -> None:
     (tmp_path / "q.json").write_text('{"é√\\u202e": [3, 4], "b": [1]}', encoding="utf-8")
@@ -278,6 +280,7 @@ def wait_for_workers(process: subprocess.Popen[str], count: int) -> list[int]:
 SENT = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 
 
+@pytest.mark.spread
 @linux
 @pytest.mark.parametrize(
     ("what", "status", "said"),

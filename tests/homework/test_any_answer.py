@@ -53,6 +53,7 @@ def numbers(trace: Trace) -> dict[str, Array]:
     return {name: v.astype(float) for name, v in named.items() if v.dtype.kind in "fiu" and np.isfinite(v).all()}
 
 
+@pytest.mark.spread
 @rows(("name", "manner"), EVERY, by=lambda name, manner: name, thorough=later)
 def test_every_answer_has_a_verdict(name: str, manner: str) -> None:
     trace = solved(name)
@@ -62,6 +63,7 @@ def test_every_answer_has_a_verdict(name: str, manner: str) -> None:
     assert all(judged.values())
 
 
+@pytest.mark.spread
 @rows(("name", "manner"), EVERY, by=lambda name, manner: name, thorough=later)
 def test_every_result_alone_has_a_verdict(name: str, manner: str) -> None:
     trace = solved(name)
@@ -103,6 +105,7 @@ NEVER = {
 """Calculations without a problem of such operands, and why; the tests above judge their samples."""
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_so_it_has_where_all_axes_are_short(name: str) -> None:
     traces = [trace for size in (1, 2, 3) if (trace := short(name, size))]

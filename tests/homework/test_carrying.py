@@ -30,6 +30,7 @@ def a_sheet(seed: int, decimals: int, *, rounding: bool) -> tuple[ac.Trace, dict
     return ac.attention(q, k, v), {"scores": q @ k.T, "scaled": scaled, "weights": weights, "output": weights @ v}
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("rounding", [True, False], ids=["from what stands there", "from more digits than stand there"])
 @pytest.mark.parametrize("decimals", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(8))

@@ -27,6 +27,7 @@ MANY_RULES = ("attention", "multihead", "kv-cache", "flash")
 """They have some fifty each."""
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize(
     "name",
     [
@@ -79,6 +80,7 @@ def test_a_dump_in_another_convention_is_told_which(dtype: str) -> None:
     assert (found.verdict, found.mistakes, found.kind) == ("mistake", ("rope-half-split",), "convention")
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_a_large_right_answer_is_right(dtype: str) -> None:
     key = Key(problem("rope", x=random(LONG, 64)))

@@ -277,6 +277,7 @@ def shares(random: Random, like: Array) -> Array:
     return np.asarray(random.dirichlet(np.ones(like.shape[-1]), size=like.shape[:-1]))
 
 
+@pytest.mark.spread
 @pytest.mark.draws
 @pytest.mark.parametrize("nonsense", [noise, nearby, shares])
 @pytest.mark.parametrize("draw", [an_attention, a_softmax, a_layernorm])
@@ -288,6 +289,7 @@ def test_nonsense_is_unexplained(draw: Draw, nonsense: Callable[[Random, Array],
             assert found.verdict not in ACCUSED, found
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("draw", [a_cosine, a_norm, a_manhattan, a_derivative, a_cross_entropy])
 def test_a_single_number_without_sense_is_hardly_ever_explained(draw: Draw) -> None:
     """It fits a known mistake by chance in less than one case in a hundred, as is promised."""

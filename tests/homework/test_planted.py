@@ -113,6 +113,7 @@ def test_every_mistake_applies_somewhere(id: str) -> None:
     )
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("decimals", [3, pytest.param(4, marks=pytest.mark.thorough)])
 @rows(("name", "mistake"), EVERY, ids=[f"{name} {m.id}" for name, m in EVERY], by=lambda name, mistake: name)
 def test_is_named_where_it_is_planted(name: str, mistake: Mistake, decimals: int) -> None:
@@ -137,6 +138,7 @@ def finite(value: Array) -> bool:
     return not (np.isnan(value).any() or (value == np.inf).any())
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", [name for name in PRIMARY if name != "multihead"])
 def test_is_named_where_it_begins_and_carried_on_from_there(name: str, count: int) -> None:

@@ -115,6 +115,7 @@ PORTED: dict[str, tuple[Problem, Callable[[Any], Array], str, str]] = {
 }
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(("given", "kernel", "mistake", "told"), PORTED.values(), ids=PORTED)
 def test_it_is_named(given: Problem, kernel: Callable[[Any], Array], mistake: str, told: str, dtype: str) -> None:

@@ -188,6 +188,7 @@ def test_a_distance_is_that_of_every_rule() -> None:
 SHAPES: dict[str, tuple[int, ...]] = {"a hand's": (2, 8, 16, 16), "more": (2, 8, 17, 16), "many": (8, 16, 64, 16)}
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("mistake", ["att-no-scale", ""])
 def test_a_wrong_dump_takes_little_memory(shape: tuple[int, ...], mistake: str) -> None:

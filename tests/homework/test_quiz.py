@@ -52,9 +52,8 @@ def read_again(name: str, folder: Path) -> Problem:
     return load_document(str(folder / "problem.json"), Reading()).problem
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.thorough] if i % 3 else []) for i, name in enumerate(MADE)]
-)
+@pytest.mark.spread
+@pytest.mark.parametrize("name", MADE)
 class TestEveryCalculation:
     def test_shows_every_mistake_and_tells_them_apart(self, name: str) -> None:
         found = made(name)
@@ -103,11 +102,13 @@ class TestEveryCalculation:
         assert b"Overfull" not in done.stdout
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", ["dot", "softmax", "attention", "kl", "descend", "embed"])
 def test_the_same_seed_gives_the_same_files(name: str) -> None:
     assert files(quiz(name, seed=1, sizes={}).problem).items() <= handed_out(name).items()
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", ["dot", "softmax", "attention", "complexity", "derivative", "sinusoidal"])
 def test_another_seed_gives_another_problem(name: str) -> None:
     problems = {files(quiz(name, seed=seed, sizes={}).problem)["problem.json"] for seed in range(4)}
@@ -136,6 +137,7 @@ def test_numbers_come_out_where_they_can(name: str, step: str) -> None:
     np.testing.assert_allclose(value * 100, np.round(value * 100), atol=1e-9)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize(
     ("name", "sizes", "shapes"),
     [
@@ -194,6 +196,7 @@ def test_a_gradient_arrives_at_results_of_several_numbers(name: str, arrives: bo
 NAMED = ["cosine", "attention", "perplexity", "bayes", "layernorm", "grad attention", "grad cross-entropy"]
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", NAMED)
 def test_a_mistake_made_throughout_is_named(name: str) -> None:
     key = Key(made(name).problem)

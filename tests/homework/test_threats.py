@@ -481,6 +481,7 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marker, "MOST_SECONDS", 0.0)
 
 
+@pytest.mark.spread
 @pytest.mark.usefixtures("no_time")
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_verdict_comes_without_any_time_for_a_diagnosis(name: str) -> None:

@@ -351,6 +351,7 @@ class TestLarge:
         assert found.value.shape == (self.ROWS, 2)
         assert found.value[-1].tolist() == [0.5, -10]
 
+    @pytest.mark.spread
     @pytest.mark.parametrize(
         ("cell", "fact"),
         [

@@ -54,6 +54,7 @@ def test_its_gradient_is_what_it_says(op: str, example: Example) -> None:
     assert bool(faults(of_gradient(op, example))) == (op in TOO_LONG)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("tried", CALCULATED, ids=str)
 def test_a_calculation_is_what_it_says(tried: Tried) -> None:
     printed = of_calculation(tried)

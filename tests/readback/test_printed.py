@@ -275,6 +275,7 @@ LARGE = (
 """Whose pages take long to read."""
 
 
+@pytest.mark.spread
 @rows(
     ("tried", "form"),
     [(tried, form) for tried in READ for form in FORMATS],
@@ -285,6 +286,7 @@ def test_what_a_page_says_is_true(tried: Tried, form: str) -> None:
     assert faults(Beside(solved(tried)), form) == []
 
 
+@pytest.mark.spread
 @rows(
     "tried",
     READ,
@@ -300,6 +302,7 @@ def test_any_entry_is_worked_out_truly(tried: Tried) -> None:
         assert faults(Beside(trace), form, View(cells=cells)) == []
 
 
+@pytest.mark.spread
 @rows(
     ("tried", "lettered", "form"),
     [(tried, lettered, form) for tried in ONE_OF_EACH for lettered in (False, True) for form in FORMATS],

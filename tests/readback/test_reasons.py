@@ -167,6 +167,7 @@ def test_every_number_and_every_formula_in_a_reason_is_quoted() -> None:
     assert [sentence for sentence in sentences() if STATED.search(left_over(sentence))] == []
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("quotation", CLAIMS)
 def test_what_is_quoted_is_true(quotation: str) -> None:
     pattern = QUOTED[quotation]

@@ -69,6 +69,7 @@ def is_told_truly(says: str, id: str, cases: list[Case]) -> bool:
     return (any if id in SOMETIMES else all)(true(says, case) for case in cases)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("calculation", [name for name in TABLE if known(name)])
 def test_a_mistake_does_what_it_says(calculation: str) -> None:
     made = [(mistake, cases) for mistake, cases in planted(calculation) if cases]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -31,10 +32,10 @@ HOW: dict[str, tuple[Backward | None, dict[str, Any]]] = {
 EXACTLY = ("attention", "softmax", "cosine", "dot", "matmul", "layernorm", "descend")
 
 
-def traces() -> dict[str, Trace]:
-    """Every sample in every way that it can be carried out in, but few of them exactly, which takes long."""
+def traces(names: Sequence[str]) -> dict[str, Trace]:
+    """The samples in every way that they can be carried out in, but few of them exactly, which takes long."""
     found = {}
-    for name in TABLE:
+    for name in names:
         for how, (backward, mode) in HOW.items():
             try:
                 found[f"{name}, {how}"] = solve(sample_problem(name)._replace(backward=backward), **mode)
@@ -61,8 +62,8 @@ def again(trace: Trace) -> tuple[Trace, list[Any]]:
 
 
 @pytest.fixture(scope="module")
-def every() -> dict[str, Trace]:
-    return traces()
+def every(request: pytest.FixtureRequest) -> dict[str, Trace]:
+    return traces([*TABLE] if request.config.getoption("--thorough") else [*TABLE][::4])
 
 
 def test_every_trace_goes_through_pickle_and_comes_back_equal(every: dict[str, Trace]) -> None:

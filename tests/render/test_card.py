@@ -34,6 +34,7 @@ def of(name: str) -> Card:
     return card(name)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("format", SPELLED)
 @pytest.mark.parametrize("name", TABLE)
 def test_tells_all_that_is_on_the_card(name: str, format: str) -> None:
@@ -59,6 +60,7 @@ def test_keeps_to_the_width(name: str, width: int) -> None:
     assert max(map(len, lines)) <= width
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("width", [NARROWEST, 80])
 @pytest.mark.parametrize("name", TABLE)
 def test_breaks_a_list_of_choices_between_them(name: str, width: int) -> None:

@@ -95,7 +95,8 @@ def shown(trace: Trace) -> list[Any]:
     return list(tables(trace))
 
 
-@rows("tried", ONE_OF_EACH)
+@pytest.mark.spread
+@rows("tried", ONE_OF_EACH, by=lambda tried: tried.name)
 class TestEveryCalculation:
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace = solved(tried)

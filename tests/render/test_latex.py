@@ -99,6 +99,7 @@ class TestEveryCalculation:
             assert step.latex in page or latex._breakable(step.latex) in page
 
 
+@pytest.mark.spread
 @rows("tried", ALL, by=lambda tried: tried.name, thorough=lambda tried: tried not in ONE_OF_EACH)
 def test_every_page_is_in_balance_and_ascii(tried: Tried) -> None:
     page = page_in("latex", solved(tried), DOCUMENT)

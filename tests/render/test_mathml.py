@@ -100,7 +100,8 @@ def test_any_text_gives_well_formed_mathml(latex: str) -> None:
     assert parsed(latex).tag == "math"
 
 
-@rows("tried", ALL)
+@pytest.mark.spread
+@rows("tried", ALL, by=lambda tried: tried.name)
 def test_every_formula_of_every_calculation(tried: Tried) -> None:
     known = {*LETTERS, *OPERATORS, *FUNCTIONS, *WITH_ARGUMENTS}
     for step in solved(tried).steps:

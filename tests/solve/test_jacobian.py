@@ -28,6 +28,7 @@ def forward_and_backward(path: Path, backward: Backward, **more: Given) -> Probl
     return Problem(load(document.calculation), {**document.inputs, **more}, document.options, backward)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_contracted_with_an_upstream_gradient_it_is_the_backward_pass(path: Path) -> None:
     document = load_document(str(path), Reading())

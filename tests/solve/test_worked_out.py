@@ -43,6 +43,7 @@ ADD_TO_NOTHING = {"encoder-block", "decoder-block"}
 """A gradient there is the sum of what is left over and of what is as small, and not."""
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_what_a_page_shows_as_0_is_told_with_what_it_shows(name: str) -> None:
     for trace, step, graph in steps_of(name):
@@ -57,6 +58,7 @@ def test_what_a_page_shows_as_0_is_told_with_what_it_shows(name: str) -> None:
                 assert not [x for x in numbers_in(told) if 0 < abs(x) < 1e-12], (step.key, at, told)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_numbers_of_one_name_keep_it(name: str) -> None:
     for _, step, graph in steps_of(name):

@@ -71,6 +71,7 @@ class Solutions:
         self._values: dict[Node, Array] = {}
         self._behind: dict[Node, set[tuple[StepKey, tuple[int, ...]]]] = {}  # the steps of each, with their shapes
         self.right = self._solved(())
+        self._asked = frozenset(self.right.steps.values())
         result = self._forward[()].roots[0]
         assert result is not None, "the right solution has a result"
         is_step = problem.backward is None and written.loop is not None
@@ -105,7 +106,8 @@ class Solutions:
     def _evaluated(self, nodes: Sequence[Node], given: Own) -> dict[Node, Array]:
         """The nodes' values; those that a mistake, or own values, leave without one are NaN throughout."""
         try:
-            return evaluate(nodes, self.operands, given=given, keep=lambda _: False, careful=self._careful)
+            careful = self._careful and not self._asked.isdisjoint(nodes)  # who errs is not helped to more digits
+            return evaluate(nodes, self.operands, given=given, keep=lambda _: False, careful=careful)
         except DomainError:
             if len(nodes) == 1:
                 return {nodes[0]: np.full(nodes[0].shape, np.nan)}

@@ -102,6 +102,7 @@ def check(found: Written) -> None:
             agree(evaluate_large(each, found.values), whole, f"over {each.axis}")
 
 
+@pytest.mark.spread
 @rows(("name", "case"), CASES, by=lambda name, case: name, thorough=later)
 class TestEachCase:
     def test_gives_in_blocks_what_it_gives_whole(self, name: str, case: Case) -> None:
@@ -121,6 +122,7 @@ class TestEachCase:
                 assert_allclose(some, wanted, rtol=0, atol=BOUND * scale, err_msg=repr(node))
 
 
+@pytest.mark.spread
 @rows(("name", "case"), SMOOTH, by=lambda name, case: name, thorough=later)
 def test_a_gradient_in_blocks_is_the_gradient(name: str, case: Case) -> None:
     if (found := written(name, case, Backward())) is not None:

@@ -51,6 +51,7 @@ def as_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "SMALL", 0)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 @every_problem
 def test_a_page_shows_what_it_shows_of_a_run_that_keeps_all(
