@@ -15,7 +15,7 @@ from attncalc.cli.lists import FORMATS, show
 from attncalc.cli.settings import Colour, Digits, File, formats, paper, target
 from attncalc.common.errors import NoGradient, OptionError, near, quoted, visible
 from attncalc.common.system import is_file
-from attncalc.homework.diagnosis.key import listed
+from attncalc.homework.diagnosis.slips import listed
 from attncalc.render.cards import FORMATS as CARDS
 from attncalc.render.cards import shown
 from attncalc.render.page import Heading, Page, Part, Point, Points

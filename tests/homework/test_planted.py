@@ -16,7 +16,8 @@ from rows import rows
 import attncalc as ac
 from attncalc.calculations import TABLE
 from attncalc.declare.mistake import Mistake, StepKey
-from attncalc.homework.diagnosis.key import SLIPS, Key, known, listed
+from attncalc.homework.diagnosis.key import Key, known
+from attncalc.homework.diagnosis.slips import SLIPS, listed
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.sheets import spelled
 from attncalc.record.verdicts import SOUND
@@ -278,6 +279,7 @@ CATALOGUE = """
 
     slip-one-entry slip-transposed-answer slip-rows-permuted slip-sign slip-decimal-point slip-percent
     slip-one-row-only slip-copied-input slip-complement slip-final-rounding
+    slip-columns-permuted slip-entries-swapped slip-row-copied slip-part-only
 """
 """The ids, which stand in reports and in other people's scripts, and are not to change."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import attncalc as ac
-from attncalc.homework.diagnosis.key import FINAL, SLIPS
+from attncalc.homework.diagnosis.slips import FINAL, SLIPS
 
 Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1], [1, 1, 0, 0]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3], [2], [-1]]
 TRACE = ac.attention(Q, K, V)
@@ -48,6 +48,10 @@ MADE = [
         id="the other rows as they were",
     ),
     pytest.param("complement", "weights", changed(WEIGHTS, _11="0.656", _12="0.099"), id="the rest is the rest"),
+    pytest.param("columns-permuted", "weights", [[c, a, b] for a, b, c in WEIGHTS], id="columns moved on"),
+    pytest.param("entries-swapped", "weights", changed(WEIGHTS, _01="0.245", _10="0.107"), id="two changed places"),
+    pytest.param("row-copied", "weights", [*WEIGHTS[:2], WEIGHTS[1]], id="a row written twice"),
+    pytest.param("part-only", "weights", WEIGHTS[1], id="one row in place of three"),
     pytest.param("copied-input", "output", written(ac.attention(Q, K, [[2], [2], [-1]]).result), id="a 3 read as 2"),
     pytest.param("copied-input", "output", written(ac.attention(Q, K, [[8], [2], [-1]]).result), id="a 3 read as 8"),
 ]  # fmt: skip
@@ -103,3 +107,21 @@ def test_an_observation_is_misread_as_another_one(observed: float, found: str) -
 
 def test_a_misread_entry_may_have_complex_eigenvalues() -> None:
     assert ac.eigen([[2, 1], [1, 2]]).check([2, 3]).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("answer", "slip", "says"),
+    [
+        pytest.param([[1.25, 2.5], [3.75, 4.5], [2.25, 6.5]], "slip-copied-input", "", id="another row of the table"),
+        pytest.param([[1.25, 2.5]], "slip-part-only", "row 0 alone is given, counted from 0", id="a row alone"),
+    ],
+)
+def test_a_row_of_a_table_is_told_from_the_others(answer: list[list[float]], slip: str, says: str) -> None:
+    step = ac.embed([0, 1, 2], [[1.25, 2.5], [3.75, 4.5], [0.5, 0.75], [2.25, 6.5]]).check(answer)["output"]
+    assert (step.verdict, step.mistake) == ("slip", slip)
+    assert says in step.finding.says
+
+
+def test_one_of_two_numbers_is_told_which() -> None:
+    step = ac.bayes([0.5, 0.5], [0.83, 0.2]).check("0.194")["posterior"]  # 0.806 and 0.194
+    assert (step.mistake, step.finding.says) == ("slip-part-only", "entry 1 alone is given, counted from 0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from attncalc.homework.diagnosis.comparing import (
     within_a_unit,
 )
 from attncalc.homework.diagnosis.explaining import Explanation, ids
-from attncalc.homework.diagnosis.key import Key, Question, Slip
+from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, is_meant
 from attncalc.homework.reading.answers import (
     BY_HAND,
@@ -56,6 +56,9 @@ from attncalc.record.verdicts import (
     Finding,
     Wrong,
 )
+
+if TYPE_CHECKING:
+    from attncalc.homework.diagnosis.slips import Slip
 
 MOST_NAMED = MOST_MAPPED**2
 """So many wrong entries are named: all those of the largest map that a page draws."""

@@ -22,9 +22,8 @@ from attncalc.homework.diagnosis.explaining import (
     made_again,
     made_as_well,
     made_throughout,
-    slip_behind,
 )
-from attncalc.homework.diagnosis.key import TRANSPOSED, Key, Question
+from attncalc.homework.diagnosis.key import Key, Question
 from attncalc.homework.diagnosis.solutions import Own, Solution, is_meant
 from attncalc.homework.marking.findings import (
     FILLED,
@@ -291,18 +290,22 @@ class _Sheet:
         if not question.own_are_right and (follows := self.key.value(step, own=own)) is not None:
             bases.append((follows, own))
         alike = [(value, base) for value, base in bases if value.shape == answer.shape]
+        from attncalc.homework.diagnosis.slips import slip_behind  # a door: most answers have no slip
+
         found = next((slip for value, base in alike if (slip := slip_behind(self.key, question, value, base))), None)
         return found and slipped(found)
 
     def _of_another_shape(self, question: Question) -> Finding:
         """An answer of a shape that is not the step's: it is transposed, or a mistake gives it."""
+        from attncalc.homework.diagnosis import slips  # a door: as above
+
         answer, expected = question.answer, question.expected
-        if answer.value.ndim > 1 and answer.shape == expected.shape[::-1]:
-            turned = answer.laid(np.transpose)
-            if turned.answered.all() and fits(turned, expected).all():
-                return slipped(TRANSPOSED)
+        if slips.is_transposed(answer, expected):
+            return slipped(slips.TRANSPOSED)
         whole = answer.answered.all() and not np.isnan(answer.value).any()
         found = self._mistaken(question) if whole else None
+        if found is None and (part := slips.part_given(answer, expected)):
+            return slipped(part)
         given, due = _extent(answer.shape), _extent(expected.shape)
         return found or Finding(UNEXPLAINED, hint=f"the answer is {given}, and {due} is asked for")
 
