@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,7 +14,7 @@ from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
 from attncalc.common.numerals import DTYPES, MOST_ROUNDING, NARROW, STORED
 from attncalc.common.system import NamedTuple
-from attncalc.render import BINARY, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, View
+from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, Detail, View
 
 if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculation, when the command line stands
     from attncalc.declare.calculation import Calculation
@@ -131,6 +131,18 @@ class Shown(NamedTuple):
     show: Annotated[list[str] | None, option("Output", "--show", "NAME,NAME,…", "only these steps")] = None
     cell: Annotated[
         list[str] | None, option("Output", "--cell", "STEP[i,j]", "the arithmetic of one entry, or of all")
+    ] = None
+    detail: Annotated[
+        str | None,
+        option(
+            "Output",
+            "--detail",
+            "|".join(DETAILS),
+            "which entries each step works out (normal): short vectors', also one of each matrix, or all",
+            choices=DETAILS,
+            check=one_of(DETAILS),
+        ),
+        FURTHER,
     ] = None
     expand: Annotated[
         bool, switch("Output", "--expand", "also show the definition of each function, step by step"), FURTHER
@@ -299,6 +311,7 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
         get=shown.get,
         everything=shown.all,
         cells=_cells(shown.cell or ()),
+        detail=cast(Detail, shown.detail or View().detail),
         standalone=shown.standalone,
     )
     rounding, exact, symbolic, dtype = arithmetic
@@ -348,7 +361,7 @@ def _cells(words: Sequence[str]) -> tuple[str, ...]:
 
 BY_POSITION, BY_NAME = "Operands, by position or by name", "Operands, by name"
 WIDEST = 30  # what an option takes is spelled out beside its name up to here, else in its help
-DETAILS = 3  # from so many options on that begin with another one's name, they are details of that
+FAMILY = 3  # from so many options on that begin with another one's name, they are details of that
 SHORT = {"-q": "--quiet", "-d": "--digits", "-f": "--format", "-o": "--output"}
 
 
@@ -422,7 +435,7 @@ def _details(calculation: "Calculation") -> dict[str, str]:
         named = [each.name for each in calculation.options if each.name.startswith(other.name + "_")]
         told = [each.name for each in calculation.options if choices and each.help.startswith(choices)]
         for family in (named, told):
-            if len(family) >= DETAILS:
+            if len(family) >= FAMILY:
                 found = dict.fromkeys(family, other.name) | found
     return found
 

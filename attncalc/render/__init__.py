@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from attncalc.common.errors import NARROWEST, AttncalcError, visible
 from attncalc.common.numerals import Array
@@ -10,6 +10,11 @@ from attncalc.common.system import NamedTuple, loaded
 from attncalc.record.trace import Step, Trace
 
 # What of a trace is shown, and on what kind of page.
+
+
+Detail = Literal["brief", "normal", "full"]
+"""Worked out in a step are the entries of short vectors; also one entry of every other value; all that are shown."""
+DETAILS: tuple[Detail, ...] = get_args(Detail)
 
 
 class View(NamedTuple):
@@ -21,6 +26,7 @@ class View(NamedTuple):
     quiet: bool = False  # the result alone
     cells: tuple[str, ...] = ()  # the arithmetic of these entries alone: "scores[0,1]", or "all"
     everything: bool = False  # nothing left out, however large
+    detail: Detail = "normal"  # which entries are worked out in a step
     width: int | None = None  # columns of the page; None: as wide as its content
     color: bool = False
     plot: bool = False  # the trace's pictures below the page; in its place where it is quiet

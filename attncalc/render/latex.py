@@ -141,6 +141,8 @@ def _block(block: Any, view: View) -> Iterator[str]:
 def _paragraph(block: Paragraph) -> Iterator[str]:
     if block.kind == "":
         yield tex.sentence(block.text)
+    elif block.kind == "onward":
+        return  # no command goes into a document
     elif block.kind == "blank":
         yield "\n" + rf"{tex.text(block.text)}: \underline{{\hspace{{7cm}}}}\hfill Date: \underline{{\hspace{{3cm}}}}"
     elif block.kind == "code":

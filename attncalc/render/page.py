@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from attncalc.common.errors import amount, visible
-from attncalc.common.numerals import Array
+from attncalc.common.numerals import Array, is_number
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.render import TABLE, View
 
@@ -39,7 +39,7 @@ class Paragraph(NamedTuple):
     """Running text."""
 
     text: str
-    kind: str = ""  # "why", "about", "remark", "code", "sound" or "wrong": what it is to its surroundings
+    kind: str = ""  # "why", "about", "remark", "code", "sound", "wrong" or "onward": what it is to its surroundings
 
 
 class Note(NamedTuple):
@@ -67,11 +67,12 @@ class Line(NamedTuple):
     at: Place
     arithmetic: str  # "" where the entry is passed on, or given; else words, as `masked`, where no arithmetic gives it
     links: tuple[str, ...]  # what stands behind the place, each after a sign of equality
+    labels: tuple[str, ...] = ()  # of the place, where its axes have some
 
     @property
     def place(self) -> str:
-        """`scores[0,1]`; a scalar's place is its step."""
-        return f"{self.name}[{','.join(map(str, self.at))}]" if self.at else self.name
+        """`scores[0,1]`, or `scores[the,cat]` where there are labels; a scalar's place is its step."""
+        return f"{self.name}[{','.join(self.labels or map(str, self.at))}]" if self.at else self.name
 
     @property
     def value(self) -> str:
@@ -399,6 +400,15 @@ def label(table: Labelled, axis: str, index: int) -> str:
     """The label of an index along an axis, or the index itself."""
     labels = table.labels.get(axis)
     return visible(labels[index]) if labels else str(index)
+
+
+def spoken(table: Labelled, axis: str, index: int) -> str:
+    """How a place along an axis is asked for: by its label, or by its index where that could be mistaken."""
+    labels = table.labels.get(axis, ())
+    word = labels[index] if labels else ""
+    if not word or labels.count(word) > 1 or '"' in word or word != word.strip() or any(map(is_number, labels)):
+        return str(index)
+    return f'"{visible(word)}"' if any(sign in word for sign in ",[]:") else visible(word)
 
 
 def heading(table: Table, matrix: Matrix) -> str:

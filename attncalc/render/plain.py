@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,8 @@ def _step(part: Part, view: View) -> Iterator[str]:
             yield f"why: {block.text}" if block.kind == "why" else block.text
     yield from _labels(table)
     lines = part.lines
-    yield from (f"worked out: {' = '.join(line.links)}" for line in lines)
+    every = len(lines) == prod(table.shape)
+    yield from (f"worked out: {' = '.join(line.links) if every else line.text}" for line in lines)
     yield from (note.text for note in part.all(Note) if note.kind != "silent")
     if table.names and table.full is not None:
         yield f"stands for: {', '.join(table.names[int(i)] for i in table.full.ravel())}"

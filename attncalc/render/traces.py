@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby, islice
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import ShapeError
+from attncalc.common.errors import ShapeError, both, near, visible
 from attncalc.record import trace as record
 from attncalc.record.numbers import exact_text, format_number, parted, shortest, texts
 from attncalc.record.trace import Entry, Given, Step, Trace
@@ -33,6 +34,7 @@ from attncalc.render.page import (
     Table,
     ends,
     matrices,
+    spoken,
     whole,
 )
 from attncalc.solve import solver
@@ -251,6 +253,17 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
         yield Part("result", Heading("Result"), tuple(_groups(result)))
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
+    yield from _onward([part for _, part in (*steps, *result)])
+
+
+def _onward(steps: Iterable[Part]) -> Iterator[Paragraph]:
+    """How to see any other entry, where one stands for all: the last of these says how places are written."""
+    alone = [step for step in steps if len(step.lines) == 1 < prod(step.one(Table).shape)]
+    if alone:
+        heading, line = alone[-1].heading, alone[-1].lines[0]
+        place = line._replace(name=heading.key or line.name).place
+        counted = "by indices from 0" if line.labels == tuple(map(str, line.at)) else "by labels or indices from 0"
+        yield Paragraph(f"Any other entry, {counted}: --cell '{place}'; all of them: --cell all", "onward")
 
 
 def _groups(steps: Iterable[tuple[str, Part]]) -> Iterator[Part]:
@@ -267,26 +280,30 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
     outputs = {output.key: output for output in trace.outputs}
     result = trace.outputs[0]
     items = shown(trace, view)
-    others = [(step.group, _step(step, None, trace, view)) for step in beside(trace, view)]
+    followed: dict[str, int] = {}
+
+    def made(step: Step, number: int | None) -> tuple[str, Part]:
+        return step.group, _step(step, number, trace, view, followed)
+
     keys = [step.key for _, step in items]
     first = keys.index(result.key) if result.key in keys else len(keys)
     ends_in_outputs = all(key in outputs for key in keys[first:])
     steps = items[:first] if ends_in_outputs else items
-    middle = [(step.group, _step(step, number, trace, view)) for number, step in steps]
-    last = [(step.group, _step(outputs[step.key], number, trace, view)) for number, step in items[len(steps) :]]
+    middle = [made(step, number) for number, step in steps]
+    last = [made(outputs[step.key], number) for number, step in items[len(steps) :]]
     if not ends_in_outputs:
-        last = [(result.group, _step(result, items[first][0], trace, view)._replace(kind="again"))]
-    return middle, last + others
+        last = [(result.group, made(result, items[first][0])[1]._replace(kind="again"))]
+    return middle, last + [made(step, None) for step in beside(trace, view)]
 
 
-def _step(step: Step, number: int | None, trace: Trace, view: View) -> Part:
+def _step(step: Step, number: int | None, trace: Trace, view: View, followed: dict[str, int]) -> Part:
     """A step: its formula, its reason, its arithmetic where that is short, its value, and what has been found of it."""
     blocks: list[Block] = [formula(step)]
     blocks += [Paragraph(step.why, "why")] if step.why else []
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]
     shown = table(step, trace, view)
-    if worked := _worked(step, shown, trace, view):
+    if worked := _worked(step, shown, trace, view, followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step)))
 
@@ -425,19 +442,37 @@ def _option(value: Any) -> str:
 # Arithmetic
 
 
-def _worked(step: Step, shown: Table, trace: Trace, view: View) -> list[Line]:
-    """How each entry comes about, of a scalar or a vector that is short enough to be worked out in its step."""
+def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[str, int]) -> list[Line]:
+    """How entries come about: each of a scalar or a short vector, of any other value the one that tells most.
+
+    `followed` is the place that was worked out last, which the next steps go on with.
+    """
     value = shown.value
-    if value is None or value.ndim > 1 or value.size > MOST or not solver.is_worked_out(trace, step):
+    if value is None or 0 in shown.shape or not solver.is_worked_out(trace, step):
         return []
-    places: list[tuple[int, ...]] = [()] if value.ndim == 0 else [(i,) for i in range(value.size)]
-    lines = [solver.arithmetic(trace, step, place) for place in places]
-    if not all(map(is_short, lines)):
+    if value.ndim < 2 and value.size <= MOST:
+        places = list(np.ndindex(*value.shape))
+        if all(is_short(solver.arithmetic(trace, step, place)) for place in places):
+            return [_line(step, at, shown, trace, view) for at in places]
+    if not value.ndim or view.detail == "brief":
         return []
-    numbers = [format_number(x, view.digits) for x in value.ravel()]
-    worked = [leading(written(line, view.digits, number), number) for line, number in zip(lines, numbers, strict=True)]
-    told = zip(places, worked, numbers, strict=True)
-    return [Line(step.name, at, line, tuple(links(line, number))) for at, line, number in told]
+    if view.detail == "full" and value.size <= MOST_WRITTEN:
+        return [_line(step, at, shown, trace, view) for at in np.ndindex(*value.shape)]
+    at = solver.telling(trace, step, followed)
+    if at is None:
+        return []
+    followed |= dict(zip(step.axes, at, strict=True))
+    line = _line(step, at, shown, trace, view)
+    return [line] if line.arithmetic else []
+
+
+def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View) -> Line:
+    """An entry and how it comes about, at its place in the words of the table."""
+    assert shown.value is not None, "only what was kept is worked out in its step"
+    number = format_number(shown.value[at], view.digits)
+    arithmetic = leading(written(solver.arithmetic(trace, step, at), view.digits, number), number)
+    labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
+    return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels)
 
 
 def cells(trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
@@ -459,25 +494,57 @@ def _cells(trace: Trace, view: View) -> Iterator[Part]:
         yield Part("cells", Heading(key), blocks)
 
 
-def _parted(word: str) -> tuple[str, tuple[int, ...] | None]:
-    """`scores[0,1]` or `scores:0,1` → ("scores", (0, 1)); `scores` alone is every entry of it."""
-    name, mark, rest = word.replace("]", "").replace("[", ":").rpartition(":")
-    if not mark:
+_PLACE = re.compile(r"""([^\[:]*)(?:\[(.*)\]|:(.*)|\[([^\]]*))""", re.DOTALL)
+_PART = re.compile(r"""\s*(?:"([^"]*)"|([^,]*?))\s*(?:,|$)""")
+
+
+def _parted(word: str) -> tuple[str, list[str] | None]:
+    """`scores[0,1]` or `scores:0,1` → ("scores", ["0", "1"]); `scores` alone is every entry of it."""
+    found = _PLACE.fullmatch(word)
+    if found is None:
         return word, None
-    parts = [part.strip() for part in rest.split(",")] if rest else []
-    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
-        raise ShapeError(f"{word} is not an entry: indices are whole numbers from 0, as in scores[0,1]")
-    return name, tuple(map(int, parts))
+    rest = next((each for each in found.groups()[1:] if each is not None), "")
+    parts = _PART.findall(rest)[: 1 + re.sub('"[^"]*"', "", rest).count(",")] if rest else []
+    return found[1], [quoted or bare for quoted, bare in parts]
 
 
-def _of_step(step: Step, at: tuple[int, ...] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
-    shown = table(step, trace, view)
-    if at is not None and (len(at) != len(step.shape) or any(i >= n for i, n in zip(at, step.shape, strict=True))):
-        asked, shape = ",".join(map(str, at)), shown.sizes or "a single number"
+def _at(words: list[str], step: Step, shown: Table) -> tuple[int, ...]:
+    """The place that indices from 0, or labels, name along each axis of a step."""
+    asked = ",".join(words)
+    if len(words) != len(step.shape):
+        shape = shown.sizes or "a single number"
         raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shape}, indices from 0")
+    place = []
+    for word, axis, size in zip(words, step.axes, step.shape, strict=True):
+        labels = shown.labels.get(axis, ())
+        if word.isascii() and word.isdigit() and len(word) < 10 and (int(word) < size or word not in labels):
+            place.append(int(word))
+        elif labels.count(word) == 1:
+            place.append(labels.index(word))
+        elif word in labels:
+            several = both(str(i) for i, label in enumerate(labels) if label == word)
+            raise ShapeError(f"{word} stands at several places along {axis} of {step.key}: {several}")
+        elif labels:
+            mend = near(word, labels) or f"its labels are {', '.join(labels[:MOST_NAMED])}"
+            raise ShapeError(f"{step.key}[{asked}] is not an entry: {axis} has no label {word!r}", hint=mend)
+        else:
+            said = f"{step.key}[{asked}]"
+            raise ShapeError(f"{said} is not an entry: indices are whole numbers from 0, as in scores[0,1]")
+    if any(i >= size for i, size in zip(place, step.shape, strict=True)):
+        raise ShapeError(f"{step.key} has no entry [{asked}]: it is {shown.sizes}, indices from 0")
+    return tuple(place)
+
+
+MOST_NAMED = 12  # labels that an error names
+
+
+def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> Iterator[tuple[Step, Line]]:
+    shown = table(step, trace, view)
+    at = None if words is None else _at(words, step, shown)
+    labels = () if at is None or tuple(map(str, at)) == tuple(words or ()) else tuple(map(visible, words or ()))
     for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
         kept = shown.value
         entry = solver.entries(trace, step, [[i] for i in place]).item() if kept is None else kept[place]
         value = format_number(entry, view.digits)
         arithmetic = leading(written(solver.arithmetic(trace, step, place), view.digits, value), value)
-        yield step, Line(step.key, place, arithmetic, tuple(links(arithmetic, value)))
+        yield step, Line(step.key, place, arithmetic, tuple(links(arithmetic, value)), labels)

@@ -194,6 +194,8 @@ def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
         for part in parts[1:]:
             if sign == "+" and part[1] == NEGATED:  # a − b, and not a + (−b)
                 pieces += [" − ", *part[0][1:]]
+            elif sign == "+" and (size := _taken_away(part[0])):
+                pieces += [" − ", *size]
             else:
                 pieces += [mark, *_bracketed(part, others)]
         return pieces, level
@@ -219,6 +221,17 @@ def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
     for pieces, _ in parts:
         inside += [", ", *pieces] if inside else pieces
     return [f"{sign}(", *inside, ")"], 0
+
+
+def _taken_away(pieces: list[str | Entry]) -> list[str | Entry]:
+    """What is taken away by a term that a minus alone makes negative, `1×2` of `(-1)×2`; nothing of any other term."""
+    first, *others = pieces
+    numbers = [piece.value for piece in pieces if isinstance(piece, Entry)]
+    below = [isinstance(number, (int, float, np.number)) and -np.inf < number < 0 for number in numbers]
+    factor = others and isinstance(others[0], str) and others[0].startswith(("×", " / "))
+    if isinstance(first, Entry) and factor and below[0] and not any(below[1:]):
+        return [first._replace(value=-first.value), *others]
+    return []
 
 
 def _bracketed(part: _Pieces, level: float, *, first: bool = False) -> list[str | Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
 from attncalc.record.numbers import farthest, round_half_up
-from attncalc.record.trace import Arithmetic, Check, Mode, Origin, Step, Trace
+from attncalc.record.trace import Arithmetic, Check, Entry, Mode, Origin, Step, Trace
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem, Written, after_step, is_large, kind_of
 from attncalc.solve.recording import Behind, Kept, Recorded, TurnsBehind, drop, record, spread_again
@@ -323,6 +324,43 @@ def arithmetic(trace: Trace, step: Step, at: tuple[int, ...]) -> Arithmetic:
     """The arithmetic of one entry; empty where it is only handed on, or given."""
     graph = behind(trace)
     return graph.arithmetic(step, at) if graph else ()
+
+
+LOOKED_AT = 3  # places along an axis, of which one is chosen to be worked out
+
+
+def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The place whose arithmetic teaches most; None where nothing is worked out.
+
+    It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
+    no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one.
+    """
+    if not is_worked_out(trace, step) or step.value is None or 0 in step.shape:
+        return None
+    first = [0 if at < len(step.shape) - 2 else LOOKED_AT - 1 for at in range(len(step.shape))]
+    along = [
+        {*range(min(size, most + 1)), min(like.get(axis, 0), size - 1)}
+        for axis, size, most in zip(step.axes, step.shape, first, strict=True)
+    ]
+
+    def strangeness(at: tuple[int, ...]) -> tuple[int, bool]:
+        left = sum(i != like.get(axis, i) for axis, i in zip(step.axes, at, strict=True))
+        return left, len(set(at[-2:])) < len(at[-2:])
+
+    near = sorted(product(*map(sorted, along)), key=strangeness)
+    nothing = left_over(trace, step)
+    best, most = None, (False, 0)
+    for at in near:
+        numbers = [piece.value for piece in arithmetic(trace, step, at) if isinstance(piece, Entry)]
+        found = (
+            bool(step.value[at] != 0 and (nothing is None or not nothing[at])),
+            sum(bool(number != 0) for number in numbers),
+        )
+        if numbers and found > most:
+            best, most = at, found
+        if found == (True, len(numbers)) and numbers:
+            break
+    return best
 
 
 def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:

@@ -54,7 +54,7 @@ def parted(line: str) -> Iterator[Side]:
 def of_line(line: str) -> Chain:
     """`scores[0,1] = 1×1 + 0×0 = 1`."""
     first, *sides = parted(line)
-    found = re.fullmatch(r"(.*?)(?:\[([\d,]+)\])?", first.written)
+    found = re.fullmatch(r"(.*?)(?:\[([^][]+)\])?", first.written)
     assert found
     return Chain(found[1], found[2] or "", list(map(_without_words, sides)))
 

@@ -99,6 +99,12 @@ def of_a_turn(graph: TurnsBehind, step: Step, expression: Node, known: Mapping[A
     return Line(found, {new: known[old] for old, new in pairs if old in known}, group)
 
 
+def place(step: Step, words: list[str]) -> tuple[int, ...]:
+    """A place that indices or labels name."""
+    along = zip(words, step.axes, strict=True)
+    return tuple(int(word) if word.isdigit() else step.labels[axis].index(word) for word, axis in along)
+
+
 def in_text(letter: str) -> str:
     head, mark, tail = letter.rpartition("_")
     return head + tail.translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) if mark and "," not in tail else letter
@@ -170,7 +176,7 @@ def of_step(beside: Beside, said: Said, read: dict[str, int], again: bool = Fals
                 yield from in_matrix(step, chain, side, matrix, floats, exact, letters)
                 read["matrices"] = read.get("matrices", 0) + 1
         elif sides:
-            at = tuple(map(int, chain.at.split(","))) if chain.at else ()
+            at = place(step, chain.at.split(",")) if chain.at else ()
             word = step.names[int(value[at])] if step.names else ""
             entry = Entry(complex(floats[at]), exact, word)
             yield from (f"{step.key}[{chain.at}]: {fault}" for fault in broken(sides, entry, letters))
