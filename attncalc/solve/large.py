@@ -103,9 +103,9 @@ class LargeBehind(Behind):
         """It is not looked for among so many entries."""
         return None
 
-    def divides_by_0(self, step: Step) -> bool:
+    def fault(self, step: Step) -> str:
         """It is not looked for among so many entries."""
-        return False
+        return ""
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a step that was not kept, worked out now; or all of it, if there is the memory."""

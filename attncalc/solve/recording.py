@@ -243,6 +243,16 @@ def _bracketed(part: _Pieces, level: float, *, first: bool = False) -> list[str 
     return list(pieces)
 
 
+def spelled(pieces: Arithmetic) -> str:
+    """Arithmetic as text: `ln(0)`."""
+    return "".join(piece if isinstance(piece, str) else _spelled(piece) for piece in pieces)
+
+
+def _spelled(number: Entry) -> str:
+    text = f"{number.value:.4g}".replace("-", "−")
+    return f"({text})" if number.brackets and text.startswith("−") else text
+
+
 def _joined(pieces: Iterable[str | Entry]) -> Arithmetic:
     """Neighbouring words made one."""
     result: list[str | Entry] = []
@@ -410,21 +420,30 @@ class Behind:
         nothing = found[1].left_over(found[0]) if found else None
         return None if nothing is None else nothing.reshape(step.shape)
 
-    def divides_by_0(self, step: Step) -> bool:
-        """Whether a quotient in the formula of a step divides by 0 what is not 0, and not by what is too small."""
+    def fault(self, step: Step) -> str:
+        """What goes wrong in the formula of a step that is not finite: it divides by 0, or `ln(0)`; "" if unknown."""
         found = self.found(step)
         if found is None:
-            return False
-        quotients = [inner.sources for inner in inside(found[0]) if inner.row.text == primitive.OPS["div"].text]
-        parts = [part for pair in quotients for part in pair]
-        _, around = found
-        values = evaluate(parts, around.operands, given=by_key(around.values))
+            return ""
+        node, around = found
+        made = [inner for inner in inside(node) if inner.sources]
+        parts = [*made, *(source for inner in made for source in inner.sources)]
+        values = evaluate(parts, around.operands, given=by_key(around.values), careful=False)
         signs = {name: np.sign(value) for name, value in around.operands.items()}
         sized = evaluate(parts, signs, given=by_key({node: np.sign(value) for node, value in around.values.items()}))
-        return any(
-            bool(((values[below] == 0) & (sized[below] == 0)).any() and (values[above] != 0).any())
-            for above, below, *_ in quotients
-        )
+        for inner in made:
+            value, sources = values[inner], [values[source] for source in inner.sources]
+            if np.isfinite(value).all() or not all(np.isfinite(source).all() for source in sources):
+                continue
+            below = inner.sources[1:2] if inner.row.text == primitive.OPS["div"].text else []
+            if any(((values[source] == 0) & (sized[source] == 0)).any() for source in below):
+                return "divides by 0 there"
+            bad = np.argwhere(np.isnan(value) if np.isnan(value).any() else np.isinf(value))[0].tolist()
+            if np.isfinite(sized[inner]).all():
+                return f"overflows: it is beyond {np.finfo(value.dtype).max:.2g}, the largest {value.dtype}"
+            at = spelled(entry(inner, dict(zip(inner.names, bad, strict=True)), around.look))
+            return f"has no value there: {at}" if np.isnan(value).any() else f"is infinite there: {at}"
+        return ""
 
     def entries(self, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
         """Entries of a value that was not kept."""

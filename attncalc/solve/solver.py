@@ -47,9 +47,10 @@ def _told(trace: Trace, roots: Iterable[Node], *, infinite: bool) -> tuple[str, 
     """
     wrong = _no_number if infinite else _wrong
     broken = [s for s in (*trace.steps, *trace.outputs) if (v := _floats(s.value)) is not None and wrong(v)]
-    for output in _asked_for(trace):
+    asked = _asked_for(trace)
+    for output in trace.outputs:  # where an output has no value, as a function at a point, no other is to be trusted
         value = _floats(output.value)
-        if value is None or np.isfinite(value).all():
+        if value is None or np.isfinite(value).all() or not (output in asked or np.isnan(value).any()):
             continue
         if np.isnan(value).any() or (not infinite and (np.isposinf(value).any() or not _masked(trace))):
             raise DomainError(_overflow(trace, broken[0] if broken else output))
@@ -144,12 +145,12 @@ def _overflow(trace: Trace, step: Step) -> str:
     if not len(bad):
         bad = np.argwhere(~np.isfinite(value))
     entry = f"{step.key}{_place(bad[0])} = {step.formula}"
+    if step.value.dtype != object and (graph := behind(trace)) and (fault := graph.fault(step)):
+        return f"{entry} {fault}"
     if np.isnan(value[tuple(bad[0])]):
         return f"{entry} has no value there (a division by 0, ∞ − ∞ or the like)"
     if step.value.dtype == object:
         return f"{entry} is infinite there"
-    if (graph := behind(trace)) and graph.divides_by_0(step):
-        return f"{entry} divides by 0 there"
     largest = np.finfo(value.dtype).max
     return f"{entry} overflows: it is beyond {largest:.2g}, the largest {value.dtype}"
 
