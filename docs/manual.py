@@ -20,7 +20,8 @@ VERSION = version("attncalc")
 OPERANDS = [
     ("1,2,3", 'a vector; "1 2; 3 4" or [[1,2],[3,4]] a matrix; entries may be 0.5, 1e-3, 1/3, sqrt(2), pi'),
     ("FILE", "JSON, JSON lines, CSV, TSV, npy, npz or safetensors, told by its suffix, else by its content"),
-    ("FILE#NAME[2]", "an array of a file that holds several, and an index of its leading axis"),
+    ("FILE#NAME", "an array of a file that holds several"),
+    ("FILE#NAME[:, 0:768]", "a part of it, as NumPy indexes; FILE#NAME.T swaps its last two axes"),
     ("@FILE", "that file, whatever its name looks like"),
     ("LABEL", "a row of the table that --data names, or of the calculation's own vocabulary"),
     ("-", "standard input"),

@@ -92,7 +92,7 @@ def holding(data: bytes, form: str, **how: str | bool) -> Reading:
     """A reading that has these bytes on standard input."""
     reading = Reading(**how)  # type: ignore[arg-type]  # the options of a target are of their types
     if data:
-        reading.opened[STDIN] = contents_of(data, STDIN, form, lambda: BytesIO(data))
+        reading.opened[STDIN] = contents_of(data, STDIN, form)
     return reading
 
 

@@ -283,8 +283,9 @@ def _holder(found: Found) -> Contents | None:
     if not isinstance(contents, JsonFile) or (path and not contents.members):
         return None
     value, path = contents.entry(path)[1::-1] if path else (contents.tree, "")
-    for i in found.at:
-        if not isinstance(value, list) or not -len(value) <= i < len(value):
+    for part in found.at:
+        i = part.places[0] if len(part.places) == 1 else None
+        if not isinstance(i, int) or not isinstance(value, list) or not -len(value) <= i < len(value):
             return None
         value, path = value[i], f"{path}[{i}]"
     return JsonFile(f"{contents.source}#{visible(path, 80)}", value) if isinstance(value, dict) else None

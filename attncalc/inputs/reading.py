@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from attncalc.declare.operands import Operand, Option
 from attncalc.inputs.given import spoken
 from attncalc.language.axes import leading_names
 from attncalc.record.trace import NOTHING, Given
+
+if TYPE_CHECKING:  # few words pick a part
+    from attncalc.inputs.indexing import Parts
 
 STDIN = "standard input"
 TORCH_HINT = "save the arrays: safetensors.torch.save_file, or numpy.save(path, tensor.detach().cpu().numpy())"
@@ -66,6 +69,13 @@ class Contents:
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The array of that name, or the one that is meant for the operand."""
         raise NotImplementedError
+
+    def part(self, name: str | None, at: Parts, operand: Operand, reading: Reading) -> Given:
+        """The array, or what `[0, 1:3]` and `.T` behind its name leave of it."""
+        given = self.array(name, operand, reading)
+        for part in at:
+            given = part.of(given)
+        return given
 
 
 def calculation_of(contents: Contents) -> str | None:
@@ -253,17 +263,6 @@ def transposed(given: Given, name: str) -> Given:
         raise InputError(f"{name} has no two axes to transpose", hint=f"leave {name} out of --transpose")
     swapped = {axis: axis for axis in range(ndim - 2)} | {ndim - 2: ndim - 1, ndim - 1: ndim - 2}
     return moved(given, lambda array: array.swapaxes(-1, -2), swapped).noted("transposed", "transposed")
-
-
-def indexed(given: Given, index: Sequence[int]) -> Given:
-    """The entry of the leading axis at each index in turn; negative ones count from the end."""
-    for i in index:
-        size = given.value.shape[0] if given.value.ndim else 0
-        if not -size <= i < size:
-            there = f"its leading axis goes from 0 to {size - 1}" if size else "it is a single number"
-            raise InputError(f"{given.source} has no [{i}]: {there}")
-        given = moved(given, partial(_entry, i), {axis: axis - 1 for axis in range(1, given.value.ndim)})
-    return given._replace(source=given.source + "".join(f"[{i}]" for i in index))
 
 
 def labelled_row(given: Given, label: str) -> Given:

@@ -6,9 +6,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from io import BytesIO
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -27,7 +25,6 @@ from attncalc.inputs.reading import (
     Contents,
     Reading,
     fit,
-    indexed,
     labelled_row,
     stored_by_torch,
     transposed,
@@ -37,6 +34,8 @@ from attncalc.record.trace import Given
 
 if TYPE_CHECKING:  # few operands are files of arrays
     from mmap import mmap
+
+    from attncalc.inputs.indexing import Parts
 
 # Where a file is found and how it is opened: with care, by its suffix or its content, once in a call.
 #
@@ -94,7 +93,7 @@ def _standard_input(most: int | None) -> Contents:
     data = read_all(sys.stdin.buffer, STDIN, _smaller(most, MAX_TEXT))
     if not data:
         raise InputError(f"{STDIN} is empty")
-    return contents_of(data, STDIN, format_by_content(data, STDIN), lambda: BytesIO(data), most)
+    return contents_of(data, STDIN, format_by_content(data, STDIN), most)
 
 
 def _open_file(path: str, most: int | None) -> Contents:
@@ -102,26 +101,21 @@ def _open_file(path: str, most: int | None) -> Contents:
         must_be_plain(path, most)
     source = shown(path)
     form = format_by_suffix(path)
-    opener = partial(open_regular, path)
     data: bytes | mmap
-    if form == "safetensors":  # such a file may be larger than memory: only what is asked for is read
-        return contents_of(b"", source, form, opener, most)
-    if form == "npy":
-        data = mapped(path, _smaller(most, MAX_ARRAYS))
+    if form in ("npy", "safetensors"):  # such a file may be larger than memory: only what is asked for is read
+        data = mapped(path, most)
     else:
         data = read_file(path, _smaller(most, MAX_ARRAYS if form == "npz" else MAX_TEXT))
     if not data:
         raise InputError(f"{source} is empty")
-    return contents_of(data, source, form or format_by_content(data, source), opener, most)
+    return contents_of(data, source, form or format_by_content(data, source), most)
 
 
 def _smaller(most: int | None, bound: int) -> int:
     return bound if most is None else min(most, bound)
 
 
-def contents_of(
-    data: bytes | mmap, source: str, form: str, opener: Callable[[], BinaryIO], most: int | None = None
-) -> Contents:
+def contents_of(data: bytes | mmap, source: str, form: str, most: int | None = None) -> Contents:
     """What bytes of a known format hold."""
     if form in ("npy", "npz", "safetensors"):
         from attncalc.inputs import stored_arrays  # a door: few files are arrays, and zipfile takes its time
@@ -129,7 +123,7 @@ def contents_of(
         if form == "npy":
             return stored_arrays.of_npy(data, source)
         if form == "safetensors":
-            return stored_arrays.of_safetensors(opener, source)
+            return stored_arrays.of_safetensors(data, source)
         unpacked = _smaller(None if most is None else UNPACKED * most, stored_arrays.MAX_MEMBERS_BYTES)
         return stored_arrays.of_npz(data[:], source, unpacked)
     text = decode(data[:], source)
@@ -178,18 +172,18 @@ def read_file(path: str, most: int = MAX_TEXT) -> bytes:
         return read_all(file, shown(path), most)
 
 
-def mapped(path: str, most: int) -> mmap | bytes:
+def mapped(path: str, most: int | None) -> mmap | bytes:
     """The bytes of a regular file, at most `most` of them; the system reads only what is looked at."""
     from mmap import ACCESS_READ, mmap  # few files are arrays, and start-up is not to pay for it
 
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        if size > most:
+        if most is not None and size > most:
             raise InputError(f"{shown(path)} has more than {most:,} bytes, the most that is read")
         try:
             return mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
         except (OSError, ValueError):  # a file system that maps nothing
-            return read_all(file, shown(path), most)
+            return read_all(file, shown(path), _smaller(most, MAX_ARRAYS))
 
 
 def read_all(file: BinaryIO, source: str, most: int = MAX_TEXT) -> bytes:
@@ -262,7 +256,7 @@ class Found(NamedTuple):
 
     contents: Contents
     name: str | None = None
-    at: tuple[int, ...] = ()
+    at: Parts = ()
 
 
 def find(word: str, operand: Operand, reading: Reading) -> Found | None:
@@ -413,9 +407,7 @@ def _row(word: str, table: Given) -> str:
 
 def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
     """The operand that an array in a file is."""
-    given = found.contents.array(found.name, operand, reading)
-    if found.at:
-        given = indexed(given, found.at)
+    given = found.contents.part(found.name, found.at, operand, reading)
     name = given.source.rpartition("#")[2]
     square = given.value.ndim == 2 and given.value.shape[0] == given.value.shape[1]  # others fit one way alone
     if stored_by_torch(name) and operand.name not in reading.transpose and square and not operand.named:
@@ -455,14 +447,13 @@ def _in_letters(found: Found, operand: Operand) -> Given | None:
 
 
 def _picked(contents: Contents, name: str) -> Found:
-    """`weights[2][0]` in a file; a name that ends in brackets itself is taken as it is."""
-    begin = end = 0  # of the brackets that follow one another
-    for match in re.finditer(r"\[\s*[+-]?\d{1,9}\s*(?:,\s*[+-]?\d{1,9}\s*)*\]", name, re.ASCII):
-        begin, end = (begin if match.start() == end else match.start()), match.end()
-    if end < len(name) or name in contents.names:
+    """`weights[2, 1:3]` or `weights.T` in a file; a name that ends so itself is taken as it is."""
+    if not name.endswith(("]", ".T")):
         return Found(contents, name or None)
-    at = tuple(int(number) for number in re.findall(r"[+-]?\d+", name[begin:]))
-    return Found(contents, name[:begin] or None, at)
+    from attncalc.inputs.indexing import split  # a door: few words pick a part
+
+    base, at = split(name, contents.names, labels=contents.table)
+    return Found(contents, base or None, at)
 
 
 def _miss(word: str, operand: Operand, tables: Tables) -> InputError:

@@ -11,11 +11,10 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
 from copy import copy
 from functools import partial
 from mmap import mmap
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from attncalc.common.errors import InputError, amount, quoted, shape_text, visib
 from attncalc.common.numerals import Array
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import MAX_CELLS, brackets, from_array
+from attncalc.inputs.indexing import Parts
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import TORCH_HINT, Contents, Reading, choose
 from attncalc.record.trace import Given
@@ -40,8 +40,15 @@ _TENSORS = {
 _EIGHT_BITS = {"F8_E4M3": (3, 7, False), "F8_E5M2": (2, 15, True)}
 """Of the types in a byte, the bits of the fraction, the bias of the exponent, and whether the largest one is for ∞."""
 
-Loaders = dict[str, Callable[[], Array]]
+Loaders = dict[str, "Loader"]
 """The arrays of a file by name, each read when it is asked for."""
+
+
+class Loader(Protocol):
+    """Reads an array, or the parts of it that are asked for alone."""
+
+    def __call__(self, at: Parts = ()) -> Array:
+        """The numbers, as they are computed with."""
 
 
 class ArrayFile(Contents):
@@ -58,15 +65,20 @@ class ArrayFile(Contents):
 
     def array(self, name: str | None, operand: Operand, reading: Reading) -> Given:
         """The array of that name, or the one that is meant for the operand."""
+        return self.part(name, (), operand, reading)
+
+    def part(self, name: str | None, at: Parts, operand: Operand, reading: Reading) -> Given:
+        """The array, or what `[0, 1:3]` and `.T` behind its name leave of it, of which alone bytes are read."""
         if operand.kind == "expression":
             raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
-        value, source = self.stored(name, operand)
+        value, source = self.stored(name, operand, at)
         return from_array(value, operand.kind, brackets(source))._replace(source=source)
 
-    def stored(self, name: str | None, operand: Operand) -> tuple[Array, str]:
-        """The array as it was stored, and what it is called in errors."""
+    def stored(self, name: str | None, operand: Operand, at: Parts = ()) -> tuple[Array, str]:
+        """The array, or the parts of it, as it was stored, and what it is called in errors."""
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
-        return self.loaders[chosen](), f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
+        source = f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
+        return self.loaders[chosen](at), "".join((source, *(part.text for part in at)))
 
 
 def of_npy(data: bytes | mmap, source: str) -> ArrayFile:
@@ -74,8 +86,8 @@ def of_npy(data: bytes | mmap, source: str) -> ArrayFile:
     return ArrayFile(source, {"": partial(read_npy, data, source)})
 
 
-def read_npy(data: bytes | mmap, source: str) -> Array:
-    """The array of an npy file."""
+def read_npy(data: bytes | mmap, source: str, at: Parts = ()) -> Array:
+    """The array of an npy file, or the parts of it that are asked for."""
     if data[:6] != b"\x93NUMPY" or len(data) < 10:
         raise InputError(f"{source} is not an npy file", hint="numpy.save writes one")
     version = data[6]
@@ -90,7 +102,7 @@ def read_npy(data: bytes | mmap, source: str) -> Array:
     body = memoryview(data)[start + length :]
     _check_size(len(body), shape, dtype.itemsize, source)
     array = np.frombuffer(body, dtype=dtype).reshape(shape, order="F" if fortran else "C")
-    return _checked_truth(array, source)
+    return _checked_truth(_part(array, at, source), source)
 
 
 def of_npz(data: bytes, source: str, most: int) -> ArrayFile:
@@ -115,26 +127,22 @@ def of_npz(data: bytes, source: str, most: int) -> ArrayFile:
     return ArrayFile(source, loaders)
 
 
-def of_safetensors(open_file: Callable[[], BinaryIO], source: str) -> ArrayFile:
+def of_safetensors(data: bytes | mmap, source: str) -> ArrayFile:
     """The arrays of a safetensors file, by name: eight bytes of length, a JSON header, and the numbers end to end."""
-    with open_file() as file:
-        size = file.seek(0, io.SEEK_END)
-        file.seek(0)
-        length = int.from_bytes(file.read(8), "little")
-        if size < 8 or length > min(size - 8, _MAX_TENSORS_HEADER):
-            raise InputError(
-                f"{source} is not a safetensors file: its header does not fit in its {amount(size, 'byte')}"
-            )
-        try:
-            text = file.read(length).decode()
-        except UnicodeDecodeError:
-            raise InputError(f"{source} is not a safetensors file: its header is not text") from None
+    size = len(data)
+    length = int.from_bytes(data[:8], "little")
+    if size < 8 or length > min(size - 8, _MAX_TENSORS_HEADER):
+        raise InputError(f"{source} is not a safetensors file: its header does not fit in its {amount(size, 'byte')}")
+    try:
+        text = data[8 : 8 + length].decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{source} is not a safetensors file: its header is not text") from None
     header = plain(parse_json(text, f"{source}: header"), source)
     if not isinstance(header, dict):
         raise InputError(f"{source} is not a safetensors file: its header is not an object")
     header.pop("__metadata__", None)
-    loaders = {
-        name: _tensor(open_file, entry, 8 + length, size, f"{source}#{quoted(name)[1:-1]}")
+    loaders: Loaders = {
+        name: partial(_tensor, data, 8 + length, entry, f"{source}#{quoted(name)[1:-1]}")
         for name, entry in header.items()
     }
     return ArrayFile(source, loaders)
@@ -181,12 +189,20 @@ def _check_size(present: int, shape: tuple[int, ...], itemsize: int, source: str
     if len(shape) > 32:
         raise InputError(f"{source} has {len(shape)} axes; the limit is 32")
     cells = math.prod(shape)
-    if cells > MAX_CELLS:
-        raise InputError(f"{source} claims {cells:,} entries; at most {MAX_CELLS:,} are read")
     if not cells and math.prod(filter(None, shape)) > MAX_CELLS:  # NumPy makes no array of it, although it has no entry
         raise InputError(f"{source} is empty: its shape is {shape_text(shape)}")
     if cells * itemsize != present:
         raise InputError(f"{source} claims {amount(cells * itemsize, 'byte')} of numbers, but there are {present:,}")
+
+
+def _part(array: Array, at: Parts, source: str) -> Array:
+    """What is asked for of an array that lies on a disk; only that is limited in size."""
+    for part in at:
+        array, source = part.cut(array, source), source + part.text
+    if array.size > MAX_CELLS:
+        mend = f"a part of it is {source}[0:{min(9, *array.shape)}]"
+        raise InputError(f"{source} has {array.size:,} entries; at most {MAX_CELLS:,} are read", hint=mend)
+    return array
 
 
 def _checked_truth(array: Array, source: str) -> Array:
@@ -203,8 +219,8 @@ def _refuse_other_archives(names: list[str], source: str) -> None:
         raise InputError(f"{source} is an Office document", hint="save the sheet as CSV")
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Callable[[], Array]:
-    def load() -> Array:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> Loader:
+    def load(at: Parts = ()) -> Array:
         if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(f"{source} is encrypted, or compressed in a way that numpy.savez does not use")
         claimed = copy(member)
@@ -216,27 +232,24 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, source: str) -> C
             raise InputError(f"{source} is damaged: its bytes do not unpack to what was packed") from None
         if len(data) != member.file_size:
             raise InputError(f"{source} does not unpack to the {amount(member.file_size, 'byte')} that it claims")
-        return read_npy(data, source)
+        return read_npy(data, source, at)
 
     return load
 
 
-def _tensor(open_file: Callable[[], BinaryIO], entry: Any, start: int, size: int, source: str) -> Callable[[], Array]:
-    def load() -> Array:
-        dtype, shape, (begin, end) = _tensor_header(entry, source)
-        if not 0 <= begin <= end <= size - start:
-            raise InputError(f"{source} lies outside the file: bytes {begin} to {end} of {size - start}")
-        _check_size(end - begin, shape, np.dtype(_TENSORS[dtype]).itemsize, source)
-        with open_file() as file:
-            file.seek(start + begin)
-            array = np.frombuffer(file.read(end - begin), dtype=_TENSORS[dtype]).reshape(shape)
-        if dtype == "BF16":  # the upper half of a float32
-            return np.asarray((array.astype(np.uint32) << 16).view(np.float32))
-        if dtype in _EIGHT_BITS:
-            return np.asarray(_of_eight_bits(*_EIGHT_BITS[dtype])[array])
-        return _checked_truth(array, source)
-
-    return load
+def _tensor(data: bytes | mmap, start: int, entry: Any, source: str, at: Parts = ()) -> Array:
+    dtype, shape, (begin, end) = _tensor_header(entry, source)
+    rest = len(data) - start
+    if not 0 <= begin <= end <= rest:
+        raise InputError(f"{source} lies outside the file: bytes {begin} to {end} of {rest}")
+    _check_size(end - begin, shape, np.dtype(_TENSORS[dtype]).itemsize, source)
+    whole = np.frombuffer(data, _TENSORS[dtype], math.prod(shape), start + begin).reshape(shape)
+    array = _part(whole, at, source)
+    if dtype == "BF16":  # the upper half of a float32
+        return np.asarray((array.astype(np.uint32) << 16).view(np.float32))
+    if dtype in _EIGHT_BITS:
+        return np.asarray(_of_eight_bits(*_EIGHT_BITS[dtype])[array])
+    return _checked_truth(array, source)
 
 
 def _of_eight_bits(bits: int, bias: int, infinite: bool) -> Array:

@@ -120,7 +120,7 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
     (
         "a huge claim",
         npy_with(HEADER.replace("(2, 2)", "(100000000000,)")),
-        f"q.npy claims 100,000,000,000 entries; {MOST}",
+        "q.npy claims 800,000,000,000 bytes of numbers, but there are 32",
     ),
     (
         "a huge empty claim",
@@ -172,7 +172,7 @@ def test_npz(read: Callable[..., Any], fault: Fault) -> None:
     assert read(npz(arr_0=MATRIX), "w.npz").source == "w.npz#arr_0"
     assert fault(both, "w.npz", word="w.npz#c") == ('w.npz holds no "c"', "it holds q, k")
     assert fault(npz(weights=MATRIX, k=MATRIX), "w.npz", word="w.npz#wieghts")[1] == "did you mean w.npz#weights?"
-    assert fault(both, "w.npz", word="w.npz#k[2]")[0] == "w.npz#k has no [2]: its leading axis goes from 0 to 1"
+    assert fault(both, "w.npz", word="w.npz#k[2]")[0] == "w.npz#k has no [2]: axis 0 has 2 entries, 0 to 1"
     assert fault(npz(a=MATRIX, b=MATRIX), "w.npz") == (
         "w.npz holds several arrays, none called q: a, b",
         "name one: w.npz#a",
@@ -286,7 +286,11 @@ BAD_TENSORS: list[tuple[str, bytes, str]] = [
     ("outside", tensors(tensor(offsets=[0, 9])), "w.safetensors#q lies outside the file: bytes 0 to 9 of 8"),
     ("turned round", tensors(tensor(offsets=[8, 0])), "w.safetensors#q lies outside the file: bytes 8 to 0 of 8"),
     ("another size", tensors(tensor(shape=[3])), "w.safetensors#q claims 12 bytes of numbers, but there are 8"),
-    ("a huge claim", tensors(tensor(shape=[10**9, 10**9])), f"w.safetensors#q claims {10**18:,} entries; {MOST}"),
+    (
+        "a huge claim",
+        tensors(tensor(shape=[10**9, 10**9])),
+        f"w.safetensors#q claims {4 * 10**18:,} bytes of numbers, but there are 8",
+    ),
     (
         "huge axes of nothing",
         tensors(tensor(shape=[10**17, 10**17, 0], offsets=[0, 0]), b""),

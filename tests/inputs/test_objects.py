@@ -141,7 +141,7 @@ PICKS: list[tuple[str, Any, dict[int, tuple[str, ...]], str]] = [
     ("q.json#inputs/q", [[1, 0]], {0: ("cat",)}, "q.json#inputs/q"),
     ("q.json#scores[0]", [5, 6], {0: ("x", "y")}, "q.json#steps/scores[0]"),
     ("q.json#scores[-1][1]", 6, {}, "q.json#steps/scores[-1][1]"),
-    ("q.json#scores[0,1]", 6, {}, "q.json#steps/scores[0][1]"),
+    ("q.json#scores[0,1]", 6, {}, "q.json#steps/scores[0,1]"),
 ]
 
 
@@ -158,8 +158,8 @@ def test_parts_of_a_saved_result(
 PICK_FAULTS = [
     ("q.json#wieghts", 'q.json holds no "wieghts"', "did you mean q.json#weights?"),
     ("q.json#large", "q.json: steps/large was too large to be saved", "--all saves every step whole"),
-    ("q.json#scores[1]", "q.json#steps/scores has no [1]: its leading axis goes from 0 to 0", ""),
-    ("q.json#scores[0][0][0]", "q.json#steps/scores has no [0]: it is a single number", ""),
+    ("q.json#scores[1]", "q.json#steps/scores has no [1]: axis 0 has 1 entry, 0 to 0", ""),
+    ("q.json#scores[0][0][0]", "q.json#steps/scores[0][0] has no [0]: it has no axis, since it is a single number", ""),
     (
         "q.json#weights",
         'q.json: "weights" occurs in several places: outputs/weights, steps/layer 1/self/weights',

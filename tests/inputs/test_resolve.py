@@ -93,7 +93,7 @@ MISSES: list[tuple[str, str, str]] = [
     ("@", 'q: "@" is no number, no file and no row label', START),
     ("gone.json#u", "there is no file gone.json", ""),
     ("two.json#v", 'two.json holds no "v"', "it holds u, w[0]"),
-    ("two.json#u[2]", "two.json#u has no [2]: its leading axis goes from 0 to 1", ""),
+    ("two.json#u[2]", "two.json#u has no [2]: axis 0 has 2 entries, 0 to 1", ""),
     ("a.json#u", 'a.json is one array without row labels, so there is no "u" in it', UNLABELLED),
     (
         "a.json#1",

@@ -35,10 +35,9 @@ from attncalc.inputs.csv_files import (
     with_points,
 )
 from attncalc.inputs.given import brackets
-from attncalc.inputs.reading import Contents, Reading, indexed
+from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found
 from attncalc.inputs.stored_arrays import ArrayFile
-from attncalc.record.trace import Given
 
 
 def from_contents(contents: Contents, reading: Reading) -> Sheet:
@@ -54,9 +53,8 @@ def stored(contents: Contents, found: Found) -> Sheet | None:
     """`FILE#name`: an array that is stored as bytes, as the result; complex ones too, which no operand is."""
     if not isinstance(contents, ArrayFile):
         return None
-    value, source = contents.stored(found.name, ANSWER)
-    part = indexed(Given(value, source=source), found.at)
-    return Sheet({"": answers.from_array(part.value, brackets("", part.source))}, source=part.source)
+    value, source = contents.stored(found.name, ANSWER, found.at)
+    return Sheet({"": answers.from_array(value, brackets("", source))}, source=source)
 
 
 def _from_csv(text: str, source: str, reading: Reading) -> Sheet:
