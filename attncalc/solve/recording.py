@@ -290,6 +290,8 @@ def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
             return ()
         if here.op in ("step", "input"):
             found.setdefault(here, set()).add(place)
+        elif here.row.adds and _added(here) >= MOST_FOLLOWED:
+            return ()
         else:
             ahead.extend(reversed(_sources(here, there, value)))
     blocks = [
@@ -298,6 +300,12 @@ def origins(node: Node, at: At, value: EntryOf) -> tuple[Origin, ...]:
         for ranges in _blocks(leaf.names, places)
     ]
     return tuple(blocks) if len(blocks) <= MOST_TOLD else ()
+
+
+def _added(node: Node) -> int:
+    """How many entries of a source are added up in one entry of a node."""
+    mixed = node.row.mixes(node)
+    return max(prod(axis.size for axis in source.axes if axis.name in mixed) for source in node.sources)
 
 
 def _sources(node: Node, at: At, value: EntryOf) -> list[tuple[Node, At]]:
@@ -349,6 +357,7 @@ class Around:
     ) -> None:
         self.values, self.operands, self.look = values, operands, look
         self.plain = plain  # where entries have digits that no step before shows, once it is asked
+        self.faint: dict[Node, bool] = {}  # whether a step has entries that may be left over, once it is asked
 
     @cached_property
     def leftovers(self) -> Leftovers:
@@ -359,7 +368,9 @@ class Around:
 
     def left_over(self, step: Node) -> Array | None:
         """Where the entries of a step are left over from terms that cancel; None where no entry is."""
-        return self.leftovers.of(step) if has_faint(self.values[step]) else None
+        if step not in self.faint:
+            self.faint[step] = has_faint(self.values[step])
+        return self.leftovers.of(step) if self.faint[step] else None
 
     @cached_property
     def shown(self) -> EntryOf:
