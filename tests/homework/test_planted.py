@@ -279,7 +279,7 @@ CATALOGUE = """
 
     slip-one-entry slip-transposed-answer slip-rows-permuted slip-sign slip-decimal-point slip-percent
     slip-one-row-only slip-copied-input slip-complement slip-final-rounding
-    slip-columns-permuted slip-entries-swapped slip-row-copied slip-part-only
+    slip-columns-permuted slip-entries-swapped slip-row-copied slip-part-only half-overflow
 """
 """The ids, which stand in reports and in other people's scripts, and are not to change."""
 

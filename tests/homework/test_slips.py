@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import attncalc as ac
-from attncalc.homework.diagnosis.slips import FINAL, SLIPS
+from attncalc.homework.diagnosis.slips import FINAL, HALF, SLIPS
 
 Q, K, V = [[1, 0, 2, -1], [0, 2, 1, 1], [1, 1, 0, 0]], [[1, 1, 0, 0], [0, 1, 1, 1], [2, 0, 1, -1]], [[3], [2], [-1]]
 TRACE = ac.attention(Q, K, V)
@@ -65,7 +66,7 @@ def test_a_slip_is_told(slip: str, step: str, answer: Any) -> None:
 
 
 def test_every_slip_has_a_row() -> None:
-    assert {slip.id for slip in SLIPS} - {FINAL.id} == {f"slip-{row.values[0]}" for row in MADE}
+    assert {slip.id for slip in SLIPS} - {FINAL.id, HALF.id} == {f"slip-{row.values[0]}" for row in MADE}
 
 
 @pytest.mark.parametrize(
@@ -125,3 +126,18 @@ def test_a_row_of_a_table_is_told_from_the_others(answer: list[list[float]], sli
 def test_one_of_two_numbers_is_told_which() -> None:
     step = ac.bayes([0.5, 0.5], [0.83, 0.2]).check("0.194")["posterior"]  # 0.806 and 0.194
     assert (step.mistake, step.finding.says) == ("slip-part-only", "entry 1 alone is given, counted from 0")
+
+
+@pytest.mark.parametrize("step", ["scores", "scaled", "weights", "output"])
+def test_a_dump_that_passed_the_largest_half_is_told(step: str) -> None:
+    x = np.random.default_rng(0).normal(size=(8, 32)) * 60
+    x[3:] /= 10
+    trace = ac.attention(x, x, x)
+    with np.errstate(all="ignore"):
+        half = np.where(np.abs(trace["scores"]) > 65504, np.inf, trace["scores"])
+        shares = np.exp(half / 32**0.5 - (half / 32**0.5).max(axis=1, keepdims=True))
+        weights = shares / shares.sum(axis=1, keepdims=True)
+        dumps = {"scores": half, "scaled": half / 32**0.5, "weights": weights, "output": weights @ x}
+        assert not np.isfinite(dumps[step]).all()
+        found = trace.check({step: dumps[step].astype(np.float16)})[step]
+    assert (found.verdict, found.mistake) == ("slip", "half-overflow")

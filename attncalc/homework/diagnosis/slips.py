@@ -22,6 +22,8 @@ from attncalc.homework.diagnosis.solutions import Own
 from attncalc.homework.reading.answers import LEAST_FIGURES, Answer
 from attncalc.language.graph import walk
 
+LARGEST_HALF = 65_504
+
 
 class Slip(NamedTuple):
     """A slip: what it is called, what was done, and a pointer."""
@@ -52,13 +54,18 @@ COLUMNS = Slip("slip-columns-permuted", "columns are in the wrong order", "Is ev
 SWAPPED = Slip("slip-entries-swapped", "two entries have changed places", "Is every number where it belongs?")
 COPIED = Slip("slip-row-copied", "a row is another one, written once more", "Is every row worked out by itself?")
 PART = Slip("slip-part-only", "only a part of the step is given", "How many numbers does this step have?")
+HALF = Slip(
+    "half-overflow",
+    f"a number is beyond {LARGEST_HALF:,}, the largest of float16, and what is made of it is lost",
+    "How large do the numbers become on the way, and which type holds them?",
+)
 FINAL = Slip(
     "slip-final-rounding", "one unit off in the last digit, which counts as right", "Is the last digit rounded?"
 )
 
 SLIPS = (
     *(TRANSPOSED, SIGN, PERCENT, POINT, ROWS, COLUMNS, SWAPPED, COPIED, FIRST_ROW, PART, ENTRY, REST, INPUT),
-    FINAL,
+    *(HALF, FINAL),
 )
 """Every slip that is known; the last one goes by its verdict, right to rounding."""
 
@@ -84,7 +91,7 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     answer = question.answer
     right = fits(answer, value)
     if not (np.isfinite(answer.value) | right).all():
-        return None
+        return HALF if _overflows_in_half(key, question, base) else None
     if _in_percent(answer, value):
         return PERCENT
     if not answer.enough.any() and not comes_out(value, 10.0**-answer.used):
@@ -101,6 +108,21 @@ def slip_behind(key: Key, question: Question, value: Array, base: Own) -> Slip |
     if _last_made_up(answer, value, right):
         return REST
     return INPUT if _misread(key, question, value, base) else None
+
+
+def _overflows_in_half(key: Key, question: Question, base: Own) -> bool:
+    """Whether an answer is finite just where nothing behind it passes what float16 holds, and is right there."""
+    node, answer = key.nodes[question.step], question.answer
+
+    def held(value: Array) -> Array:
+        return np.where(np.abs(value) > LARGEST_HALF, np.copysign(np.inf, value), value)
+
+    base = key.solutions.usable(base, node)
+    found = evaluate([node], key.solutions.operands, given=base, after_step=held, keep=lambda _: False)[node]
+    if found.shape != answer.shape or not found.ndim:
+        return False
+    in_lost_row = np.isnan(answer.value) & ~np.isfinite(found).all(axis=-1, keepdims=True)
+    return bool((fits(answer, found) | in_lost_row).all())
 
 
 def is_transposed(answer: Answer, expected: Array) -> bool:
