@@ -173,6 +173,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "transformer_blocks",
         "One layer of a decoder: attend to the tokens so far, then to the encoder's output, then process each token.",
     ),
+    "decoder-only": (
+        "transformer_blocks",
+        "One layer of a language model of today: attend to the tokens so far, then process each token.",
+    ),
     "transformer": (
         "transformer",
         "Read a sentence with a stack of encoder layers, and write another, token by token, with decoder layers.",

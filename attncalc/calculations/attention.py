@@ -9,9 +9,11 @@ from attncalc.calculations.attention_options import (
     DEFAULTS,
     Causal,
     CausalAlign,
+    KvHeads,
     MaskFirst,
     MaskKind,
     Padding,
+    RopeOn,
     Rotation,
     Rules,
     Scale,
@@ -52,9 +54,8 @@ ToValues = Annotated[Node | None, "the value projection, with x"]
 Context = Annotated[Node | None, "what the keys and values are made from, if not x (encoder–decoder attention)"]
 Mask = Annotated[Node | None, "which query may see which key; broadcasts from the right"]
 Bias = Annotated[Node | Literal["alibi"] | None, "numbers to add to the scores, or alibi; broadcasts from the right"]
-Rope = Annotated[bool, "rotate queries and keys by their positions"]
 RopePositions = Annotated[Node | None, "the tokens' positions, with --rope; 0, 1, 2 … if not given"]
-KvHeads = Annotated[int | None, "how many key heads there are; consecutive query heads share one"]
+KeyPositions = Annotated[Node | None, "the keys' positions, where they are not the queries'"]
 BiasQ = Annotated[Node | None, "the queries' bias"]
 BiasK = Annotated[Node | None, "the keys' bias"]
 BiasV = Annotated[Node | None, "the values' bias"]
@@ -153,6 +154,7 @@ def qkv(
     mask=operand("n m", kind="mask", broadcasts=True),
     bias=operand("n m", kind="logits", broadcasts=True),
     rope_positions="n",
+    rope_key_positions="m",
     leading=("h",),
     pictures=("weights",),
     remarks=fully_masked,
@@ -191,6 +193,7 @@ def attention(
     M: Mask = None,
     B: Bias = None,
     P: RopePositions = None,
+    P_K: KeyPositions = None,
     causal: Causal = False,
     causal_align: CausalAlign = "start",
     mask_kind: MaskKind = None,
@@ -200,7 +203,7 @@ def attention(
     softcap: Softcap = None,
     kv_heads: KvHeads = None,
     mask_before_scale: MaskFirst = False,
-    rope: Rope = False,
+    rope: RopeOn = False,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
 ) -> tuple[Node, Node]:
     """Each query mixes the values, weighting each by how well its key fits the query.
@@ -210,7 +213,9 @@ def attention(
     the weights 0 and the output 0.
     """
     Q, K, V = queries_keys_values("attention", (Q, K, V), X, (W_Q, W_K, W_V), context)
-    Q, K = rotated_queries_and_keys(Q, K, Turning(P, rotation, on=rope, at_end=causal_align == "end"))
+    Q, K = rotated_queries_and_keys(
+        Q, K, Turning(P, rotation, on=rope, at_end=causal_align == "end", key_positions=P_K)
+    )
     K, V = shared_heads(K, V, Q, kv_heads)
     rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
     weights = weights_of(Q, K, M, B, rules)
@@ -259,6 +264,6 @@ def rotated_queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, 
         from attncalc.calculations.positions import queries_and_keys  # a door: few attentions turn them
 
         return queries_and_keys(Q, K, turning)
-    if turning.positions is not None or turning.rotation != DEFAULTS:
+    if turning.positions is not None or turning.key_positions is not None or turning.rotation != DEFAULTS:
         raise OptionError("--rope-… says how positions turn queries and keys, and --rope is not given")
     return Q, K

@@ -11,9 +11,10 @@ import numpy as np
 from attncalc.common.errors import DomainError, OptionError, ShapeError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1
+from attncalc.language import ops  # a family of theirs is loaded when it is asked for
 from attncalc.language.axes import Axes, Axis
 from attncalc.language.graph import Node, as_node, constants, note, step
-from attncalc.language.ops import absolute, concat, index, keep_where, outer, softmax, sqrt, tanh
+from attncalc.language.ops import absolute, concat, index, keep_where, log_sum_exp, outer, softmax, sqrt, tanh
 from attncalc.record.trace import Step, Trace
 
 # From scores to weights: scale, cap, bias, mask and softmax, the same for every attention.
@@ -40,6 +41,11 @@ Scale = Annotated[
 Softcap = Annotated[float | None, "scores are squeezed into −C … C: C·tanh(score/C)", ABOVE_0]
 MaskFirst = Annotated[bool, "mask before scaling, softmax((Q·Kᵀ + M)/√d_k), as some texts write it"]
 
+MaxDistance = Annotated[int, "t5: from this distance on, all share one bucket"]
+KvHeads = Annotated[int | None, "how many key heads there are; consecutive query heads share one"]
+RopeOn = Annotated[bool, "rotate queries and keys by their positions"]
+
+MOST_BUCKETS = 4096
 AT_ONCE = 128
 """So many queries of a large run are looked at together."""
 
@@ -55,6 +61,9 @@ ABOUT = {
     "after the scaling, so that it means the same for every d_k.",
     "alibi": "With a slope of ½, every step further away divides a key's weight by √e ≈ 1.65. The slopes are not "
     "learned, and the bias comes after the scaling.",
+    "t5": "T5 itself divides no score by √d_k (--scale none): its first weights are drawn smaller instead.",
+    "kept": "A softmax must give away all of its weight, even where no key fits. Models then dump it on the first "
+    "token; a sink of its own takes it without a value to mix in. Beside Σe^score the sink is one more term, e^s.",
     "masked": "Causal means j ≤ i: a token sees itself and the tokens before it, so in a square table the last row "
     "sees every key. A query whose keys are all masked gets the weights 0 and the output 0.",
     "weights": "Read along a row: it says how one query divides its attention, and it sums to 1. A column need not "
@@ -73,9 +82,22 @@ class Rules(NamedTuple):
     scale: float | str = "default"
     softcap: float | None = None
     mask_before_scale: bool = False
+    max_distance: int = 128
 
 
-def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Rules) -> Node:
+class Learned(NamedTuple):
+    """What an attention has learned beside its projections."""
+
+    sinks: Node | None = None
+    table: Node | None = None  # of T5's biases
+
+
+UNLEARNED = Learned()
+
+
+def weights_of(
+    Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Rules, learned: Learned = UNLEARNED
+) -> Node:
     """Attention weights: how much of each key every query takes, in the order scale, cap, bias, mask, softmax."""
     scores = step("scores", Q @ K.T, "compare every query with every key", about=ABOUT["scores"])
     if rules.mask_before_scale:
@@ -95,13 +117,26 @@ def weights_of(Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Ru
     if isinstance(B, Node):
         why = "what position or structure contributes, whatever the tokens are"
         scores = step("biased", scores + B, why, about=ABOUT["biased"])
+    elif B == "t5":
+        scores = step("biased", *_with_t5(scores, learned.table, rules), about=ABOUT["t5"])
     elif B is not None:
         scores = step("biased", *_with_alibi(scores, rules), about=ABOUT["alibi"])
+    if learned.table is not None and B != "t5":
+        raise OptionError("bias_table goes with --bias t5")
     if not rules.mask_before_scale:
         scores = _masked(scores, M, rules)
+    if learned.sinks is not None:
+        return _beside_sinks(scores, learned.sinks)
     return step(
         "weights", softmax(scores), "each query divides a total weight of 1 among the keys", about=ABOUT["weights"]
     )
+
+
+def _beside_sinks(scores: Node, sinks: Node) -> Node:
+    """The weights of keys beside which each head's sink takes its share."""
+    why = "how much of its weight a query leaves to the keys; the head's sink takes the rest, like one more key"
+    kept = step("kept", ops.sigmoid(log_sum_exp(scores) - sinks), why, about=ABOUT["kept"])
+    return step("weights", softmax(scores) * kept, "each query divides among the keys what the sink leaves to them")
 
 
 def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
@@ -109,6 +144,34 @@ def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
     if isinstance(scale, str):
         return scores if scale == "none" else scores / sqrt(Q.size("d_k"))
     return scores * as_node(scale)
+
+
+def _with_t5(scores: Node, table: Node | None, rules: Rules) -> tuple[Node, str]:
+    """The scores and each head's learned bias for how far apart query and key are, and why."""
+    if table is None:
+        raise OptionError("--bias t5 needs bias_table, a row for each bucket and a column for each head")
+    buckets = table.axes[-2].size
+    check_buckets(buckets, rules.max_distance, causal=rules.causal)
+    i, j = _places(scores.axes[-2:], rules)
+    numbers = ops.bucket(j - i, buckets, rules.max_distance, causal=rules.causal)
+    return (
+        scores + ops.lookup(table.T, numbers, "buckets"),
+        "each head has learned what to add for a distance; far ones share a bucket",
+    )
+
+
+def check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
+    """Raise for buckets that no distance can be sorted into."""
+    if buckets > MOST_BUCKETS:
+        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, not {buckets}")
+    own = buckets if causal else buckets // 2
+    if own < 2 or (not causal and buckets % 2):
+        raise OptionError(f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, not {buckets}")
+    if max_distance <= own // 2:
+        raise OptionError(
+            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, not "
+            f"{max_distance}"
+        )
 
 
 def _with_alibi(scores: Node, rules: Rules) -> tuple[Node, str]:
@@ -336,10 +399,11 @@ DEFAULTS = Rotation()
 class Turning(NamedTuple):
     """Whether and how an attention turns its queries and keys."""
 
-    positions: Node | None = None
+    positions: Node | None = None  # of the queries, and of the keys where those have none of their own
     rotation: Rotation = DEFAULTS
     on: bool = False
     at_end: bool = False  # the last query stands beside the last key
+    key_positions: Node | None = None
 
 
 UNTURNED = Turning()

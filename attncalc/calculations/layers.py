@@ -7,14 +7,17 @@ from typing import Annotated, Literal
 from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.normalisation import layernorm
 from attncalc.calculations.positions import first_places, sinusoidal_encoding
-from attncalc.common.errors import OptionError, either
+from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import operand
 from attncalc.language.graph import Node, group, step
 from attncalc.language.ops import affine, lookup, softmax, sqrt
 
-FfnActivation = Annotated[Literal[ActivationKind, "swiglu", "geglu"], "the function; swiglu and geglu are gated by w3"]
-GATED = {"swiglu": "silu", "geglu": "gelu"}
+FfnActivation = Annotated[
+    Literal[ActivationKind, "swiglu", "geglu", "geglu-tanh", "reglu", "glu"],
+    "the function; those that end in glu are gated: they take w3",
+]
+GATED = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh", "reglu": "relu", "glu": "sigmoid"}
 
 
 @calculation(
@@ -38,22 +41,24 @@ def ffn(
     b_1: Annotated[Node | None, "its bias"] = None,
     W_2: Annotated[Node | None, "the second layer's weights (back down)"] = None,
     b_2: Annotated[Node | None, "its bias"] = None,
-    W_3: Annotated[Node | None, "the weights of the part that the activation gates (swiglu, geglu)"] = None,
+    W_3: Annotated[Node | None, "the weights of the part that the activation gates (swiglu, geglu …)"] = None,
     b_3: Annotated[Node | None, "its bias"] = None,
     *,
     activation: FfnActivation = "relu",
 ) -> Node:
     """Process every token by itself: up to a wider space, a nonlinear function, and back.
 
-    act(x·W₁ + b₁)·W₂ + b₂; the gated forms are (act(x·W₁ + b₁) ⊙ (x·W₃ + b₃))·W₂ + b₂, with SiLU for swiglu and GELU
+    act(x·W₁ + b₁)·W₂ + b₂; the gated forms are (act(x·W₁ + b₁) ⊙ (x·W₃ + b₃))·W₂ + b₂, with SiLU for swiglu, GELU
     (by erf) for geglu. Tokens do not interact here.
     """
     if W_2 is None:
         raise OptionError("ffn needs x, w1 and w2, and w2 must still be given")
     gated = activation in GATED
     if gated != (W_3 is not None) or (b_3 is not None and not gated):
-        needs = f"--activation {activation} needs w3, which is missing"
-        raise OptionError(needs if gated else f"w3 and b3 go with {either(GATED)}, but the activation is {activation}")
+        if gated:
+            raise OptionError(f"--activation {activation} needs w3, which is missing")
+        others = "w3 and b3 go with swiglu or geglu, or another gated form"
+        raise OptionError(f"{others}, but the activation is {activation}")
     kind = GATED.get(activation, activation)
     hidden = step(
         "hidden", affine(X, W_1, b_1), "a wider space, with room for more features than the token's own width"

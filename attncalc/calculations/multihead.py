@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Annotated
+from typing import Annotated, Literal
 
 from attncalc.calculations.attention import (
     VASWANI,
-    Bias,
     BiasK,
     BiasQ,
     BiasV,
     Context,
-    KvHeads,
+    KeyPositions,
     Mask,
-    Rope,
     RopePositions,
     project_qkv,
     projected,
@@ -24,12 +22,15 @@ from attncalc.calculations.attention import (
 )
 from attncalc.calculations.attention_options import (
     DEFAULTS,
-    UNTURNED,
     Causal,
     CausalAlign,
+    KvHeads,
+    Learned,
     MaskFirst,
     MaskKind,
+    MaxDistance,
     Padding,
+    RopeOn,
     Rotation,
     Rules,
     Scale,
@@ -39,6 +40,9 @@ from attncalc.calculations.attention_options import (
     fully_masked,
     weights_of,
 )
+from attncalc.calculations.normalisation import Epsilon, Style, normed
+from attncalc.common.errors import OptionError, both
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Exercise, operand
 from attncalc.language.graph import Node, note, step
@@ -52,6 +56,44 @@ ABOUT = {
 """What a teacher would add to the reason of a step."""
 
 Heads = Annotated[int, "how many heads"]
+Bias = Annotated[
+    Node | Literal["alibi", "t5"] | None, "numbers to add to the scores, alibi, or t5; broadcasts from the right"
+]
+Sinks = Annotated[Node | None, "for each head a score that takes its share of every query's weight, without a value"]
+BiasTable = Annotated[
+    Node | None, "t5: the learned biases, a row for each bucket of distances and a column for each head"
+]
+QkNorm = Annotated[bool, "normalise each head's queries and keys before they are turned and compared"]
+
+
+class Attending(NamedTuple):
+    """How an attention of several heads differs from that of 2017: its options, which every block has."""
+
+    kv_heads: KvHeads = None
+    causal_align: CausalAlign = "start"
+    window: Window = None
+    scale: Scale = "default"
+    softcap: Softcap = None
+    mask_before_scale: MaskFirst = False
+    max_distance: MaxDistance = 128
+    qk_norm: QkNorm = False
+    rope: RopeOn = False
+
+
+AS_IN_2017 = Attending()
+
+
+class Sight(NamedTuple):
+    """Who looks at whom in one attention, and how."""
+
+    M: Node | None = None
+    padding: tuple[int, ...] | None = None
+    causal: bool = False
+    attending: Attending = AS_IN_2017
+    B: Node | str | None = None
+    P: Node | None = None
+    P_K: Node | None = None
+    rotation: Rotation = DEFAULTS
 
 
 @calculation(
@@ -68,6 +110,11 @@ Heads = Annotated[int, "how many heads"]
     mask=operand("h n m", kind="mask", broadcasts=True),
     bias=operand("h n m", kind="logits", broadcasts=True),
     rope_positions="n",
+    rope_key_positions="m",
+    sinks="h",
+    bias_table="buckets h",
+    q_gamma="d_k",
+    k_gamma="d_k",
     sizes={"h": "heads", "g": "kv_heads"},
     pictures=("weights",),
     remarks=fully_masked,
@@ -97,29 +144,30 @@ def multihead(
     M: Mask = None,
     B: Bias = None,
     P: RopePositions = None,
+    P_K: KeyPositions = None,
+    s: Sinks = None,
+    table: BiasTable = None,
+    gamma_Q: Annotated[Node | None, "the gain of the queries' norm; 1 if not given"] = None,
+    gamma_K: Annotated[Node | None, "the gain of the keys' norm; 1 if not given"] = None,
     heads: Heads = 1,
-    kv_heads: KvHeads = None,
     causal: Causal = False,
-    causal_align: CausalAlign = "start",
     mask_kind: MaskKind = None,
     padding: Padding = None,
-    window: Window = None,
-    scale: Scale = "default",
-    softcap: Softcap = None,
-    mask_before_scale: MaskFirst = False,
-    rope: Rope = False,
+    attending: Annotated[Attending, ""] = AS_IN_2017,
+    eps: Epsilon = 1e-5,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
 ) -> tuple[Node, Node]:
     """Several attention heads side by side, each on its own block of columns.
 
     Concat(head₁, …, head_h)·W_O, where head i attends with the i-th block of columns of Q, K and V, and scales by
     1/√d_k, with d_k its own width. With fewer key heads (grouped-query attention) consecutive query heads share one.
+    --qk-norm is an RMS norm, as in Qwen3.
     """
-    rules = Rules(causal, causal_align, padding, window, scale, softcap, mask_before_scale)
-    turning = Turning(P, rotation, on=rope, at_end=causal_align == "end")
     weights, biases = (W_Q, W_K, W_V, W_O), (b_Q, b_K, b_V, b_O)
     note(_parameters(weights, biases))
-    return several_heads(X, context, weights, biases, rules, M=M, B=B, kv_heads=kv_heads, turning=turning)
+    learned = {"sinks": s, "bias_table": table, "q_gamma": gamma_Q, "k_gamma": gamma_K}
+    sight = Sight(M, padding, causal, attending, B, P, P_K, rotation)
+    return several_heads(X, context, weights, biases, sight, learned, Style("rms", eps))
 
 
 def several_heads(
@@ -127,21 +175,38 @@ def several_heads(
     context: Node | None,
     weights: Sequence[Node],
     biases: Sequence[Node | None],
-    rules: Rules,
-    *,
-    M: Node | None = None,
-    B: Node | str | None = None,
-    kv_heads: int | None = None,
-    turning: Turning = UNTURNED,
+    sight: Sight,
+    learned: Mapping[str, Node | None],
+    style: Style,
 ) -> tuple[Node, Node]:
-    """Attention over several heads, with the projections and biases of q, k, v and the output; also the weights."""
+    """Attention over several heads, with the projections and biases of q, k, v and the output; also the weights.
+
+    `learned` holds sinks, T5's table, and the gains of norms in the given style.
+    """
+    how = sight.attending
     Q, K, V = project_qkv(X, context, weights[:3], biases[:3])
     why = "each head takes its own block of neighbouring columns"
     Q = step("q_heads", split(Q), why)
     K, V = step("k_heads", split(K), why), step("v_heads", split(V), why)
-    Q, K = rotated_queries_and_keys(Q, K, turning)
-    K, V = shared_heads(K, V, Q, kv_heads)
-    shares = weights_of(Q, K, M, B, rules)
+    gains = [name for name in ("q_gamma", "q_beta", "k_gamma", "k_beta") if learned.get(name) is not None]
+    if how.qk_norm:
+        Q, K = normed(Q, "q-norm", learned, style), normed(K, "k-norm", learned, style)
+    elif gains:
+        raise OptionError(f"{both(gains)} {'goes' if len(gains) == 1 else 'go'} with --qk-norm")
+    at_end = how.causal_align == "end"
+    Q, K = rotated_queries_and_keys(Q, K, Turning(sight.P, sight.rotation, how.rope, at_end, sight.P_K))
+    K, V = shared_heads(K, V, Q, how.kv_heads)
+    rules = Rules(
+        sight.causal,
+        how.causal_align,
+        sight.padding,
+        how.window,
+        how.scale,
+        how.softcap,
+        how.mask_before_scale,
+        how.max_distance,
+    )
+    shares = weights_of(Q, K, sight.M, sight.B, rules, Learned(learned.get("sinks"), learned.get("bias_table")))
     mixed = step("heads", shares @ V, "each head mixes its values by its own weights", about=ABOUT["heads"])
     joined = step(
         "concatenated", merge(mixed), "one row for each token again, in which the results of head 0 come first"

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
+from attncalc.common.errors import OptionError
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import FROM_0_ON, Exercise
-from attncalc.language.graph import Node, constant, note, step
+from attncalc.language.graph import Node, constant, group, note, step
 from attncalc.language.ops import mean, root_of_mean
 
 Gain = Annotated[Node | None, "the gain: what each feature is multiplied by afterwards; 1 if not given"]
 Shift = Annotated[Node | None, "the shift: what is added to each feature afterwards; 0 if not given"]
 Epsilon = Annotated[float, "added to the variance under the root, so that nothing is divided by 0", FROM_0_ON]
+NormOffset = Annotated[float, "added to the gain; 1 where a model stores γ − 1, as Gemma does"]
+NormKind = Literal["layer", "rms"]
+
+
+class Style(NamedTuple):
+    """Which norm the parts of a model have."""
+
+    kind: NormKind = "layer"
+    eps: float = 1e-5
+    offset: float = 0
+
+
+def learned_by(norm: str, vector: str) -> str:
+    """What the gain or the shift of a norm is called: post-norm1 has post_gamma1."""
+    return norm.replace("norm", vector).replace("-", "_")
+
+
+def normed(X: Node, name: str, weights: Mapping[str, Node | None], style: Style) -> Node:
+    """A norm as a part called `name`: norm1 has the gain gamma1 and the shift beta1, q-norm q_gamma and q_beta."""
+    gamma, beta = (weights.get(learned_by(name, vector)) for vector in ("gamma", "beta"))
+    with group(name):
+        if style.kind == "layer":
+            centred: Node = layernorm.graph(X, gamma, beta, eps=style.eps, norm_offset=style.offset)
+            return centred
+        if beta is not None:
+            raise OptionError(f"{learned_by(name, 'beta')} is a layer norm's: an RMS norm has no shift")
+        sized: Node = rmsnorm.graph(X, gamma, eps=style.eps, norm_offset=style.offset)
+        return sized
 
 
 @calculation(
@@ -26,14 +57,19 @@ Epsilon = Annotated[float, "added to the variance under the root, so that nothin
     reference="Ba, Kiros and Hinton 2016, Layer Normalization; as torch.nn.LayerNorm",
 )
 def layernorm(
-    X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, beta: Shift = None, *, eps: Epsilon = 1e-5
+    X: Annotated[Node, "the tokens, one a row"],
+    gamma: Gain = None,
+    beta: Shift = None,
+    *,
+    eps: Epsilon = 1e-5,
+    norm_offset: NormOffset = 0,
 ) -> Node:
     """Give every token mean 0 and variance 1 over its features, then a learned gain and shift.
 
     γ ⊙ (x − μ)/√(σ² + ε) + β, with μ and σ² over the d features of one token. The variance is the population's (over
     d, not d − 1), and ε stands under the root.
     """
-    return _normalised(X, X.names[-1], gamma, beta, eps, "token's own features")
+    return _normalised(X, X.names[-1], _offset(gamma, norm_offset), beta, eps, "token's own features")
 
 
 @calculation(
@@ -88,7 +124,13 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
     },
     reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization; as torch.nn.RMSNorm",
 )
-def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, eps: Epsilon = 1e-6) -> Node:
+def rmsnorm(
+    X: Annotated[Node, "the tokens, one a row"],
+    gamma: Gain = None,
+    *,
+    eps: Epsilon = 1e-6,
+    norm_offset: NormOffset = 0,
+) -> Node:
     """Give every token a root mean square of 1 over its features, then a learned gain.
 
     γ ⊙ x/√(mean x² + ε): layer norm without subtracting the mean and without the shift. It is the mean of the squares,
@@ -104,7 +146,11 @@ def rmsnorm(X: Annotated[Node, "the tokens, one a row"], gamma: Gain = None, *, 
         f"the size of a typical entry{'; ε keeps it from being 0' if eps else ''}",
     )
     normalized = step("normalized", X / root, "a typical entry now has size 1; the mean is left as it is")
-    return _affine(normalized, gamma, None, "gain")
+    return _affine(normalized, _offset(gamma, norm_offset), None, "gain")
+
+
+def _offset(gamma: Node | None, offset: float) -> Node | None:
+    return gamma if gamma is None or not offset else offset + gamma
 
 
 def _root(mean_square: Node, eps: float, x: Node, over: str) -> Node:

@@ -6,16 +6,14 @@ from typing import Annotated
 
 import numpy as np
 
-from attncalc.calculations.attention_options import slopes_of
+from attncalc.calculations.attention_options import check_buckets, slopes_of
 from attncalc.calculations.positions import needed
-from attncalc.common.errors import OptionError, ShapeError, amount
+from attncalc.common.errors import ShapeError, amount
 from attncalc.declare.calculation import alike_along_diagonals, at_most, calculation
 from attncalc.declare.operands import AT_LEAST_1, Exercise
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import absolute, bucket, index, keep_where, lookup, outer
-
-MOST_BUCKETS = 4096
 
 Keys = Annotated[int | None, "how many keys; as many as queries if not given", AT_LEAST_1]
 
@@ -85,7 +83,7 @@ def t5_bias(
     m = n if m is None else m
     rows = table.axes[-2].size if table is not None else 32
     buckets = rows if buckets is None else buckets
-    _check_buckets(buckets, max_distance, causal=causal)
+    check_buckets(buckets, max_distance, causal=causal)
     if table is not None and rows != buckets:
         raise ShapeError(f"the table has {amount(rows, 'row')} for {amount(buckets, 'bucket')}")
     axes = (Axis("n", n), Axis("m", m))
@@ -103,16 +101,3 @@ def t5_bias(
     return step(
         "bias", lookup(table.T, numbers, "buckets"), "each head has learned its own bias for each bucket"
     ), numbers
-
-
-def _check_buckets(buckets: int, max_distance: int, *, causal: bool) -> None:
-    if buckets > MOST_BUCKETS:
-        raise OptionError(f"--buckets must be at most {MOST_BUCKETS:,}, not {buckets}")
-    own = buckets if causal else buckets // 2
-    if own < 2 or (not causal and buckets % 2):
-        raise OptionError(f"--buckets must be {'at least 2' if causal else 'an even number from 4 on'}, not {buckets}")
-    if max_distance <= own // 2:
-        raise OptionError(
-            f"--max-distance must be more than {own // 2}, up to which every distance has a bucket of its own, not "
-            f"{max_distance}"
-        )

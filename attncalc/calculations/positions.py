@@ -243,20 +243,22 @@ ABOUT = (
 
 def queries_and_keys(Q: Node, K: Node, turning: Turning) -> tuple[Node, Node]:
     """The steps `q_rotated` and `k_rotated` of an attention."""
-    positions, rotation = turning.positions, turning.rotation
+    positions, theirs, rotation = turning.positions, turning.key_positions, turning.rotation
     n, m = Q.axes[-2], K.axes[-2]
     i, j = index(n.name, (n,), "i"), index(m.name, (m,), "j")
     if turning.at_end and n.size != m.size:
         i = i + (m.size - n.size)
-    if positions is not None:
+    if positions is not None and theirs is None:
         if n.size != m.size:
             raise OptionError(
                 f"rope_positions apply to queries and keys alike, and there are "
-                f"{amount(n.size, 'query', 'queries')} and {amount(m.size, 'key')}"
+                f"{amount(n.size, 'query', 'queries')} and {amount(m.size, 'key')}",
+                hint="rope_key_positions are those of the keys alone",
             )
-        i, j = positions, rename(positions, n.name, m.name)
+        theirs = rename(positions, n.name, m.name)
+    i, j = i if positions is None else positions, j if theirs is None else theirs
     pairs = Axis("pair", rotated_dims(Q, rotation) // 2)
-    length = max(n.size, m.size) if positions is None else None
+    length = max(n.size, m.size) if positions is None and theirs is None else None
     try:
         frequencies = frequencies_of(rotation, pairs, length, output)
         q, k = (_turned_by_place(X, frequencies, where, rotation) for X, where in ((Q, i), (K, j)))

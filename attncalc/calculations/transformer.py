@@ -8,10 +8,21 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.calculations.attention import VASWANI
+from attncalc.calculations.attention_options import DEFAULTS, Rotation
 from attncalc.calculations.layers import FfnActivation, embed
-from attncalc.calculations.multihead import Heads
-from attncalc.calculations.normalisation import Epsilon, layernorm
-from attncalc.calculations.transformer_blocks import DECODER, ENCODER, Design, Norm, Sight, decoder_layer, encoder_layer
+from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
+from attncalc.calculations.normalisation import Epsilon, Style, normed
+from attncalc.calculations.transformer_blocks import (
+    DECODER,
+    ENCODER,
+    JOINED,
+    SIZES,
+    Joining,
+    Norm,
+    decoder_layer,
+    designed,
+    encoder_layer,
+)
 from attncalc.common.errors import OptionError, amount, near
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Declared, Exercise, Range, Weights, operand, options_of, weight
@@ -89,7 +100,7 @@ def _token_id(token: int | str, flag: str, words: tuple[str, ...], size: int) ->
     decoder_norm=_final_norm("decoder"),
     encoder=ENCODER,
     decoder=DECODER,
-    sizes={"h": "heads"},
+    sizes=SIZES,
     finish=_in_words,
     laws={
         "later tokens do not change earlier logits": lambda f, source, model, target: same(
@@ -129,6 +140,10 @@ def transformer(
     norm: Norm = "post",
     activation: FfnActivation = "relu",
     eps: Epsilon = 1e-5,
+    attending: Annotated[Attending, ""] = AS_IN_2017,
+    rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
+    joining: Annotated[Joining, ""] = JOINED,
+    bias: Annotated[Literal["alibi", "t5"] | None, "what position adds to the scores of self-attention"] = None,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
     generate: Annotated[int | None, "generate this many tokens, one after the other", TURNS] = None,
     start: Annotated[int | str | None, "the first token, if no target is given"] = None,
@@ -144,15 +159,18 @@ def transformer(
     """
     if E is None or not decoder:
         raise OptionError("transformer needs a model with an embedding and at least one decoder")
-    design = Design(norm, activation, eps)
+    design = designed(norm, activation, eps, joining)
+    sight = Sight(attending=attending, B=bias, rotation=rotation)
     places = None if P == "none" else P or "sinusoidal"
     with group("source"):
         x = embed.graph(source, E, P=places, scale=scale_embedding)[0]
     for i, weights in enumerate(encoder, start=1):
         with group(f"encoder {i}"):
-            x = encoder_layer(x, weights, design, Sight())
+            x = encoder_layer(x, weights, design, sight)
     memory = step(
-        "memory", _normed(x, "encoder", encoder_norm, eps), "what every decoder layer attends to; computed only once"
+        "memory",
+        _normed(x, "encoder", encoder_norm, design.style),
+        "what every decoder layer attends to; computed only once",
     )
 
     def logits_of(tokens: Node) -> Node:
@@ -160,8 +178,8 @@ def transformer(
             y = embed.graph(tokens, E, P=places, scale=scale_embedding)[0]
         for i, weights in enumerate(decoder, start=1):
             with group(f"decoder {i}"):
-                y = decoder_layer(y, memory, weights, design, Sight(causal=True), Sight())
-        y = _normed(y, "decoder", decoder_norm, eps)
+                y = decoder_layer(y, memory, weights, design, sight._replace(causal=True), Sight())
+        y = _normed(y, "decoder", decoder_norm, design.style)
         found = affine(y, E.T if W_U is None else W_U, b_U)
         return step("logits", found, "how well each word of the vocabulary would follow each position")
 
@@ -193,14 +211,12 @@ def transformer(
     return Growth("token", turns(generate), generate, lambda chosen: bool(np.all(chosen == over)), results)
 
 
-def _normed(x: Node, stack: str, weights: Weights, eps: float) -> Node:
+def _normed(x: Node, stack: str, weights: Weights, style: Style) -> Node:
     """The norm behind a stack, where the model has one."""
     gamma, beta = weights[f"{stack}_norm_gamma"], weights[f"{stack}_norm_beta"]
     if gamma is None and beta is None:
         return x
-    with group(f"{stack} norm"):
-        normalized: Node = layernorm.graph(x, gamma, beta, eps=eps)
-    return normalized
+    return normed(x, f"{stack} norm", {f"{stack} gamma": gamma, f"{stack} beta": beta}, style)
 
 
 def _first(start: int | str | None, words: tuple[str, ...], size: int) -> Node:

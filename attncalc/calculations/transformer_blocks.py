@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from attncalc.calculations.attention import VASWANI, Mask
-from attncalc.calculations.attention_options import Causal, MaskKind, Padding, Rules, fully_masked
+from attncalc.calculations.attention import VASWANI, KeyPositions, Mask, RopePositions
+from attncalc.calculations.attention_options import DEFAULTS, Causal, MaskKind, Padding, Rotation, fully_masked
 from attncalc.calculations.layers import FfnActivation, ffn
-from attncalc.calculations.multihead import Heads, several_heads
-from attncalc.calculations.normalisation import Epsilon, layernorm
+from attncalc.calculations.multihead import AS_IN_2017, Attending, Bias, Heads, Sight, several_heads
+from attncalc.calculations.normalisation import Epsilon, NormOffset, Style, normed
+from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Declared, Exercise, Weights, operand, weight
 from attncalc.language.graph import Node, group, step
 
-Norm = Annotated[Literal["post", "pre"], "where the layer norm goes: after each sum (post) or before each part (pre)"]
+Norm = Annotated[
+    Literal["post", "pre", "both", "sandwich", "after", "layer", "rms"],
+    "which norm (layer, rms), or where it goes: after each sum (post), before each part (pre), …",
+]
+NormAt = Annotated[
+    Literal["post", "pre", "both", "sandwich", "after"] | None,
+    "where the norm goes: after each sum (post), before each part (pre), before the part and after the sum (both), "
+    "before and after the part (sandwich), or after the part alone",
+]
+
+
+class Joining(NamedTuple):
+    """How the parts of a layer are joined: options that every block has."""
+
+    norm_at: NormAt = None
+    norm_offset: NormOffset = 0
+    parallel: Annotated[bool, "attention and feed-forward network side by side, both from the layer's input"] = False
+    residual_scale: Annotated[float, "what each part's output is multiplied by before it is added"] = 1
+
+
+JOINED = Joining()
 MemoryPadding = Annotated[tuple[int, ...] | None, "how many of the memory's rows are valid, like --padding"]
 
 
@@ -39,10 +60,22 @@ def _attention_weights(prefix: str = "", mark: str = "", what: str = "") -> dict
 
 def _norm_weights(*numbers: int) -> dict[str, Declared]:
     found = {}
-    for i in numbers:
-        found[f"gamma{i}"] = weight("d_model", f"gamma_{i}", f"norm {i}'s gain; 1 if not given")
-        found[f"beta{i}"] = weight("d_model", f"beta_{i}", f"norm {i}'s shift; 0 if not given")
+    for before, mark, what in (("", "", "norm"), ("post_", "'", "the norm after part")):
+        for i in numbers:
+            found[f"{before}gamma{i}"] = weight("d_model", f"gamma_{i}{mark}", f"{what} {i}'s gain; 1 if not given")
+            found[f"{before}beta{i}"] = weight("d_model", f"beta_{i}{mark}", f"{what} {i}'s shift; 0 if not given")
     return found
+
+
+LEARNED = {
+    f"{letter}_{name}": weight("d_k", f"{name}_{letter.upper()}", f"the {what} of the {whose}' norm, with --qk-norm")
+    for letter, whose in (("q", "queries"), ("k", "keys"))
+    for name, what in (("gamma", "gain"), ("beta", "shift"))
+} | {
+    "sinks": weight("h", "s", "for each head a score that takes its share of every query's weight, without a value"),
+    "bias_table": weight("buckets h", "table", "with --bias t5: a row for each bucket of distances, a column a head"),
+}
+"""What a layer's own attention may have learned beside its projections."""
 
 
 FEED_FORWARD = {
@@ -50,12 +83,12 @@ FEED_FORWARD = {
     "b1": weight("d_ff", "b_1", "its bias"),
     "w2": weight("d_ff d_model", "W_2", "the second layer's weights (back down)", required=True),
     "b2": weight("d_model", "b_2", "its bias"),
-    "w3": weight("d_model d_ff", "W_3", "the weights of the part that the activation gates (swiglu, geglu)"),
+    "w3": weight("d_model d_ff", "W_3", "the weights of the part that the activation gates (swiglu, geglu …)"),
     "b3": weight("d_ff", "b_3", "its bias"),
 }
-ENCODER = _attention_weights() | FEED_FORWARD | _norm_weights(1, 2)
+ENCODER = _attention_weights() | FEED_FORWARD | _norm_weights(1, 2) | LEARNED
 CROSS = _attention_weights("cross_", "'", "second attention's ")
-DECODER = _attention_weights() | CROSS | FEED_FORWARD | _norm_weights(1, 2, 3)
+DECODER = _attention_weights() | CROSS | FEED_FORWARD | _norm_weights(1, 2, 3) | LEARNED
 """The weights of a layer by their names."""
 
 Part = Callable[[Node], Node]
@@ -64,95 +97,132 @@ Part = Callable[[Node], Node]
 class Design(NamedTuple):
     """What the blocks of a model have in common."""
 
-    norm: str = "post"
-    activation: str = "relu"
-    eps: float = 1e-5
+    style: Style
+    at: str
+    activation: str
+    joining: Joining
 
 
-class Sight(NamedTuple):
-    """Who may look at whom in one attention."""
+SECOND = ("both", "sandwich")
+"""Where a part has two norms."""
 
-    M: Node | None = None
-    padding: tuple[int, ...] | None = None
-    causal: bool = False
+
+def designed(
+    norm: str, activation: str, eps: float, joining: Joining, *, kind: str = "layer", at: str = "post"
+) -> Design:
+    """A design from the options of a block, whose norm is usually of that kind and stands there."""
+    if norm in ("layer", "rms"):
+        kind = norm
+    elif norm != at and joining.norm_at not in (None, norm):
+        raise OptionError(f"--norm {norm} and --norm-at {joining.norm_at} say two places: --norm is then layer or rms")
+    else:
+        at = norm
+    at = joining.norm_at or at
+    if joining.parallel and at not in ("pre", "sandwich"):
+        raise OptionError(f"--parallel parts have their norms inside (--norm-at pre or sandwich), and here it is {at}")
+    return Design(Style("rms" if kind == "rms" else "layer", eps, joining.norm_offset), at, activation, joining)
 
 
 def encoder_layer(X: Node, weights: Weights, design: Design, sight: Sight) -> Node:
     """Self-attention, then the feed-forward network."""
-    attended = _wrapped(
-        X, 1, weights, design, lambda x: _attention("self-attention", x, None, weights, "", design, sight)
-    )
-    return _wrapped(attended, 2, weights, design, lambda x: _feed_forward(x, weights, design))
+    return _joined(X, [_own(weights, design, sight), _feed_forward(weights, design)], weights, design)
 
 
 def decoder_layer(X: Node, memory: Node, weights: Weights, design: Design, own: Sight, cross: Sight) -> Node:
     """Self-attention, attention to what the encoder found, then the feed-forward network."""
-    attended = _wrapped(
-        X, 1, weights, design, lambda x: _attention("self-attention", x, None, weights, "", design, own)
-    )
-    informed = _wrapped(
-        attended,
-        2,
-        weights,
-        design,
-        lambda x: _attention("cross-attention", x, memory, weights, "cross_", design, cross),
-    )
-    return _wrapped(informed, 3, weights, design, lambda x: _feed_forward(x, weights, design))
+    informed = _attention("cross-attention", memory, weights, "cross_", design, cross)
+    return _joined(X, [_own(weights, design, own), informed, _feed_forward(weights, design)], weights, design)
+
+
+def _own(weights: Weights, design: Design, sight: Sight) -> Part:
+    return _attention("self-attention", None, weights, "", design, sight)
+
+
+def _joined(X: Node, parts: list[Part], weights: Weights, design: Design) -> Node:
+    """The parts one after the other, or side by side; then they share a norm, but for those that have their own."""
+    if not design.joining.parallel:
+        for i, part in enumerate(parts, start=1):
+            X = _wrapped(X, i, weights, design, part)
+        return X
+    result, shared = X, normed(X, "norm1", weights, design.style)
+    for i, part in enumerate(parts, start=1):
+        own = i > 1 and any(weights.get(f"{name}{i}") is not None for name in ("gamma", "beta"))
+        within = normed(X, f"norm{i}", weights, design.style) if own else shared
+        result = _added(result, part(within), i, weights, design)
+    return result
 
 
 def _wrapped(x: Node, number: int, weights: Weights, design: Design, part: Part) -> Node:
-    """A part with its residual connection, and its norm behind the sum or in front of the part."""
+    """A part with its residual connection and its norms, wherever they stand."""
+    within = x if design.at in ("post", "after") else normed(x, f"norm{number}", weights, design.style)
+    total = _added(x, part(within), number, weights, design)
+    if design.at == "post":
+        return normed(total, f"norm{number}", weights, design.style)
+    return normed(total, f"post-norm{number}", weights, design.style) if design.at == "both" else total
+
+
+def _added(x: Node, found: Node, number: int, weights: Weights, design: Design) -> Node:
+    """The sum of what goes past a part and what the part found."""
+    if design.at in ("sandwich", "after"):
+        name = "post-norm" if design.at == "sandwich" else "norm"
+        found = normed(found, f"{name}{number}", weights, design.style)
+    scale = design.joining.residual_scale
     why = "the input is kept, and the gradient has a path around this part"
-    name = f"residual{number}"
-    if design.norm == "pre":
-        return step(name, x + part(_norm(x, number, weights, design)), why)
-    return _norm(step(name, x + part(x), why), number, weights, design)
+    return step(f"residual{number}", x + (found if scale == 1 else scale * found), why)
 
 
-def _norm(x: Node, number: int, weights: Weights, design: Design) -> Node:
-    with group(f"norm{number}"):
-        normalized: Node = layernorm.graph(
-            x, weights.get(f"gamma{number}"), weights.get(f"beta{number}"), eps=design.eps
-        )
-    return normalized
-
-
-def _attention(
-    name: str, x: Node, context: Node | None, weights: Weights, prefix: str, design: Design, sight: Sight
-) -> Node:
+def _attention(name: str, context: Node | None, weights: Weights, prefix: str, design: Design, sight: Sight) -> Part:
     """Attention over several heads; queries are the tokens', keys and values theirs or the context's."""
-    with group(name):
-        found, _ = several_heads(
-            x,
-            context,
-            [W for letter in "qkvo" if (W := weights[f"{prefix}w{letter}"]) is not None],
-            [weights[f"{prefix}b{letter}"] for letter in "qkvo"],
-            Rules(causal=sight.causal, padding=sight.padding),
-            M=sight.M,
-        )
-    return found
+
+    def part(x: Node) -> Node:
+        with group(name):
+            found, _ = several_heads(
+                x,
+                context,
+                [W for letter in "qkvo" if (W := weights[f"{prefix}w{letter}"]) is not None],
+                [weights[f"{prefix}b{letter}"] for letter in "qkvo"],
+                sight,
+                {} if prefix else {learned: weights.get(learned) for learned in LEARNED},
+                design.style,
+            )
+        return found
+
+    return part
 
 
-def _feed_forward(x: Node, weights: Weights, design: Design) -> Node:
-    with group("feed-forward"):
-        found: Node = ffn.graph(
-            x,
-            weights["w1"],
-            weights.get("b1"),
-            weights["w2"],
-            weights.get("b2"),
-            W_3=weights.get("w3"),
-            b_3=weights.get("b3"),
-            activation=design.activation,
-        )
-    return found
+def _feed_forward(weights: Weights, design: Design) -> Part:
+    def part(x: Node) -> Node:
+        with group("feed-forward"):
+            found: Node = ffn.graph(
+                x,
+                weights["w1"],
+                weights.get("b1"),
+                weights["w2"],
+                weights.get("b2"),
+                W_3=weights.get("w3"),
+                b_3=weights.get("b3"),
+                activation=design.activation,
+            )
+        return found
+
+    return part
+
+
+LOOKING: dict[str, Any] = {
+    "mask": operand("h n m", kind="mask", broadcasts=True),
+    "bias": operand("h n m", kind="logits", broadcasts=True),
+    "rope_positions": "n",
+    "rope_key_positions": "m",
+}
+"""What tells a layer's own attention who may look at whom, and where tokens stand."""
+SIZES = {"h": "heads", "g": "kv_heads"}
 
 
 @calculation(
     x="n d_model",
     weights=ENCODER,
-    mask=operand("n m", kind="mask", broadcasts=True),
-    sizes={"h": "heads"},
+    **LOOKING,
+    sizes=SIZES,
     remarks=fully_masked,
     laws={
         "reordering the tokens reorders the outputs": lambda f, x, weights: same(
@@ -168,6 +238,9 @@ def encoder_block(
     *,
     weights: Weights,
     M: Mask = None,
+    B: Bias = None,
+    P: RopePositions = None,
+    P_K: KeyPositions = None,
     heads: Heads = 1,
     norm: Norm = "post",
     activation: FfnActivation = "relu",
@@ -175,14 +248,18 @@ def encoder_block(
     causal: Causal = False,
     mask_kind: MaskKind = None,
     padding: Padding = None,
+    attending: Annotated[Attending, ""] = AS_IN_2017,
+    rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
+    joining: Annotated[Joining, ""] = JOINED,
 ) -> Node:
     """One layer of an encoder: each token attends to all, then is processed by itself.
 
     post: y = norm(x + attention(x)), z = norm(y + ffn(y)), as in the paper; pre: y = x + attention(norm(x)),
     z = y + ffn(norm(y)), as in most models since. Biases that are not given are 0, gains 1. Tokens are rows, so the
-    weights stand on the right, x·W: PyTorch's Linear stores their transposes.
+    weights stand on the right, x·W: PyTorch's Linear stores their transposes. What later models changed are options.
     """
-    block = encoder_layer(X, weights, Design(norm, activation, eps), Sight(M, padding, causal))
+    design = designed(norm, activation, eps, joining)
+    block = encoder_layer(X, weights, design, Sight(M, padding, causal, attending, B, P, P_K, rotation))
     return step("output", block, "as wide as the input, so that blocks can be stacked")
 
 
@@ -190,9 +267,9 @@ def encoder_block(
     x="n d_model",
     memory="s d_model",
     weights=DECODER,
-    mask=operand("n m", kind="mask", broadcasts=True),
+    **LOOKING,
     memory_mask=operand("n s", kind="mask", broadcasts=True),
-    sizes={"h": "heads"},
+    sizes=SIZES,
     remarks=fully_masked,
     laws={
         "the order of the memory's rows does not matter": lambda f, x, memory, weights: same(
@@ -212,6 +289,9 @@ def decoder_block(
     *,
     weights: Weights,
     M: Mask = None,
+    B: Bias = None,
+    P: RopePositions = None,
+    P_K: KeyPositions = None,
     M_S: Annotated[Node | None, "which token may see which row of the memory"] = None,
     heads: Heads = 1,
     norm: Norm = "post",
@@ -222,13 +302,64 @@ def decoder_block(
     padding: Padding = None,
     memory_mask_kind: MaskKind = None,
     memory_padding: MemoryPadding = None,
+    attending: Annotated[Attending, ""] = AS_IN_2017,
+    rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
+    joining: Annotated[Joining, ""] = JOINED,
 ) -> Node:
     """One layer of a decoder: attend to the tokens so far, then to the encoder's output, then process each token.
 
     Causal self-attention, attention with the decoder's queries and the encoder's keys and values, feed-forward network;
-    each with its residual connection and its norm, as in encoder-block.
+    each with its residual connection and its norm, as in encoder-block. What later models changed are options; those of
+    attention are the self-attention's.
     """
-    design = Design(norm, activation, eps)
-    own, cross = Sight(M, padding, causal=not no_causal), Sight(M_S, memory_padding)
+    design = designed(norm, activation, eps, joining)
+    own = Sight(M, padding, not no_causal, attending, B, P, P_K, rotation)
+    cross = Sight(M_S, memory_padding)
     block = decoder_layer(X, memory, weights, design, own, cross)
+    return step("output", block, "as wide as the input, so that blocks can be stacked")
+
+
+@calculation(
+    x="n d_model",
+    weights=ENCODER,
+    **LOOKING,
+    sizes=SIZES,
+    remarks=fully_masked,
+    laws={
+        "a token does not depend on those after it": lambda f, x, weights: same(
+            f(x[:1], weights=weights, activation="relu"), f(x, weights=weights, activation="relu").result[:1]
+        ),
+    },
+    pictures=("weights",),
+    reference="Radford et al. 2018 and 2019 (GPT); Touvron et al. 2023, LLaMA, section 2.2; as in transformers",
+    exercise=Exercise(sizes={"n": 3}, one_of=({"eps": 0.1},)),
+)
+def decoder_only(
+    X: Annotated[Node, "the tokens so far, one a row"],
+    *,
+    weights: Weights,
+    M: Mask = None,
+    B: Bias = None,
+    P: RopePositions = None,
+    P_K: KeyPositions = None,
+    heads: Heads = 1,
+    norm: Norm = "rms",
+    activation: FfnActivation = "swiglu",
+    eps: Epsilon = 1e-5,
+    no_causal: Annotated[bool, "let tokens see the ones after them, too"] = False,
+    mask_kind: MaskKind = None,
+    padding: Padding = None,
+    attending: Annotated[Attending, ""] = AS_IN_2017,
+    rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
+    joining: Annotated[Joining, ""] = JOINED,
+) -> Node:
+    """One layer of a language model of today: attend to the tokens so far, then process each token.
+
+    y = x + attention(norm(x)), z = y + ffn(norm(y)), with an RMS norm and a gated network (w3) unless told otherwise:
+    that is Llama's layer, with --rope --rope-layout half. GPT-2's is --norm layer --activation gelu-tanh; Gemma's has
+    --norm-offset 1 and geglu-tanh, Gemma 2's --norm-at sandwich and --softcap besides; Falcon's and GPT-NeoX's is
+    --parallel; Qwen 3's has --qk-norm, gpt-oss's sinks.
+    """
+    design = designed(norm, activation, eps, joining, kind="rms", at="pre")
+    block = encoder_layer(X, weights, design, Sight(M, padding, not no_causal, attending, B, P, P_K, rotation))
     return step("output", block, "as wide as the input, so that blocks can be stacked")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attncalc.calculations.normalisation import learned_by
 from attncalc.declare.mistake import Mistake, NotThere, Options, Scope, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, sqrt, total
@@ -38,8 +39,9 @@ def other(s: Scope) -> str:
 
 
 def gain(s: Scope) -> Node:
-    """γ, which has the norm's number in a block."""
-    return _learned(s, "gamma")
+    """γ, which has the norm's number in a block, with what is added to it."""
+    offset, gamma = s.options.get("norm_offset"), _learned(s, "gamma")
+    return offset + gamma if offset else gamma
 
 
 def shift(s: Scope) -> Node:
@@ -48,8 +50,8 @@ def shift(s: Scope) -> Node:
 
 
 def _learned(s: Scope, name: str) -> Node:
-    number = s.step.args["group"].rpartition("/")[2].removeprefix("norm")
-    found: Node = getattr(s, name + number)
+    part = s.step.args["group"].rpartition("/")[2]
+    found: Node = getattr(s, learned_by(part, name) if "norm" in part else name)
     return found
 
 
@@ -93,6 +95,7 @@ def _sample(s: Scope) -> Node:
 def _affine_first(s: Scope) -> Node:
     name = s.step.args["name"]
     if name == "output":
+        centred(s)  # which an RMS norm has not
         return s.normalized
     x = gain(s) * centred(s) + shift(s)
     return mean(x, axis(s)) if name == "mean" else x - s.mean
@@ -213,4 +216,70 @@ LAYER = (
             ("centered", centred, "x/√(E[x²] + ε)"),
         )
     ),
+)
+
+
+def _squares_centred(s: Scope) -> Node:
+    (x, _) = parts(s.squares, "pow")
+    return mean((x - mean(x)) ** 2)
+
+
+RMS = (
+    wrong(
+        "rms-var",
+        "mean_square",
+        _squares_centred,
+        says="divided by √(variance + ε)",
+        hint="Does this norm subtract a mean?",
+    ),
+    wrong(
+        "rms-l2",
+        "mean_square",
+        lambda s: total(s.squares),
+        says="divided by the length ‖x‖",
+        hint="Is that the mean of the squares, or their sum?",
+    ),
+    wrong(
+        "rms-l2",
+        "root_mean_square",
+        lambda s: sqrt(total(s.squares)),
+        says="divided by the length ‖x‖",
+        hint="Is that the mean of the squares, or their sum?",
+    ),
+    wrong(
+        "rms-eps-outside",
+        "root_mean_square",
+        EPSILON_OUTSIDE,
+        says="rms + ε: ε beside the root",
+        hint=EPSILON,
+    ),
+    wrong(
+        "rms-sqrt-rms",
+        "root_mean_square",
+        ROOT_TWICE,
+        says="√(rms + ε): a root too many",
+        hint="How many roots were taken?",
+    ),
+    wrong(
+        "rms-multiplied",
+        "normalized",
+        lambda s: parts(s.this, "div")[0] * s.root_mean_square,
+        says="times the root mean square",
+        hint="Should a large row become larger, or smaller?",
+    ),
+)
+
+
+def _offset_missing(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not given["norm_offset"]:
+        raise NotThere("an offset")
+    return {"norm_offset": 0}
+
+
+PLUS_ONE = wrong(
+    "norm-plus-one-missing",
+    options=_offset_missing,
+    says="γ as it is stored, without what is added to it",
+    hint="What does this model multiply by before it has learned any gain?",
+    kind="convention",
 )

@@ -6,7 +6,7 @@ from attncalc.calculations.similarity import unit_rows
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
-from attncalc.mistakes.projections import ACTIVATION, no_bias, weights_transposed
+from attncalc.mistakes.projections import ACTIVATION, GATES, no_bias, weights_transposed
 
 SCALED = "Is the embedding multiplied by anything first?"
 
@@ -122,6 +122,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     ),
     "ffn": (
         *ACTIVATION,
+        *GATES,
         wrong(
             "ffn-no-activation",
             "activated",

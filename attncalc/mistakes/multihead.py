@@ -6,9 +6,9 @@ from attncalc.declare.mistake import Mistake
 from attncalc.mistakes.attention_core import CORE, GRADIENTS
 from attncalc.mistakes.masking import BIASES, CAUSAL, MASKS, SEEN
 from attncalc.mistakes.rotary import IN_ATTENTION
-from attncalc.mistakes.several_heads import HEADS
+from attncalc.mistakes.several_heads import HEADS, QK_NORM, SINK
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, *GRADIENTS, *CAUSAL),
+    "multihead": (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, QK_NORM, SINK, *GRADIENTS, *CAUSAL),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -6,59 +6,8 @@ from dataclasses import replace
 
 from attncalc.declare.mistake import Mistake, Scope, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import mean, sqrt, total
-from attncalc.mistakes.layer_norm import EPSILON, EPSILON_OUTSIDE, LAYER, ROOT_TWICE, another_epsilon
-
-
-def _squares_centred(s: Scope) -> Node:
-    (x, _) = parts(s.squares, "pow")
-    return mean((x - mean(x)) ** 2)
-
-
-RMS = (
-    wrong(
-        "rms-var",
-        "mean_square",
-        _squares_centred,
-        says="divided by √(variance + ε)",
-        hint="Does this norm subtract a mean?",
-    ),
-    wrong(
-        "rms-l2",
-        "mean_square",
-        lambda s: total(s.squares),
-        says="divided by the length ‖x‖",
-        hint="Is that the mean of the squares, or their sum?",
-    ),
-    wrong(
-        "rms-l2",
-        "root_mean_square",
-        lambda s: sqrt(total(s.squares)),
-        says="divided by the length ‖x‖",
-        hint="Is that the mean of the squares, or their sum?",
-    ),
-    wrong(
-        "rms-eps-outside",
-        "root_mean_square",
-        EPSILON_OUTSIDE,
-        says="rms + ε: ε beside the root",
-        hint=EPSILON,
-    ),
-    wrong(
-        "rms-sqrt-rms",
-        "root_mean_square",
-        ROOT_TWICE,
-        says="√(rms + ε): a root too many",
-        hint="How many roots were taken?",
-    ),
-    wrong(
-        "rms-multiplied",
-        "normalized",
-        lambda s: parts(s.this, "div")[0] * s.root_mean_square,
-        says="times the root mean square",
-        hint="Should a large row become larger, or smaller?",
-    ),
-)
+from attncalc.language.ops import mean, total
+from attncalc.mistakes.layer_norm import LAYER, PLUS_ONE, RMS, another_epsilon
 
 
 def _divisor(s: Scope) -> Node:
@@ -121,8 +70,8 @@ OVER_TOKENS = tuple(
 """Mistakes of a norm whose statistics are those of a feature."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "layernorm": (*LAYER, *GRADIENTS, *another_epsilon("ln")),
+    "layernorm": (*LAYER, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
     "batchnorm": (*OVER_TOKENS, *GRADIENTS, *another_epsilon("ln")),
-    "rmsnorm": (*RMS, *(m for m in GRADIENTS if m.id not in _OF_A_MEAN), *another_epsilon("rms")),
+    "rmsnorm": (*RMS, PLUS_ONE, *(m for m in GRADIENTS if m.id not in _OF_A_MEAN), *another_epsilon("rms")),
 }
 """Calculation → its mistakes, the commonest first."""

@@ -9,6 +9,8 @@ from attncalc.language.graph import Node
 
 WHICH = "Which activation was asked for?"
 
+OTHER_GELU = chosen(activation={"gelu": "gelu-tanh", "gelu-tanh": "gelu", "geglu": "geglu-tanh", "geglu-tanh": "geglu"})
+
 ACTIVATION = (
     wrong(
         "gelu-relu",
@@ -19,19 +21,56 @@ ACTIVATION = (
     ),
     wrong(
         "gelu-tanh",
-        options=chosen(activation={"gelu": "gelu-tanh", "gelu-tanh": "gelu"}),
+        options=OTHER_GELU,
         says="the other form of GELU: with tanh in place of erf, or the other way round",
         hint=WHICH,
         kind="convention",
     ),
     wrong(
+        "gelu-exact-for-tanh",
+        options=OTHER_GELU,
+        says="the other form of GELU: with tanh in place of erf, or the other way round",
+        hint="Which form of GELU was the model trained with?",
+        kind="convention",
+        alias_of="gelu-tanh",
+    ),
+    wrong(
         "gelu-silu",
-        options=chosen(activation={"gelu": "silu", "silu": "gelu"}),
+        options=chosen(activation={"gelu": "silu", "silu": "gelu", "geglu": "swiglu", "swiglu": "geglu"}),
         says="SiLU in place of GELU, or the other way round",
         hint=WHICH,
         kind="convention",
     ),
 )
+
+
+def _the_other(s: Scope) -> Node:
+    other = {"hidden": "linear", "linear": "hidden"}[s.step.args["name"]]
+    return s.as_due[s.step.args["group"], other].sources[0]
+
+
+def _ungated(s: Scope) -> Node:
+    parts(s.this, "mul")
+    return s.activated
+
+
+GATES = (
+    wrong(
+        "gate-up-swapped",
+        "hidden linear",
+        _the_other,
+        says="W_1 and W_3 are exchanged",
+        hint="Which of the two products goes through the activation?",
+    ),
+    wrong(
+        "gate-missing",
+        "gated",
+        _ungated,
+        says="the gate alone: nothing is multiplied by it",
+        hint="What does the gate let through?",
+    ),
+)
+"""Mistakes of a gated network."""
 
 
 def factors(s: Scope) -> Sequence[Node]:
@@ -44,7 +83,8 @@ def with_product(s: Scope, product: Node) -> Node:
     return product + s.this.sources[1] if s.this.op == "add" else product
 
 
-def _unbiased(s: Scope) -> Node:
+def unbiased(s: Scope) -> Node:
+    """A layer without its bias."""
     factors(s)
     return parts(s.this, "add")[0]
 
@@ -59,7 +99,7 @@ def no_bias(at: str) -> Mistake:
     return wrong(
         "linear-bias-missing",
         at,
-        _unbiased,
+        unbiased,
         says="x·W, without the bias",
         hint="Is anything to be added to the product?",
     )

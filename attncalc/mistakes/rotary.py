@@ -152,6 +152,14 @@ def _anew(places: Node, n: int, m: int) -> Node:
     return keep_where(places < m - n, places, places - (m - n))
 
 
+def _unturned(s: Scope) -> Node:
+    for node in inside(s.step):
+        if node.op == "rotate":
+            [*_, turned] = (node.sources[0], *(node.sources[0].sources if node.sources[0].op == "slice" else ()))
+            return turned
+    raise NotThere("a turn")
+
+
 OFFSET = "At which position does each query stand, and at which its own key?"
 
 
@@ -165,6 +173,13 @@ IN_ATTENTION = (
         lambda s: parts(s.this, "rotate")[0],
         says="the keys are not turned",
         hint="If both tokens move one place on, should their score change?",
+    ),
+    wrong(
+        "rope-missing",
+        "q_rotated k_rotated",
+        _unturned,
+        says="neither queries nor keys are turned",
+        hint="Does anything tell this attention where its tokens stand?",
     ),
     wrong(
         "rope-on-v",

@@ -62,6 +62,31 @@ def _projected(s: Scope, change: Callable[[Node, Node], Node]) -> Node:
     return change(*parts(s.this, "matmul"))
 
 
+def _unnormed(s: Scope) -> Node:
+    """What the norm of queries or keys is taken of."""
+    return parts(s.squares, "pow")[0] if "squares" in s else parts(s.centered, "sub")[0]
+
+
+def _without_sink(s: Scope) -> Node:
+    alone, _ = parts(s.this, "mul")
+    return alone
+
+
+QK_NORM = wrong(
+    "qk-norm-missing",
+    "q-norm/output k-norm/output",
+    _unnormed,
+    says="without a norm: queries and keys are compared as they are",
+    hint="How long is a query when it meets the keys?",
+)
+SINK = wrong(
+    "sink-missing",
+    "weights",
+    _without_sink,
+    says="no sink: the keys share the whole weight",
+    hint="Must a query give all of its weight to keys?",
+)
+
 HEADS = (
     wrong(
         "mh-split-reshape",

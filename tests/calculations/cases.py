@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calculations.cases_layers import LAYERS
+from calculations.cases_layers import LAYERS, SIZED, grouped
 from calculations.cases_training import TRAINING
 from calculations.trial import Case, Expected, case
 
@@ -24,6 +24,7 @@ PROJECTED = {"x": "3 4", "wq": "4 2", "wk": "4 2", "wv": "4 3"}
 HEADS = {"x": "2 3", "wq": "3 4", "wk": "3 4", "wv": "3 2", "wo": "2 3"}
 ADDED = [[0, -1.5, -0.25, 2, 0.5], [1, 0, -3, 0.75, -0.5]]
 
+QK_NORMS = " ".join(grouped(f"{name}-norm", SIZED) for name in "qk")
 CACHED = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("scores", "weights", "output", "cached_bytes"))
 CACHED += " output"
 
@@ -139,6 +140,13 @@ EXPECTED: dict[str, Expected] = {
             ),
             case("q_rotated k_rotated scores scaled weights output", **WIDE, rope=True, rope_layout="half"),
             case("q_rotated k_rotated scores scaled weights output", **QKV, rope=True, rope_positions=[4, 0, 2]),
+            case(
+                "q_rotated k_rotated scores scaled weights output",
+                **WIDE,
+                rope=True,
+                rope_positions=[4, 5],
+                rope_key_positions=[0, 1, 2, 4, 3],
+            ),
             case("scores scaled capped weights output", **QKV, softcap=2.5),
             case("scores scaled capped biased masked weights output", **QKV, softcap=2.5, bias="3 3", causal=True),
             case(q="4 3 2", k="2 5 2", v="2 5 3", kv_heads=2),
@@ -185,7 +193,21 @@ EXPECTED: dict[str, Expected] = {
                 heads=2,
                 rope=True,
                 rope_positions=[3, 1],
+                rope_key_positions=[0, 1],
                 bias="alibi",
+            ),
+            case(
+                f"q k v q_heads k_heads v_heads {QK_NORMS} scores scaled biased kept weights heads concatenated output",
+                **HEADS,
+                heads=2,
+                bias="t5",
+                bias_table="4 2",
+                max_distance=3,
+                sinks="2",
+                qk_norm=True,
+                q_gamma="2",
+                k_gamma="2",
+                eps=0.1,
             ),
         ),
         outputs="output weights",

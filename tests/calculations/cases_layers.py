@@ -22,6 +22,7 @@ BIASES = {"bq": "4", "bk": "4", "bv": "6", "bo": "4", "b1": "3", "b2": "4"}
 NORMS = {"gamma1": "4", "beta1": "4", "gamma2": "4", "beta2": "4"}
 CROSS = {f"cross_{name}": shape for name, shape in (WEIGHTS | BIASES).items() if name[1] in "qkvo"}
 BLOCK = {"x": "3 4", **WEIGHTS}
+LLAMA = {"x": "3 4", **WEIGHTS, "wk": "4 2", "wv": "4 2", "wo": "4 4", "w3": "4 3"}
 DECODER = {"x": "3 4", "memory": "2 4", **WEIGHTS, **{name: CROSS[name] for name in CROSS if name[6] == "w"}}
 LAYER = {"encoder 1": WEIGHTS, "decoder 1": WEIGHTS | CROSS}
 
@@ -44,11 +45,74 @@ def attention(group: str, masked: str = "") -> str:
 
 
 FORWARD = grouped("feed-forward", "hidden activated output")
+GATED = grouped("feed-forward", "hidden activated linear gated output")
+
+
+SIZED = "squares mean_square root_mean_square normalized output"
+LATER = {
+    "norm": "rms",
+    "norm_at": "pre",
+    "norm_offset": 1,
+    "parallel": True,
+    "residual_scale": 0.5,
+    "mask_before_scale": True,
+    "bias": "t5",
+    "max_distance": 3,
+    "causal_align": "end",
+    "kv_heads": 1,
+}
+"""Options of a layer whose parts stand side by side, with an RMS norm, T5's biases and one key head."""
+GEMMA = {
+    "norm_at": "sandwich",
+    "eps": 0.1,
+    "qk_norm": True,
+    "rope": True,
+    "scale": 0.5,
+    "softcap": 2.5,
+    "window": 2,
+}
+"""Options of one with norms everywhere, turned keys, a cap and a window."""
+TURNED = {"rope_positions": [0, 2, 3], "rope_key_positions": [1, 0, 4], "bias": "3 3"}
+SUNK = {"sinks": "2", "q_gamma": "2", "q_beta": "2", "k_gamma": "2", "k_beta": "2"}
+ONE_KEY_HEAD = {"wk": "4 2", "wv": "4 2", "wo": "4 4", "bias_table": "4 2", "gamma1": "4"}
+
+
+def after(*numbers: int) -> dict[str, str]:
+    return {f"post_{name}{i}": "4" for name in ("gamma", "beta") for i in numbers}
+
+
+def own_norms(group: str = "self-attention") -> str:
+    centred = norm(1).replace("norm1/", "")
+    return f"{grouped(f'{group}/q-norm', centred)} {grouped(f'{group}/k-norm', centred)}"
+
+
+def gemma(*parts: str) -> str:
+    """A layer whose parts have a norm before and one after them; the first is its own attention."""
+    within = grouped("self-attention", "q k v q_heads k_heads v_heads")
+    rest = "q_rotated k_rotated scores scaled capped biased masked kept weights heads concatenated output"
+    own = f"{within} {own_norms()} {grouped('self-attention', rest)}"
+    return " ".join(
+        f"{norm(i)} {part} {norm(i).replace(f'norm{i}', f'post-norm{i}')} residual{i}"
+        for i, part in enumerate((own, *parts), start=1)
+    )
+
+
+def side_by_side(*parts: str) -> str:
+    """A layer whose parts share one RMS norm; the first is its own attention."""
+    made = "q k v q_heads k_heads v_heads scores masked scaled biased weights heads concatenated output"
+    joined = (f"{part} residual{i}" for i, part in enumerate((grouped("self-attention", made), *parts), start=1))
+    return f"{grouped('norm1', SIZED)} {' '.join(joined)}"
 
 
 def encoder(masked: str = "") -> str:
     own = attention("self-attention", masked)
     return f"{own} residual1 {norm(1)} {FORWARD} residual2 {norm(2)}"
+
+
+def llama(masked: str = "masked") -> str:
+    made = "q k v q_heads k_heads v_heads q_rotated k_rotated scores scaled"
+    own = grouped("self-attention", f"{made} {masked} weights heads concatenated output")
+    return f"{grouped('norm1', SIZED)} {own} residual1 {grouped('norm2', SIZED)} {GATED} residual2"
 
 
 def decoder(own: str = "masked", cross: str = "") -> str:
@@ -94,6 +158,30 @@ def firm(why: str, tried: Case) -> Case:
 def small(**given: Any) -> dict[str, Any]:
     """A whole model: two layers, five words, and what is read and written."""
     return {"source": [1, 3, 2], "target": [0, 4], "embedding": TABLE, **stacked(LAYER), "heads": 2, **given}
+
+
+GROUPED = {"wk": "4 2", "wv": "4 2", "wo": "4 4"}
+LATER_LAYER = {
+    "encoder 1": GROUPED | {"bias_table": "4 2"},
+    "decoder 1": GROUPED
+    | {"bias_table": "4 2"}
+    | {f"cross_{name}": shape for name, shape in (GROUPED | {"bk": "2", "bv": "2"}).items()},
+}
+
+
+def later() -> str:
+    """A whole model of layers whose parts stand side by side, with one key head."""
+    sized = [grouped(f"self-attention/{name}-norm", SIZED) for name in "qk"]
+    made = "q_rotated k_rotated scores masked scaled capped biased weights heads concatenated output"
+    first = [grouped("self-attention", "q k v q_heads k_heads v_heads"), *sized, grouped("self-attention", made)]
+
+    def layer(*parts: str) -> str:
+        joined = (f"{part} residual{i}" for i, part in enumerate((" ".join(first), *parts), start=1))
+        return f"{grouped('norm1', SIZED)} {' '.join(joined)}"
+
+    reads = f"{grouped('source', 'embeddings positions output')} {within('encoder_1', layer(FORWARD))} memory"
+    writes = within("decoder_1", layer(attention("cross-attention"), FORWARD))
+    return f"{reads} {grouped('target', 'embeddings positions output')} {writes} logits next_token tokens"
 
 
 LAYERS: dict[str, Expected] = {
@@ -160,10 +248,11 @@ LAYERS: dict[str, Expected] = {
     # Layers
     "layernorm": Expected(
         "mean centered variance standard_deviation normalized output",
-        (case(x="3 4"), case(**NORM), case(**NORM, eps=0.1)),
+        (case(x="3 4"), case(**NORM), case(**NORM, eps=0.1, norm_offset=1)),
     ),
     "rmsnorm": Expected(
-        "squares mean_square root_mean_square normalized output", (case(x="3 4"), case(x="3 4", gamma="4", eps=0.1))
+        "squares mean_square root_mean_square normalized output",
+        (case(x="3 4"), case(x="3 4", gamma="4", eps=0.1, norm_offset=1)),
     ),
     "batchnorm": Expected(
         "mean centered variance standard_deviation normalized output",
@@ -284,6 +373,14 @@ LAYERS: dict[str, Expected] = {
                 mask=[[1, 0, 0], [1, 1, 0], [0, 0, 1]],
                 mask_kind="drop",
             ),
+            case(f"{gemma(FORWARD)} output", **BLOCK, **SUNK, **TURNED, **after(1, 2), heads=2, **GEMMA),
+            case(
+                f"{side_by_side(FORWARD)} output",
+                **BLOCK | ONE_KEY_HEAD,
+                heads=2,
+                causal=True,
+                **LATER,
+            ),
         ),
         inexact="normalised twice, the surds grow beyond what is kept exact",
     ),
@@ -330,6 +427,59 @@ LAYERS: dict[str, Expected] = {
                 heads=2,
                 activation="geglu",
             ),
+            case(
+                f"{gemma(attention('cross-attention'), FORWARD).replace('masked', 'masked', 1)} output",
+                **DECODER,
+                **SUNK,
+                **TURNED,
+                **after(1, 2, 3),
+                heads=2,
+                **GEMMA,
+            ),
+            case(
+                f"{side_by_side(attention('cross-attention'), FORWARD)} output",
+                **DECODER | ONE_KEY_HEAD | {"cross_wk": "4 2", "cross_wv": "4 2", "cross_wo": "4 4"},
+                heads=2,
+                **LATER,
+            ),
+        ),
+        inexact="normalised twice, the surds grow beyond what is kept exact",
+    ),
+    "decoder-only": Expected(
+        f"{llama()} output",
+        (
+            case(**LLAMA, heads=2, rope=True, rope_layout="half", kv_heads=1),
+            case(
+                f"{gemma(FORWARD)} output",
+                **BLOCK,
+                **BIASES,
+                **NORMS,
+                **SUNK,
+                **TURNED,
+                **after(1, 2),
+                heads=2,
+                norm="layer",
+                activation="gelu-tanh",
+                **GEMMA,
+            ),
+            case(
+                f"{side_by_side(GATED)} output",
+                **LLAMA | ONE_KEY_HEAD | {"b3": "3"},
+                heads=2,
+                padding=(2,),
+                mask=[[1, 1, 1], [0, 1, 1], [1, 1, 1]],
+                mask_kind="keep",
+                activation="geglu-tanh",
+                **LATER,
+            ),
+            case(
+                f"{llama('').replace('q_rotated', '').replace('k_rotated', '')} output".replace("self-attention/ ", ""),
+                **LLAMA,
+                heads=2,
+                kv_heads=1,
+                no_causal=True,
+                activation="reglu",
+            ),
         ),
         inexact="normalised twice, the surds grow beyond what is kept exact",
     ),
@@ -352,6 +502,13 @@ LAYERS: dict[str, Expected] = {
                 eps=0.1,
                 activation="silu",
                 norm="pre",
+            ),
+            case(
+                later(),
+                **small(**stacked(LATER_LAYER)),
+                **LATER | {"softcap": 2.5, "scale": 0.5, "rope": True},
+                window=2,
+                qk_norm=True,
             ),
         ),
         outputs="tokens memory",

@@ -66,6 +66,15 @@ DECODER: dict[str, Any] = LAYER | {
     "gamma3": [1, 0.5, 1, 2],
     "beta3": [0.3, 0, 0.1, -0.1],
 }
+ONLY: dict[str, Any] = {name: LAYER[name] for name in LAYER if not name.startswith("beta")} | {
+    "w3": whole(18, 4, 5, most=1)
+}
+WIDE_HEADS: dict[str, Any] = {f"w{letter}": whole(31 + i, 4, 8, most=1) for i, letter in enumerate("qkv")} | {
+    "wo": whole(34, 8, 4, most=1)
+}
+LEARNED: dict[str, Any] = {"sinks": [0.5, 2], "q_gamma": [1.5, 0.5], "k_gamma": [1, 2], "bias_table": whole(19, 4, 2)}
+
+BIASED = {"bq": 4, "bk": 4, "bv": 4, "bo": 4, "b1": 5, "b2": 4}
 
 FOUR_HEADS = [Q[:2], Q[1:], [K[1], Q[0]], [[1, 1, 0, -1], [0, -1, 1, 1]]]
 TWO_KEY_HEADS = [K, [[1, -1, 0, 2], [0, 1, 1, -1], [2, 0, -1, 1]]]
@@ -191,6 +200,7 @@ PROBLEMS: dict[str, list[Problem]] = {
             **WIDE_TOKENS | {"wk": whole(48, 12, 6, most=1), "wv": whole(49, 12, 6, most=1)},
         ),
         problem("multihead", {"heads": 2, "causal": True, "softcap": 1.5}, **TOKENS),
+        problem("multihead", {"heads": 2, "qk_norm": True, "eps": 0.1}, sinks=[0.5, 2], q_gamma=[1, 2, 0.5], **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
     ],
     "kv-cache": [
@@ -231,6 +241,7 @@ PROBLEMS: dict[str, list[Problem]] = {
     ],
     "layernorm": [
         problem("layernorm", {"eps": 0.1}, **ROWS),
+        problem("layernorm", {"eps": 0.1, "norm_offset": 1}, **ROWS),
         problem("layernorm", {"eps": 0.1}, backward=True, upstream=PULL, **ROWS),
     ],
     "batchnorm": [
@@ -239,6 +250,7 @@ PROBLEMS: dict[str, list[Problem]] = {
     ],
     "rmsnorm": [
         problem("rmsnorm", {"eps": 0.1}, x=ROWS["x"], gamma=ROWS["gamma"]),
+        problem("rmsnorm", {"eps": 0.1, "norm_offset": 1}, x=ROWS["x"], gamma=ROWS["gamma"]),
         problem(
             "rmsnorm",
             {"eps": 0.1},
@@ -265,6 +277,16 @@ PROBLEMS: dict[str, list[Problem]] = {
         )
         for kind in ("relu", "gelu")
     ]
+    + [
+        problem(
+            "ffn",
+            {"activation": "swiglu"},
+            x=[[1, -2], [0.5, 1]],
+            w1=[[1, 2], [0, 1]],
+            w2=[[1, 0.5], [2, 1]],
+            w3=[[2, 1], [1, 0]],
+        )
+    ]
     + [problem("ffn", x=[[1, -2], [0.5, 1]], w1=[[1, 2], [0, 1]], w2=[[1, 0.5], [2, 1]])],
     "residual": [problem("residual", x=[[1, 2], [3, 4]], f=[[0.5, 1], [0, 1]])],
     "embed": [
@@ -283,6 +305,43 @@ PROBLEMS: dict[str, list[Problem]] = {
     "decoder-block": [
         problem("decoder-block", {"heads": 2, "norm": norm, "eps": 0.1} | more, **DECODER)
         for norm, more in (("post", {}), ("pre", {}), ("post", {"activation": "gelu"}))
+    ],
+    "decoder-only": [
+        problem(
+            "decoder-only",
+            {"heads": 2, "norm": "layer", "norm_at": "post", "no_causal": True, "activation": "gelu"},
+            **LAYER,
+        ),
+        problem("decoder-only", {"heads": 2, "rope": True, "eps": 0.1}, **ONLY | WIDE_HEADS),
+        problem(
+            "decoder-only",
+            {
+                "heads": 2,
+                "norm": "layer",
+                "eps": 0.1,
+                "activation": "geglu",
+                "window": 2,
+                "softcap": 1.5,
+                "qk_norm": True,
+            },
+            **LAYER,
+            **{name: LEARNED[name] for name in ("q_gamma", "k_gamma", "sinks")},
+            **{name: half(90 + i, size) for i, (name, size) in enumerate(BIASED.items())},
+            w3=ONLY["w3"],
+        ),
+        problem(
+            "decoder-only",
+            {
+                "heads": 2,
+                "no_causal": True,
+                "parallel": True,
+                "norm_offset": 1,
+                "residual_scale": 0.5,
+                "bias": "alibi",
+                "eps": 0.1,
+            },
+            **ONLY,
+        ),
     ],
     "conv": [
         problem("conv", {"padding": (1,), "stride": (2,)}, x=[1, 3, -2, 4, 0.5, 2, 5], kernel=[1, 2, -1]),

@@ -87,7 +87,7 @@ def places(name: str, mistake: Mistake) -> Iterator[Planted]:
                 yield from (Planted(i, number, step) for step in steps if visible(marker, number, step))
 
 
-PRIMARY = [name for name in PROBLEMS if not name.endswith("-block")]
+PRIMARY = [name for name in PROBLEMS if not name.endswith(("-block", "-only"))]
 ALL = [(name, m) for name in PROBLEMS for m in known(name) if m.kind != "alternative"]
 EVERY = [(name, m) for name, m in ALL if not m.alias_of]
 
@@ -264,6 +264,9 @@ CATALOGUE = """
 
     window-off-by-one window-missing softcap-missing softcap-after-mask cache-stale cache-positions-reset rope-q-offset
     gqa-tiled heads-permuted layout-bnhd
+
+    rope-missing qk-norm-missing sink-missing norm-plus-one-missing norm-layer-for-rms bias-missing gate-up-swapped
+    gate-missing gelu-exact-for-tanh block-not-parallel residual-scale-missing
 
     qkv-exchanged qkv-context-ignored qkv-context-queries kv-cache-unused kv-keys-prepended kv-bytes-keys-alone
     kv-bytes-numbers kv-bytes-one-token flash-block-offset flash-no-rescale flash-rescale-inverted flash-not-carried

@@ -293,6 +293,13 @@ def penalised(exponent: Callable[[Array, int], Array]) -> Callable[..., Any]:
     return biased
 
 
+def unnormed(p: Any) -> Any:
+    """The queries and keys that a norm of their own is taken of."""
+    outer, _, part = p.group.rpartition("/")
+    letter, _, norm = part.partition("-")
+    return p.at(outer, f"{letter}_heads") if norm == "norm" else None
+
+
 def windowed(by: int | None) -> Callable[[Any], Any]:
     """Scores where another window is open."""
 
@@ -302,7 +309,8 @@ def windowed(by: int | None) -> Callable[[Any], Any]:
         n, m = p.right.shape[-2:]
         i, j = np.arange(n)[:, None], np.arange(m) + max(p.turn - 1, 0) * p.case.options.get("block", 0)
         width = np.inf if by is None else p.option("window") + by
-        seen = (i - j < width) & ((j <= i) if p.option("causal") else (j - i < width))
+        causal = p.option("causal") if "causal" in p.case.options else not p.case.options.get("no_causal", True)
+        seen = (i - j < width) & ((j <= i) if causal else (j - i < width))
         return np.where(seen, p["second"], -np.inf)
 
     return masked
@@ -696,6 +704,16 @@ PHRASES: dict[str, Any] = {
     "the same angle for every pair": "frequencies = right / right",
     "another base": when(lambda p: p.name == "frequencies"),
     "the keys are not turned": "k_rotated = first",
+    "queries and keys are compared as they are": unnormed,
+    "without a norm": unnormed,
+    "the keys share the whole weight": lambda p: p["right"] / p["right"].sum(-1, keepdims=True),
+    "no sink": lambda p: p["right"] / p["right"].sum(-1, keepdims=True),
+    "γ as it is stored, without what is added to it": lambda p: p["right"] - p.option("norm_offset") * p["x̂"],
+    "W_1 and W_3 are exchanged": ("hidden = linear", "linear = hidden"),
+    "without its bias": "right == wrong + bias",
+    "the gate alone": "gated = activated",
+    "nothing is multiplied by it": "gated = activated",
+    "neither queries nor keys are turned": ["q_rotated = first", "k_rotated = first"],
     "the values are turned too": turned_values,
     "sinusoids added in place of a turn": "first + (sin(i ⊗ frequencies) and cos(i ⊗ frequencies) in turn)",
     "the exponent {}, where j is the column": columns(1, 1),
@@ -835,6 +853,11 @@ PHRASES: dict[str, Any] = {
     "E/√d + positions": "output = E[tokens] / √d + positions",
     "the positions are set beside the embedding, not added": "output = [embeddings; positions]",
     "the norm before each part in place of after each sum": when(lambda p: p.name.startswith("residual")),
+    "the parts one after the other, not side by side": when(lambda p: p.group in ("feed-forward", "norm2")),
+    "what the parts find is added as it is, not scaled": lambda p: (
+        p["first"] + p["second"] / p.option("residual_scale")
+    ),
+    "a layer norm in place of an RMS norm": when(lambda p: p.group.startswith("norm")),
     "LN(x) + F(LN(x))": lambda p: p.at(f"norm{p.name[-1]}", "output") + p["second"],
     "F(LN(x)) alone": "second",
     "the kernel turned round, as in a mathematical convolution": lambda p: p["windows"] * p["kernel"][::-1],

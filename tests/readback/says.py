@@ -113,13 +113,10 @@ class Case:
             keys = [(theirs, n) for theirs, n in self.right.steps if n == name and _nearness(theirs, group)[0]]
             step = self.right.steps[max(keys, key=lambda key: len(key[0]))] if keys else None
             node = step and next((node for node in behind(step.sources[0]) if node.op == "matmul"), None)
-            if node is None or not {s.args.get("name") for s in behind(node)} & {
-                "weights",
-                "q_rotated",
-                "q_heads",
-                "q",
-                "Q",
-            }:
+            queries = {"weights", "q_rotated", "q_heads", "q", "Q"}
+            if node is None or not any(
+                s.args.get("name") in queries or str(s.args.get("group")).endswith("q-norm") for s in behind(node)
+            ):
                 continue
             a, b = (Tensor(s.names, np.asarray(self.values[s], dtype=float)) for s in node.sources)
             if called == "QK":
@@ -212,11 +209,16 @@ class Place:
     def normalised(self) -> dict[str, Tensor]:
         """What a norm in a block works on: what comes into it, its own γ and β."""
         steps, known = self.case.right.steps, self.case.known(self.group)
-        if not self.group.startswith("norm") or (self.group, "mean") not in steps:
+        first = next((name for name in ("mean", "squares") if (self.group, name) in steps), None)
+        if first is None or "norm" not in self.group:
+            if (offset := self.case.options.get("norm_offset")) and "γ" in known:
+                return {"γ": Tensor(known["γ"].axes, known["γ"].numbers + offset)}
             return {}
-        source = steps[self.group, "mean"].sources[0].sources[0]
+        source = steps[self.group, first].sources[0].sources[0]
         x = Tensor(source.names, np.asarray(self.case.values[source], dtype=float))
-        own = {book: known[f"{book}_{self.group[-1]}"] for book in "γβ"}
+        own = {book: known[name] for book in "γβ" if (name := f"{book}_{self.group[-1]}") in known}
+        own |= {"γ": Tensor(own["γ"].axes, own["γ"].numbers + self.case.options["norm_offset"])} if "γ" in own else {}
+        own.setdefault("β", single(0.0))
         return {"x": x, "X": x, "d": single(x.numbers.shape[-1]), "n": single(x.numbers.shape[-2]), **own}
 
     def turning(self) -> dict[str, Tensor]:

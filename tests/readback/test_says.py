@@ -11,17 +11,34 @@ from homework.problems import PROBLEMS
 from attncalc.calculations import TABLE
 from attncalc.declare.mistake import Mistake
 from attncalc.homework.diagnosis.key import Key, known
+from attncalc.mistakes.layer_norm import RMS
+from attncalc.mistakes.masking import BIASES, SEEN
+from attncalc.mistakes.projections import GATES
+from attncalc.mistakes.rotary import IN_ATTENTION
+from attncalc.mistakes.several_heads import QK_NORM, SINK
+from attncalc.mistakes.transformer_blocks import LATER
 from readback.cases import ALSO
 from readback.phrases import PHRASES
 from readback.says import Case, readings, true
 
 BLOCKS = ("encoder-block", "decoder-block")
 NEVER = {
-    **dict.fromkeys(((block, "alibi-by-key") for block in BLOCKS), "a block has no biases by position"),
     **dict.fromkeys(
-        product(BLOCKS, ("gqa-tiled", "softcap-after-mask", "flash-no-rescale")),
-        "a block has a key head for every query head, no cap, and few tokens here",
+        product((*BLOCKS, "decoder-only"), ("alibi-by-key", "gqa-tiled", "softcap-after-mask", "flash-no-rescale")),
+        "here a layer has a key head for every query head, no cap beside a mask, and few tokens",
     ),
+    **dict.fromkeys(
+        product(BLOCKS, sorted({m.id for m in (*BIASES, *IN_ATTENTION, *SEEN, *LATER, *GATES, *RMS, QK_NORM, SINK)})),
+        "what later models changed is made in decoder-only",
+    ),
+    **dict.fromkeys(
+        product(
+            ("decoder-only",),
+            ("alibi-nonpow2", "att-k-not-transposed", "att-scale-dv", "heads-permuted", "t5-scaled"),
+        ),
+        "made in multihead, with as many heads and tokens as it takes",
+    ),
+    ("decoder-only", "mask-query-rows"): "no padding is asked for",
     ("decoder-block", "mask-query-rows"): "the padding of a decoder-block is that of one attention of its two",
     ("next-token-loss", "ppl-exp-sum"): "it has no step for the mean; another rule of this name writes the result",
 }
@@ -40,7 +57,7 @@ SOMETIMES = {
     **dict.fromkeys(("norm-euclidean", "norm-no-abs"), "p is no number where it is inf"),
     **dict.fromkeys(("sm-temp-after", "sm-no-exp", "sm-max-numerator-only", "sm-exp-zero-is-0"), "without T"),
     **dict.fromkeys(("ppl-any-base", "ppl-exp-sum", "ppl-mean-of-exp"), "by another base"),
-    **dict.fromkeys(("linear-weights-transposed", "matmul-order-ba"), "beside a bias"),
+    **dict.fromkeys(("linear-weights-transposed", "matmul-order-ba", "mh-wo-transposed"), "beside a bias"),
     **dict.fromkeys(("flash-no-rescale", "flash-rescale-inverted", "flash-block-softmax"), "rows that see nothing yet"),
     **dict.fromkeys(("alibi-plus", "alibi-signed-bidir"), MASKED),
     "ffn-no-activation": "beside biases",

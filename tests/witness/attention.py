@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from witness.positions import rope, slopes
+from witness.positions import bucket, rope, slopes
 from witness.vectors import Matrix, Values, Vector, dotted, shares, times, turned
 
 
@@ -41,7 +41,7 @@ def at(x: Any, place: Sequence[int]) -> Any:
     return x
 
 
-STEPS = ("scores", "scaled", "capped", "biased", "masked", "weights", "output")
+STEPS = ("scores", "scaled", "capped", "biased", "masked", "kept", "weights", "output")
 
 
 def attention(
@@ -69,7 +69,8 @@ def attention(
     if rules.get("rope"):
         shift = m - n if rules.get("causal_align") == "end" else 0
         q = made["q_rotated"] = by_head(q, shift, rules)
-        k = made["k_rotated"] = by_head(k, 0, rules)
+        theirs = rules.get("rope_key_positions") or rules.get("rope_positions")
+        k = made["k_rotated"] = by_head(k, 0, rules | {"rope_positions": theirs})
     found: dict[str, dict[tuple[int, ...], Any]] = {name: {} for name in STEPS}
     for place in product(*map(range, lead)):
         keys, values = (_of_head(part, place, lead) for part in (k, v))
@@ -80,6 +81,9 @@ def attention(
                 found[name][*place, i] = [entry[name] for entry in steps]
             last = [entry[list(entry)[-1]] for entry in steps]
             weights = shares(last)
+            if rules.get("sinks"):
+                *weights, sunk = shares([*last, rules["sinks"][place[-1]]])
+                found["kept"][*place, i] = 1 - sunk
             found["weights"][*place, i] = weights
             found["output"][*place, i] = [
                 math.fsum(w * value for w, value in zip(weights, column, strict=True) if w) for column in turned(values)
@@ -92,6 +96,7 @@ def by_head(x: Any, shift: int, rules: Values) -> Any:
     if len(shape(x)) > 2:
         return [by_head(part, shift, rules) for part in x]
     options = {name[5:]: value for name, value in rules.items() if name.startswith("rope_")}
+    options.pop("key_positions", None)
     places = options.pop("positions", None) or [i + shift for i in range(len(x))]
     return rope(x, places, **options)["rotated"]
 
@@ -131,6 +136,13 @@ def _scores(query: Vector, key: Vector, place: tuple[int, ...], n: int, m: int, 
         slope = slopes(rules["heads_of_alibi"])[lead[-1]] if lead else 2.0**-8
         shift = m - n if rules.get("causal_align") == "end" else 0
         score = steps["biased"] = score - slope * abs(i + shift - j)
+    elif rules.get("bias") == "t5":
+        *lead, i, j = place
+        shift = m - n if rules.get("causal_align") == "end" else 0
+        table, farthest = rules["bias_table"], rules.get("max_distance", 128)
+        score = steps["biased"] = (
+            score + table[bucket(j - i - shift, len(table), farthest, bool(rules.get("causal")))][lead[-1]]
+        )
     elif rules.get("bias") is not None:
         score = steps["biased"] = score + at(rules["bias"], place)
     if masked and not rules.get("mask_before_scale"):
@@ -183,13 +195,23 @@ def multihead(
     **rest: Any,
 ) -> Values:
     """Each head by itself, on its own block of columns."""
+    eps, norm = rest.pop("eps", 1e-5), rest.pop("norm", "rms")
+    gains = {name: rest.pop(f"{name}_gamma", None) for name in "qk"}
+    shifts = {name: rest.pop(f"{name}_beta", None) for name in "qk"}
+    offset = rest.pop("norm_offset", 0)
     names = ("bq", "bk", "bv", "context")
     made = qkv(x, wq, wk, wv, **{name: rest.pop(name) for name in names if name in rest})
     split = {
         name: [[row[h * len(row) // count : (h + 1) * len(row) // count] for row in made[name]] for h in range(count)]
         for name, count in (("q", heads), ("k", kv_heads or heads), ("v", kv_heads or heads))
     }
-    found = attention(split["q"], split["k"], split["v"], **rest)
+    own = dict(split)
+    if rest.pop("qk_norm", False):
+        for name in "qk":
+            own[name] = [
+                [normalised(row, norm, eps, gains[name], shifts[name], offset) for row in head] for head in split[name]
+            ]
+    found = attention(own["q"], own["k"], own["v"], **rest)
     joined = [[entry for head in found["output"] for entry in head[i]] for i in range(len(x))]
     return (
         made
@@ -197,6 +219,17 @@ def multihead(
         | found
         | {"heads": found["output"], "concatenated": joined, "output": projected(joined, wo, bo)}
     )
+
+
+def normalised(
+    row: Vector, kind: str, eps: float, gamma: Vector | None, beta: Vector | None, offset: float
+) -> list[float]:
+    """A query or a key of a head, with its norm."""
+    middle = math.fsum(row) / len(row) if kind == "layer" else 0.0
+    root = math.sqrt(math.fsum((e - middle) ** 2 for e in row) / len(row) + eps)
+    return [
+        (e - middle) / root * (gamma[i] + offset if gamma else 1) + (beta[i] if beta else 0) for i, e in enumerate(row)
+    ]
 
 
 def taken(given: dict[str, Any]) -> tuple[Matrix, Matrix, Matrix, Values]:

@@ -33,9 +33,15 @@ def affine(rows: Matrix, gamma: Vector | None, beta: Vector | None) -> list[list
     ]
 
 
-def layernorm(x: Matrix, gamma: Vector | None = None, beta: Vector | None = None, eps: float = 1e-5) -> Values:
+def layernorm(
+    x: Matrix, gamma: Vector | None = None, beta: Vector | None = None, eps: float = 1e-5, norm_offset: float = 0
+) -> Values:
     found = normalised(x, eps)
-    return found | {"output": affine(found["normalized"], gamma, beta)}
+    return found | {"output": affine(found["normalized"], raised(gamma, norm_offset), beta)}
+
+
+def raised(gamma: Vector | None, offset: float) -> Vector | None:
+    return gamma and [g + offset for g in gamma]
 
 
 def batchnorm(x: Matrix, gamma: Vector | None = None, beta: Vector | None = None, eps: float = 1e-5) -> Values:
@@ -44,7 +50,7 @@ def batchnorm(x: Matrix, gamma: Vector | None = None, beta: Vector | None = None
     return found | upright | {"output": affine(upright["normalized"], gamma, beta)}
 
 
-def rmsnorm(x: Matrix, gamma: Vector | None = None, eps: float = 1e-6) -> Values:
+def rmsnorm(x: Matrix, gamma: Vector | None = None, eps: float = 1e-6, norm_offset: float = 0) -> Values:
     squares = [[e * e for e in row] for row in x]
     means = [math.fsum(row) / len(row) for row in squares]
     roots = [math.sqrt(mean + eps) for mean in means]
@@ -54,7 +60,7 @@ def rmsnorm(x: Matrix, gamma: Vector | None = None, eps: float = 1e-6) -> Values
         "mean_square": means,
         "root_mean_square": roots,
         "normalized": normalized,
-        "output": affine(normalized, gamma, None),
+        "output": affine(normalized, raised(gamma, norm_offset), None),
     }
 
 
@@ -97,6 +103,9 @@ def activation(x: Any, kind: str = "relu", alpha: float | None = None) -> Values
     return found | ({"inner": entrywise(x, INNER[kind])} if kind in INNER else {})
 
 
+GATED = {"swiglu": "silu", "geglu": "gelu", "geglu-tanh": "gelu-tanh", "reglu": "relu", "glu": "sigmoid"}
+
+
 def ffn(
     x: Matrix,
     w1: Matrix,
@@ -108,7 +117,7 @@ def ffn(
     activation: str = "relu",
 ) -> Values:
     assert w2 is not None
-    kind = {"swiglu": "silu", "geglu": "gelu"}.get(activation, activation)
+    kind = GATED.get(activation, activation)
     hidden = projected(x, w1, b1)
     alpha = {"leaky-relu": 0.01, "elu": 1.0}.get(kind, 0.0)
     activated = entrywise(hidden, lambda e: ACTIVATIONS[kind](e, alpha))
@@ -244,14 +253,30 @@ def rnn(
 
 def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: str, eps: float, **rules: Any) -> Matrix:
     """A layer of an encoder, or of a decoder where there is a memory."""
-    own = {name: rules[name] for name in ("causal", "mask", "mask_kind", "padding") if rules.get(name) is not None}
+    learned = ("q_gamma", "q_beta", "k_gamma", "k_beta", "sinks", "bias_table")
+    own = {name: value for name, value in rules.items() if value is not None and name not in JOINING}
+    own = {name: value for name, value in own.items() if not name.startswith("memory_") and name != "heads"}
+    own |= {name: w[name] for name in learned if w.get(name) is not None}
     cross = {name: rules[f"memory_{name}"] for name in ("mask", "mask_kind", "padding") if rules.get(f"memory_{name}")}
     projections = ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")
+    kind = norm if norm in ("rms", "layer") else rules.get("kind", "layer")
+    at = rules.get("norm_at") or (rules.get("at", "post") if norm in ("rms", "layer") else norm)
+    heads: Values = {"heads": rules["heads"], "kv_heads": rules.get("kv_heads")}
+
+    def normed(y: Matrix, name: str, i: int) -> Matrix:
+        norms: Values = {"eps": eps, "norm_offset": rules.get("norm_offset", 0), "gamma": w.get(f"{name}gamma{i}")}
+        if kind == "rms":
+            return list(rmsnorm(y, **norms)["output"])
+        return list(layernorm(y, beta=w.get(f"{name}beta{i}"), **norms)["output"])
 
     def attention(y: Matrix, context: Matrix | None, prefix: str, **seen: Any) -> Matrix:
         held: Values = {name: w[prefix + name] for name in projections if w.get(prefix + name) is not None}
-        extra: Values = {"context": context} if context is not None else {}
-        found: Matrix = multihead(y, heads=rules["heads"], **held, **extra, **seen)["output"]
+        extra: Values = (
+            {"context": context}
+            if context is not None
+            else {"eps": eps, "norm": kind} | {k: rules[k] for k in ("norm_offset",) if k in rules}
+        )
+        found: Matrix = multihead(y, **heads, **held, **extra, **seen)["output"]
         return found
 
     def forward(y: Matrix) -> Matrix:
@@ -262,13 +287,22 @@ def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: st
     parts: list[Callable[[Matrix], Matrix]] = [lambda y: attention(y, None, "", **own)]
     if memory is not None:
         parts.append(lambda y: attention(y, memory, "cross_", **cross))
+    start = x
     for i, part in enumerate([*parts, forward], start=1):
-        norms: Values = {"gamma": w.get(f"gamma{i}"), "beta": w.get(f"beta{i}"), "eps": eps}
-        if norm == "pre":
-            x = added(x, part(layernorm(x, **norms)["output"]))
-        else:
-            x = layernorm(added(x, part(x)), **norms)["output"]
+        y = start if rules.get("parallel") else x
+        alone = not rules.get("parallel") or w.get(f"gamma{i}") or w.get(f"beta{i}")
+        if at in ("pre", "both", "sandwich"):
+            y = normed(y, "", i if alone else 1)
+        found = part(y)
+        if at in ("sandwich", "after"):
+            found = normed(found, "post_" if at == "sandwich" else "", i)
+        x = added(x, [[rules.get("residual_scale", 1) * e for e in row] for row in found])
+        if at in ("post", "both"):
+            x = normed(x, "post_" if at == "both" else "", i)
     return x
+
+
+JOINING = ("norm_at", "norm_offset", "parallel", "residual_scale", "kv_heads", "kind", "at")
 
 
 def encoder_block(
@@ -291,9 +325,24 @@ def decoder_block(
     return {"output": block(x, memory, given, norm, activation, eps, heads=heads, **rules)}
 
 
+def decoder_only(
+    x: Matrix,
+    heads: int = 1,
+    norm: str = "rms",
+    activation: str = "swiglu",
+    eps: float = 1e-5,
+    no_causal: bool = False,
+    **given: Any,
+) -> Values:
+    rules = {"kind": "rms", "at": "pre"} | _rules(given) | ({} if no_causal else {"causal": True})
+    return {"output": block(x, None, given, norm, activation, eps, heads=heads, **rules)}
+
+
 def _rules(given: Values) -> Values:
     names = ("causal", "mask", "mask_kind", "padding", "memory_mask", "memory_mask_kind", "memory_padding")
-    return {name: given[name] for name in names if name in given}
+    more = ("bias", "causal_align", "window", "scale", "softcap", "mask_before_scale", "max_distance", "qk_norm")
+    found = (*names, *more, *JOINING)
+    return {name: value for name, value in given.items() if name in found or name.startswith("rope")}
 
 
 def transformer(
@@ -317,6 +366,8 @@ def transformer(
     assert embedding is not None
     places = None if positions == "none" else positions
     design = (norm, activation, eps)
+    rules = _rules(given)
+    kind = norm if norm == "rms" else "layer"
 
     def stack(name: str) -> list[Values]:
         numbers = sorted({int(key.split("/")[0].split(" ")[1]) for key in given if key.startswith(f"{name} ")})
@@ -324,18 +375,23 @@ def transformer(
 
     def finished(x: Matrix, name: str) -> Matrix:
         gamma, beta = given.get(f"{name}_norm_gamma"), given.get(f"{name}_norm_beta")
-        return x if gamma is None and beta is None else layernorm(x, gamma, beta, eps)["output"]
+        if gamma is None and beta is None:
+            return x
+        offset = given.get("norm_offset", 0)
+        if kind == "rms":
+            return list(rmsnorm(x, gamma, eps, offset)["output"])
+        return list(layernorm(x, gamma, beta, eps, offset)["output"])
 
     memory = embed(source, embedding, places, scale_embedding)["output"]
     for layer in stack("encoder"):
-        memory = block(memory, None, layer, *design, heads=heads)
+        memory = block(memory, None, layer, *design, heads=heads, **rules)
     memory = finished(memory, "encoder")
     tokens = list(target) if target is not None else [start]
     found: Values = {}
     for t in range(1, (generate or 1) + 1):
         y = embed([int(token) for token in tokens if token is not None], embedding, places, scale_embedding)["output"]
         for layer in stack("decoder"):
-            y = block(y, memory, layer, *design, heads=heads, causal=True)
+            y = block(y, memory, layer, *design, heads=heads, causal=True, **rules)
         logits = projected(finished(y, "decoder"), output or turned(embedding), output_bias)
         tokens.append(logits[-1].index(max(logits[-1])))
         found[f"token {t}/logits" if generate else "logits"] = logits
@@ -357,5 +413,6 @@ WITNESSES: dict[str, Callable[..., Values]] = {
     "rnn": rnn,
     "encoder-block": encoder_block,
     "decoder-block": decoder_block,
+    "decoder-only": decoder_only,
     "transformer": transformer,
 }
