@@ -22,6 +22,7 @@ OPERANDS = [
     ("FILE", "JSON, JSON lines, CSV, TSV, npy, npz or safetensors, told by its suffix, else by its content"),
     ("FILE#NAME", "an array of a file that holds several"),
     ("FILE#NAME[:, 0:768]", "a part of it, as NumPy indexes; FILE#NAME.T swaps its last two axes"),
+    ("FOLDER", "the checkpoint in it: model.safetensors, or the files that model.safetensors.index.json lists"),
     ("@FILE", "that file, whatever its name looks like"),
     ("LABEL", "a row of the table that --data names, or of the calculation's own vocabulary"),
     ("-", "standard input"),

@@ -7,6 +7,7 @@ import re
 import stat
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,7 +16,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, both, near, quoted, reason, visible
 from attncalc.common.numerals import is_misspelt
-from attncalc.common.system import FORMATS, NamedTuple, exists, is_folder, shown
+from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import MAX_CELLS, is_entry, looks_numeric, read_expression, read_literal, read_tokens
 from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # few operands are files of arrays
 
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # its byte-order marks
+SHARDED = ".safetensors.index.json"  # how the list of a checkpoint in several files ends
 MAX_TEXT = 512 * 2**20  # bytes
 MAX_ARRAYS = 2**20 + 8 * MAX_CELLS  # bytes
 
@@ -96,9 +98,34 @@ def _standard_input(most: int | None) -> Contents:
     return contents_of(data, STDIN, format_by_content(data, STDIN), most)
 
 
+def checkpoint_in(path: str) -> str | None:
+    """The file, or the list of several, that holds the model of a folder; None for a folder without, or no folder."""
+    held = (str(Path(path, name)) for name in ("model.safetensors", "model" + SHARDED)) if is_folder(path) else ()
+    return next(filter(is_file, held), None)
+
+
+def _open_shards(path: str, most: int | None) -> Contents:
+    """What the files that a list names hold together, each of which is opened when an array in it is asked for."""
+    from attncalc.inputs.stored_arrays import of_shards  # a door, as above
+
+    source = shown(path)
+    tree = parse_json(decode(read_file(path, _smaller(most, MAX_TEXT)), source), source)
+
+    def opened_shard(name: str) -> Contents:
+        beside = str(Path(path).parent / name)
+        if not exists(beside):
+            raise InputError(f"{source}: its file {quoted(name)} is missing", hint="copy all files of the checkpoint")
+        return _open_file(beside, most)
+
+    return of_shards(tree, source, cache(opened_shard))
+
+
 def _open_file(path: str, most: int | None) -> Contents:
+    path = checkpoint_in(path) or path
     if most is not None:
         must_be_plain(path, most)
+    if path.endswith(SHARDED):
+        return _open_shards(path, most)
     source = shown(path)
     form = format_by_suffix(path)
     data: bytes | mmap
@@ -379,7 +406,7 @@ def _paths(word: str) -> list[str]:
     candidates = [word]
     if word and Path(word).name == word:
         candidates += [word + suffix for suffix in _LEFT_OUT]
-    return [path for path in candidates if exists(path) and not is_folder(path)]
+    return [path for path in candidates if exists(path) and not (is_folder(path) and not checkpoint_in(path))]
 
 
 def _inside(word: str, reading: Reading) -> Found | None:

@@ -11,6 +11,7 @@ import math
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from mmap import mmap
@@ -148,6 +149,32 @@ def of_safetensors(data: bytes | mmap, source: str) -> ArrayFile:
     return ArrayFile(source, loaders)
 
 
+def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> ArrayFile:
+    """The arrays of a checkpoint in several files, by a list that says which of them holds which."""
+    listed = plain(tree, source)
+    places = listed.get("weight_map") if isinstance(listed, dict) else None
+    if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
+        raise InputError(f'{source} is no list of a checkpoint\'s files: it has no "weight_map" of names')
+    for name in dict.fromkeys(places.values()):
+        if not re.fullmatch(r"[^/\\:\0]+\.safetensors", name):
+            raise InputError(
+                f"{source}: {quoted(name)} is no safetensors file beside it, and others are not opened",
+                hint="a checkpoint's files lie in one folder",
+            )
+
+    def load(name: str, at: Parts = ()) -> Array:
+        shard = opened(places[name])
+        assert isinstance(shard, ArrayFile), "it ends in .safetensors"
+        if name not in shard.loaders:
+            raise InputError(
+                f"{source} says that {quoted(name)} is in {shard.source}, which does not hold it",
+                hint="the files are of several checkpoints, or one was saved anew",
+            )
+        return shard.loaders[name](at)
+
+    return ArrayFile(source, {name: partial(load, name) for name in places})
+
+
 def _header(text: str, source: str) -> tuple[np.dtype[Any], bool, tuple[int, ...]]:
     """The dtype, order and shape that an npy header names; it is matched, never evaluated."""
     match = {
@@ -241,7 +268,8 @@ def _tensor(data: bytes | mmap, start: int, entry: Any, source: str, at: Parts =
     dtype, shape, (begin, end) = _tensor_header(entry, source)
     rest = len(data) - start
     if not 0 <= begin <= end <= rest:
-        raise InputError(f"{source} lies outside the file: bytes {begin} to {end} of {rest}")
+        fault = f"{source} lies outside the file: bytes {begin} to {end} of {rest}"
+        raise InputError(fault, hint="the file was cut: copy it again" if begin <= end else "")
     _check_size(end - begin, shape, np.dtype(_TENSORS[dtype]).itemsize, source)
     whole = np.frombuffer(data, _TENSORS[dtype], math.prod(shape), start + begin).reshape(shape)
     array = _part(whole, at, source)
