@@ -203,6 +203,7 @@ TABLE: dict[str, tuple[str, str]] = {
         "networks",
         "Train a network: forward to the loss, backward to every weight's gradient, then a step against it.",
     ),
+    "experts": ("experts", "Send each token to the few experts that suit it, and mix what they make of it."),
 }
 """Name → (module, one line), read off the modules by docs/generate.py."""
 
@@ -226,6 +227,7 @@ FAMILIES: dict[str, str] = {
     "activations": "Layers",
     "layers": "Layers",
     "transformer_blocks": "Layers",
+    "experts": "Layers",
     "transformer": "Layers",
     "sequence": "Layers",
     "calculus": "Optimisation and training",

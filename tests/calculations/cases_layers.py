@@ -77,6 +77,9 @@ SUNK = {"sinks": "2", "q_gamma": "2", "q_beta": "2", "k_gamma": "2", "k_beta": "
 ONE_KEY_HEAD = {"wk": "4 2", "wv": "4 2", "wo": "4 4", "bias_table": "4 2", "gamma1": "4"}
 
 
+EXPERTS = {"x": "3 4", "router": "4 3", "w1": "3 4 2", "w2": "3 2 4"}
+
+
 def after(*numbers: int) -> dict[str, str]:
     return {f"post_{name}{i}": "4" for name in ("gamma", "beta") for i in numbers}
 
@@ -342,6 +345,37 @@ LAYERS: dict[str, Expected] = {
         ),
         outputs="hidden states",
         inexact="an LSTM nests a function in a function at every step: SymPy takes minutes for three",
+    ),
+    "experts": Expected(
+        "logits probabilities chosen routed taken whole gates hidden activated linear gated expert_outputs output",
+        (
+            case(**EXPERTS, w3="3 4 2", b1="3 2", b2="3 4", b3="3 2"),
+            case(
+                "logits probabilities chosen routed taken gates kept hidden activated expert_outputs mixed "
+                f"{grouped('shared', 'hidden activated output')} output",
+                **EXPERTS,
+                shared_w1="4 2",
+                shared_w2="2 4",
+                top=1,
+                scoring="sigmoid",
+                no_renormalise=True,
+                routed_scale=2.5,
+                capacity=1,
+                activation="silu",
+            ),
+            case(
+                "logits probabilities chosen routed taken whole gates hidden activated linear gated expert_outputs "
+                f"mixed {grouped('shared', 'hidden activated linear gated output')} output",
+                **EXPERTS,
+                w3="3 4 2",
+                shared_w1="4 2",
+                shared_w2="2 4",
+                shared_w3="4 2",
+            ),
+        ),
+        outputs="output chosen load balance_loss",
+        pools="the experts are an axis of their own, and the tokens of a batch are rows",
+        inexact="every entry holds the fractions of powers of e of several activations",
     ),
     "encoder-block": Expected(
         f"{encoder()} output",

@@ -13,13 +13,19 @@ from attncalc.solve.problem import Backward, Problem
 
 
 def problem(name: str, options: Mapping[str, Any] | None = None, *, backward: bool = False, **operands: Any) -> Problem:
-    inputs = {n: Given(np.array(v) if isinstance(v, str) else np.array(v, float)) for n, v in operands.items()}
+    given = {n: v for n, v in operands.items() if v is not None}
+    inputs = {n: Given(np.array(v) if isinstance(v, str) else np.array(v, float)) for n, v in given.items()}
     return Problem(load(name), inputs, dict(options or {}), Backward() if backward else None)
 
 
 def whole(seed: int, *shape: int, most: int = 2) -> list[Any]:
     """Small whole numbers."""
     return list(np.random.default_rng(seed).integers(-most, most + 1, shape).tolist())
+
+
+def half(seed: int, *shape: int) -> list[Any]:
+    """Small numbers of one decimal, which leave gates open."""
+    return list(np.random.default_rng(seed).integers(-12, 13, shape).astype(float).__truediv__(10).tolist())
 
 
 # n=3, d_k=4, d_v=2, with a score that is 0; and a square one, with n = d_k.
@@ -74,16 +80,18 @@ WIDE_HEADS: dict[str, Any] = {f"w{letter}": whole(31 + i, 4, 8, most=1) for i, l
 }
 LEARNED: dict[str, Any] = {"sinks": [0.5, 2], "q_gamma": [1.5, 0.5], "k_gamma": [1, 2], "bias_table": whole(19, 4, 2)}
 
+EXPERTS: dict[str, Any] = {
+    "x": whole(50, 3, 4),
+    "router": half(51, 4, 3),
+    "w1": whole(52, 3, 4, 3),
+    "w2": whole(53, 3, 3, 4),
+    "w3": whole(54, 3, 4, 3),
+}
 BIASED = {"bq": 4, "bk": 4, "bv": 4, "bo": 4, "b1": 5, "b2": 4}
 
 FOUR_HEADS = [Q[:2], Q[1:], [K[1], Q[0]], [[1, 1, 0, -1], [0, -1, 1, 1]]]
 TWO_KEY_HEADS = [K, [[1, -1, 0, 2], [0, 1, 1, -1], [2, 0, -1, 1]]]
 SLOW = [[1, -0.5], [0.4, 0.8], [-0.6, 1]]
-
-
-def half(seed: int, *shape: int) -> list[Any]:
-    """Small numbers of one decimal, which leave gates open."""
-    return list(np.random.default_rng(seed).integers(-12, 13, shape).astype(float).__truediv__(10).tolist())
 
 
 PROBLEMS: dict[str, list[Problem]] = {
@@ -291,6 +299,14 @@ PROBLEMS: dict[str, list[Problem]] = {
     "residual": [problem("residual", x=[[1, 2], [3, 4]], f=[[0.5, 1], [0, 1]])],
     "embed": [
         problem("embed", {"scale": True, "positions": "sinusoidal"}, tokens=[0, 2, 1], table=whole(5, 3, 4)),
+    ],
+    "experts": [
+        problem("experts", {"top": top} | more, **EXPERTS | own)
+        for top, more, own in (
+            (2, {}, {}),
+            (1, {"no_renormalise": True, "routed_scale": 2.5, "capacity": 1}, {}),
+            (2, {"activation": "gelu"}, {"w3": None, "shared_w1": whole(55, 4, 3), "shared_w2": whole(56, 3, 4)}),
+        )
     ],
     "encoder-block": [
         problem("encoder-block", {"heads": 2, "norm": norm, "eps": 0.1} | more, **LAYER)

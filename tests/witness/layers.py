@@ -248,6 +248,50 @@ def rnn(
     return found | {"states": states} | last
 
 
+# Experts
+
+
+def experts(
+    x: Matrix,
+    router: Matrix,
+    w1: Any,
+    w2: Any,
+    top: int = 2,
+    scoring: str = "softmax",
+    no_renormalise: bool = False,
+    routed_scale: float = 1,
+    capacity: int | None = None,
+    activation: str = "swiglu",
+    **given: Any,
+) -> Values:
+    """Token by token: only the experts that were chosen are asked."""
+    logits = times(x, router)
+    count = len(router[0])
+    likely = [shares(row) if scoring == "softmax" else [sigma(e) for e in row] for row in logits]
+    chosen = [sorted(range(count), key=[-p for p in row].__getitem__)[:top] for row in likely]
+    taken = [[p if e in own else 0.0 for e, p in enumerate(row)] for row, own in zip(likely, chosen, strict=True)]
+    load, gates, rows = [0] * count, [], []
+    for row, theirs, token in zip(likely, chosen, x, strict=True):
+        whole = 1 if no_renormalise else math.fsum(row[e] for e in theirs)
+        gates.append([row[e] / whole * routed_scale if e in theirs else 0.0 for e in range(count)])
+        answer = [0.0] * len(token)
+        for e in theirs:
+            load[e] += 1
+            if capacity is None or load[e] <= capacity:
+                own = {name: given[name][e] for name in ("b1", "b2", "w3", "b3") if name in given}
+                said = ffn([token], w1[e], w2=w2[e], activation=activation, **own)["output"][0]
+                answer = [a + gates[-1][e] * s for a, s in zip(answer, said, strict=True)]
+        if "shared_w1" in given:
+            own = {"w3": given["shared_w3"]} if "shared_w3" in given else {}
+            said = ffn([token], given["shared_w1"], w2=given["shared_w2"], activation=activation, **own)["output"][0]
+            answer = [a + s for a, s in zip(answer, said, strict=True)]
+        rows.append(answer)
+    n = len(x)
+    balance = count * math.fsum(load[e] / n * math.fsum(row[e] for row in likely) / n for e in range(count))
+    found: Values = {"logits": logits, "probabilities": likely, "chosen": chosen, "taken": taken, "gates": gates}
+    return found | {"output": rows, "load": load, "balance_loss": balance}
+
+
 # Blocks
 
 
@@ -411,6 +455,7 @@ WITNESSES: dict[str, Callable[..., Values]] = {
     "unembed": unembed,
     "conv": conv,
     "rnn": rnn,
+    "experts": experts,
     "encoder-block": encoder_block,
     "decoder-block": decoder_block,
     "decoder-only": decoder_only,

@@ -1,0 +1,87 @@
+"""The mistakes of experts: who is asked, what an answer counts, and when the softmax is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attncalc.declare.mistake import Mistake, NotThere, chosen, wrong
+from attncalc.mistakes.projections import ACTIVATION, GATES
+
+
+def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["routed_scale"] == 1:
+        raise NotThere("a scale")
+    return {"routed_scale": 1}
+
+
+def _roomy(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["capacity"] is None:
+        raise NotThere("a capacity")
+    return {"capacity": None}
+
+
+WHOLE = "Do the gates of a token share a whole in this model?"
+
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "experts": (
+        wrong(
+            "experts-not-renormalised",
+            options=chosen(no_renormalise={False: True}),
+            says="the probabilities of those chosen, as they are",
+            hint=WHOLE,
+            kind="convention",
+        ),
+        wrong(
+            "experts-softmax-before-topk",
+            options=chosen(no_renormalise={False: True}),
+            says="the probabilities of those chosen, as they are",
+            hint=WHOLE,
+            kind="convention",
+            alias_of="experts-not-renormalised",
+        ),
+        wrong(
+            "experts-softmax-after-topk",
+            options=chosen(no_renormalise={True: False}),
+            says="the gates of those chosen share a whole",
+            hint=WHOLE,
+            kind="convention",
+        ),
+        wrong(
+            "experts-all",
+            "gates",
+            lambda s: s.probabilities,
+            says="every expert is asked",
+            hint="How many experts does a token meet?",
+        ),
+        wrong(
+            "experts-no-gates",
+            "gates",
+            lambda s: s.routed,
+            says="the chosen experts count alike, without gates",
+            hint="Does a token listen to all chosen experts alike?",
+        ),
+        wrong(
+            "experts-shared-missing",
+            "output",
+            lambda s: s.mixed,
+            says="without the shared expert",
+            hint="Which expert does every token meet?",
+        ),
+        wrong(
+            "experts-scale-missing",
+            options=_unscaled,
+            says="the gates are not scaled in the end",
+            hint="What are the gates of this model multiplied by?",
+        ),
+        wrong(
+            "experts-capacity-ignored",
+            options=_roomy,
+            says="no expert turns a token away",
+            hint="How many tokens has an expert room for?",
+        ),
+        *GATES,
+        *ACTIVATION,
+    ),
+}
+"""Calculation → its mistakes, the commonest first."""
