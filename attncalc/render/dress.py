@@ -1,4 +1,4 @@
-"""The style sheet and the script of the HTML page, as text: a page fetches nothing."""
+"""The style sheet of the HTML page, as text: a page fetches nothing."""
 
 STYLE = """
 .attncalc { color: var(--ink); line-height: 1.5; text-align: left; }
@@ -7,7 +7,7 @@ STYLE = """
 .attncalc h2 { font-size: 1.15rem; margin: 2.5rem 0 1rem; padding-bottom: .3rem; border-bottom: 1px solid var(--line); }
 .attncalc h3 { font-size: 1rem; margin: 0; }
 .attncalc p { margin: .35rem 0; }
-.attncalc section > section { margin: 0 0 2.6rem; }
+.attncalc section.step, .attncalc section > section { margin: 0 0 2.6rem; }
 .attncalc .number { color: var(--faint); font-weight: 400; margin-right: .5rem; }
 .attncalc .faint, .attncalc .why, .attncalc caption, .attncalc figcaption { color: var(--faint); }
 .attncalc .why { font-style: italic; }
@@ -30,6 +30,10 @@ STYLE = """
 .attncalc .operands { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 1.5rem 3.5rem; margin: 0 0 1rem; }
 .attncalc .operands > div { max-width: 100%; }
 .attncalc .stack { display: flex; flex-wrap: wrap; gap: .4rem 2.5rem; position: relative; }
+.attncalc summary { cursor: pointer; list-style-position: outside; }
+.attncalc summary h2, .attncalc summary h3 { display: inline-block; }
+.attncalc summary:has(h2) { border-bottom: 1px solid var(--line); margin: 2rem 0 1rem; padding-bottom: .3rem; }
+.attncalc summary h2 { margin: 0; padding: 0; border: 0; }
 .attncalc figure { margin: .6rem 0 0; min-width: 0; }
 .attncalc .scroll { overflow-x: auto; }
 .attncalc table {
@@ -50,24 +54,39 @@ STYLE = """
 .attncalc .result {
   margin-top: 2.5rem; padding: .1rem 1.4rem 1.4rem; background: var(--tint); border-left: 3px solid var(--accent);
 }
-.attncalc .result h2 { margin-top: 1.2rem; border: 0; padding: 0; color: var(--accent); }
+.attncalc .result h2 { color: var(--accent); }
+.attncalc .result summary:has(h2) { margin-top: 1rem; border: 0; }
 .attncalc .result section:last-child { margin-bottom: 0; }
 .attncalc .result tbody td, .attncalc .result .value strong { font-weight: 600; }
 """
 """For a page and for a notebook alike, so every rule begins with `.attncalc`."""
 
-PAGE_STYLE = """
+SHADES = "".join(
+    f".attncalc .{sign}{level} {{ {what}: color-mix(in srgb, var({color}) {7 * level}%, transparent); }}\n"
+    for sign, what, color in (
+        ("h", "background", "--share"),
+        ("p", "background", "--above"),
+        ("m", "--stripe", "--below"),
+    )
+    for level in range(1, 10)
+)
+"""Of shares, of what is above 0, and of what is below."""
+
+PAGE_STYLE = (
+    """
 :root {
   color-scheme: light dark;
   --paper: #fdfdfc; --tint: #f3f5f8; --ink: #1f2328; --faint: #5d6672; --line: #d8dce2;
   --accent: #0a5fa8; --alarm: #a8400a; --good: #1d6f58;
   --lit-0: #fbe6b5; --edge-0: #b87700; --lit-1: #c9ebdf; --edge-1: #007a58; --lit-2: #f3d9e7; --edge-2: #a34f7c;
+  --share: #2f7fc4; --above: #2f7fc4; --below: #d4691e;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14171b; --tint: #1c2127; --ink: #e3e6ea; --faint: #98a2ae; --line: #353b44;
     --accent: #79b8f5; --alarm: #f0a070; --good: #6fcfae;
     --lit-0: #4d3a0c; --edge-0: #e6a52e; --lit-1: #0d4234; --edge-1: #3fc79a; --lit-2: #4b2a3c; --edge-2: #e08ab8;
+    --share: #3f8fd8; --above: #3f8fd8; --below: #d87a34;
   }
 }
 body { margin: 0; background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
@@ -82,13 +101,50 @@ main.attncalc:has(.marks) { max-width: 72rem; }
   background: var(--accent); color: var(--paper); outline: 2px solid var(--accent); outline-offset: -2px;
   border-radius: 3px;
 }
-.attncalc p.value { position: relative; }
-.attncalc .how {
-  position: absolute; z-index: 1; left: 0; margin-top: .3rem; max-width: 100%; box-sizing: border-box;
-  padding: .35rem .7rem; background: var(--paper); border: 1px solid var(--accent); border-radius: 4px;
+.attncalc .pinned { box-shadow: 0 0 0 3px var(--accent); }
+.attncalc .panel {
+  position: fixed; z-index: 2; left: 0; right: 0; bottom: 0; max-height: 45vh; overflow: auto; box-sizing: border-box;
+  padding: .6rem 3.5rem .7rem 1.2rem; background: var(--paper); border-top: 2px solid var(--accent);
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere;
 }
-.attncalc .how:empty { display: none; }
+.attncalc .panel[hidden] { display: none; }
+.attncalc .how { display: block; font-weight: 600; }
+.attncalc .from { display: flex; flex-wrap: wrap; gap: .2rem 2rem; align-items: flex-end; }
+.attncalc .from td[data-how] { cursor: pointer; text-decoration: underline dotted; }
+.attncalc .close { position: absolute; right: .7rem; top: .5rem; }
+.attncalc .trail:empty, .attncalc .how:empty { display: none; }
+.attncalc .trail button::after { content: " ←"; }
+.attncalc .trail button:last-child::after { content: ""; }
+.attncalc button, .attncalc input {
+  font: inherit; font-size: .9rem; color: inherit; background: var(--tint); border: 1px solid var(--line);
+  border-radius: 4px; padding: .2rem .6rem; min-height: 1.9rem;
+}
+.attncalc button { cursor: pointer; }
+.attncalc button[aria-pressed=true] { background: var(--accent); color: var(--paper); }
+.attncalc :is(button, a, summary, input, [tabindex]):focus-visible { outline: 2px solid var(--accent); }
+.attncalc .tools { margin: .6rem 0; }
+.attncalc .tools[hidden] { display: none; }
+.attncalc .contents ol {
+  list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: 1rem 0; padding: 0;
+}
+.attncalc a { color: var(--accent); }
+.attncalc .contents .part a { font-weight: 600; }
+.attncalc .contents details[open] { flex-basis: 100%; }
+.attncalc .contents ol ol { margin: .2rem 0 .5rem 1.2rem; }
+.attncalc .link { margin-left: .5rem; text-decoration: none; opacity: .45; }
+.attncalc .link::before { content: "#"; }
+.attncalc .link:hover, .attncalc .link:focus { opacity: 1; }
+.attncalc :target { scroll-margin-top: 1rem; }
+.attncalc td:target { outline: 3px solid var(--accent); }
+.attncalc .covered { color: var(--faint); cursor: pointer; font-weight: 400; }
+"""
+    + SHADES
+    + """
+.attncalc [class^=m][class~=swatch], .attncalc td:is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
+  background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, transparent 3px 4px);
+}
+.attncalc .scale { font-size: .85rem; }
+.attncalc .swatch { display: inline-block; width: 1.1em; height: .8em; }
 .attncalc .marks th, .attncalc .marks td { text-align: left; white-space: normal; vertical-align: top; }
 .attncalc .marks tbody tr > * { border-bottom: 1px solid var(--line); }
 .attncalc .marks tbody th { color: inherit; border-right: 0; overflow-wrap: anywhere; min-width: 5rem; }
@@ -104,16 +160,31 @@ main.attncalc { --ground: var(--paper); }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
   .attncalc .marks td:last-child { min-width: 12rem; }
 }
+@media (min-width: 72rem) {
+  main.attncalc:has(.passes) { max-width: 84rem; }
+  .attncalc .passes { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 2.5rem; }
+}
+@media (min-width: 82rem) {
+  main.attncalc:has(> .panel):not(:has(.passes)) { margin: 0 30rem 0 max(1rem, calc((100% - 84rem) / 2)); }
+  .attncalc:not(:has(.passes)) > .panel {
+    left: auto; top: 0; width: 28rem; max-height: none; padding-top: 3rem; border-top: 0;
+    border-left: 1px solid var(--line);
+  }
+}
+@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media print {
   :root {
     --paper: #fff; --ink: #000; --faint: #444; --line: #999; --tint: #fff; --accent: #000; --alarm: #000;
     --good: #000;
   }
   main.attncalc { padding: 0; max-width: none; }
-  .attncalc section > section { break-inside: avoid; }
-  .attncalc .hint, .attncalc .how { display: none; }
+  .attncalc .step { break-inside: avoid; }
+  .attncalc .hint, .attncalc .tools, .attncalc .panel, .attncalc .link { display: none; }
+  .attncalc details::details-content { content-visibility: visible; display: block; }
+  .attncalc td, .attncalc .swatch { print-color-adjust: exact; }
 }
 """
+)
 
 NOTEBOOK_STYLE = """
 .attncalc {
@@ -123,69 +194,3 @@ NOTEBOOK_STYLE = """
 }
 """
 """A notebook's theme need not be the system's, so its colours are those of the text around it."""
-
-SCRIPT = """
-const page = document.querySelector(".attncalc");
-const marks = ["at", "lit-0", "lit-1", "lit-2"];
-const mark = (cell, name) => { cell.classList.add(name); lit.push(cell); };
-const numbers = text => text ? text.split(",") : [];
-let lit = [];
-const dark = () => { for (const cell of lit) cell.classList.remove(...marks); lit = []; };
-const light = cell => {
-  dark();
-  (cell.dataset.from ?? "").split(";").forEach((source, i) => {
-    for (const block of source.split(" ")) {
-      const [value, place] = block.split(":"), spans = numbers(place).map(span => span.split("-").map(Number));
-      for (const other of page.querySelectorAll(`[data-value="${value}"] [data-at]`)) {
-        const at = numbers(other.dataset.at).map(Number);
-        const inside = spans.every(([first, last = first], axis) => first <= at[axis] && at[axis] <= last);
-        if (inside) mark(other, `lit-${Math.min(i, 2)}`);
-      }
-    }
-  });
-  mark(cell, "at");
-};
-for (const stack of page.querySelectorAll(".stack, p.value")) {
-  const cells = stack.querySelectorAll("[data-how]");
-  if (!cells.length) continue;
-  const how = stack.appendChild(document.createElement("output"));
-  how.className = "how";
-  let current = null;
-  const show = place => {
-    const cell = place?.closest("[data-how]") ?? null;
-    if (cell === current || how.contains(place)) return;
-    current = cell;
-    how.textContent = cell ? cell.dataset.how : "";
-    if (!cell) return dark();
-    light(cell);
-    const around = cell.closest("figure");
-    if (around) how.style.top = `${around.offsetTop + around.offsetHeight}px`;
-  };
-  const reach = cell => {
-    for (const other of (cell.closest("table") ?? stack).querySelectorAll("[data-how]")) other.tabIndex = -1;
-    cell.tabIndex = 0;
-  };
-  for (const cell of [...cells].reverse()) reach(cell);
-  stack.addEventListener("pointerover", event => show(event.target));
-  stack.addEventListener("pointerleave", () => show(stack.querySelector("[data-how]:focus")));
-  stack.addEventListener("focusin", event => {
-    if (event.target.dataset.how) reach(event.target);
-    show(event.target);
-  });
-  stack.addEventListener("focusout", () => show(null));
-  stack.addEventListener("keydown", event => {
-    if (event.key === "Escape") show(null);
-    const ways = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    const way = ways[event.key], row = event.target.parentElement;
-    if (!way || !row.parentElement.rows) return;
-    const rows = [...row.parentElement.rows];
-    let i = rows.indexOf(row), j = event.target.cellIndex, beside;
-    do beside = rows[i += way[0]]?.cells[j += way[1]]; while (beside && !beside.dataset.how);
-    if (!beside) return;
-    beside.focus();
-    event.preventDefault();
-  });
-}
-for (const hint of page.querySelectorAll(".hint")) hint.hidden = false;
-"""
-"""Pointing at an entry, or walking to it, shows how it was made and lights the entries that it was made from."""

@@ -6,57 +6,66 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from html import escape
 from itertools import groupby
 from typing import Any
 
-from attncalc.common.errors import visible
-from attncalc.common.system import NamedTuple
-from attncalc.record.numbers import parted
-from attncalc.render import View, tex
-from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, SCRIPT, STYLE
+from attncalc.render import View
+from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, STYLE
+from attncalc.render.html_values import Layout, Link, axis_names, element, named, single, text, value
 from attncalc.render.mathml import mathml
 from attncalc.render.page import (
     BLANK,
-    GAP,
     Formula,
     Heading,
     Limits,
-    Line,
-    Matrix,
     Note,
     Page,
     Paragraph,
     Part,
-    Place,
     Point,
     Points,
     Row,
     Rows,
     Table,
     Verdict,
-    axes,
-    heading,
-    label,
     number,
     whole,
-    window,
 )
+from attncalc.render.script import SCRIPT
 
 LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
-WIDE = 8  # columns from which on a table may have to be scrolled, by keyboard too
+MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
+FEW = 3  # lines of contents: fewer need none
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
+TOOLS = (
+    '<div class="tools" hidden><button type="button" class="predict" aria-pressed="false">Predict first</button> '
+    '<button type="button" class="unfold">Open all</button> <button type="button" class="fold">Fold all</button></div>'
+)
+PANEL = """<aside class="panel" aria-label="How a number was made" hidden>
+<p class="trail"></p>
+<p class="asked" hidden><label><span></span> <input type="text" inputmode="decimal" autocomplete="off"></label>
+<button type="button" class="look">Look</button></p>
+<div class="rule" aria-hidden="true"></div>
+<output class="how"></output>
+<div class="from"></div>
+<button type="button" class="close">Close</button>
+</aside>
+"""
 
 
 def write(page: Page, view: View) -> str:
     """The page as a file that runs its own script at most."""
-    return shell(page.title, _body(page, view), SCRIPT if page.told else "", unicode=view.unicode)
+    body = _body(page, Layout(page, view, limits(page), {}))
+    if not page.told:
+        return shell(page.title, body, unicode=view.unicode)
+    return shell(page.title, body + PANEL, SCRIPT, unicode=view.unicode)
 
 
 def fragment(page: Page, view: View) -> str:
     """The page as a part of somebody else's, in that one's colours and without a script."""
-    return f'<div class="attncalc">\n<style>{STYLE}{NOTEBOOK_STYLE}</style>\n{_body(page, view)}</div>\n'
+    layout = Layout(page, view, limits(page), None)
+    return f'<div class="attncalc">\n<style>{STYLE}{NOTEBOOK_STYLE}</style>\n{_body(page, layout)}</div>\n'
 
 
 # The file
@@ -83,44 +92,47 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def text(words: str) -> str:
-    """Anybody's text, which does nothing but stand there."""
-    return escape(visible(words), quote=True)
-
-
-def element(name: str, inside: str, of: str = "", **attributes: str) -> str:
-    """`element("td", "1", "gap")` → `<td class="gap">1</td>`."""
-    if of:
-        attributes = {"class": of} | attributes
-    said = "".join(f' {key.replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
-    return f"<{name}{said}>{inside}</{name}>"
-
-
 def _sentence(words: str) -> str:
     """Text of ours, in which `d_k` has its k below and `e^x` its x above."""
     lowered = re.sub(r"\b([A-Za-z])_([A-Za-z])\b", r"\1<sub>\2</sub>", text(words))
     return re.sub(r"\be\^([−-]?(?:∞|\w+))", r"e<sup>\1</sup>", lowered)
 
 
-def _axes(words: str) -> str:
-    """Names of axes: `d_model` with its model below."""
-    return re.sub(r"_(\w+)", r"<sub>\1</sub>", text(words))
-
-
 # Blocks
 
 
-class _Layout(NamedTuple):
-    """What the parts of a page go by."""
+def _body(page: Page, layout: Layout) -> str:
+    """The blocks, with the contents in front of the first part: its lines are known once the parts are written."""
+    drawn = [(block, list(_blocks(run, layout))) for block, run in _runs(page.blocks)]
+    contents = _contents(page, [link for link in (layout.links or {}).values() if link.text])
+    first = next((i for i, (block, _) in enumerate(drawn) if isinstance(block, Part)), len(drawn))
+    lines = [line for _, parts in drawn[:first] for line in parts]
+    lines += [*contents, *(line for _, parts in drawn[first:] for line in parts)]
+    return "".join(f"{line}\n" for line in lines)
 
-    page: Page
-    view: View
-    limits: Limits
+
+def _runs(blocks: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """Blocks of a kind that stand one below the other, with the first of them."""
+    for _, run in groupby(blocks, key=type):
+        found = list(run)
+        yield found[0], found
 
 
-def _body(page: Page, view: View) -> str:
-    layout = _Layout(page, view, limits(page))
-    return "".join(f"{part}\n" for part in _blocks(page.blocks, layout))
+def _contents(page: Page, links: Sequence[Link]) -> Iterator[str]:
+    if page.steps >= MANY:
+        links = [link for link in links if not link.is_step]
+    if len(links) < FEW:
+        return
+    lines = []
+    for name, run in groupby(links, key=lambda link: link.text.split("/")[0]):
+        found = [
+            element("li", element("a", text(x.text), href=f"#{x.id}"), *([] if x.is_step else ["part"])) for x in run
+        ]
+        if len(found) > 1:  # what is within one part: of one encoder, of one token
+            inside = element("summary", text(name)) + element("ol", "".join(found))
+            found = [element("li", element("details", inside))]
+        lines += found
+    yield element("nav", element("ol", "".join(lines)), "contents", aria_label="Contents")
 
 
 def limits(page: Page) -> Limits:
@@ -135,7 +147,7 @@ def limits(page: Page) -> Limits:
     return LIMITS[-1]
 
 
-def _blocks(blocks: Sequence[Any], layout: _Layout) -> Iterator[str]:
+def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[str]:
     for kind, run in groupby(blocks, key=type):
         if kind is Verdict:
             yield _verdicts(list(run))
@@ -144,7 +156,7 @@ def _blocks(blocks: Sequence[Any], layout: _Layout) -> Iterator[str]:
             yield from _block(block, layout)
 
 
-def _block(block: Any, layout: _Layout) -> Iterator[str]:
+def _block(block: Any, layout: Layout) -> Iterator[str]:
     if isinstance(block, Heading):
         yield element("h1", text(block.text))
     elif isinstance(block, Paragraph):
@@ -160,49 +172,79 @@ def _block(block: Any, layout: _Layout) -> Iterator[str]:
     elif isinstance(block, Points):
         yield element("ul", "".join(element("li", _point(point)) for point in block.points))
     elif isinstance(block, Table):
-        yield from _value(block, (), layout)
+        yield from value(block, (), layout)
     elif isinstance(block, Part):
         yield from PARTS.get(block.kind, _section)(block, layout)
 
 
-def _given(part: Part, layout: _Layout) -> Iterator[str]:
+def _given(part: Part, layout: Layout) -> Iterator[str]:
     if any(layout.page.told.values()):
-        yield f'<p class="hint faint" hidden>{HINT}</p>'
+        yield f'<p class="hint faint" hidden>{HINT}</p>{TOOLS}'
     if tables := list(part.all(Table)):
-        yield element("h2", text(part.heading.text))
-        yield element("div", "\n".join(_operand(table, layout) for table in tables), "operands")
+        title = element("h2", text(part.heading.text))
+        inside = element("div", "\n".join(_operand(table, layout) for table in tables), "operands")
+        yield _folded("section", title, inside, layout.anchor("given", part.heading.text))
     if chosen := [note.text for note in part.all(Note)]:
         yield element("p", text(", ".join(chosen)), "faint")
 
 
-def _operand(table: Table, layout: _Layout) -> str:
+def _folded(kind: str, title: str, inside: str, anchor: str, of: str = "", *, is_open: bool = True) -> str:
+    """A part below its title, which folds it; where the part can be linked to, the title ends with that link."""
+    if anchor:
+        title += element("a", "", "link", href=f"#{anchor}", aria_label="link to this part")
+    shown = {"open": ""} if is_open else {}
+    return element(kind, element("details", f"<summary>{title}</summary>\n{inside}\n", **shown), of, **named(anchor))
+
+
+def _operand(table: Table, layout: Layout) -> str:
     name = mathml(table.symbol_latex) if table.symbol_latex else text(table.symbol)
-    size = element("span", _axes(table.sizes), "sizes") if table.shape else ""
+    size = element("span", axis_names(table.sizes), "sizes") if table.shape else ""
     said = [element("p", element("bdi", text(words)), "source") for words in (table.source, table.note) if words]
+    anchor = layout.anchor(f"given/{table.name}")
     if not table.shape:
         entry = number(table, layout.view)
-        return element("div", "\n".join([_single(table, f"{name} = ", "span", entry, layout), *said]))
-    return element("div", "\n".join([element("p", name + size), *said, *_value(table, (), layout)]))
+        return element("div", "\n".join([single(table, f"{name} = ", "span", entry, layout), *said]), **named(anchor))
+    return element(
+        "div", "\n".join([element("p", name + size), *said, *value(table, (), layout, anchor)]), **named(anchor)
+    )
 
 
-def _steps(part: Part, layout: _Layout) -> Iterator[str]:
+def _steps(part: Part, layout: Layout) -> Iterator[str]:
+    """The groups of steps; of a backward pass without groups, its two directions side by side where there is room."""
     title = "Result" if part.kind == "result" else ""
     drawn = []
     for group in part.all(Part):
-        drawn.append(element("h2", text(": ".join(filter(None, (title, group.heading.text))) or part.heading.text)))
-        drawn += [element("section", "\n".join(_step(step, layout))) for step in group.all(Part)]
+        said = ": ".join(filter(None, (title, group.heading.text))) or part.heading.text
+        name = f"{group.heading.text}/" if group.heading.text and not title else said.lower()
+        anchor = layout.anchor(name, said)
+        passes = [list(steps) for _, steps in groupby(group.all(Part), key=_is_backward)]
+        columns = ["\n".join(_folded_step(step, layout) for step in steps) for steps in passes]
+        inside = "\n".join(columns)
+        if len(columns) == 2:
+            inside = element("div", "\n".join(element("div", column) for column in columns), "passes")
+        is_open = bool(title) or layout.page.steps < MANY or layout.links is None
+        drawn.append(_folded("section", element("h2", text(said)), inside, anchor, "group", is_open=is_open))
     if drawn:
         yield element("section", "\n".join(drawn), "result" if title else "")
 
 
-def _step(part: Part, layout: _Layout) -> Iterator[str]:
+def _is_backward(step: Part) -> bool:
+    return step.heading.text.startswith("grad_")
+
+
+def _folded_step(part: Part, layout: Layout) -> str:
     counted = "" if part.heading.number is None else element("span", str(part.heading.number), "number")
-    yield element("h3", counted + text(part.heading.text))
+    title = element("h3", counted + text(part.heading.text))
+    anchor = layout.anchor(part.heading.key or part.heading.text, part.heading.text, is_step=True)
+    return _folded("section", title, "\n".join(_step(part, layout, anchor)), anchor, "step")
+
+
+def _step(part: Part, layout: Layout, anchor: str) -> Iterator[str]:
     if part.kind != "again":
         yield from map(_formula, part.all(Formula))
         for block in part.all(Paragraph):
             yield from _block(block, layout)
-    yield from _value(part.one(Table), tuple(part.lines), layout)
+    yield from value(part.one(Table), tuple(part.lines), layout, anchor)
     for note in part.all(Note):
         yield element("p", text(note.text), "alarm" if note.kind == "alarm" else "faint")
 
@@ -215,14 +257,14 @@ def _formula(formula: Formula) -> str:
     return element("p", " ".join([drawn, *(element("span", text(link), "sizes") for link in chain)]), "formula")
 
 
-def _cells(part: Part, layout: _Layout) -> Iterator[str]:
+def _cells(part: Part, layout: Layout) -> Iterator[str]:
     """Entries that are worked out, under their step's formula."""
     yield element("h3", text(part.heading.text))
     yield _formula(part.one(Formula))
     yield element("ul", "".join(element("li", text(line.text)) for line in part.lines), "worked")
 
 
-def _section(part: Part, layout: _Layout) -> Iterator[str]:
+def _section(part: Part, layout: Layout) -> Iterator[str]:
     yield element("h2", text(part.heading.text))
     for block in part.blocks:
         if isinstance(block, Table) and block.shape:
@@ -257,7 +299,7 @@ def _rows(rows: Rows) -> str:
     return element("div", element("table", "".join(parts), "marks"), "scroll")
 
 
-def _exercises(part: Part, layout: _Layout) -> Iterator[str]:
+def _exercises(part: Part, layout: Layout) -> Iterator[str]:
     """What is given, or what is to be worked out."""
     yield element("h2", text(part.heading.text))
     for block in part.blocks:
@@ -271,102 +313,13 @@ def _exercises(part: Part, layout: _Layout) -> Iterator[str]:
             yield from _block(block, layout)
 
 
-def _exercise(part: Part, layout: _Layout) -> Iterator[str]:
+def _exercise(part: Part, layout: Layout) -> Iterator[str]:
     yield element("h3", element("span", str(part.heading.number), "number") + text(part.heading.text))
     yield from (_formula(formula) for formula in part.all(Formula) if formula.latex)
     for block in part.all(Paragraph):
         yield from _block(block, layout)
-    yield from _value(part.one(Table), (), layout)
+    yield from value(part.one(Table), (), layout)
 
 
 PARTS = {"given": _given, "steps": _steps, "result": _steps, "cells": _cells, "exercises": _exercises}
 """Kind of part → what writes it; any other is a section."""
-
-
-# Values
-
-
-def _value(table: Table, lines: Sequence[Line], layout: _Layout) -> Iterator[str]:
-    """A step's value: the arithmetic of its entries where that is short, then its tables, or what is known of it."""
-    if not table.can_be_shown:
-        yield element("p", text(table.instead), "faint")
-        return
-    if not table.shape:
-        *links, value = lines[0].links if lines else (number(table, layout.view),)
-        yield _single(table, text(" = ".join((table.name, *links, ""))), "strong", value, layout)
-        return
-    if lines:
-        yield element("ul", "".join(element("li", text(line.text)) for line in lines), "worked")
-    shown = window(table, layout.view, layout.limits)
-    figures = []
-    for matrix in shown.matrices:
-        drawn = element("table", "".join(_matrix(table, matrix, layout)))
-        if len(matrix.columns) > WIDE:
-            drawn = element("div", drawn, "wide scroll", tabindex="0", role="region", aria_label=table.name)
-        else:
-            drawn = element("div", drawn, "scroll")
-        figures.append(element("figure", drawn))
-    yield element("div", "\n".join(figures), "stack", **_number(table, layout))
-    if shown.left_out:
-        yield element("p", f"{GAP} {shown.left_out} (--all shows them)", "faint")
-
-
-def _single(table: Table, chain: str, name: str, entry: str, layout: _Layout) -> str:
-    """A single number behind the words that lead to it."""
-    number = element(name, _entry(table, (), entry), **_told(table, (), layout))
-    return element("p", chain + number, "value", **_number(table, layout))
-
-
-def _matrix(table: Table, matrix: Matrix, layout: _Layout) -> Iterator[str]:
-    row_axis, column_axis = axes(table)
-    is_row = len(table.shape) == 1
-    span = {"scope": "colgroup", "colspan": str(len(matrix.columns))}
-    above = element("th", _axes(column_axis), "axis", **span)
-    names = [_name(table, column_axis, j, scope="col") for j in matrix.columns]
-    corner = ("", "") if is_row else ("<td></td>", element("th", _axes(row_axis), "axis", scope="col"))
-    unseen = element("span", text(f"{table.symbol}, {table.sizes}"), "unseen")
-    yield element("caption", unseen + text(heading(table, matrix)))
-    yield element("thead", element("tr", corner[0] + above) + element("tr", corner[1] + "".join(names)))
-    yield "<tbody>"
-    for i, entries in zip(matrix.rows, matrix.entries, strict=True):
-        row = "" if is_row else _name(table, row_axis, i, scope="row")
-        for j, entry in zip(matrix.columns, entries, strict=True):
-            if i is None or j is None:
-                row += element("td", GAP, "gap")
-            else:
-                at = (*matrix.at, j) if is_row else (*matrix.at, i, j)
-                row += element("td", _entry(table, at, entry), **_told(table, at, layout))
-        yield element("tr", row)
-    yield "</tbody>"
-
-
-def _number(table: Table, layout: _Layout) -> dict[str, str]:
-    """The number by which entries that were made from this value speak of it."""
-    return {"data_value": str(table.number)} if table.number in layout.page.felt else {}
-
-
-def _told(table: Table, at: Place, layout: _Layout) -> dict[str, str]:
-    """What an entry tells when it is pointed at, and its place where others point at it."""
-    place = {"data_at": ",".join(map(str, at))} if table.number in layout.page.felt else {}
-    told = layout.page.told.get(table.number, {}).get(at)
-    if told is None:
-        return place
-    return place | {"data_how": told.how} | ({"data_from": told.origins} if told.origins else {})
-
-
-def _entry(table: Table, at: tuple[int, ...], entry: str) -> str:
-    """A number as it is; an exact one as a formula, with its decimals beside it."""
-    if table.value is None or table.value.dtype != object or table.names:
-        return text(entry)
-    _, sign, decimals = parted(entry)
-    return mathml(tex.exact(table.value[at])) + text(sign + decimals)
-
-
-def _name(table: Table, axis: str, index: int | None, *, scope: str) -> str:
-    """The heading of a row or a column: its label, or its index."""
-    if index is None:
-        return element("th", GAP, "gap", scope=scope)
-    name = text(label(table, axis, index))
-    if axis not in table.labels:
-        return element("th", name, scope=scope)
-    return element("th", element("bdi", name), "label", scope=scope)

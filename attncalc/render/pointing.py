@@ -9,7 +9,7 @@ from attncalc.common.errors import both
 from attncalc.common.system import NamedTuple
 from attncalc.record.trace import Entry, Origin, Step, Trace
 from attncalc.render import View, html, traces
-from attncalc.render.page import Limits, Note, Page, Part, Place, Table, Told, label, located, window
+from attncalc.render.page import Limits, Note, Page, Part, Place, Table, Told, label, located, spoken, window
 from attncalc.render.traces import leading, links, written
 from attncalc.solve import solver
 
@@ -62,7 +62,7 @@ def pointed(page: Page, trace: Trace, view: View, limits: Limits) -> Page:
         for at, entry in entries:
             sources = _sources(solver.origins(trace, step, at))
             words = [_words(known.get(source), found, step.group) for source, found in sources.items()]
-            if how := _how(trace, step, at, entry, words, view):
+            if how := _how(trace, step, at, _place(table, step, at), entry, words, view):
                 there = [[(other, found) for other in shown.get(source, ())] for source, found in sources.items()]
                 felt |= {numbers[id(other)] for pairs in there for other, _ in pairs}
                 here[at] = Told(how, ";".join(_places(pairs, numbers) for pairs in there))
@@ -124,13 +124,18 @@ def _along(source: _Source | None, axis: str, along: range) -> str:
     return f"{axis}={first}" if len(along) == 1 else f"{axis}={first}…{last}"
 
 
-def _how(trace: Trace, step: Step, at: Place, entry: str, sources: list[str], view: View) -> str:
-    """`scores[0,1] = 1×1 + 0×0 + 1×1 = 2, from Q at n=0 and K at m=1`."""
+def _place(table: Table, step: Step, at: Place) -> str:
+    """`scores[the,cat]`, as `--cell` takes it; a number alone is its step."""
+    words = ",".join(spoken(table, axis, i) for axis, i in zip(table.axes, at, strict=True))
+    return f"{step.name}[{words}]" if at else step.name
+
+
+def _how(trace: Trace, step: Step, at: Place, place: str, entry: str, sources: list[str], view: View) -> str:
+    """`scores[the,cat] = 1×1 + 0×0 + 1×1 = 2, from Q at n=the and K at m=cat`."""
     arithmetic = solver.arithmetic(trace, step, at)
     moved = len(arithmetic) == 1 and isinstance(arithmetic[0], Entry)
     worked = "" if moved else leading(written(arithmetic, view.digits, entry), entry)
     if not worked and not sources:
         return ""
-    place = f"{step.name}[{','.join(map(str, at))}]" if at else step.name
     whence = f", from {both(sources)}" if sources else ""
     return " = ".join((place, *links(worked, entry))) + (whence if len(whence) <= WORDIEST else "")

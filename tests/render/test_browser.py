@@ -25,7 +25,10 @@ REPORT = """{
 window.alert = () => { document.title = "something ran"; };
 const found = {};
 const cell = how => document.querySelector(`[data-how^="${CSS.escape(how)}"]`);
-const lit = name => [...document.querySelectorAll(`.${name}`)].map(cell => cell.textContent).join(" ");
+const texts = (name, inside) =>
+  [...document.querySelectorAll(`.${name}`)].filter(cell => Boolean(cell.closest(".panel")) === inside)
+    .map(cell => cell.textContent).join(" ");
+const lit = name => texts(name, false);
 const said = () => [...document.querySelectorAll("output")].map(how => how.textContent).join("");
 const state = () => [lit("at"), lit("lit-0"), lit("lit-1"), said()];
 const point = (cell, kind) => cell.dispatchEvent(new PointerEvent(kind, { bubbles: kind === "pointerover" }));
@@ -95,7 +98,7 @@ def test_the_page_as_it_is_runs_its_script_and_complains_of_nothing(look: Look) 
     seen = look(ATTENTION)
     assert not seen.console
     assert '<p class="hint faint">' in seen.page  # it is hidden where no script runs
-    assert seen.page.count('<output class="how"></output>') == 5
+    assert seen.page.count('<output class="how"></output>') == 1  # what is said is said in one place
     assert seen.page.count('tabindex="0"') == 5  # one stop for each table
 
 
@@ -105,6 +108,7 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
             ATTENTION,
             """
             point(cell("output[1,2]"), "pointerover"); found.over = state();
+            found.copied = [texts("lit-0", true), texts("lit-1", true)];
             point(cell("output[1,2]").closest(".stack"), "pointerleave"); found.away = state();
             point(cell("masked[0,1]"), "pointerover"); found.masked = state();
             """,
@@ -112,6 +116,7 @@ def test_pointing_lights_what_an_entry_was_made_from(look: Look) -> None:
     ).found
     how = "output[1,2] = 0.35954×3 + 0.64046×6 = 4.9214, from weights at n=1 and V at d_v=2"
     assert found["over"] == ["4.9214", "0.3595 0.6405", "3 6", how]
+    assert found["copied"] == found["over"][1:3]  # in sight wherever the page has been scrolled to
     assert found["away"] == ["", "", "", ""]
     assert found["masked"] == ["−∞", "", "", "masked[0,1] = −∞ (masked)"]
 
@@ -135,6 +140,61 @@ def test_a_keyboard_reaches_every_entry(look: Look) -> None:
     assert found["end"][0] == "4.9214"  # the last entry of all: there is nowhere to go on to
     assert found["stops"] == found["still"] == 1
     assert found["escaped"] == found["left"] == ["", "", "", ""]
+
+
+@pytest.mark.thorough
+def test_what_is_pinned_leads_back_to_what_was_given(look: Look) -> None:
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            const trail = () => [...document.querySelectorAll(".trail button")].map(step => step.textContent);
+            const into = how => document.querySelector(`.from [data-how^="${CSS.escape(how)}"]`).click();
+            cell("output[1,2]").click();
+            point(cell("scores[0,0]"), "pointerover"); found.pinned = said().split(" = ")[0];
+            into("weights[1,0]"); into("masked[1,0]"); into("scaled[1,0]"); into("scores[1,0]");
+            found.trail = trail(); found.end = [texts("lit-0", true), texts("lit-1", true)];
+            document.querySelectorAll(".trail button")[1].click(); found.back = trail();
+            document.querySelector(".close").click(); found.closed = [state(), document.querySelector(".panel").hidden];
+            """,
+        )
+    ).found
+    assert found["pinned"] == "output[1,2]"
+    assert found["trail"] == ["output[1,2]", "weights[1,0]", "masked[1,0]", "scaled[1,0]", "scores[1,0]"]
+    assert found["end"] == ["0 1 1", "1 1 0"]  # what was given of Q and of K
+    assert found["back"] == found["trail"][:2]
+    assert found["closed"][1] or found["closed"][0][3].startswith("output[1,2]")  # its cell has the focus again
+
+
+@pytest.mark.thorough
+def test_a_link_opens_what_is_around_it_and_a_value_can_be_predicted(look: Look) -> None:
+    found = look(
+        trying(
+            ATTENTION,
+            """
+            const folds = [...document.querySelectorAll("details")], tool = name => document.querySelector(`.${name}`);
+            const open = () => folds.filter(part => part.open).length;
+            const answer = document.querySelector(".asked input");
+            tool("fold").click(); found.folded = open();
+            location.hash = "#weights-1-0"; follow(); found.linked = [open(), lit("at"), said().split(" = ")[0]];
+            tool("unfold").click(); found.all = open() === folds.length;
+            tool("predict").click(); found.covered = lit("covered").split(" ").every(text => text === "?");
+            cell("scores[1,1]").click(); found.asked = [said(), document.activeElement === answer];
+            answer.value = "3"; answer.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+            found.wrong = said();
+            cell("scores[0,0]").click(); answer.value = "1"; tool("look").click(); found.right = said();
+            tool("predict").click(); found.left = lit("covered");
+            """,
+        )
+    ).found
+    assert found["folded"] == 0
+    assert found["linked"] == [2, "0.3595", "weights[1,0]"]  # the steps, and the one
+    assert found["all"]
+    assert found["covered"]
+    assert found["asked"] == ["", True]
+    assert found["wrong"].startswith("You said 3; it is 2. scores[1,1] = ")
+    assert found["right"].startswith("You said 1; it is 1, right. scores[0,0] = ")
+    assert found["left"] == ""
 
 
 def test_every_matrix_of_a_stack_can_be_walked_to(look: Look) -> None:

@@ -1,0 +1,212 @@
+"""Values as HTML: tables with headings, entries to link to and to point at, shades and their meaning."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from attncalc.common.errors import visible
+from attncalc.common.system import NamedTuple
+from attncalc.record.numbers import format_number, parted
+from attncalc.render import View, tex
+from attncalc.render.mathml import mathml
+from attncalc.render.page import (
+    GAP,
+    Limits,
+    Line,
+    Matrix,
+    Page,
+    Place,
+    Table,
+    axes,
+    heading,
+    label,
+    number,
+    window,
+)
+
+WIDE = 8  # columns from which on a table may have to be scrolled, by keyboard too
+DEEPEST = 9  # the number of the deepest shade
+WHOLE = 1e-5  # so little may a row of shares be off 1
+
+
+class Link(NamedTuple):
+    """A line of the contents."""
+
+    id: str
+    text: str
+    is_step: bool
+
+
+class Layout(NamedTuple):
+    """What the parts of a page go by."""
+
+    page: Page
+    view: View
+    limits: Limits
+    links: dict[str, Link] | None  # what can be linked to, by its id, as it is written; None in somebody else's page
+
+    def anchor(self, name: str, said: str = "", *, is_step: bool = False) -> str:
+        """The id of a part, unless another has it; one with words stands in the contents."""
+        found = re.sub(r"\s", "_", visible(name))
+        if self.links is None or not found or found in self.links:
+            return ""
+        self.links[found] = Link(found, said, is_step)
+        return found
+
+
+def text(words: str) -> str:
+    """Anybody's text, which does nothing but stand there."""
+    return escape(visible(words), quote=True)
+
+
+def element(name: str, inside: str, of: str = "", **attributes: str) -> str:
+    """`element("td", "1", "gap")` → `<td class="gap">1</td>`."""
+    if of:
+        attributes = {"class": of} | attributes
+    said = "".join(f' {key.replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
+    return f"<{name}{said}>{inside}</{name}>"
+
+
+def named(anchor: str) -> dict[str, str]:
+    """The attribute of what can be linked to."""
+    return {"id": anchor} if anchor else {}
+
+
+def value(table: Table, lines: Sequence[Line], layout: Layout, anchor: str = "") -> Iterator[str]:
+    """A step's value: the arithmetic of its entries where that is short, then its tables, or what is known of it."""
+    if not table.can_be_shown:
+        yield element("p", text(table.instead), "faint")
+        return
+    if not table.shape:
+        *links, value = lines[0].links if lines else (number(table, layout.view),)
+        yield single(table, text(" = ".join((table.name, *links, ""))), "strong", value, layout)
+        return
+    if lines:
+        yield element("ul", "".join(element("li", text(line.text)) for line in lines), "worked")
+    shown = window(table, layout.view, layout.limits)
+    figures = []
+    scale = scale_of(table)
+    for matrix in shown.matrices:
+        drawn = element("table", "".join(_matrix(table, matrix, layout, anchor, scale)))
+        if len(matrix.columns) > WIDE:
+            drawn = element("div", drawn, "wide scroll", tabindex="0", role="region", aria_label=table.name)
+        else:
+            drawn = element("div", drawn, "scroll")
+        figures.append(element("figure", drawn))
+    yield element("div", "\n".join(figures), "stack", **_number(table, layout))
+    if scale is not None:
+        yield element("p", scale.legend, "scale faint")
+    if shown.left_out:
+        yield element("p", f"{GAP} {shown.left_out} (--all shows them)", "faint")
+
+
+def single(table: Table, chain: str, name: str, entry: str, layout: Layout) -> str:
+    """A single number behind the words that lead to it."""
+    number = element(name, _entry(table, (), entry), **_told(table, (), layout))
+    return element("p", chain + number, "value", **_number(table, layout))
+
+
+class Scale(NamedTuple):
+    """What the shades of a table stand for."""
+
+    most: float  # the value of the deepest shade
+    signed: bool  # whether values below 0 have a colour of their own
+
+    def of(self, value: float) -> str:
+        """The class of an entry's shade: `h3` of a share, `p3` and `m3` of what is above and below 0."""
+        if math.isnan(value):
+            return ""
+        level = min(round(DEEPEST * abs(value) / self.most), DEEPEST)
+        sign = ("m" if value < 0 else "p") if self.signed else "h"
+        return f"{sign}{level}" if level else ""
+
+    @property
+    def legend(self) -> str:
+        """The shades beside the numbers that they stand for."""
+        most = text(format_number(self.most))
+        if not self.signed:
+            return f"0 {_swatches('h', range(1, DEEPEST + 1, 2))} {most}: the shade of a share"
+        below, above = _swatches("m", range(DEEPEST, 0, -2)), _swatches("p", range(1, DEEPEST + 1, 2))
+        return f"−{most} {below} 0 {above} {most}: striped is below 0"
+
+
+def _swatches(sign: str, levels: range) -> str:
+    return "".join(f'<span class="swatch {sign}{level}"></span>' for level in levels)
+
+
+def scale_of(table: Table) -> Scale | None:
+    """Shares, which are no less than 0 and come to 1 along each row, and gradients have shades; others have none."""
+    entries = table.value
+    if entries is None or entries.dtype.kind != "f" or not table.shape or entries.size < 2 or table.names:
+        return None
+    if table.name.startswith("grad_") or table.symbol.startswith("∂"):
+        most = float(abs(entries).max())
+        return Scale(most, signed=True) if 0 < most < float("inf") else None
+    if table.shape[-1] > 1 and entries.min() >= 0 and bool((abs(entries.sum(axis=-1) - 1) < WHOLE).all()):
+        return Scale(1.0, signed=False)
+    return None
+
+
+def _matrix(table: Table, matrix: Matrix, layout: Layout, anchor: str, scale: Scale | None) -> Iterator[str]:
+    row_axis, column_axis = axes(table)
+    is_row = len(table.shape) == 1
+    span = {"scope": "colgroup", "colspan": str(len(matrix.columns))}
+    above = element("th", axis_names(column_axis), "axis", **span)
+    names = [_name(table, column_axis, j, scope="col") for j in matrix.columns]
+    corner = ("", "") if is_row else ("<td></td>", element("th", axis_names(row_axis), "axis", scope="col"))
+    unseen = element("span", text(f"{table.symbol}, {table.sizes}"), "unseen")
+    yield element("caption", unseen + text(heading(table, matrix)))
+    yield element("thead", element("tr", corner[0] + above) + element("tr", corner[1] + "".join(names)))
+    yield "<tbody>"
+    for i, entries in zip(matrix.rows, matrix.entries, strict=True):
+        row = "" if is_row else _name(table, row_axis, i, scope="row")
+        for j, entry in zip(matrix.columns, entries, strict=True):
+            if i is None or j is None:
+                row += element("td", GAP, "gap")
+            else:
+                at = (*matrix.at, j) if is_row else (*matrix.at, i, j)
+                place = named(f"{anchor}-{'-'.join(map(str, at))}" if anchor else "")
+                shade = scale.of(float(table.value[at])) if scale and table.value is not None else ""
+                row += element("td", _entry(table, at, entry), shade, **place, **_told(table, at, layout))
+        yield element("tr", row)
+    yield "</tbody>"
+
+
+def _number(table: Table, layout: Layout) -> dict[str, str]:
+    """The number by which entries that were made from this value speak of it."""
+    return {"data_value": str(table.number)} if table.number in layout.page.felt else {}
+
+
+def _told(table: Table, at: Place, layout: Layout) -> dict[str, str]:
+    """What an entry tells when it is pointed at, and its place where others point at it."""
+    place = {"data_at": ",".join(map(str, at))} if table.number in layout.page.felt else {}
+    told = layout.page.told.get(table.number, {}).get(at)
+    if told is None:
+        return place
+    return place | {"data_how": told.how} | ({"data_from": told.origins} if told.origins else {})
+
+
+def _entry(table: Table, at: tuple[int, ...], entry: str) -> str:
+    """A number as it is; an exact one as a formula, with its decimals beside it."""
+    if table.value is None or table.value.dtype != object or table.names:
+        return text(entry)
+    _, sign, decimals = parted(entry)
+    return mathml(tex.exact(table.value[at])) + text(sign + decimals)
+
+
+def _name(table: Table, axis: str, index: int | None, *, scope: str) -> str:
+    """The heading of a row or a column: its label, or its index."""
+    if index is None:
+        return element("th", GAP, "gap", scope=scope)
+    name = text(label(table, axis, index))
+    if axis not in table.labels:
+        return element("th", name, scope=scope)
+    return element("th", element("bdi", name), "label", scope=scope)
+
+
+def axis_names(words: str) -> str:
+    """Names of axes: `d_model` with its model below."""
+    return re.sub(r"_(\w+)", r"<sub>\1</sub>", text(words))
