@@ -483,5 +483,6 @@ def _weights(calculation: "Calculation") -> dict[str, Any]:
     """The option of a file that holds all weights, where there are any."""
     if not calculation.weights:
         return {}
-    given = option(BY_NAME, flag(calculation.weights), "FILE", "one file that holds all weights by name")
+    about = "all weights by name, ours or the usual ones; FILE#PREFIX: those below it"
+    given = option(BY_NAME, flag(calculation.weights), "FILE", about)
     return {calculation.weights: Annotated[str | None, given]}

@@ -12,7 +12,7 @@ from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
 from attncalc.inputs.given import looks_numeric, spoken
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, option_value, word_in
-from attncalc.inputs.resolve import TABLE, Found, find, near_files, read_operands
+from attncalc.inputs.resolve import TABLE, Found, find, near_files, read_operands, read_word
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import OF_DERIVATIVES, told_apart
 
@@ -106,7 +106,7 @@ def gather(
     if backward or UPSTREAM.name in named:
         backward, operands = True, [*operands, UPSTREAM]
     call = Call(calculation, operands, reading, backward=backward)
-    _assign(call, positional, named)
+    _assign(call, positional, named, options)
     _check_transposed(call)
     call.tell_overruled(options)
     inputs, found = read_all(calculation, operands, call.words, call.files, call.options, reading)
@@ -114,7 +114,7 @@ def gather(
     return Gathered(inputs, supplied | dict(options), tuple(reading.notes))
 
 
-def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> None:
+def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str], options: Mapping[str, Any]) -> None:
     """Find the operand that each word is for; files that hold several may fill the places of others."""
     names = {operand.name: operand for operand in call.operands}
     places = [operand for operand in call.operands if operand.positional and operand.name not in named]
@@ -127,7 +127,7 @@ def _assign(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> 
     if len(positional) > len(places):
         raise _surplus(call, positional, places)
     if WEIGHTS in named:
-        _supply_weights(call, named[WEIGHTS])
+        _supply_weights(call, named[WEIGHTS], options, _width(call, positional, named))
     call.unfilled = {operand.name for operand in places[len(positional) :]} - call.files.keys()
     for name, word in named.items():
         if name in names:
@@ -263,16 +263,38 @@ def _unwrapped(call: Call, operand: Operand | None, contents: Contents) -> JsonF
     return None
 
 
-def _supply_weights(call: Call, word: str) -> None:
-    """Take every operand that `--weights` holds: a file, or an object in one."""
+def _width(call: Call, positional: Sequence[str], named: Mapping[str, str]) -> int | None:
+    """How wide the tokens x are, by which it is told how a matrix lies; None where that cannot be said yet."""
+    first = call.operands[0]
+    word = named.get(first.name) or (positional[0] if positional and first.positional else None)
+    if first.name != "x" or word is None:
+        return None
+    try:
+        return int(read_word(word, first, call.reading, {}).value.shape[-1])
+    except (InputError, IndexError):
+        return None  # who reads it as an operand says what is wrong
+
+
+def _supply_weights(call: Call, word: str, options: Mapping[str, Any], width: int | None) -> None:
+    """Take every operand that `--weights` holds: a file, an object in one, or what is below a prefix of its names."""
+    from attncalc.inputs.weights import taken, unread  # a door: few calls have weights in a file
+
     found = find(word, TABLE, call.reading)
     contents = _holder(found) if found else None
-    held = call.holds(contents) if contents else {}
-    if not contents or not held:
+    files: dict[str, Found] = {}
+    rest: list[str] = []
+    if found and not found.at and found.name not in found.contents.names:
+        prefix = "" if contents else (found.name or "").rstrip("./")
+        contents = contents or found.contents
+        files, rest = taken(contents, prefix, [o.name for o in call.operands], options, call.reading, width)
+    elif contents:
+        files = {name: Found(contents, key) for name, key in call.holds(contents).items()}
+    if not contents or not files:
         fault = f"--weights {quoted(word)} is no file that holds operands of {call.calculation.name} by name"
         raise InputError(fault, hint="" if found else near_files(word))
-    _tell_unread(call, contents, held)
-    call.take(contents.source, {name: Found(contents, key) for name, key in held.items()})
+    if rest:
+        call.reading.tell(unread(rest, contents.source, call.calculation.name))
+    call.take(contents.source, files)
 
 
 def _holder(found: Found) -> Contents | None:

@@ -66,11 +66,12 @@ def from_file(
     at: str, calculation: Calculation, files: Mapping[str, Found], options: Mapping[str, Any]
 ) -> tuple[dict[str, Found], dict[str, Any]]:
     """Where each operand is and which options are given, with those that a model's file holds; others win over it."""
-    contents, name, index = files[at]
+    contents, name, index, _ = files[at]
     if not isinstance(contents, JsonFile):
         raise InputError(f"{contents.source} holds no model", hint="a model is a JSON object")
     if index:
-        raise InputError(f"{contents.source}: a model is an object, and {list(index)} asks for an entry of an array")
+        asked = "".join(part.text for part in index)
+        raise InputError(f"{contents.source}: a model is an object, and {asked} asks for an entry of an array")
     if name and name not in contents.members:
         raise missing(name, contents.names, contents.source)
     tree, under = (contents.tree[name], f"{contents.under}{name}/") if name else (contents.tree, contents.under)

@@ -284,6 +284,7 @@ class Found(NamedTuple):
     contents: Contents
     name: str | None = None
     at: Parts = ()
+    told: bool = False  # whether it is known which way it lies
 
 
 def find(word: str, operand: Operand, reading: Reading) -> Found | None:
@@ -437,7 +438,13 @@ def read_found(found: Found, operand: Operand, reading: Reading) -> Given:
     given = found.contents.part(found.name, found.at, operand, reading)
     name = given.source.rpartition("#")[2]
     square = given.value.ndim == 2 and given.value.shape[0] == given.value.shape[1]  # others fit one way alone
-    if stored_by_torch(name) and operand.name not in reading.transpose and square and not operand.named:
+    if (
+        not found.told
+        and stored_by_torch(name)
+        and operand.name not in reading.transpose
+        and square
+        and not operand.named
+    ):
         linear = f"{operand.name}: {name} fits either way; if it is a PyTorch Linear's, it is stored [out, in]"
         reading.tell(f"{linear}: --transpose {operand.name} turns it")
     return _shaped(given, operand, reading, table=found.contents.table)

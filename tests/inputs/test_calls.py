@@ -343,14 +343,18 @@ class TestTransposed:
 
     def test_a_torch_name_gets_a_hint(self, call: Gather) -> None:
         found = call(BLOCK, named={"weights": "torch.npz"})
+        assert found.notes == ("torch.npz: wq is stored [out, in], and is turned, as a Linear of that name is",)
         said = "wq: q_proj.weight fits either way; if it is a PyTorch Linear's, it is stored [out, in]: --transpose wq"
-        assert found.notes == (f"{said} turns it",)
-        assert call(BLOCK, named={"weights": "torch.npz"}, transpose={"wq"}).notes == ()
+        assert call(BLOCK, named={"wq": "torch.npz#q_proj.weight"}).notes == (f"{said} turns it",)
+        turned = call(BLOCK, named={"weights": "torch.npz"}, transpose={"wq"})
+        assert values(turned)["wq"] == values(found)["wq"]
 
     def test_a_matrix_that_fits_one_way_alone_gets_none(self, call: Gather) -> None:
         arrays: dict[str, Any] = {"q_proj.weight": np.ones((2, 3)), "x": np.ones((1, 2))}
         np.savez("conv1d.npz", **arrays)
-        assert call(BLOCK, named={"weights": "conv1d.npz"}).notes == ()
+        found = call(BLOCK, named={"weights": "conv1d.npz"})
+        assert found.notes == ("conv1d.npz: wq is stored [in, out], and is taken so, as shapes tell",)
+        assert call(BLOCK, named={"wq": "conv1d.npz#q_proj.weight"}).notes == ()
 
 
 class TestStandardInput:

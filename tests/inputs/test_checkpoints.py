@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from operands import stored
 
 INDEX = "model.safetensors.index.json"
 A, B = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
-
-
-def stored(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Arrays in a safetensors file, as float32."""
-    header: dict[str, Any] = {}
-    body = b""
-    for name, value in arrays.items():
-        array = np.asarray(value, "<f4")
-        header[name] = {"dtype": "F32", "shape": array.shape, "data_offsets": [len(body), len(body) + array.nbytes]}
-        body += array.tobytes()
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + body)
 
 
 def listing(folder: Path, places: object) -> None:
