@@ -1054,6 +1054,18 @@ def unembed(
 ) -> Trace:
     """Turn vectors back into words: how well each fits every row of the embedding table."""
 
+def lora(
+    x: Numbers,
+    w: Numbers,
+    a: Numbers,
+    b: Numbers,
+    *,
+    alpha: Number | None = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """A layer whose weights are frozen, with a trained change of low rank beside it."""
+
 def derivative(
     expression: str,
     *,
@@ -1201,3 +1213,35 @@ def experts(
     round_to: int | None = ...,
 ) -> Trace:
     """Send each token to the few experts that suit it, and mix what they make of it."""
+
+def contrastive_loss(
+    a: Numbers,
+    b: Numbers,
+    *,
+    temperature: Number = ...,
+    kind: Literal["clip", "infonce"] = ...,
+    raw: bool = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """How well each row finds the one that it belongs to among all the others."""
+
+def preference_loss(
+    chosen: Numbers | None = ...,
+    rejected: Numbers | None = ...,
+    ref_chosen: Numbers | None = ...,
+    ref_rejected: Numbers | None = ...,
+    new: Numbers | None = ...,
+    old: Numbers | None = ...,
+    ref: Numbers | None = ...,
+    advantages: Numbers | None = ...,
+    rewards: Numbers | None = ...,
+    *,
+    kind: Literal["dpo", "ppo", "grpo"] = ...,
+    beta: Number | None = ...,
+    clip: Number = ...,
+    eps: Number = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """What a language model learns from being preferred, or from being rewarded."""

@@ -184,6 +184,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "conv": ("sequence", "Slide a small kernel over an input and measure, at every position, how well the two match."),
     "rnn": ("sequence", "Read a sequence one step at a time, with a state that remembers."),
     "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
+    "lora": ("layers", "A layer whose weights are frozen, with a trained change of low rank beside it."),
     "derivative": ("calculus", "How fast a function rises at a point: the limit of the slopes of ever shorter chords."),
     "gradient": (
         "calculus",
@@ -204,6 +205,8 @@ TABLE: dict[str, tuple[str, str]] = {
         "Train a network: forward to the loss, backward to every weight's gradient, then a step against it.",
     ),
     "experts": ("experts", "Send each token to the few experts that suit it, and mix what they make of it."),
+    "contrastive-loss": ("preferences", "How well each row finds the one that it belongs to among all the others."),
+    "preference-loss": ("preferences", "What a language model learns from being preferred, or from being rewarded."),
 }
 """Name → (module, one line), read off the modules by docs/generate.py."""
 
@@ -214,6 +217,7 @@ FAMILIES: dict[str, str] = {
     "matrices": "Matrices",
     "probability": "Probability",
     "losses": "Probability",
+    "preferences": "Probability",
     "statistics": "Probability",
     "attention": "Attention",
     "multihead": "Attention",

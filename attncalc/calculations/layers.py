@@ -9,8 +9,8 @@ from attncalc.calculations.normalisation import layernorm
 from attncalc.calculations.positions import first_places, sinusoidal_encoding
 from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import calculation, same, shuffled
-from attncalc.declare.operands import operand
-from attncalc.language.graph import Node, group, step
+from attncalc.declare.operands import Exercise, operand
+from attncalc.language.graph import Node, constant, group, note, step
 from attncalc.language.ops import affine, lookup, softmax, sqrt
 
 FfnActivation = Annotated[
@@ -68,6 +68,48 @@ def ffn(
         passed = step("linear", affine(X, W_3, b_3), "the part that the gate lets through or holds back")
         bent = step("gated", bent * passed, "each entry passes in proportion to its gate")
     return step("output", affine(bent, W_2, b_2), "back to the token's own width")
+
+
+@calculation(
+    x="n d_in",
+    w="d_in d_out",
+    a="d_in r",
+    b="r d_out",
+    laws={
+        "merged and not, the output is the same": lambda f, x, w, a, b: same(
+            (t := f(x, w, a, b, alpha=3)).result, t["merged_output"]
+        ),
+        "with B = 0, as it starts, nothing is changed": lambda f, x, w, a, b: same(f(x, w, a, 0 * b), x @ w),
+    },
+    reference="Hu et al. 2021, LoRA: Low-Rank Adaptation of Large Language Models, eq. 3",
+    exercise=Exercise(sizes={"n": 2, "d_in": 3, "r": 2, "d_out": 2}, one_of=({"alpha": 4}, {"alpha": 8})),
+)
+def lora(
+    X: Annotated[Node, "the tokens, one a row"],
+    W: Annotated[Node, "the weights of the layer, which stay as they are"],
+    A: Annotated[Node, "the trained weights down to r numbers"],
+    B: Annotated[Node, "the trained weights back up; 0 at the start"],
+    *,
+    alpha: Annotated[float | None, "the change is multiplied by α/r; r where it is not given"] = None,
+) -> tuple[Node, Node, Node]:
+    """A layer whose weights are frozen, with a trained change of low rank beside it.
+
+    x·W + (α/r)·(x·A)·B. Rows are tokens, so that W is [d_in, d_out]; files of PyTorch hold the transposes, and the
+    paper writes W + B·A. Additional outputs are the weights merged, W + (α/r)·A·B, and what they give, which is the
+    same.
+    """
+    (d_in, r), d_out = A.shape[-2:], B.shape[-1]
+    scale = constant(float(r if alpha is None else alpha), "alpha") / A.size("r")
+    base = step("base", X @ W, "what the layer gave before it was adapted")
+    down = step("down", X @ A, "every token is squeezed into r numbers")
+    change = step("change", down @ B, "back to the layer's width: whatever was learned has at most rank r")
+    scaled = step("scaled", scale * change, "α/r: another r needs no other learning rate")
+    result = step("output", base + scaled, "the change is added, and W itself is never touched")
+    merged = step("merged", W + scale * (A @ B), "for use the change goes into the weights, and costs nothing more")
+    again = step("merged_output", X @ merged, "one product in place of three, and the same numbers")
+    trained, all_of_them = r * (d_in + d_out), d_in * d_out
+    note(f"A and B have {trained:,} parameters, W has {all_of_them:,}: r·(d_in + d_out) in place of d_in·d_out")
+    return result, merged, again
 
 
 @calculation(

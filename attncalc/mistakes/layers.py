@@ -86,7 +86,35 @@ UNEMBED = (
     ),
 )
 
+HOW_STRONG = "What stands in front of the change?"
+LORA = (
+    wrong("lora-no-scale", "scaled", lambda s: s.change, says="α/r left out", hint=HOW_STRONG),
+    wrong(
+        "lora-alpha-alone",
+        "scaled",
+        lambda s: s.this * s.a.size("r"),
+        says="α in place of α/r",
+        hint=HOW_STRONG,
+    ),
+    wrong(
+        "lora-root",
+        "scaled",
+        lambda s: s.this * sqrt(s.a.size("r")),
+        says="α/√r in place of α/r",
+        hint=HOW_STRONG,
+        kind="convention",
+    ),
+    wrong("lora-no-base", "output", lambda s: s.scaled, says="the change alone", hint="Is W still used?"),
+    wrong(
+        "lora-merged-twice",
+        "output",
+        lambda s: s.this + s.scaled,
+        says="the change counted twice, as beside weights that are merged",
+        hint="Is the change in the weights already?",
+    ),
+)
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "lora": LORA,
     "embed": (
         alternative("emb-scaled-in-the-sum", "embeddings output", _scaled_in_the_sum, says="√d·E + positions in one"),
         wrong(

@@ -291,6 +291,38 @@ EXPECTED: dict[str, Expected] = {
         "log_probabilities mean_negative_log perplexity",
         tuple(case(probabilities=[0.2, 0.5, 0.05, 1.0], base=base) for base in ("e", 2, 10)),
     ),
+    "contrastive-loss": Expected(
+        "unit_a unit_b similarities logits log_shares_a losses_a loss_a log_shares_b losses_b loss_b loss",
+        (
+            case(a="3 2", b="3 2"),
+            case(
+                "similarities logits log_shares_a losses_a loss_a loss",
+                a="3 4",
+                b="3 4",
+                temperature=0.5,
+                kind="infonce",
+                raw=True,
+            ),
+        ),
+        pools="a batch of pairs is one loss",
+    ),
+    "preference-loss": Expected(
+        "log_ratios_chosen log_ratios_rejected margins losses loss",
+        (
+            case(chosen="3", rejected="3", ref_chosen="3", ref_rejected="3", beta=0.5),
+            case("ratios gained held bounded kept loss", new="4", old="4", advantages="4", kind="ppo", clip=0.1),
+            case(
+                "ratios centred deviation advantages gaps divergences gained held bounded kept loss",
+                new="4",
+                old="4",
+                ref="4",
+                rewards="4",
+                kind="grpo",
+                eps=0.01,
+            ),
+        ),
+        pools="the mean over all answers is one loss",
+    ),
     "expectation": Expected(
         "products mean deviations squares variance standard_deviation",
         (case(values="5"), case(values="4", probabilities=SHARES[0]), case(values="5", sample=True)),

@@ -305,6 +305,11 @@ LAYERS: dict[str, Expected] = {
             case("embeddings positions output", tokens=TOKENS, table=TABLE, positions="sinusoidal"),
         ),
     ),
+    "lora": Expected(
+        "base down change scaled output merged merged_output",
+        (case(x="2 3", w="3 4", a="3 2", b="2 4", alpha=3),),
+        outputs="output merged merged_output",
+    ),
     "unembed": Expected("logits probabilities", (case(h="3 4", table="5 4"),), outputs="probabilities logits"),
     "conv": Expected(
         "windows products output",

@@ -110,6 +110,40 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("pairwise", {"metric": metric}, x=[[1, 2, -1], [3, -1, 0]], y=[[0, 1, 2], [2, 5, 1]])
         for metric in ("cosine-similarity", "cosine", "dot", "euclidean")
     ],
+    "lora": [
+        problem(
+            "lora",
+            {"alpha": 6},
+            x=[[1, 2, 0], [0, 1, 1]],
+            w=[[1, 0], [0, 1], [2, 1]],
+            a=[[1, 0], [1, 1], [-1, 2]],
+            b=[[0.5, -1], [1, 0.5]],
+        )
+    ],
+    "contrastive-loss": [
+        problem("contrastive-loss", {"temperature": 0.5}, a=[[3, 4], [1, 0.5], [0, 2]], b=[[0.5, 1], [4, 3], [1, -1]])
+    ],
+    "preference-loss": [
+        problem(
+            "preference-loss",
+            {"beta": 0.5},
+            chosen=[-2, -3, -1.5],
+            rejected=[-2.5, -2, -4],
+            ref_chosen=[-2.5, -3.2, -2],
+            ref_rejected=[-2, -2.6, -3],
+        ),
+        problem(
+            "preference-loss", {"kind": "ppo"}, new=[-1, -2, -0.5], old=[-1.5, -1.5, -0.6], advantages=[10, 20, -5]
+        ),
+        problem(
+            "preference-loss",
+            {"kind": "grpo", "beta": 0.5},
+            new=[-1, -2, -0.5, -3],
+            old=[-1.5, -1.5, -0.6, -3.1],
+            ref=[-1.2, -2.3, -1, -2.5],
+            rewards=[1, 0, 1, 2.5],
+        ),
+    ],
     "project": [
         problem("project", a=[1, -2, 2.5], onto=[3, 1, -1.5]),
         problem("project", a=[1, -2, 2], onto=[[1, 0], [1, 1], [0, 2]]),

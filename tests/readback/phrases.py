@@ -31,6 +31,7 @@ BOOKS = {
     "dγ": "grad_gamma",
     "dβ": "grad_beta",
     "T": "temperature",
+    "τ": "temperature",
     "z": "scaled logits",
     "b": "onto",
     "B": "onto bias",
@@ -421,6 +422,29 @@ SLOPES = {
 
 
 PHRASES: dict[str, Any] = {
+    # adapters, and losses that compare
+    "α/r left out": "change",
+    "α in place of α/r": "r·right",
+    "α/√r in place of α/r": "√r·right",
+    "the change alone": "scaled",
+    "the change counted twice": "base + 2·scaled",
+    "as beside weights that are merged": "right + scaled",
+    "from a to b alone": "loss = loss_a",
+    "dot products in place of cosines": "similarities = A·Bᵀ",
+    "τ left out": "similarities",
+    "the sum over the pairs in place of their mean": "loss_a = Σ losses_a",
+    "the reference left out": "beta·(chosen − rejected)",
+    "β left out": "log_ratios_chosen − log_ratios_rejected",
+    "the rejected in place of the chosen": "−right",
+    "the ratio is not clipped": "gained",
+    "the clipped ratio alone": "bounded",
+    "the larger of the two": "max(gained, bounded)",
+    "ln r in place of r": "new − old",
+    "not divided by the deviation": "centred",
+    "the deviation of a whole population, not of a sample": "√mean(centred²)",
+    "the mean is not taken off": "rewards",
+    "ln π/π_ref in place of its estimate": "−gaps",
+    "the sign of the loss": "−right",
     # how a formula is introduced
     "the outer product {}": "{0}",
     "the dot product {}": "{0}",

@@ -444,7 +444,26 @@ def transformer(
     return found | {"memory": memory, "tokens": tokens}
 
 
+def lora(x: Matrix, w: Matrix, a: Matrix, b: Matrix, alpha: float | None = None) -> Values:
+    rank = len(b)
+    scale = (rank if alpha is None else alpha) / rank
+    base, down = projected(x, w, None), projected(x, a, None)
+    change = projected(down, b, None)
+    scaled = [[scale * e for e in row] for row in change]
+    merged = added(w, [[scale * e for e in row] for row in projected(a, b, None)])
+    return {
+        "base": base,
+        "down": down,
+        "change": change,
+        "scaled": scaled,
+        "output": added(base, scaled),
+        "merged": merged,
+        "merged_output": projected(x, merged, None),
+    }
+
+
 WITNESSES: dict[str, Callable[..., Values]] = {
+    "lora": lora,
     "layernorm": layernorm,
     "rmsnorm": rmsnorm,
     "batchnorm": batchnorm,

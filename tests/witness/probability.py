@@ -308,11 +308,70 @@ def scaling(dk: Sequence[int], trials: int, seed: int = 0, sigma: float = 1) -> 
     return found
 
 
+def contrastive_loss(a: Matrix, b: Matrix, temperature: float = 0.07, kind: str = "clip", raw: bool = False) -> Values:
+    def unit(row: Vector) -> Vector:
+        return [e / math.hypot(*row) for e in row]
+
+    left, right = (a, b) if raw else ([unit(row) for row in a], [unit(row) for row in b])
+    alike = [[sum(x * y for x, y in zip(one, other, strict=True)) for other in right] for one in left]
+    logits = [[e / temperature for e in row] for row in alike]
+
+    def logs(row: Vector) -> Vector:
+        return [e - math.log(math.fsum(math.exp(other) for other in row)) for e in row]
+
+    rows = [logs(row) for row in logits]
+    columns = [logs(list(column)) for column in zip(*logits, strict=True)]
+    found: Values = {"similarities": alike, "logits": logits, "log_shares_a": rows}
+    found |= {} if raw else {"unit_a": left, "unit_b": right}
+    found["losses_a"] = [-row[i] for i, row in enumerate(rows)]
+    found["loss_a"] = found["loss"] = math.fsum(found["losses_a"]) / len(a)
+    if kind == "clip":
+        found["log_shares_b"] = [list(row) for row in zip(*columns, strict=True)]
+        found["losses_b"] = [-column[j] for j, column in enumerate(columns)]
+        found["loss_b"] = math.fsum(found["losses_b"]) / len(b)
+        found["loss"] = (found["loss_a"] + found["loss_b"]) / 2
+    return found
+
+
+def preference_loss(
+    kind: str = "dpo", beta: float | None = None, clip: float = 0.2, eps: float = 1e-4, **given: Vector
+) -> Values:
+    if kind == "dpo":
+        up = [x - y for x, y in zip(given["chosen"], given["ref_chosen"], strict=True)]
+        down = [x - y for x, y in zip(given["rejected"], given["ref_rejected"], strict=True)]
+        margins = [(0.1 if beta is None else beta) * (x - y) for x, y in zip(up, down, strict=True)]
+        losses = [-math.log(1 / (1 + math.exp(-margin))) for margin in margins]
+        found = {"log_ratios_chosen": up, "log_ratios_rejected": down, "margins": margins, "losses": losses}
+        return found | {"loss": math.fsum(losses) / len(losses)}
+    ratios = [math.exp(x - y) for x, y in zip(given["new"], given["old"], strict=True)]
+    known: Values = {"ratios": ratios}
+    penalties = [0.0] * len(ratios)
+    if kind == "ppo":
+        gains = given["advantages"]
+    else:
+        usual = math.fsum(given["rewards"]) / len(ratios)
+        centred = [reward - usual for reward in given["rewards"]]
+        deviation = math.sqrt(math.fsum(c * c for c in centred) / (len(ratios) - 1))
+        gains = [c / (deviation + eps) for c in centred]
+        gaps = [x - y for x, y in zip(given["ref"], given["new"], strict=True)]
+        drifts = [math.exp(gap) - gap - 1 for gap in gaps]
+        penalties = [(0.04 if beta is None else beta) * drift for drift in drifts]
+        known |= {"centred": centred, "deviation": deviation, "advantages": gains, "gaps": gaps, "divergences": drifts}
+    gained = [r * gain for r, gain in zip(ratios, gains, strict=True)]
+    held = [min(max(r, 1 - clip), 1 + clip) for r in ratios]
+    bounded = [r * gain for r, gain in zip(held, gains, strict=True)]
+    kept = [min(x, y) for x, y in zip(gained, bounded, strict=True)]
+    known |= {"gained": gained, "held": held, "bounded": bounded, "kept": kept}
+    return known | {"loss": -math.fsum(x - y for x, y in zip(kept, penalties, strict=True)) / len(kept)}
+
+
 WITNESSES: dict[str, Callable[..., Values]] = {
     "eigen": eigen,
     "svd": svd,
     "cross-entropy": cross_entropy,
     "next-token-loss": next_token_loss,
+    "contrastive-loss": contrastive_loss,
+    "preference-loss": preference_loss,
     "perplexity": perplexity,
     "expectation": expectation,
     "entropy": entropy,

@@ -1,0 +1,110 @@
+"""The mistakes of losses that compare: one way of two, a temperature, a reference, a clip that holds the wrong side."""
+
+from __future__ import annotations
+
+from attncalc.declare.mistake import Mistake, Scope, chosen, parts, wrong
+from attncalc.language.graph import Node
+from attncalc.language.ops import maximum, mean, sqrt, total
+
+HOW_LOW = "What does a low temperature do to small leads?"
+TOWARDS = "Towards which answer is the policy to move?"
+AS_WHAT = "How likely was that answer before anything was learned?"
+TOO_FAR = "What does a step too far earn?"
+
+
+def _multiplied(s: Scope) -> Node:
+    similarities, temperature = parts(s.this, "div")
+    return similarities * temperature
+
+
+def _summed(s: Scope) -> Node:
+    (losses,) = parts(s.this, "mean")
+    return total(losses)
+
+
+CONTRASTIVE = (
+    wrong(
+        "clip-one-way",
+        options=chosen(kind={"clip": "infonce"}),
+        says="from a to b alone",
+        hint="Who else looks for a partner?",
+        kind="convention",
+    ),
+    wrong(
+        "clip-not-normalised",
+        options=chosen(raw={False: True}),
+        says="dot products in place of cosines",
+        hint="Should a longer row be more like all others?",
+    ),
+    wrong("clip-temperature-multiplied", "logits", _multiplied, says="multiplied by τ", hint=HOW_LOW),
+    wrong("clip-no-temperature", "logits", lambda s: s.similarities, says="τ left out", hint=HOW_LOW),
+    wrong(
+        "clip-sum",
+        "loss_a",
+        _summed,
+        says="the sum over the pairs in place of their mean",
+        hint="Is that the loss of all pairs together, or of one on average?",
+        kind="convention",
+    ),
+)
+
+
+def _without_reference(s: Scope) -> Node:
+    beta, _ = parts(s.this, "mul")
+    return beta * (s.chosen - s.rejected)
+
+
+def _unclipped_mean(s: Scope) -> Node:
+    return -mean(s.gained)
+
+
+def _population(s: Scope) -> Node:
+    return sqrt(mean(s.centred**2))
+
+
+def _simple_divergence(s: Scope) -> Node:
+    return -s.gaps
+
+
+PREFERENCES = (
+    wrong(
+        "dpo-no-reference",
+        "margins",
+        _without_reference,
+        says="the reference left out",
+        hint=AS_WHAT,
+    ),
+    wrong("dpo-no-beta", "margins", lambda s: parts(s.this, "mul")[1], says="β left out", hint=AS_WHAT),
+    wrong("dpo-swapped", "margins", lambda s: -s.this, says="the rejected in place of the chosen", hint=TOWARDS),
+    wrong("ppo-no-clip", "kept", lambda s: s.gained, says="the ratio is not clipped", hint=TOO_FAR),
+    wrong("ppo-clip-only", "kept", lambda s: s.bounded, says="the clipped ratio alone", hint="Which of two is kept?"),
+    wrong("ppo-max", "kept", lambda s: maximum(s.gained, s.bounded), says="the larger of the two", hint=TOO_FAR),
+    wrong("ppo-log-ratio", "ratios", lambda s: s.new - s.old, says="ln r in place of r", hint="What is r for equals?"),
+    wrong(
+        "grpo-no-deviation",
+        "advantages",
+        lambda s: s.centred,
+        says="not divided by the deviation",
+        hint="How far apart are the rewards of this group?",
+        kind="convention",
+    ),
+    wrong(
+        "grpo-population",
+        "deviation",
+        _population,
+        says="the deviation of a whole population, not of a sample",
+        hint="Does the deviation divide by n, or by one less?",
+        kind="convention",
+    ),
+    wrong("grpo-no-mean", "centred", lambda s: s.rewards, says="the mean is not taken off", hint="Better than what?"),
+    wrong(
+        "grpo-kl-plain",
+        "divergences",
+        _simple_divergence,
+        says="ln π/π_ref in place of its estimate",
+        hint="Can a divergence be below 0?",
+        kind="convention",
+    ),
+    wrong("preference-sign", "loss", lambda s: -s.this, says="the sign of the loss", hint=TOWARDS),
+)
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"contrastive-loss": CONTRASTIVE, "preference-loss": PREFERENCES}
