@@ -25,7 +25,7 @@ def rich(trace: Trace) -> Drawn:
     """The page as Rich draws it, as wide as what it is drawn in."""
     from attncalc.render.terminal import Drawn  # a door: nobody else needs Rich
 
-    return Drawn(traces.page(trace, View()), View())
+    return Drawn(traces.page_or_outline(trace, View()), View())
 
 
 def html(trace: Trace) -> str:

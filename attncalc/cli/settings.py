@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculatio
 
 WHEN = ("auto", "always", "never")
 MOST_DIGITS = 50
+MOST_DEPTH = 99
 
 
 def option(
@@ -128,9 +129,17 @@ class Shown(NamedTuple):
     ] = False
     quiet: Annotated[bool, switch("Output", "-q --quiet", "only the result, without the steps")] = False
     get: Annotated[str | None, option("Output", "--get", "NAME", "only this step or output"), FURTHER] = None
-    show: Annotated[list[str] | None, option("Output", "--show", "NAME,NAME,…", "only these steps")] = None
+    show: Annotated[
+        list[str] | None,
+        option("Output", "--show", "NAME,NAME,…", "only these steps, or groups: 'token 5/*', '**/weights'"),
+    ] = None
     cell: Annotated[
         list[str] | None, option("Output", "--cell", "STEP[i,j]", "the arithmetic of one entry, or of all")
+    ] = None
+    depth: Annotated[
+        int | None,
+        option("Output", "--depth", "N", "an outline of N levels of parts", check=whole_to(MOST_DEPTH)),
+        FURTHER,
     ] = None
     detail: Annotated[
         str | None,
@@ -311,6 +320,7 @@ def chosen(shown: Shown, arithmetic: Arithmetic, check: str | None, marking: Mar
         get=shown.get,
         everything=shown.all,
         cells=_cells(shown.cell or ()),
+        depth=shown.depth,
         detail=cast(Detail, shown.detail or View().detail),
         standalone=shown.standalone,
     )

@@ -146,6 +146,8 @@ class _Nothing(dict[Any, Any]):
 
 NOTHING: Mapping[Any, Any] = _Nothing()
 
+MOST_NAMED = 3  # steps of one name that an error lists
+
 LETTERS = "letters"
 """The source of an operand that has no numbers."""
 
@@ -394,7 +396,9 @@ class Trace:
         if not found and name == "result":
             return self.outputs[0]
         if found:
-            raise AttncalcError(f"{name} occurs in several groups: {', '.join(s.key for s in found)}")
+            few = ", ".join(s.key for s in found[:MOST_NAMED]) + (" …" if len(found) > MOST_NAMED else "")
+            mend = f"one of them by its whole name; all {len(found)} by --show '**/{name}'"
+            raise AttncalcError(f"{name} occurs in several groups: {few}", hint=mend)
         keys = [s.key for s in known]
         raise AttncalcError(
             f"{self.calculation} has no step or output called {name!r}",

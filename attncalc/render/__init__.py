@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
-from attncalc.common.errors import NARROWEST, AttncalcError, visible
+from attncalc.common.errors import NARROWEST, AttncalcError, near, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, loaded
 from attncalc.record.trace import Step, Trace
@@ -26,6 +28,7 @@ class View(NamedTuple):
     quiet: bool = False  # the result alone
     cells: tuple[str, ...] = ()  # the arithmetic of these entries alone: "scores[0,1]", or "all"
     everything: bool = False  # nothing left out, however large
+    depth: int | None = None  # an outline of so many levels of groups
     detail: Detail = "normal"  # which entries are worked out in a step
     width: int | None = None  # columns of the page; None: as wide as its content
     color: bool = False
@@ -84,8 +87,30 @@ def _wanted(trace: Trace, view: View) -> set[str]:
     wanted: set[str] = set()
     for name in view.show:
         within = {key for key in everything if key.startswith(f"{name}/")}
-        wanted |= within or {trace.find(name).key}
+        wanted |= within or _fitting(name, everything) or {trace.find(name).key}
     return wanted if view.show else everything
+
+
+def _fitting(pattern: str, keys: Iterable[str]) -> set[str]:
+    """The keys that a pattern fits: `*` is one part of a key, a final `/*` all below, `**` any depth."""
+    if "*" not in pattern and '"' not in pattern:
+        return set()
+    parts = re.findall(r'(?:"[^"]*"|[^/"])+', pattern)
+    signs = []
+    for place, part in enumerate(parts):
+        last = place == len(parts) - 1
+        if part == "**":
+            signs.append(".+" if last else "(?:.+/)?")
+        elif part == "*" and last and place:
+            signs.append(".+")
+        else:
+            words = re.findall(r'"[^"]*"|\*|[^"*]+', part)
+            inside = ("[^/]*" if word == "*" else re.escape(word.strip('"')) for word in words)
+            signs.append("".join(inside) + "/" * (not last))
+    found = {key for key in keys if re.fullmatch("".join(signs), key)}
+    if not found and "*" in re.sub('"[^"]*"', "", pattern):
+        raise AttncalcError(f"no step fits {visible(pattern, 80)!r}", hint=near(pattern.strip("*/"), keys))
+    return found
 
 
 __all__ = ["BINARY", "FORMATS", "NUMBERS", "PAGES", "PICTURES", "SUFFIXES", "TABLE", "View", "render"]
@@ -98,7 +123,7 @@ class Format(NamedTuple):
     suffix: str = ""  # of its files
     holds: Literal["page", "record", "numbers", "pictures"] = "page"
     binary: bool = False  # bytes; the others are text that ends in a newline
-    made: str = "traces:page"  # what makes a trace's page for it
+    made: str = "traces:page_or_outline"  # what makes a trace's page for it
 
 
 TABLE: dict[str, Format] = {
@@ -107,7 +132,7 @@ TABLE: dict[str, Format] = {
     "json": Format("document:page", ".json", "record"),
     "csv": Format("csv_:page", ".csv", "numbers"),
     "markdown": Format("markdown:write", ".md"),
-    "latex": Format("latex:write", ".tex"),
+    "latex": Format("latex:write", ".tex", made="traces:page"),
     "html": Format("html:write", ".html", made="pointing:page"),
     "npy": Format("binary:npy", ".npy", "numbers", binary=True),
     "npz": Format("binary:npz", ".npz", "numbers", binary=True),

@@ -192,15 +192,16 @@ class Drawn:
         together = [table for table in tables if common and table.source == f"{common}#{table.name}"]
         for table in tables:
             if table not in together:
-                yield self.operand(table, table.source)
+                yield from self.operand(table, table.source)
         if common:
             yield Indented(Chain(self.text(f"← {common}"), hang=4), 2)
-        yield from (self.operand(table, "") for table in together)
+        for table in together:
+            yield from self.operand(table, "")
         if chosen := ", ".join(note.text for note in part.all(Note)):
             yield Indented(self.text(chosen), 4, first=2)
 
-    def operand(self, table: Table, source: str) -> Indented:
-        """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`."""
+    def operand(self, table: Table, source: str) -> Iterator[Indented]:
+        """`q ← q.json, n=2 × d_k=3: 1 0 1; 0 1 1`; a larger value below its name."""
         line = self.text(table.name, "bold")
         line.append(self.view.spell(f" ← {source}" if source else ""))
         line.append(self.view.spell(f", {table.sizes}" if table.shape else ""))
@@ -209,7 +210,12 @@ class Drawn:
             line.append(": " + "; ".join(row.replace(" ", GLUE) if rows[1:] else row for row in rows))
         if table.note:
             line.append(self.view.spell(f" ({table.note})"), REASON)
-        return Indented(Chain(line, hang=4), 2)
+        large = not table.typed and table.can_be_shown
+        if large and self.view.show:
+            line.append(self.view.spell(" (drawn without --show)"), FAINT)
+        yield Indented(Chain(line, hang=4), 2)
+        if large and not self.view.show:
+            yield Indented(Group(*self.grid(table, 4)), 4)
 
     def steps(self, part: Part) -> Iterator[RenderableType]:
         """Steps, under the names of their groups."""

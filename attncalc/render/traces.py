@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import ShapeError, both, near, visible
+from attncalc.common.system import loaded
 from attncalc.record import trace as record
 from attncalc.record.numbers import exact_text, format_number, parted, shortest, texts
 from attncalc.record.trace import Entry, Given, Step, Trace
@@ -241,22 +242,41 @@ def page(trace: Trace, view: View) -> Page:
     return Page(trace.calculation, tuple(_whole(trace, view)), steps=len(trace.steps))
 
 
-def _whole(trace: Trace, view: View) -> Iterator[Block]:
+OUTLINED = 20  # steps, from which on a page is an outline
+
+
+def page_or_outline(trace: Trace, view: View) -> Page:
+    """What is asked for of a trace; of a long one of which nothing is asked for, its outline."""
+    opened = view.bare or view.cells or view.everything or view.show or len(trace.steps) < OUTLINED
+    if opened and (view.depth is None or view.bare or view.cells):
+        return page(trace, view)
+    made: Page = loaded("render.outline:page")(trace, view)
+    return made
+
+
+def beginning(trace: Trace) -> Iterator[Block]:
+    """What stands above the steps: what it is, and what was given."""
     yield Heading(trace.calculation)
     yield Paragraph(trace.summary)
     yield from (Note(note, "note") for note in trace.notes)
     yield from (Note(warning, "warning") for warning in trace.warnings)
     yield Part("given", Heading("Given"), (*operands(trace), *(Note(words, "option") for words in options(trace))))
+
+
+def _whole(trace: Trace, view: View) -> Iterator[Block]:
+    yield from beginning(trace)
+    if view.show and len(trace.steps) >= OUTLINED:
+        yield from loaded("render.outline:where")(trace, view)
     steps, result = _divided(trace, view)
     yield Part("steps", Heading("Steps"), tuple(_groups(steps)))
     if result:
         yield Part("result", Heading("Result"), tuple(_groups(result)))
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
-    yield from _onward([part for _, part in (*steps, *result)])
+    yield from onward([part for _, part in (*steps, *result)])
 
 
-def _onward(steps: Iterable[Part]) -> Iterator[Paragraph]:
+def onward(steps: Iterable[Part]) -> Iterator[Paragraph]:
     """How to see any other entry, where one stands for all: the last of these says how places are written."""
     alone = [step for step in steps if len(step.lines) == 1 < prod(step.one(Table).shape)]
     if alone:
@@ -264,6 +284,13 @@ def _onward(steps: Iterable[Part]) -> Iterator[Paragraph]:
         place = line._replace(name=heading.key or line.name).place
         counted = "by indices from 0" if line.labels == tuple(map(str, line.at)) else "by labels or indices from 0"
         yield Paragraph(f"Any other entry, {counted}: --cell '{place}'; all of them: --cell all", "onward")
+
+
+def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:
+    """Some steps, each with its group; what stands beside the others has no number."""
+    numbers = {step.key: number for number, step in enumerate(trace.steps, start=1)}
+    followed: dict[str, int] = {}
+    return ((step.group, _step(step, numbers.get(step.key), trace, view, followed)) for step in steps)
 
 
 def _groups(steps: Iterable[tuple[str, Part]]) -> Iterator[Part]:
@@ -302,10 +329,22 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, followed: di
     blocks += [Paragraph(step.why, "why")] if step.why else []
     told = trace.lesson.steps.get(step.key, ()) if trace.lesson and number else ()
     blocks += [Paragraph(words, "about") for words in told]
+    if words := ranked(trace, step, view):
+        blocks.append(Paragraph(f"{RANKED} {', '.join(f'{word} {share}' for word, share in words)}", "about"))
     shown = table(step, trace, view)
     if worked := _worked(step, shown, trace, view, followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step)))
+
+
+RANKED = "how close it was, by the softmax of these scores:"
+MOST_RANKED = 4  # the one that was picked, and those that came next
+
+
+def ranked(trace: Trace, step: Step, view: View) -> list[tuple[str, str]]:
+    """The words that a step picks one of by its score, each with its share; nothing where it picks none."""
+    found = solver.ranked(trace, step)[:MOST_RANKED]
+    return [(visible(step.names[i]), format_number(share, view.digits)) for i, share in found]
 
 
 def formula(step: Step) -> Formula:

@@ -364,6 +364,36 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     return best
 
 
+def largest(trace: Trace, step: Step) -> tuple[int, ...] | None:
+    """The place of the entry that is farthest from 0, among those that are finite; None where there is none."""
+    value = step.value
+    if value is None or not value.size or value.dtype.kind not in "fiu":
+        return None
+    size = np.where(np.isfinite(value), np.abs(value), -1)
+    at = np.unravel_index(int(np.argmax(size)), value.shape)
+    return tuple(map(int, at)) if size[at] >= 0 else None
+
+
+def ranked(trace: Trace, step: Step) -> list[tuple[int, float]]:
+    """The candidates of which a step picks the one of the largest score, best first, each with the softmax of it.
+
+    Nothing where it picks several, or by more than one row of scores.
+    """
+    if not step.names or step.value is None or step.value.size != 1 or not is_worked_out(trace, step):
+        return []
+    found = origins(trace, step, (0,) * len(step.shape))
+    rows = [origin for origin in found if not origin.operand and len(step.names) in map(len, origin.ranges.values())]
+    if len(found) != 1 or not rows:
+        return []
+    places = [list(along) for along in rows[0].ranges.values()]
+    scores = entries(trace, trace.find(rows[0].of), places).ravel()
+    if scores.size != len(step.names) or scores.dtype.kind != "f" or not np.isfinite(scores).all():
+        return []
+    shares = np.exp(scores - scores.max())
+    order = np.argsort(-scores, kind="stable")
+    return [(int(i), float(shares[i] / shares.sum())) for i in order] if order[0] == step.value.item() else []
+
+
 def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
     """The entries of steps and operands that one entry was made from."""
     graph = behind(trace)

@@ -67,7 +67,7 @@ class Page:
 
 @cache
 def page_of(tried: Tried) -> Page:
-    return Page(page_in("markdown", solved(tried), View()))
+    return Page(page_in("markdown", solved(tried), View(everything=True)))
 
 
 @rows("tried", ONE_OF_EACH)

@@ -1,0 +1,193 @@
+"""The outline of a long calculation: its parts, each with what comes of it and the words that open it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from attncalc.common.errors import amount, visible
+from attncalc.record.numbers import format_number
+from attncalc.record.trace import Step, Trace
+from attncalc.render import View, beside, shown
+from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
+from attncalc.render.traces import beginning, lessons, onward, parts_of, ranked, table
+from attncalc.solve import solver
+
+MOST_ROWS = 60  # parts that are listed; the others are told by how many they are
+ARROW = " → "
+
+
+def page(trace: Trace, view: View) -> Page:
+    """What was given, the parts to so many levels as are asked for, and the result."""
+    return Page(trace.calculation, tuple(_blocks(trace, view)), steps=len(trace.steps))
+
+
+def _blocks(trace: Trace, view: View) -> Iterator[Block]:
+    yield from beginning(trace)
+    steps = shown(trace, view)
+    depth = 1 if view.depth is None else view.depth
+    entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in beside(trace, view))]
+    number = f"{amount(len(steps), 'step')} in {amount(len(entries), 'part')}"
+    listed = Rows("the parts", ("part", "opened by", "what comes of it"), tuple(_few(entries)), code=frozenset({1}))
+    yield from _drawn(steps)
+    yield Part("section", Heading(f"Outline: {number}"), (listed,))
+    yield from (Paragraph(words) for words in _found(steps))
+    last = _of_words(trace, view)
+    yield from [Part("section", Heading("How close it was"), (last,))] if last else []
+    result = [part for _, part in parts_of(trace, view, trace.outputs[:1])]
+    yield Part("result", Heading("Result"), (Part("group", Heading(trace.outputs[0].group), tuple(result)),))
+    yield from lessons(trace)
+    yield from trace.pictures if view.plot else ()
+    yield Paragraph(
+        "A part opens by what stands beside it; --depth N lists the parts in it, --all opens all of them.", "onward"
+    )
+    yield from onward(result)
+
+
+# The parts
+
+
+def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View) -> Iterator[Row]:
+    """A row for each group, as deep as is asked for, and for each step that stands beside them."""
+
+    def part(item: tuple[int, Step]) -> tuple[bool, str]:
+        number, step = item
+        names = step.group.split("/") if step.group else []
+        alone = len(names) < depth
+        return (True, str(number)) if alone else (False, "/".join(names[:depth]))
+
+    for (alone, name), members in groupby(steps, key=part):
+        inside = list(members)
+        number, last = inside[-1]
+        yield _row(f"{number} ", last, trace, view) if alone else _group(name, len(inside), last, trace, view)
+
+
+def _row(number: str, step: Step, trace: Trace, view: View) -> Row:
+    return Row((f"{number}{step.key}", f"--show {_word(step.key)}", _outcome("", step, trace, view)))
+
+
+def _group(name: str, count: int, last: Step, trace: Trace, view: View) -> Row:
+    outcome = f"{amount(count, 'step')}{ARROW}{last.key.removeprefix(f'{name}/')}"
+    return Row((name, f"--show {_word(f'{name}/*')}", _outcome(outcome, last, trace, view)))
+
+
+def _outcome(name: str, step: Step, trace: Trace, view: View) -> str:
+    """`29 steps → norm2/output 4×4: largest -1.7747 at [cat,2]`."""
+    said = " ".join(filter(None, (name, "×".join(map(str, step.shape)))))
+    return ": ".join(filter(None, (said, _telling(step, trace, view))))
+
+
+def _word(pattern: str) -> str:
+    """A pattern as a shell takes it."""
+    return f"'{pattern}'" if set(pattern) & set(" *") else pattern
+
+
+def _telling(step: Step, trace: Trace, view: View) -> str:
+    """A number that tells something of a step: what its words are, the number that it is, or the largest entry."""
+    if words := ranked(trace, step, view):
+        (name, share), *others = words
+        return f"{name} {share}" + (f", then {others[0][0]} {others[0][1]}" if others else "")
+    at = solver.largest(trace, step)
+    if at is None:
+        return ""
+    kept = table(step, trace, view)
+    assert kept.value is not None, "the largest entry is one that was kept"
+    value = format_number(kept.value[at], view.digits)
+    if kept.names:
+        return visible(", ".join(kept.names[int(i)] for i in kept.value.ravel()[:8]))
+    return value if kept.value.size == 1 else f"largest {value} at {_place(kept, at)}"
+
+
+def _place(kept: Table, at: tuple[int, ...]) -> str:
+    return f"[{','.join(spoken(kept, axis, i) for axis, i in zip(kept.axes, at, strict=True))}]"
+
+
+def _few(entries: list[Row]) -> Iterable[Row]:
+    """The first parts and the last one, where they are many."""
+    if len(entries) <= MOST_ROWS:
+        return entries
+    left = len(entries) - MOST_ROWS + 1
+    gap = Row((f"… {left} more, as those before", "", ""))
+    return [*entries[: MOST_ROWS - 2], gap, entries[-1]]
+
+
+# How the parts hang together
+
+
+def _drawn(steps: list[tuple[int, Step]]) -> Iterator[Block]:
+    """What follows what: the parts at the top, and of parts that are alike inside, what one of them holds."""
+    keys = [step.key.split("/") for _, step in steps]
+    if any(len(key) > 1 for key in keys):
+        drawn = Rows("what follows what", ("in", "follow one another"), tuple(Row(cells) for cells in followed(keys)))
+        yield Part("section", Heading("What follows what"), (drawn,))
+
+
+def where(trace: Trace, view: View) -> Iterator[Block]:
+    """The parts in their order, with those in brackets that are shown, down to where they stand beside others."""
+    keys = [step.key.split("/") for step in trace.steps]
+    opened = {step.key for _, step in shown(trace, view)}
+    within: list[str] = []
+    lines: list[Row] = []
+    while True:
+        inside = [key for key in keys if key[: len(within)] == within and len(key) > len(within)]
+        names = list(dict.fromkeys(key[len(within)] for key in inside))
+        marked = {key[len(within)] for key in inside if "/".join(key) in opened}
+        drawn = (f"[{name}]" if name in marked else name for name in names)
+        lines.append(Row(("/".join(within) or "all", ARROW.join(drawn))))
+        within = [*within, *marked]
+        held = [key for key in inside if key[: len(within)] == within]
+        if len(marked) != 1 or len(held) < 2 or all("/".join(key) in opened for key in held):
+            break
+    yield Part("section", Heading("Where this is"), (Rows("the parts", ("in", "follow one another"), tuple(lines)),))
+
+
+def followed(keys: list[list[str]], within: str = "") -> Iterator[tuple[str, str]]:
+    """`source → encoder 1 → …`, then the same of the inside of each part that is like none before it."""
+    order = [name for name, _ in groupby(keys, key=lambda key: key[0])]
+    inside: dict[str, list[list[str]]] = {}
+    for name, *rest in keys:
+        inside.setdefault(name, []).append(rest)
+    parts = {name: [rest for rest in found if rest] for name, found in inside.items()}
+    names = [name for name in dict.fromkeys(order) if parts[name] or within or len(order) < MOST_ROWS]
+    yield within or "all", ARROW.join(_shortly(names))
+    seen: dict[str, str] = {}
+    for name, found in parts.items():
+        drawn = repr(found)
+        if found and any(len(rest) > 1 for rest in found) and drawn not in seen:
+            seen[drawn] = name
+            yield from followed([*found], f"{within}/{name}" if within else name)
+
+
+def _shortly(names: list[str]) -> list[str]:
+    """The names, of a long row the first ones and the last."""
+    return names if len(names) <= 12 else [*names[:10], "…", names[-1]]
+
+
+# What was found
+
+
+def _found(steps: list[tuple[int, Step]]) -> Iterator[str]:
+    """What central differences and rounding have shown, of all steps together."""
+    checks: Mapping[str, Any] = {step.key: step.check for _, step in steps if step.check is not None}
+    wrong = [key for key, check in checks.items() if not check.agrees]
+    if checks:
+        worst = format_number(max(check.max_error for check in checks.values()))
+        verdict = f"DISAGREE at {', '.join(wrong)}" if wrong else f"agree at all {len(checks)} gradients"
+        yield f"central differences {verdict}: largest difference {worst}"
+    drifts = [step.drift for _, step in steps if step.drift is not None]
+    if drifts:
+        yield f"largest drift from full precision: {format_number(max(drifts))}"
+
+
+def _of_words(trace: Trace, view: View) -> Rows | None:
+    """What each word that was picked won against."""
+    rows = [(step, ranked(trace, step, view)) for _, step in shown(trace, view)]
+    told = [
+        Row((step.group or step.name, *(f"{word} {share}" for word, share in words))) for step, words in rows if words
+    ]
+    if not told:
+        return None
+    most = max(len(row.cells) for row in told)
+    head = ("", "picked", *(f"{place}." for place in range(2, most)))
+    return Rows("the shares of the likeliest", head, tuple(row for row in told if len(row.cells) == most))
