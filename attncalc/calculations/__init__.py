@@ -207,6 +207,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "experts": ("experts", "Send each token to the few experts that suit it, and mix what they make of it."),
     "contrastive-loss": ("preferences", "How well each row finds the one that it belongs to among all the others."),
     "preference-loss": ("preferences", "What a language model learns from being preferred, or from being rewarded."),
+    "latent-attention": (
+        "latent_attention",
+        "Attention whose keys and values come from one narrow vector for each token, the only one that is cached.",
+    ),
 }
 """Name → (module, one line), read off the modules by docs/generate.py."""
 
@@ -222,6 +226,7 @@ FAMILIES: dict[str, str] = {
     "attention": "Attention",
     "multihead": "Attention",
     "attention_in_pieces": "Attention",
+    "latent_attention": "Attention",
     "random_vectors": "Attention",
     "complexity": "Attention",
     "positions": "Positions",

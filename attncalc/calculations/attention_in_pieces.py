@@ -117,7 +117,7 @@ def kv_cache(
             scores = step("scores", query @ keys.T, why, about=ABOUT["scores"])
             weights = step(
                 "weights",
-                softmax(scaled(query, scores, scale)),
+                softmax(scaled(query.size("d_k"), scores, scale)),
                 "the new token divides its attention among past tokens and itself",
             )
             rows.append(step("output", weights @ values, "mix the values seen so far by those weights"))
@@ -141,7 +141,7 @@ def _causal(Q: Node, K: Node, V: Node, scale: float | str) -> Node:
     """Causal attention all at once, without steps."""
     scores = Q @ K.T
     i, j = (index(name, scores.axes[-2:], symbol) for name, symbol in (("n", "i"), ("m", "j")))
-    return softmax(keep_where(j <= i, scaled(Q, scores, scale), -np.inf)) @ V
+    return softmax(keep_where(j <= i, scaled(Q.size("d_k"), scores, scale), -np.inf)) @ V
 
 
 def _saw_nothing(trace: Trace) -> Iterator[str]:
@@ -209,7 +209,7 @@ def flash(
         with group(f"block {number}"):
             keys, values = (_block(whole, start, start + block) for whole in (K, V))
             part = _block(M, start, start + block) if M is not None and "m" in M.names else M
-            seen = as_seen(scaled(Q, Q @ keys.T, scale), part, rules, start, size)
+            seen = as_seen(scaled(Q.size("d_k"), Q @ keys.T, scale), part, rules, start, size)
             scores = step("scores", seen, "only the keys of this block")
             carried = _carry(scores, values, carried, held if all_seen else held_or_0)
     assert carried is not None, "an axis holds at least one key"

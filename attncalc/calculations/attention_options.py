@@ -98,8 +98,15 @@ UNLEARNED = Learned()
 def weights_of(
     Q: Node, K: Node, M: Node | None, B: Node | str | None, rules: Rules, learned: Learned = UNLEARNED
 ) -> Node:
-    """Attention weights: how much of each key every query takes, in the order scale, cap, bias, mask, softmax."""
+    """Attention weights: how much of each key every query takes."""
     scores = step("scores", Q @ K.T, "compare every query with every key", about=ABOUT["scores"])
+    return shared_out(scores, Q.size("d_k"), M, B, rules, learned)
+
+
+def shared_out(
+    scores: Node, width: Node, M: Node | None, B: Node | str | None, rules: Rules, learned: Learned = UNLEARNED
+) -> Node:
+    """The weights from scores, products of vectors so wide, in the order scale, cap, bias, mask, softmax."""
     if rules.mask_before_scale:
         scores = _masked(scores, M, rules)
     if rules.scale != "none":
@@ -109,7 +116,7 @@ def weights_of(
             if default
             else "the number that was given takes the place of 1/√d_k"
         )
-        scores = step("scaled", scaled(Q, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
+        scores = step("scaled", scaled(width, scores, rules.scale), why, about=ABOUT["scaled"] if default else "")
     if rules.softcap is not None:
         cap = rules.softcap
         why = "no score can grow without limit: all stay between −C and C"
@@ -139,10 +146,10 @@ def _beside_sinks(scores: Node, sinks: Node) -> Node:
     return step("weights", softmax(scores) * kept, "each query divides among the keys what the sink leaves to them")
 
 
-def scaled(Q: Node, scores: Node, scale: float | str) -> Node:
+def scaled(width: Node, scores: Node, scale: float | str) -> Node:
     """The scores by 1/√d_k, by the number that was given, or as they are."""
     if isinstance(scale, str):
-        return scores if scale == "none" else scores / sqrt(Q.size("d_k"))
+        return scores if scale == "none" else scores / sqrt(width)
     return scores * as_node(scale)
 
 

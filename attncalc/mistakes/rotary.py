@@ -160,6 +160,13 @@ def _unturned(s: Scope) -> Node:
     raise NotThere("a turn")
 
 
+ROPE_MISSING = wrong(
+    "rope-missing",
+    "q_rotated k_rotated",
+    _unturned,
+    says="neither queries nor keys are turned",
+    hint="Does anything tell this attention where its tokens stand?",
+)
 OFFSET = "At which position does each query stand, and at which its own key?"
 
 
@@ -174,13 +181,7 @@ IN_ATTENTION = (
         says="the keys are not turned",
         hint="If both tokens move one place on, should their score change?",
     ),
-    wrong(
-        "rope-missing",
-        "q_rotated k_rotated",
-        _unturned,
-        says="neither queries nor keys are turned",
-        hint="Does anything tell this attention where its tokens stand?",
-    ),
+    ROPE_MISSING,
     wrong(
         "rope-on-v",
         "output heads",

@@ -28,6 +28,11 @@ QK_NORMS = " ".join(grouped(f"{name}-norm", SIZED) for name in "qk")
 CACHED = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("scores", "weights", "output", "cached_bytes"))
 CACHED += " output"
 
+LATENT = "latent k_heads v_heads k_rope q_rotated k_rotated scores scaled masked weights heads concatenated output "
+LATENT += grouped("absorbed", "q_absorbed scores latent_heads heads") + " cached_bytes full_bytes"
+MLA = {"x": "3 4", "wdq": "4 3", "wuq": "3 4", "wqr": "3 4", "wdkv": "4 3", "wuk": "3 4", "wuv": "3 6", "wkr": "4 2"}
+MLA["wo"] = "6 3"
+
 CLASSES = {"logits": "3 4", "target": [0, 2, 3]}
 SHARES = [[0.25, 0.125, 0.5, 0.125], [0.1, 0.2, 0.3, 0.4]]
 WEIGHTS = [1.0, 0.5, 2.0, 0.25]
@@ -211,6 +216,37 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
         outputs="output weights",
+    ),
+    "latent-attention": Expected(
+        f"q q_heads q_rope {LATENT.replace('masked ', '')}",
+        (
+            case(
+                **{name: shape for name, shape in MLA.items() if name != "wdq"} | {"wuq": "4 4", "wqr": "4 4"}, heads=2
+            ),
+            case(
+                f"q_latent {grouped('q-norm', SIZED)} q q_heads q_rope latent {grouped('kv-norm', SIZED)} "
+                + LATENT.removeprefix("latent "),
+                **MLA,
+                q_gamma="3",
+                kv_gamma="3",
+                heads=2,
+                causal=True,
+                padding=(2,),
+                scale=0.5,
+                eps=0.1,
+                bytes=4,
+                rope_positions=[0, 2, 3],
+            ),
+            case(
+                f"q_latent q q_heads q_rope {LATENT}",
+                **MLA,
+                heads=2,
+                mask=[[1, 0, 0], [1, 1, 0], [0, 0, 1]],
+                mask_kind="drop",
+            ),
+        ),
+        outputs="output weights largest_difference",
+        pools="what is cached is counted for one text",
     ),
     "kv-cache": Expected(
         CACHED,

@@ -73,6 +73,7 @@ LARGER = "which is the larger of two letters is not known"
 TURNED = {
     "grad attention: q k v rope_positions rope=True": GROWN,
     "grad multihead: x wq wk wv wo rope_positions heads=2 rope=True bias=alibi": GROWN,
+    "grad latent-attention: x wuq wqr wdkv wuk wuv wkr wo heads=2": GROWN,
 }
 """Sines and cosines of whole angles have no shorter form."""
 NOT_IN_NUMBERS = TURNED
@@ -94,6 +95,7 @@ NOT_IN_LETTERS = TURNED | {
     "grad attention: q k v mask mask_before_scale=True": GROWN,
     "grad attention: q k v mask mask_kind=additive": GROWN,
     "grad multihead: x wq wk wv wo heads=4 kv_heads=2": GROWN,
+    "latent-attention: x wuq wqr wdkv wuk wuv wkr wo heads=2": GROWN,
 }
 """What has no exact form, or none that anyone would read, and what is said of it."""
 

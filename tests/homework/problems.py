@@ -87,6 +87,17 @@ EXPERTS: dict[str, Any] = {
     "w2": whole(53, 3, 3, 4),
     "w3": whole(54, 3, 4, 3),
 }
+MLA: dict[str, Any] = {
+    "x": whole(60, 3, 4),
+    "wuq": half(61, 4, 4),
+    "wqr": half(62, 4, 8),
+    "wdkv": half(63, 4, 3),
+    "wuk": half(64, 3, 4),
+    "wuv": half(65, 3, 6),
+    "wkr": half(66, 4, 4),
+    "wo": half(67, 6, 4),
+    "kv_gamma": [1.5, 0.5, 2],
+}
 BIASED = {"bq": 4, "bk": 4, "bv": 4, "bo": 4, "b1": 5, "b2": 4}
 
 FOUR_HEADS = [Q[:2], Q[1:], [K[1], Q[0]], [[1, 1, 0, -1], [0, -1, 1, 1]]]
@@ -244,6 +255,10 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("multihead", {"heads": 2, "causal": True, "softcap": 1.5}, **TOKENS),
         problem("multihead", {"heads": 2, "qk_norm": True, "eps": 0.1}, sinks=[0.5, 2], q_gamma=[1, 2, 0.5], **TOKENS),
         problem("multihead", {"heads": 2}, backward=True, upstream=whole(7, 3, 6), **TOKENS),
+    ],
+    "latent-attention": [
+        problem("latent-attention", {"heads": 2, "eps": 0.1} | more, **MLA)
+        for more in ({"causal": True}, {"padding": (2,)})
     ],
     "kv-cache": [
         problem("kv-cache", q=Q, k=K, v=V),

@@ -268,6 +268,7 @@ CATALOGUE = """
     rope-missing qk-norm-missing sink-missing norm-plus-one-missing norm-layer-for-rms bias-missing gate-up-swapped
     experts-not-renormalised experts-softmax-before-topk experts-softmax-after-topk experts-all experts-no-gates
     experts-shared-missing experts-scale-missing experts-capacity-ignored
+    mla-scale-dk mla-no-position mla-latent-norm-missing mla-bytes-all-heads mla-bytes-latent-alone
     gate-missing gelu-exact-for-tanh block-not-parallel residual-scale-missing
 
     qkv-exchanged qkv-context-ignored qkv-context-queries kv-cache-unused kv-keys-prepended kv-bytes-keys-alone

@@ -243,6 +243,56 @@ def taken(given: dict[str, Any]) -> tuple[Matrix, Matrix, Matrix, Values]:
     return q, given.pop("k", q), given.pop("v", q), {}
 
 
+def latent_attention(
+    x: Matrix,
+    wuq: Matrix,
+    wqr: Matrix,
+    wdkv: Matrix,
+    wuk: Matrix,
+    wuv: Matrix,
+    wkr: Matrix,
+    wo: Matrix,
+    wdq: Matrix | None = None,
+    q_gamma: Vector | None = None,
+    kv_gamma: Vector | None = None,
+    heads: int = 1,
+    eps: float = 1e-6,
+    bytes: int = 2,
+    **rules: Any,
+) -> Values:
+    """Ordinary attention of every head, over what its latent says and where it stands, laid side by side."""
+
+    def narrow(w: Matrix | None, gamma: Vector | None) -> Matrix:
+        made = times(x, w) if w else x
+        return [normalised(row, "rms", eps, gamma, None, 0) for row in made] if gamma else made
+
+    def columns(made: Matrix, h: int, count: int) -> Matrix:
+        return [row[h * len(row) // count : (h + 1) * len(row) // count] for row in made]
+
+    asked, latent = narrow(wdq, q_gamma), narrow(wdkv, kv_gamma)
+    places = rules.pop("rope_positions", None) or list(range(len(x)))
+    turned_key = rope(times(x, wkr), places)["rotated"]
+    rows: list[list[float]] = [[] for _ in x]
+    weights = []
+    for h in range(heads):
+        turned_query = rope(columns(times(asked, wqr), h, heads), places)["rotated"]
+        query = [[*a, *b] for a, b in zip(columns(times(asked, wuq), h, heads), turned_query, strict=True)]
+        key = [[*a, *b] for a, b in zip(columns(times(latent, wuk), h, heads), turned_key, strict=True)]
+        found = attention(query, key, columns(times(latent, wuv), h, heads), **rules)
+        weights.append(found["weights"])
+        rows = [[*row, *more] for row, more in zip(rows, found["output"], strict=True)]
+    kept = len(wdkv[0]) + len(wkr[0])
+    own = len(wuk[0]) + len(wqr[0]) + len(wuv[0])
+    return {
+        "weights": weights,
+        "concatenated": rows,
+        "output": times(rows, wo),
+        "cached_bytes": bytes * len(x) * kept,
+        "full_bytes": bytes * len(x) * own,
+        "largest_difference": 0.0,
+    }
+
+
 def kv_cache(*, bytes: int = 2, **rules: Any) -> Values:
     q, k, v, found = taken(rules)
     for t in range(len(q)):
@@ -275,6 +325,7 @@ WITNESSES: dict[str, Callable[..., Values]] = {
     "qkv": qkv,
     "attention": attention,
     "multihead": multihead,
+    "latent-attention": latent_attention,
     "kv-cache": kv_cache,
     "flash": flash,
 }
