@@ -243,11 +243,22 @@ def page(trace: Trace, view: View) -> Page:
 
 
 OUTLINED = 20  # steps, from which on a page is an outline
+LONGEST = 300  # lines, about, of a page that is none
+
+
+def _lines(trace: Trace) -> int:
+    """How many lines the values take, about, each matrix with its head and each step with what is said of it."""
+    shapes = [given.value.shape for given in trace.inputs.values() if not typed(given)]
+    shapes += [step.shape for step in trace.steps]
+    sizes = [whole(shape) for shape in shapes]
+    values = sum((min(size.rows, Limits().rows) + 5) * min(size.tables, Limits().tables) for size in sizes)
+    return values + 7 * len(trace.steps)
 
 
 def page_or_outline(trace: Trace, view: View) -> Page:
-    """What is asked for of a trace; of a long one of which nothing is asked for, its outline."""
-    opened = view.bare or view.cells or view.everything or view.show or len(trace.steps) < OUTLINED
+    """What is asked for of a trace; of a long one, if nothing is asked for, its outline."""
+    short = len(trace.steps) < OUTLINED and _lines(trace) <= LONGEST
+    opened = view.bare or view.cells or view.everything or view.show or short
     if opened and (view.depth is None or view.bare or view.cells):
         return page(trace, view)
     made: Page = loaded("render.outline:page")(trace, view)
