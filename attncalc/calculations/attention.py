@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from attncalc.calculations.attention_options import (
     DEFAULTS,
@@ -28,6 +28,11 @@ from attncalc.declare.calculation import at_most, calculation, same, shuffled
 from attncalc.declare.operands import Exercise, operand
 from attncalc.language.graph import Node, note, step
 from attncalc.language.ops import affine, rename, repeat
+
+if TYPE_CHECKING:  # few calls draw
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
+    from attncalc.record.trace import Step, Trace
 
 VASWANI = "Vaswani et al. 2017, Attention Is All You Need"
 
@@ -142,6 +147,26 @@ def qkv(
     return Q, K, V
 
 
+def _compared_and_mixed(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
+    """The weights; the keys around the first query, by their angles; what is mixed of values that have two entries."""
+    from attncalc.declare.sweeps import fan, vectors_of  # a door: few calls draw
+    from attncalc.record.pictures import Arrow, Plane
+
+    yield trace.find("weights")
+    queries, keys, values = (vectors_of(trace, name) for name in ("q", "k", "v"))
+    if queries and keys:
+        (name, query), *_ = queries
+        around = fan("keys around a query", (f"q {name}", query), [(f"k {other}", key) for other, key in keys])
+        yield from [around] if around else []
+    mixed = vectors_of(trace, "output")
+    if values and mixed and len(values[0][1]) == 2:
+        names = [name for name, _ in keys] if len(keys) == len(values) else [name for name, _ in values]
+        arrows = [Arrow(f"v {name}", value[0], value[1], 1) for name, (_, value) in zip(names, values, strict=True)]
+        arrows += [Arrow(f"out {name}", value[0], value[1], 0) for name, value in mixed]
+        said = "every output lies among the values, nearest to those of the largest weights"
+        yield Plane("values, and what is mixed of them", "first entry", "second entry", tuple(arrows), said)
+
+
 @calculation(
     q="n d_k",
     k="m d_k",
@@ -156,7 +181,7 @@ def qkv(
     rope_positions="n",
     rope_key_positions="m",
     leading=("h",),
-    pictures=("weights",),
+    pictures=_compared_and_mixed,
     remarks=fully_masked,
     laws={
         "every row of weights sums to 1": lambda f, q, k, v: same(f(q, k, v)["weights"].sum(-1), 1),

@@ -338,7 +338,7 @@ def first_places(table: Node, places: Axis) -> Node:
     return rename(part_of(table, known, 0, places.size), known, places.name)
 
 
-FEWEST_WAVED, MOST_WAVES = 50, 3
+FEWEST_WAVED, MOST_WAVES = 3, 3
 """Waves are drawn over so many positions at least, and of so many pairs at most."""
 
 
@@ -346,8 +346,9 @@ def _waves(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The encoding, and the sines of its first pairs as waves along the positions."""
     yield trace.find("encoding")
     options = options_of(trace)
-    start = options["start"]
-    columns = sweep.again(n=max(options["n"], FEWEST_WAVED), properties=False).result.T
+    start, columns = options["start"], trace.result.T
+    if columns.shape[1] < FEWEST_WAVED:
+        return
     places = np.arange(start, start + columns.shape[1])
     sines = range(0, len(columns), 2) if options["layout"] == "interleaved" else range((len(columns) + 1) // 2)
     lines = tuple(Line(f"column {at}", places, columns[at]) for at in sines[:MOST_WAVES])

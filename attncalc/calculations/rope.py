@@ -11,14 +11,15 @@ from attncalc.calculations.attention_options import DEFAULTS, Rotation
 from attncalc.calculations.positions import attention_factor, cosines_and_sines, frequencies_of, rotated_dims, turned
 from attncalc.declare.calculation import alike_along_diagonals, calculation, same
 from attncalc.declare.operands import Exercise
-from attncalc.declare.sweeps import Sweep
+from attncalc.declare.sweeps import Sweep, vectors_of
 from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, aside, note, step
 from attncalc.language.ops import index, outer, rename, root_of_sum, spread, take, total
-from attncalc.record.pictures import Curves, Line, Picture
+from attncalc.record.numbers import format_number
+from attncalc.record.pictures import Arrow, Curves, Line, Picture, Plane
 from attncalc.record.trace import Step, Trace
 
-FEWEST_TURNS, MOST_PAIRS = 50, 4
+FEWEST_TURNS, MOST_PAIRS = 3, 4
 """Turns are drawn over so many positions at least, and of so many pairs at most."""
 
 
@@ -26,13 +27,33 @@ def _turning(trace: Trace, sweep: Sweep) -> Iterator[Picture | Step]:
     """The angles, the turned vectors, and how fast the first pairs turn along positions 0, 1, 2 …"""
     yield trace.find("angles")
     yield trace.outputs[0]
+    yield from _turned(trace)
     if "positions" in trace.inputs or trace.options["scaling"] in ("dynamic", "longrope"):
         return  # these scalings go by how many positions there are
     count, width = trace.find("angles").shape[-2], trace.inputs["x"].value.shape[-1]
-    places = np.arange(max(count, FEWEST_TURNS))
+    if count < FEWEST_TURNS:
+        return
+    places = np.arange(count)
     cosines = sweep.again(x=np.zeros((len(places), width)), properties=False)["cosines"].T
     lines = tuple(Line(f"pair {i}", places, column) for i, column in enumerate(cosines[:MOST_PAIRS]))
     yield Curves("the cosines of the first pairs along the positions", "position", lines)
+
+
+def _turned(trace: Trace) -> Iterator[Picture]:
+    """The first pair of a vector before and after, with the angle between: of the token that turns farthest."""
+    before, after = vectors_of(trace, "x"), vectors_of(trace, trace.outputs[0].key)
+    if not before or len(before) != len(after):
+        return
+    angles = trace.find("angles").value
+    if angles is None:
+        return
+    number, pair = len(before) - 1, (0, 1) if trace.options["layout"] == "interleaved" else (0, angles.shape[-1])
+    (name, own), (_, rotated) = before[number], after[number]
+    angle = format_number(round(float(np.degrees(angles[number, 0])), 1))
+    vectors = (f"x {name}", own, 1), ("turned", rotated, 0)
+    ends = tuple(Arrow(said, float(vector[pair[0]]), float(vector[pair[1]]), kind) for said, vector, kind in vectors)
+    said = f"entries {pair[0]} and {pair[1]} of x {name}; turned by {angle}°, as long as before"
+    yield Plane("one pair, before and after", f"entry {pair[0]}", f"entry {pair[1]}", ends, said)
 
 
 @calculation(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from attncalc.common.errors import DomainError
+from attncalc.common.system import loaded
 from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.language.graph import Node, output, step
 from attncalc.language.ops import angle_between, cosine_ratio, multiple, rename, root_of_sum, solve, spread, total
 from attncalc.language.ops import outer as outer_product
+
+if TYPE_CHECKING:  # few calls draw
+    from attncalc.declare.sweeps import Sweep
+    from attncalc.record.pictures import Picture
+    from attncalc.record.trace import Trace
 
 Left = Annotated[Node, "the first vector"]
 Right = Annotated[Node, "the second vector"]
@@ -80,9 +86,17 @@ def outer(a: Left, b: Right) -> Node:
     return step("outer", outer_product(a, b), "every entry of a meets every entry of b: each row is a multiple of b")
 
 
+def _angle(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
+    """The two vectors in the plane that they lie in."""
+    a, b = (trace.inputs[name].value for name in ("a", "b"))
+    if a.ndim == b.ndim == 1 and (around := loaded("declare.sweeps:fan")("the angle between", ("a", a), [("b", b)])):
+        yield around
+
+
 @calculation(
     a="n",
     b="n",
+    pictures=_angle,
     check=not_zero("a", "b"),
     laws={
         "lengths do not matter": lambda f, a, b, c: same(f(c * a, b), f(a, b)),

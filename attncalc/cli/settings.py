@@ -340,7 +340,7 @@ def _must_be_drawable(shown: Shown, where: Target, check: str | None) -> None:
     flag = "--plot" if shown.plot else f"-f {where.format}"
     if not shown.plot and where.format not in PICTURES:
         return
-    if where.format != "table" and where.format not in PICTURES:
+    if where.format not in ("table", "html", *PICTURES):
         mend = "leave out -f, or write a file: -o picture.png or picture.svg"
         raise OptionError(f"--plot draws below a table, but {where.format} has no pictures", hint=mend)
     if shown.cell:

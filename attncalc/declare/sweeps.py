@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import options_of
-from attncalc.record.pictures import Picture
+from attncalc.record.numbers import format_number
+from attncalc.record.pictures import Arrow, Picture, Plane
 from attncalc.record.trace import Step, Trace
 
 
@@ -31,6 +34,8 @@ Pictures = tuple[str, ...] | Callable[[Trace, Sweep], Iterable[Picture | Step]]
 
 MOST_LINES = 6
 """So many curves one can still tell apart."""
+MOST_ARROWS = 8
+"""So many vectors one can still tell apart."""
 MOST_TURNS = 2_000
 """Of so many turns of a loop every one is drawn; of more those that a page shows."""
 
@@ -48,3 +53,34 @@ def turns(trace: Trace, turn: str, name: str) -> list[tuple[int, Any]]:
         if step.name == name and word == turn and number.isdigit() and step.value is not None:
             found.append((int(number), step.value))
     return found
+
+
+def vectors_of(trace: Trace, name: str) -> list[tuple[str, Array]]:
+    """The rows of a step or an operand with their labels, of a few at most; none of a stack, or of other things."""
+    steps = [step for step in trace.steps if step.key == name and step.value is not None]
+    value = steps[0].value if steps else trace.inputs[name].value if name in trace.inputs else None
+    if value is None or value.ndim != 2 or len(value) > MOST_ARROWS or not np.isfinite(value.astype(float)).all():
+        return []
+    given = trace.inputs.get(name)
+    labels = (steps[0].labels.get(steps[0].axes[0]) if steps else given.labels.get(0) if given else None) or ()
+    return [(labels[i] if labels else str(i), row.astype(float)) for i, row in enumerate(value)]
+
+
+def fan(title: str, first: tuple[str, Array], others: Iterable[tuple[str, Array]]) -> Plane | None:
+    """Vectors of any width around a first one, which lies on the axis: lengths are true, and angles to it.
+
+    None where one of them has no direction.
+    """
+    own, base = float(np.linalg.norm(first[1])), np.asarray(first[1], dtype=float)
+    if not own or not np.isfinite(own):
+        return None
+    arrows, angles = [Arrow(first[0], own, 0.0)], []
+    for name, vector in others:
+        size = float(np.linalg.norm(vector))
+        if not size or not np.isfinite(size):
+            return None
+        turn = float(np.arccos(np.clip(base @ vector / own / size, -1, 1)))
+        arrows.append(Arrow(name, size * np.cos(turn), size * np.sin(turn), 1))
+        angles.append(f"{name} {format_number(round(float(np.degrees(turn)), 1))}°")
+    said = f"lengths, and angles to {first[0]}, are true: {', '.join(angles)}"
+    return Plane(title, f"along {first[0]}", "across it", tuple(arrows), said)

@@ -1,4 +1,4 @@
-"""What a picture shows, as data for whoever draws it: shades, bars, curves or a landscape."""
+"""What a picture shows, as data for whoever draws it: shades, bars, curves, a landscape or arrows."""
 
 from __future__ import annotations
 
@@ -72,4 +72,23 @@ class Landscape(NamedTuple):
     marks: Marks
 
 
-Picture = HeatMap | Bars | Curves | Landscape
+class Arrow(NamedTuple):
+    """A vector, from the origin."""
+
+    name: str
+    x: float
+    y: float
+    kind: int = 0  # arrows of one kind are of one colour: queries, keys, values
+
+
+class Plane(NamedTuple):
+    """Vectors of a plane, to scale."""
+
+    title: str
+    across: str
+    up: str
+    arrows: tuple[Arrow, ...]
+    note: str = ""  # what may be read off it
+
+
+Picture = HeatMap | Bars | Curves | Landscape | Plane

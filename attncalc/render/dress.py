@@ -72,6 +72,13 @@ SHADES = "".join(
 )
 """Of shares, of what is above 0, and of what is below."""
 
+COLOURS = ("#2f7fc4", "#d4691e", "#1d9a78", "#b0619b", "#b98a12", "#7a8794")
+LINES = "".join(
+    f".attncalc svg .line-{number} {{ stroke: {colour}; }}\n.attncalc svg .end-{number} {{ fill: {colour}; }}\n"
+    for number, colour in enumerate(COLOURS)
+)
+"""Of curves and arrows; a white and a black page both carry them."""
+
 PAGE_STYLE = (
     """
 :root {
@@ -129,6 +136,7 @@ main.attncalc:has(.marks) { max-width: 72rem; }
 }
 .attncalc a { color: var(--accent); }
 .attncalc .contents .part a { font-weight: 600; }
+.attncalc .contents summary { list-style-position: inside; }
 .attncalc .contents details[open] { flex-basis: 100%; }
 .attncalc .contents ol ol { margin: .2rem 0 .5rem 1.2rem; }
 .attncalc .link { margin-left: .5rem; text-decoration: none; opacity: .45; }
@@ -144,6 +152,19 @@ main.attncalc:has(.marks) { max-width: 72rem; }
   background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, transparent 3px 4px);
 }
 .attncalc .scale { font-size: .85rem; }
+.attncalc .picture { margin: 1.5rem 0; }
+.attncalc svg { display: block; max-width: 100%; height: auto; font-size: 13px; }
+.attncalc svg text { fill: currentColor; }
+.attncalc svg path { fill: none; stroke-width: 2; }
+.attncalc svg .rule { stroke: var(--faint); stroke-width: 1; }
+.attncalc svg .above { fill: var(--above); }
+.attncalc svg .below { fill: var(--below); }
+.attncalc svg .masked { fill: var(--tint); }
+.attncalc svg .way { stroke: currentColor; stroke-width: 1.2; }
+.attncalc svg .mark { fill: currentColor; stroke: var(--paper); }
+"""
+    + LINES
+    + """
 .attncalc .swatch { display: inline-block; width: 1.1em; height: .8em; }
 .attncalc .marks th, .attncalc .marks td { text-align: left; white-space: normal; vertical-align: top; }
 .attncalc .marks tbody tr > * { border-bottom: 1px solid var(--line); }

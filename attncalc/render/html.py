@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
+from attncalc.common.system import loaded
 from attncalc.render import View
 from attncalc.render.dress import NOTEBOOK_STYLE, PAGE_STYLE, STYLE
 from attncalc.render.html_values import Layout, Link, axis_names, element, named, single, text, value
@@ -175,6 +176,8 @@ def _block(block: Any, layout: Layout) -> Iterator[str]:
         yield from value(block, (), layout)
     elif isinstance(block, Part):
         yield from PARTS.get(block.kind, _section)(block, layout)
+    else:
+        yield loaded("render.html_pictures:picture")(block, layout.view)  # few pages have pictures
 
 
 def _given(part: Part, layout: Layout) -> Iterator[str]:

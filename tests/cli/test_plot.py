@@ -69,9 +69,22 @@ def test_a_saved_result_is_drawn_again(folder: Path, capsys: pytest.CaptureFixtu
 
 
 def test_without_a_picture_the_page_is_shown_and_a_note(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, page, _ = call("cosine 1,2 3,4", capsys)
-    note = "note: cosine has no picture of this result: it is a single number\n"
-    assert call("cosine 1,2 3,4 --plot", capsys) == (0, page, note)
+    _, page, _ = call("dot 2 3", capsys)
+    note = "note: dot has no picture of this result: it is a single number\n"
+    assert call("dot 2 3 --plot", capsys) == (0, page, note)
+
+
+def test_a_page_holds_the_picture_and_runs_nothing_of_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for line in (
+        "attention '1 0; 0 1' '1 0; 0 1' '1 2; 3 4'",
+        "descend 'x**2' --start 3",
+        "sinusoidal --n 5 --d 4",
+        "cosine 1,2 3,4",
+    ):
+        status, page, said = call(f"{line} --plot -f html", capsys)
+        assert status == 0, said
+        assert "<svg viewBox=" in page
+        assert not re.search(r"<svg[^>]*( style=| on\w+=|href=)", page)
 
 
 def test_a_text_file_holds_the_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,8 +118,8 @@ FAULTS = {
         "a report of --check cannot be written as npy",
         f"choose from {', '.join(pages_and('json', 'csv'))}",
     ),
-    "cosine 1,2 3,4 --plot -q": ("cosine has no picture of this result: it is a single number", ""),
-    "cosine 1,2 3,4 -o x.png": ("cosine has no picture of this result: it is a single number", ""),
+    "dot 2 3 --plot -q": ("dot has no picture of this result: it is a single number", ""),
+    "dot 2 3 -o x.png": ("dot has no picture of this result: it is a single number", ""),
     "cosine 1,2 3,4 --plot --get dot": (
         "there is no picture of dot: only decimal numbers, and several, have one",
         "",

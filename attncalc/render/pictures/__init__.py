@@ -7,15 +7,15 @@ from typing import Any
 
 from rich.text import Text
 
-from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Picture
+from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Picture, Plane
 from attncalc.render import View
 from attncalc.render.page import Page
 from attncalc.render.pictures.bars import bars
-from attncalc.render.pictures.canvas import curves, landscape
+from attncalc.render.pictures.canvas import curves, landscape, plane
 from attncalc.render.pictures.maps import heat_map
 
 TITLE = "bold color(32)"  # as the titles of steps
-DRAWN: dict[type, Any] = {HeatMap: heat_map, Bars: bars, Curves: curves, Landscape: landscape}
+DRAWN: dict[type, Any] = {HeatMap: heat_map, Bars: bars, Curves: curves, Landscape: landscape, Plane: plane}
 
 
 def drawn(picture: Picture, view: View) -> Iterator[Text]:

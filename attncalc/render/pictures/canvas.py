@@ -1,16 +1,17 @@
-"""Curves and landscapes of characters: signs on a grid, with round numbers along its axes."""
+"""Curves, landscapes and arrows of characters: signs on a grid, with round numbers along its axes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from textwrap import wrap
 
 import numpy as np
 from rich.text import Text
 
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
-from attncalc.record.pictures import Curves, Landscape, Marks
+from attncalc.record.pictures import Curves, Landscape, Marks, Plane
 from attncalc.render import View
 from attncalc.render.page import FAINT, right
 from attncalc.render.pictures.shades import LINES, Shade, legend, shade
@@ -21,6 +22,7 @@ SIGNS = "*+ox#%"
 """One for each curve; ASCII, which is on every page and of one width in every font."""
 MARK = {True: "●", False: "@"}
 LAST = "E"
+ROOM = 1.2  # beyond the ends of arrows, for their names
 
 
 class Canvas:
@@ -121,6 +123,29 @@ def landscape(picture: Landscape, view: View) -> Iterator[Text]:
     yield from _keys(_of_marks(picture.marks, view), view)
     if finite.size:
         yield from legend(float(finite[0]), float(finite[-1]), ["as much of the plane in each shade"], view)
+
+
+def plane(picture: Plane, view: View) -> Iterator[Text]:
+    """Arrows from the origin, to scale: a character is about twice as high as wide."""
+    ends = np.array([(arrow.x, arrow.y) for arrow in picture.arrows] + [(0.0, 0.0)])
+    (left, right), (low, high) = _range([ends[:, 0] * ROOM]), _range([ends[:, 1] * ROOM])
+    ratio = Canvas((left, right), (low, high), view).width / (2 * HEIGHT)
+    unit = max((right - left) / ratio, high - low) / 2
+    middle, centre = (left + right) / 2, (low + high) / 2
+    canvas = Canvas((middle - unit * ratio, middle + unit * ratio), (centre - unit, centre + unit), view)
+    for arrow in reversed(picture.arrows):
+        sign, style = SIGNS[arrow.kind % len(SIGNS)], f"color({LINES[arrow.kind % len(LINES)]})"
+        for share in np.linspace(0, 1, 2 * WIDEST):
+            canvas.put(canvas.column(arrow.x * share), canvas.row(arrow.y * share), sign, style)
+    canvas.mark(canvas.column(0), canvas.row(0), MARK[view.unicode])
+    for arrow in reversed(picture.arrows):
+        row, first = canvas.row(arrow.y), canvas.column(arrow.x) + 1
+        for column, sign in enumerate(view.spell(f" {arrow.name}")[: canvas.width - first], first):
+            canvas.put(column, row, sign, "bold")
+    yield from canvas.lines(picture.across, picture.up)
+    if picture.note:
+        yield Text()
+        yield from (Text(line) for line in wrap(view.spell(picture.note), view.columns or 80))
 
 
 def _nearest(places: Array, value: float) -> int:

@@ -16,14 +16,15 @@ import numpy as np
 from attncalc.common.errors import AttncalcError, NoPicture, visible
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import texts
-from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Ticks
+from attncalc.record.pictures import Bars, Curves, HeatMap, Landscape, Marks, Picture, Plane, Ticks
 from attncalc.render import View
 from attncalc.render.pictures.sides import few_decimals
 
 if TYPE_CHECKING:  # Matplotlib may not be installed
     from matplotlib.axes import Axes
 
-SHADES = "viridis"  # of even steps, to the colour-blind too, and in grey
+SHADES = "Blues"  # small is light
+SIGNED = "PuOr"  # where there are both signs, each has a colour of its own: orange below 0, and white is 0
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's
 DASHES = ("-", "--", ":", "-.")  # so that no line is told by its colour alone
 WIDTH, HEIGHT, LARGEST = 5.6, 4.2, 16.0  # inches of a picture
@@ -32,6 +33,7 @@ NUMBERED = 20  # rows and columns up to which numbers stand in the shades
 TICKS = 24  # labels along a side
 LONGEST_LABEL = 24  # characters
 LEVELS = 12
+DARK = 0.6  # from so much of the deepest shade on white numbers are easier to read
 PATIENT = 24  # points of a way up to which each has its number
 FONT = "DejaVu Sans"  # which comes with Matplotlib
 FARTHEST = 1e307  # Matplotlib adds margins to an axis, and numbers end at 1.8e308
@@ -142,25 +144,30 @@ def _draw(axes: Axes, picture: Picture, view: View) -> None:
         _bars(axes, picture, view)
     elif isinstance(picture, Curves):
         _curves(axes, picture)
+    elif isinstance(picture, Plane):
+        _plane(axes, picture)
     else:
         _landscape(axes, picture)
 
 
 def _heat_map(axes: Axes, picture: HeatMap, view: View) -> None:
-    high = picture.high if picture.high > picture.low else picture.low + 1
+    low, high = picture.low, picture.high if picture.high > picture.low else picture.low + 1
+    if signed := low < 0 < high:
+        low, high = -max(-low, high), max(-low, high)
     seen = np.isfinite(picture.values)
     if picture.hidden is not None:
         seen &= ~picture.hidden
     values = np.ma.array(picture.values, mask=~seen)
-    shades = axes.imshow(values, cmap=SHADES, vmin=picture.low, vmax=high, aspect="auto")
+    shades = axes.imshow(values, cmap=SIGNED if signed else SHADES, vmin=low, vmax=high, aspect="auto")
     shades.get_cmap().set_bad("#e8e8e8")
     axes.figure.colorbar(shades, ax=axes)
     _side(axes, "x", picture.columns)
     _side(axes, "y", picture.rows)
     if max(picture.values.shape) <= NUMBERED:
-        middle = picture.low / 2 + high / 2
+        reach = max(abs(low), abs(high)) if signed else high - low
         for (row, column), text in np.ndenumerate(few_decimals(picture.values, view)):
-            dark = seen[row, column] and picture.values[row, column] < middle
+            depth = picture.values[row, column] - (0 if signed else low)
+            dark = seen[row, column] and abs(depth) > DARK * reach
             said = text if seen[row, column] or not np.isfinite(picture.values[row, column]) else f"{text}\nmasked"
             size = "small" if len(text) <= 5 else "x-small"
             axes.text(column, row, said, ha="center", va="center", color="w" if dark else "k", fontsize=size)
@@ -201,6 +208,20 @@ def _curves(axes: Axes, picture: Curves) -> None:
         _legend(axes)
     else:
         axes.set_ylabel(_label(picture.lines[0].name))
+
+
+def _plane(axes: Axes, picture: Plane) -> None:
+    """Arrows from the origin, to scale."""
+    for arrow in picture.arrows:
+        color, dashes = LINES[arrow.kind % len(LINES)], DASHES[arrow.kind % len(DASHES)]
+        axes.plot([0, arrow.x], [0, arrow.y], dashes, color=color, marker="o", markevery=[1])
+        axes.annotate(_label(arrow.name), (arrow.x, arrow.y), (5, 5), textcoords="offset points")
+    axes.plot([0], [0], "ko", markersize=3)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.15)
+    axes.grid(visible=True, alpha=0.3)
+    axes.set_xlabel("\n".join(filter(None, (_label(picture.across), picture.note))), fontsize="small")
+    axes.set_ylabel(_label(picture.up))
 
 
 def _landscape(axes: Axes, picture: Landscape) -> None:
