@@ -30,8 +30,8 @@ __all__ = [
     "Trace",
 ]
 
-_HOMEWORK = ("assert_close", "score")
-"""What is loaded only by those who check answers."""
+_HOMEWORK = {"assert_close": "api.scoring", "compare": "homework.dumps", "score": "api.scoring"}
+"""What is loaded only by those who check answers, and where it is."""
 _PARTS = ("calculations",)
 """Modules that need no importing."""
 
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> object:
     if name in _PARTS:
         return import_module(f"attncalc.{name}")
     if name in (*__all__, *_HOMEWORK):
-        home = "api.scoring" if name in _HOMEWORK else "record.trace" if name in ("Step", "Trace") else "common.errors"
+        home = _HOMEWORK.get(name) or ("record.trace" if name in ("Step", "Trace") else "common.errors")
         return getattr(import_module(f"attncalc.{home}"), name)
     from attncalc.calculations import TABLE
 

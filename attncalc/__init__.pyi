@@ -17,6 +17,7 @@ from attncalc.common.errors import OptionError as OptionError
 from attncalc.common.errors import ShapeError as ShapeError
 from attncalc.common.errors import TooLarge as TooLarge
 from attncalc.common.numerals import Number, Numbers
+from attncalc.homework.dumps import compare as compare
 from attncalc.record.trace import Step as Step
 from attncalc.record.trace import Trace as Trace
 

@@ -306,7 +306,8 @@ def _holder(found: Found) -> Contents | None:
         return None
     value, path = contents.entry(path)[1::-1] if path else (contents.tree, "")
     for part in found.at:
-        i = part.places[0] if len(part.places) == 1 else None
+        places: tuple[object, ...] = getattr(part, "places", ())
+        i = places[0] if len(places) == 1 else None
         if not isinstance(i, int) or not isinstance(value, list) or not -len(value) <= i < len(value):
             return None
         value, path = value[i], f"{path}[{i}]"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from types import EllipsisType
+from typing import Protocol
 
 import numpy as np
 
@@ -66,10 +67,24 @@ class Part(NamedTuple):
         return fitted
 
 
-Parts = tuple[Part, ...]
+class Cut(Protocol):
+    """What picks of an array: a `Part`, or one that knows how heads lie."""
+
+    @property
+    def text(self) -> str:
+        """How it is written behind a name."""
+
+    def cut(self, array: Array, source: str) -> Array:
+        """What it picks of an array."""
+
+    def of(self, given: Given) -> Given:
+        """What it picks of an operand."""
 
 
-def split(word: str, names: Collection[str], *, labels: bool = False) -> tuple[str, Parts]:
+Parts = Sequence[Cut]
+
+
+def split(word: str, names: Collection[str], *, labels: bool = False) -> tuple[str, tuple[Part, ...]]:
     """The name in front and the parts behind it; one of `names` is taken as it is, whatever it ends in.
 
     Where a name may also be a row's label, as `labels` says, it keeps its `.T`.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import EXACT_DIGITS, InputError, either, quoted, visible
-from attncalc.common.numerals import BOOLEANS_HINT, Array
+from attncalc.common.numerals import BOOLEANS_HINT, NARROW, Array
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import (
     Index,
@@ -84,8 +84,20 @@ def _frame_labels(value: Any) -> dict[int, tuple[str, ...]]:
     return found
 
 
+def stored_numbers(value: Any, name: str) -> tuple[Array, str]:
+    """The numbers of an array from Python, and the type in which it holds them."""
+    refuse_held_tensor(value, name)
+    own = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    array = _as_array(value, name)
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{quoted(name)} holds {array.dtype.name} entries, not real numbers")
+    return array, own if own in NARROW else array.dtype.name
+
+
 def _as_array(value: Any, name: str) -> Array:
     """What NumPy sees in a value."""
+    if str(getattr(value, "dtype", "")).removeprefix("torch.") in NARROW and hasattr(value, "float"):
+        value = value.float()  # NumPy has no such type, torch has no such array
     if isinstance(value, set | frozenset | dict):
         raise InputError(f"{name} is a {type(value).__name__}, which has no order of entries", hint="give nested lists")
     if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
@@ -100,7 +112,7 @@ def _as_array(value: Any, name: str) -> Array:
     except Exception as error:  # whatever a foreign array raises is told as what could not be read
         first = str(error).partition("\n")[0]
         raise InputError(f"{name}: NumPy cannot read this {type(value).__name__}: {quoted(first)}") from error
-    if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
+    if array.dtype.name in NARROW and not np.issubdtype(array.dtype, np.floating):  # ml_dtypes' own
         return array.astype(np.float32)
     if array.dtype == object and array.ndim == 0 and not isinstance(array[()], _EXACT):
         raise InputError(f"{name} is {spoken(value) if value is not None else 'None'}, not an array")

@@ -21,6 +21,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, amount, quoted, shape_text, visible
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import MAX_CELLS, brackets, from_array
 from attncalc.inputs.indexing import Parts
@@ -37,6 +38,8 @@ _TENSORS = {
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
+
+_NARROW = {"BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
 
 _EIGHT_BITS = {"F8_E4M3": (3, 7, False), "F8_E5M2": (2, 15, True)}
 """Of the types in a byte, the bits of the fraction, the bias of the exponent, and whether the largest one is for ∞."""
@@ -58,6 +61,7 @@ class ArrayFile(Contents):
     def __init__(self, source: str, loaders: Loaders) -> None:
         super().__init__(source)
         self.loaders = loaders
+        self.types: dict[str, str] = {}  # those in which arrays were stored that are read as wider ones
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,6 +84,28 @@ class ArrayFile(Contents):
         chosen = "" if name is None and "" in self.loaders else choose(name, operand.name, self.names, self.source)
         source = f"{self.source}#{visible(chosen, 80)}" if chosen else self.source
         return self.loaders[chosen](at), "".join((source, *(part.text for part in at)))
+
+    def described(self, name: str) -> tuple[tuple[int, ...], str]:
+        """The shape of an array and the type in which it was stored; nothing else is read of what lies on the disk."""
+        look = _Look("", [])
+        self.loaders[name]((look,))
+        return look.seen[0].shape, self.types.get(name, look.seen[0].dtype.name)
+
+
+class _Look(NamedTuple):
+    """A part of an array that is nothing of it."""
+
+    text: str
+    seen: list[Array]
+
+    def cut(self, array: Array, source: str) -> Array:
+        """Nothing; the array is kept as it lies on the disk."""
+        self.seen.append(array)
+        return array.reshape(-1)[:0] if array.ndim < 2 else array[:0]
+
+    def of(self, given: Given) -> Given:
+        """An operand is not looked at so."""
+        return given
 
 
 def of_npy(data: bytes | mmap, source: str) -> ArrayFile:
@@ -146,7 +172,10 @@ def of_safetensors(data: bytes | mmap, source: str) -> ArrayFile:
         name: partial(_tensor, data, 8 + length, entry, f"{source}#{quoted(name)[1:-1]}")
         for name, entry in header.items()
     }
-    return ArrayFile(source, loaders)
+    found = ArrayFile(source, loaders)
+    kinds = ((name, entry.get("dtype")) for name, entry in header.items() if isinstance(entry, dict))
+    found.types = {name: _NARROW[kind] for name, kind in kinds if isinstance(kind, str) and kind in _NARROW}
+    return found
 
 
 def of_shards(tree: Any, source: str, opened: Callable[[str], Contents]) -> ArrayFile:

@@ -18,6 +18,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.inputs.indexing import Part
 from attncalc.inputs.reading import Contents, Reading, matching, part_of
 from attncalc.inputs.resolve import Found
+from attncalc.inputs.stored_arrays import ArrayFile
 from attncalc.record.trace import Given
 
 NAMES = {
@@ -88,17 +89,6 @@ class Heads(NamedTuple):
         return given._replace(value=self.cut(given.value, given.source), source=given.source + self.text, written=None)
 
 
-class _Measure(NamedTuple):
-    """Looks at an array's shape, and asks for nothing of it."""
-
-    shapes: list[tuple[int, ...]]
-    text: str = ""
-
-    def cut(self, array: Array, source: str) -> Array:
-        self.shapes.append(array.shape)
-        return array.ravel()[:0] if array.ndim < 2 else array[:0]
-
-
 def taken(
     contents: Contents,
     prefix: str,
@@ -152,11 +142,8 @@ def _stored(contents: Contents, name: str, short: str) -> Stored | None:
 
 def _shape(contents: Contents, name: str) -> tuple[int, ...]:
     """The shape of an array, of which nothing else is looked at."""
-    loaders = getattr(contents, "loaders", None)
-    if loaders is not None:
-        seen = _Measure([])
-        loaders[name]((seen,))
-        return seen.shapes[0]
+    if isinstance(contents, ArrayFile):
+        return contents.described(name)[0]
     value, shape = contents.members.get(name), []
     while isinstance(value, list) and value:
         shape.append(len(value))

@@ -1,0 +1,387 @@
+"""Two dumps and no model: arrays paired by name, in the order of layers, and the first of them that diverges."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.errors import InputError, OptionError, both, near, quoted, visible
+from attncalc.common.numerals import STORED, Array
+from attncalc.common.system import NamedTuple, is_folder, shown
+from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF
+from attncalc.homework.reading.precisions import PRECISIONS, narrowest
+from attncalc.inputs.indexing import Part
+from attncalc.inputs.python_values import stored_numbers
+from attncalc.inputs.reading import Contents, Reading
+from attncalc.inputs.resolve import TABLE, checkpoint_in, find, opened
+from attncalc.inputs.stored_arrays import ArrayFile
+
+VERDICTS = ("equal", "within", "differs", "shape", "missing")
+"""Of an array and of the whole, the worst last."""
+SOUND = VERDICTS[:2]
+LAYOUTS = ("bhnd", "bnhd", "hnd", "nhd")
+MOST_AT_ONCE = 2**22  # entries of a piece
+MOST_LAID_ANEW = 2**24  # entries of an array of which other layouts are tried
+MOST_HEADS = 256
+NEARLY_NOTHING = 1e-6  # a row of zeros is judged by so much of what lies around it
+_MOST_FILES = 100_000
+
+Tolerance = tuple[float, float]
+"""Relative and absolute."""
+
+
+class Dumped(NamedTuple):
+    """An array of a dump, of which parts can be read."""
+
+    name: str
+    shape: tuple[int, ...]
+    stored: str  # the type in which it was stored, as far as the dump says
+    read: Callable[[tuple[slice, ...]], Array]
+
+
+class Compared(NamedTuple):
+    """What is found of an array of the dumps; the second one is the reference."""
+
+    name: str
+    verdict: str
+    max_error: float | None = None
+    relative: float | None = None  # to the largest entry of the reference
+    cosine: float | None = None
+    share: float | None = None  # of the entries that are beyond the tolerance
+    at: tuple[int, ...] | None = None  # where the error is largest
+    finding: str = ""  # what the difference comes from
+
+
+class Comparison(NamedTuple):
+    """What is found of two dumps; it is true where nothing diverges."""
+
+    verdict: str
+    first_wrong: str | None
+    arrays: tuple[Compared, ...]
+
+    def __bool__(self) -> bool:
+        return self.verdict in SOUND
+
+
+def read_dump(word: str, reading: Reading) -> dict[str, Dumped]:
+    """The arrays of a file, of a checkpoint, or of a folder of npy files."""
+    path = word.removeprefix("@")
+    if is_folder(path) and not checkpoint_in(path):
+        files = sorted(entry for entry in Path(path).iterdir() if entry.suffix == ".npy")
+        if not files or len(files) > _MOST_FILES:
+            raise InputError(
+                f"{shown(path)} is a folder without a dump", hint="a dump is npz, safetensors, or npy files"
+            )
+        held_in = {file.stem: _of_contents(opened(str(file), reading), reading) for file in files}
+        return {stem: array._replace(name=stem) for stem, arrays in held_in.items() for array in arrays.values()}
+    held = find(word, TABLE, reading)
+    if held is None or held.at:
+        raise InputError(f"there is no dump {quoted(word)}", hint="a dump is npz, safetensors, npy, or a folder of npy")
+    found = _of_contents(held.contents, reading)
+    if not held.name:
+        return found
+    below = {name[len(held.name) + 1 :]: each for name, each in found.items() if name.startswith(held.name + ".")}
+    chosen = {held.name: found[held.name]} if held.name in found else below
+    if not chosen:
+        raise InputError(f"{held.contents.source} holds no {quoted(held.name)}", hint=near(held.name, found))
+    return chosen
+
+
+def _of_contents(contents: Contents, reading: Reading) -> dict[str, Dumped]:
+    if isinstance(contents, ArrayFile):
+        return {name: _of_file(contents, name) for name in contents.loaders}
+    names = contents.names or (None,)
+    steps = contents.members.get("steps")
+    if isinstance(steps, list):
+        keys = ("/".join(filter(None, (s.get("group"), s.get("name")))) for s in steps if isinstance(s, dict))
+        names = tuple(f"steps/{key}" for key in keys)
+    arrays = {name: contents.array(name, TABLE, reading).value for name in names}
+    return {(n or "").removeprefix("steps/"): of_array((n or "").removeprefix("steps/"), a) for n, a in arrays.items()}
+
+
+def _of_file(contents: ArrayFile, name: str) -> Dumped:
+    def read(place: tuple[slice, ...]) -> Array:
+        return contents.loaders[name]((Part("", place),) if place else ())
+
+    return Dumped(name, *contents.described(name), read)
+
+
+def of_array(name: str, value: Any) -> Dumped:
+    """An array from Python: of NumPy, torch or JAX."""
+    array, stored = stored_numbers(value, name or "the array")
+    return Dumped(name, array.shape, stored, lambda place: np.asarray(array[place]))
+
+
+def compared(
+    a: Mapping[str, Dumped],
+    b: Mapping[str, Dumped],
+    names: Mapping[str, str] | None = None,
+    *,
+    tolerance: Tolerance | None = None,
+    layout: str | None = None,
+    dtype: str | None = None,
+) -> Comparison:
+    """What is found of two dumps, the second of which is right; `names` pairs arrays that are called differently."""
+    if layout not in (None, *LAYOUTS):
+        raise OptionError(f"--heads-layout is {', '.join(LAYOUTS[:-1])} or {LAYOUTS[-1]}, not {quoted(str(layout))}")
+    if dtype not in (None, *STORED):
+        raise OptionError(f"dtype is one of {', '.join(STORED)}, not {quoted(str(dtype))}")
+    pairs = _paired(a, b, names or {})
+    if not pairs:
+        some = f"the first has {_some(a)}, the second {_some(b)}"
+        raise InputError(
+            f"no array of one dump is called as one of the other: {some}", hint="--map A=B pairs two names"
+        )
+    of_a = {mine: theirs for theirs, mine in pairs.items()}
+    ordered = in_order([*b, *(name for name in a if name not in of_a)])
+    found = []
+    for name in ordered:
+        if name in pairs:
+            found.append(_judged(_laid(a[pairs[name]], layout), b[name], tolerance, dtype))
+        else:
+            found.append(Compared(name, "missing", finding=f"only in the {'second' if name in b else 'first'} dump"))
+    diverging = [one.name for one in found if one.verdict in ("differs", "shape")]
+    lost = [one.name for one in found if one.verdict == "missing"]
+    worst = max((one.verdict for one in found), key=VERDICTS.index)
+    return Comparison(worst, next(iter([*diverging, *lost]), None), tuple(found))
+
+
+def _some(dump: Mapping[str, Dumped]) -> str:
+    names = [quoted(visible(name, 40)) for name in dump]
+    return both(names[:3]) + (", …" if len(names) > 3 else "") if names else "none"
+
+
+def _paired(a: Mapping[str, Dumped], b: Mapping[str, Dumped], names: Mapping[str, str]) -> dict[str, str]:
+    """Names of the second dump → those of the first: as they were paired, equal, or equal but for what is in front."""
+    pairs: dict[str, str] = {}
+    for mine, theirs in names.items():
+        for name, dump, which in ((mine, a, "first"), (theirs, b, "second")):
+            if name not in dump:
+                raise OptionError(
+                    f"--map {mine}={theirs}: the {which} dump has no {quoted(name)}", hint=near(name, dump)
+                )
+        pairs[theirs] = mine
+    left = {name for name in a if name not in pairs.values()}
+    for same in (lambda name: name, _path):
+        known: dict[str, list[str]] = {}
+        for name in left:
+            known.setdefault(same(name), []).append(name)
+        for name in b:
+            others = known.get(same(name), [])
+            if name not in pairs and len(others) == 1 and others[0] in left:
+                pairs[name] = others[0]
+                left.remove(others[0])
+    if not pairs and len(a) == len(b) == 1:
+        return {next(iter(b)): next(iter(a))}
+    return pairs
+
+
+def _path(name: str) -> str:
+    """A name without what wrappers put in front of it, and with dots between its parts."""
+    return re.sub(r"^(?:(?:module|_orig_mod|model|transformer)\.)+", "", re.sub(r"[/\\]", ".", name))
+
+
+_WITHIN = (  # what comes first in a layer, where a dump's order does not tell
+    r"input_layernorm|ln_1|norm1", r"q_proj|query|\bq\b", r"k_proj|key\b|\bk\b", r"v_proj|value|\bv\b", r"c_attn|qkv",
+    r"scores|scaled|masked", r"weights|attentions", r"o_proj|out_proj|attn\.c_proj", r"self_attn$|attn$|attention$",
+    r"post_attention_layernorm|ln_2|norm2", r"gate|fc1|c_fc|up_proj|intermediate", r"act", r"down_proj|fc2|mlp\.c_proj",
+    r"mlp$|feed",
+)  # fmt: skip
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Names in the order of layers: what is before them, layer after layer, and what is behind them."""
+    told = list(names) != sorted(names)  # else the order is the alphabet's, and tells nothing
+    layered = [bool(re.search(r"\d", name)) for name in names]
+
+    def key(item: tuple[int, str]) -> tuple[Any, ...]:
+        i, name = item
+        states = re.search(r"hidden_states?[./_](\d+)$", name)
+        if states:
+            return (int(states[1]) - 1, len(_WITHIN), i)  # what comes out of the layer before
+        number = re.search(r"\d+", name)
+        within = next((n for n, pattern in enumerate(_WITHIN) if re.search(pattern, name)), len(_WITHIN))
+        if number:
+            return (int(number[0]), 0 if told else within, i)
+        front = bool(re.search(r"emb|wte|wpe|position", name)) or (told and True not in layered[:i] and any(layered))
+        return (-2 if front and any(layered) else math.inf if any(layered) else 0, 0 if told else within, i)
+
+    return [name for _, name in sorted(enumerate(names), key=key)]
+
+
+def _laid(array: Dumped, layout: str | None) -> Dumped:
+    """The array with its heads in front of its tokens, where it was said that they lie behind."""
+    if layout not in ("bnhd", "nhd") or len(array.shape) != len(layout):
+        return array
+    whole = array.read
+    shape = (*array.shape[:-3], array.shape[-2], array.shape[-3], array.shape[-1])
+    return array._replace(shape=shape, read=lambda place: np.asarray(whole(()).swapaxes(-3, -2)[place]))
+
+
+def pieces(shape: Sequence[int]) -> Iterator[tuple[slice, ...]]:
+    """Places that together are the whole of an array, each of no more entries than are looked at at once."""
+    if len(shape) < 2 or math.prod(shape) <= MOST_AT_ONCE:
+        yield ()
+        return
+    rest = math.prod(shape[1:])
+    step = max(1, MOST_AT_ONCE // max(rest, 1))
+    for i in range(0, shape[0], step):
+        here = slice(i, min(i + step, shape[0]))
+        yield from ((here, *inner) for inner in pieces(shape[1:])) if rest > MOST_AT_ONCE else ((here,),)
+
+
+def _judged(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None) -> Compared:
+    """What is found of a pair; a leading axis of 1 is that of a batch, and no difference."""
+    a, b = _without_batch(a, b)
+    if a.shape != b.shape:
+        said = f"{list(a.shape)} and {list(b.shape)}"
+        found = _explained(a, b, tolerance, dtype)
+        return Compared(b.name, "shape", finding=f"{said}: {found}" if found else said)
+    worst, largest, beyond, at = 0.0, 0.0, 0, (0,) * len(a.shape)
+    sums = np.zeros(3)
+    noise: float | None = None
+    for place in pieces(b.shape):
+        x, y = a.read(place), b.read(place)
+        noise = _noise(a, b, x, y, dtype) if noise is None else noise
+        with np.errstate(all="ignore"):
+            x, y = x.astype(np.float64), y.astype(np.float64)
+            off = _off(x, y)
+            beyond += int((off > _allowed(y, tolerance, noise)).sum())
+            here = float(off.max(initial=0.0))
+            if here > worst:
+                worst = here
+                inside = np.unravel_index(int(off.argmax()), off.shape)
+                begins = (*(part.start for part in place), *[0] * (off.ndim - len(place)))
+                at = tuple(int(i + j) for i, j in zip(begins, inside, strict=True))
+            largest = max(largest, float(np.abs(y[np.isfinite(y)]).max(initial=0.0)))
+            sums += [np.vdot(x, y), np.vdot(x, x), np.vdot(y, y)]
+    verdict = "differs" if beyond else "within" if worst else "equal"
+    with np.errstate(all="ignore"):
+        cosine = (
+            float(sums[0] / np.sqrt(sums[1]) / np.sqrt(sums[2])) if sums[1] and sums[2] else float(verdict != "differs")
+        )
+    relative = worst / largest if largest else (0.0 if not worst else math.inf)
+    finding = _explained(a, b, tolerance, dtype) if verdict == "differs" else ""
+    return Compared(b.name, verdict, worst, relative, cosine, beyond / max(math.prod(b.shape), 1), at, finding)
+
+
+def _without_batch(a: Dumped, b: Dumped) -> tuple[Dumped, Dumped]:
+    while a.shape != b.shape and len(a.shape) != len(b.shape):
+        if len(a.shape) > len(b.shape) and a.shape[0] == 1:
+            a = _first(a)
+        elif len(b.shape) > len(a.shape) and b.shape[0] == 1:
+            b = _first(b)
+        else:
+            break
+    return a, b
+
+
+def _first(array: Dumped) -> Dumped:
+    read = array.read
+    return array._replace(shape=array.shape[1:], read=lambda place: np.asarray(read((slice(0, 1), *place))[0]))
+
+
+def _off(x: Array, y: Array) -> Array:
+    """How far entries lie apart; equal infinities and two NaN do not, and one of them does infinitely."""
+    off = np.abs(x - y)
+    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    return np.where(same, 0.0, np.where(np.isfinite(off), off, np.inf))
+
+
+def _allowed(y: Array, tolerance: Tolerance | None, noise: float) -> Array:
+    """How far entries may lie apart: what was said, else the noise of their row."""
+    size = np.where(np.isfinite(y), np.abs(y), 0.0)
+    if tolerance is not None:
+        return np.asarray(tolerance[1] + tolerance[0] * size)
+    if not size.ndim:
+        return np.asarray(noise * size)
+    rows = size.max(axis=-1, keepdims=True, initial=0.0)
+    return np.broadcast_to(noise * np.maximum(rows, NEARLY_NOTHING * size.max(initial=0.0)), y.shape)
+
+
+def _noise(a: Dumped, b: Dumped, x: Array, y: Array, dtype: str | None) -> float:
+    """That of the coarser of the types in which both were stored, or seem to have been before they were widened."""
+    if dtype is not None:
+        return NOISE.get(dtype, ROUND_OFF)
+    return max(NOISE.get(_type(each.stored, value), ROUND_OFF) for each, value in ((a, x), (b, y)))
+
+
+def _type(stored: str, value: Array) -> str:
+    """The type of an array, by its values where they tell: many of them, and not all of them whole."""
+    finite = value[np.isfinite(value)]
+    if finite.size < FEWEST_DUMPED or np.array_equal(finite, np.rint(finite)):
+        return stored
+    own = narrowest(value)
+    return min((stored, own), key=list(PRECISIONS).index) if stored in PRECISIONS and own in PRECISIONS else stored
+
+
+def _explained(a: Dumped, b: Dumped, tolerance: Tolerance | None, dtype: str | None) -> str:
+    """What makes the first array the second: another layout, or another order of heads; "" where nothing does."""
+    if math.prod(a.shape) != math.prod(b.shape) or math.prod(b.shape) > MOST_LAID_ANEW or len(b.shape) < 2:
+        return ""
+    x, y = a.read(()).astype(np.float64), b.read(()).astype(np.float64)
+    noise = _noise(a, b, x, y, dtype)
+    if (y == y.flat[0]).all():
+        return ""  # any layout fits
+
+    def fits(one: Array, other: Array) -> bool:
+        with np.errstate(all="ignore"):
+            return one.shape == other.shape and not (_off(one, other) > _allowed(other, tolerance, noise)).any()
+
+    if x.ndim > 1 and fits(x.swapaxes(-1, -2), y):
+        return "the last two axes are swapped (one is transposed)"
+    if x.ndim > 2 and fits(x.swapaxes(-3, -2), y):
+        ours, theirs = ("bnhd", "bhnd") if x.ndim == 4 else ("nhd", "hnd")
+        return f"heads and tokens are swapped (one is {ours}, the other {theirs})"
+    if x.shape == y.shape and x.ndim > 2 and 1 < x.shape[-3] <= MOST_HEADS:
+        order = _order(np.moveaxis(x, -3, 0), np.moveaxis(y, -3, 0), fits)
+        if order:
+            return f"the heads are permuted: {' '.join(map(str, order))} in the order of the second dump"
+    return ""
+
+
+def _order(x: Array, y: Array, fits: Callable[[Array, Array], bool]) -> list[int] | None:
+    """Which head of the first is each of the second, if it is a permutation."""
+    left = list(range(len(x)))
+    order = []
+    for head in y:
+        which = next((i for i in left if fits(x[i], head)), None)
+        if which is None:
+            return None
+        left.remove(which)
+        order.append(which)
+    return order
+
+
+def compare(
+    a: object,
+    b: object,
+    *,
+    map: Mapping[str, str] | None = None,
+    heads_layout: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    dtype: str | None = None,
+) -> Comparison:
+    """Two dumps beside one another: paths of files, mappings of names to arrays, or two arrays; `b` is the reference.
+
+    `map` pairs names of `a` with those of `b`; `heads_layout` says how heads and tokens lie in `a`. With neither `rtol`
+    nor `atol` an array is judged in the noise of the coarser of its two types, row by row.
+    """
+    tolerance = None if rtol is None and atol is None else (rtol or 0.0, atol or 0.0)
+    reading = Reading()
+    return compared(_dump(a, reading), _dump(b, reading), map, tolerance=tolerance, layout=heads_layout, dtype=dtype)
+
+
+def _dump(value: object, reading: Reading) -> dict[str, Dumped]:
+    if isinstance(value, str | os.PathLike):
+        return read_dump(os.fspath(value), reading)
+    if isinstance(value, Mapping):
+        return {str(name): of_array(str(name), each) for name, each in value.items()}
+    return {"": of_array("", value)}

@@ -1,0 +1,124 @@
+"""What a comparison of two dumps looks like: its page, and what JSON and CSV hold of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from io import StringIO
+
+from attncalc.common.errors import amount, visible
+from attncalc.homework.dumps import SOUND, Compared, Comparison
+from attncalc.record.numbers import shortest
+from attncalc.render import View, pages_and
+from attncalc.render.page import Block, Heading, Page, Paragraph, Row, Rows, write
+
+FORMATS = pages_and("json", "csv")
+COLUMNS = ("name", "verdict", "max_error", "relative", "cosine", "share", "at", "finding")
+MOST_LISTED = 64
+"""So many arrays a page names; of more, those that are not sound, and the others are counted."""
+
+MOST_TOLD = 8
+
+
+def shown(found: Comparison, format: str, view: View) -> str:
+    """A comparison in a format of FORMATS."""
+    data = {"json": _json, "csv": _csv}
+    return data[format](found) if format in data else str(write(page(found), format, view))
+
+
+def page(found: Comparison) -> Page:
+    """What it comes to, the first array that diverges, and a line for every array."""
+    title = "Two dumps compared"
+    blocks: list[Block] = [Heading(title), Paragraph(summary(found), "sound" if found else "wrong")]
+    first = next((one for one in found.arrays if one.name == found.first_wrong), None)
+    if first is not None:
+        blocks.append(Paragraph(_told(first)))
+    listed = [one for one in found.arrays if len(found.arrays) <= MOST_LISTED or one.verdict not in SOUND]
+    rows = tuple(Row(_cells(one), one.verdict in SOUND) for one in listed[:MOST_LISTED])
+    head = ("array", "verdict", "error", "relative", "cosine", "beyond", "at")
+    if rows:
+        blocks.append(Rows("arrays in the order of layers", head, rows, frozenset({0}), frozenset(range(2, 6))))
+    others = [one for one in listed if one.finding and one.max_error is not None and one is not first]
+    blocks += [Paragraph(f"{_name(one.name)}: {one.finding}") for one in others[:MOST_TOLD]]
+    if len(rows) < len(found.arrays):
+        left = len(found.arrays) - len(rows)
+        blocks.append(Paragraph(f"{amount(left, 'array')} more: -f json and -f csv name all of them", "remark"))
+    return Page(title, tuple(blocks))
+
+
+def summary(found: Comparison) -> str:
+    """`differs: 2 of 24 arrays do not agree; first at layers.3.attn`."""
+    many = amount(len(found.arrays), "array")
+    if found:
+        said = "no entry differs" if found.verdict == "equal" else "all agree within the tolerance"
+        return f"{found.verdict}: {many}, {said}"
+    wrong = sum(one.verdict not in SOUND for one in found.arrays)
+    return f"{found.verdict}: {wrong} of {many} do not agree; first at {_name(found.first_wrong or '')}"
+
+
+def _told(one: Compared) -> str:
+    """The first array that diverges, in a sentence or two."""
+    name = _name(one.name)
+    if one.max_error is None:
+        return f"{name}: {one.finding}"
+    told = f"{name} is worst at {_place(one)}: off by {_number(one.max_error)}, {_number(one.relative)} of the largest "
+    told += f"entry; {_share(one.share)} of its entries are beyond the tolerance"
+    return f"{told}; {one.finding}" if one.finding else told
+
+
+def _cells(one: Compared) -> tuple[str, ...]:
+    numbers = (_number(one.max_error), _number(one.relative), _cosine(one.cosine), _share(one.share))
+    return (_name(one.name), one.verdict, *numbers, "" if one.verdict in SOUND else _place(one))
+
+
+def _name(name: str) -> str:
+    return visible(name, 60) or "the array"
+
+
+def _place(one: Compared) -> str:
+    return f"[{','.join(map(str, one.at))}]" if one.at is not None and one.max_error else ""
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else "0" if value == 0 else f"{value:.1e}"
+
+
+def _cosine(value: float | None) -> str:
+    return "" if value is None else "–" if math.isnan(value) else f"{value:.6f}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else "0" if value == 0 else f"{100 * value:.3g} %"
+
+
+def _json(found: Comparison) -> str:
+    """One object, an array a line."""
+    lines = ",\n  ".join(json.dumps(_entry(one), ensure_ascii=False) for one in found.arrays)
+    front = f'"verdict": {json.dumps(found.verdict)}, "first_wrong": {json.dumps(found.first_wrong)}'
+    return f'{{{front}, "arrays": [\n  {lines}\n]}}\n'
+
+
+def _entry(one: Compared) -> dict[str, object]:
+    """What is found of an array; JSON has no infinities, and null stands in their place."""
+    held: dict[str, object] = {
+        "name": one.name,
+        "verdict": one.verdict,
+        **{key: _finite(getattr(one, key)) for key in ("max_error", "relative", "cosine", "share")},
+        "at": None if one.at is None else list(one.at),
+    }
+    return held | ({"finding": one.finding} if one.finding else {})
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _csv(found: Comparison) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in found.arrays:
+        numbers = ("" if v is None else shortest(v) for v in (one.max_error, one.relative, one.cosine, one.share))
+        writer.writerow([visible(one.name), one.verdict, *numbers, _place(one), one.finding])
+    return text.getvalue()

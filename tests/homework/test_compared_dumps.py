@@ -1,0 +1,180 @@
+"""Two dumps: pairs, verdicts, the first that diverges, and what makes one array the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from operands import stored
+from typer.testing import CliRunner
+
+import attncalc as ac
+from attncalc.cli import app
+from attncalc.common.errors import AttncalcError
+from attncalc.homework import dumps
+from attncalc.homework.reading.precisions import held
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(2, 4, 5, 6))  # b h n d
+Run = Callable[..., Any]
+
+
+def one(a: Any, b: Any, **how: Any) -> Any:
+    """What is found of one array."""
+    return ac.compare(a, b, **how).arrays[0]
+
+
+def test_what_is_found_of_an_array() -> None:
+    b = np.array([[1.0, 2], [4, -8]])
+    a = np.array([[1.0, 2], [4, -6]])
+    found = ac.compare({"x": a, "y": b}, {"x": b, "y": b})
+    assert (found.verdict, found.first_wrong, bool(found)) == ("differs", "x", False)
+    first, second = found.arrays
+    assert first[:4] == ("x", "differs", 2.0, 0.25)
+    assert first.cosine == pytest.approx((a * b).sum() / np.linalg.norm(a) / np.linalg.norm(b), rel=1e-12)
+    assert (first.share, first.at, first.finding) == (0.25, (1, 1), "")
+    assert (second.name, second.verdict, second.max_error, second.share) == ("y", "equal", 0.0, 0.0)
+
+
+VERDICTS: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
+    "equal": (X, X, {}, "equal"),
+    "round-off": (X * (1 + 1e-14), X, {}, "within"),
+    "beyond float64's": (X + 1e-6, X, {}, "differs"),
+    "float32 beside float64": (X.astype("f4"), X, {}, "within"),
+    "widened from bfloat16": (held(X, "bfloat16"), X, {}, "within"),
+    "bfloat16 that is said": (X[0, 0, 0] * 1.005, X[0, 0, 0], {"dtype": "bfloat16"}, "within"),
+    "the same, unsaid": (X[0, 0, 0] * 1.005, X[0, 0, 0], {}, "differs"),
+    "a row of its own size": (np.array([[1e6, 1], [1, 1.1]], "f4"), np.array([[1e6, 1], [1, 1]], "f4"), {}, "differs"),
+    "rtol": (X * 1.01, X, {"rtol": 0.02}, "within"),
+    "atol alone": (X + 0.01, X, {"atol": 0.001}, "differs"),
+    "NaN where NaN is due": (np.array([np.nan, np.inf, 1]), np.array([np.nan, np.inf, 1]), {}, "equal"),
+    "NaN elsewhere": (np.array([np.nan, 1]), np.array([1.0, 1]), {}, "differs"),
+    "another shape": (np.ones((2, 3)), np.ones((2, 4)), {}, "shape"),
+    "a batch of one": (X[:1], X[0], {}, "equal"),
+    "nothing in it": (np.ones((0, 3)), np.ones((0, 3)), {}, "equal"),
+    "a number": (np.float64(2), np.float64(2), {}, "equal"),
+}
+
+
+@pytest.mark.parametrize("case", VERDICTS)
+def test_verdicts(case: str) -> None:
+    a, b, how, verdict = VERDICTS[case]
+    found = one({"x": a}, {"x": b}, **how)
+    assert found.verdict == verdict
+    assert (found.share == 0) == (verdict in dumps.SOUND)
+
+
+ORDER = [2, 0, 1, 3]
+FINDINGS: dict[str, tuple[Any, Any, str, str]] = {
+    "transposed": (X[0, 0].T, X[0, 0], "shape", "[6, 5] and [5, 6]: the last two axes are swapped (one is transposed)"),
+    "bnhd": (
+        X.swapaxes(1, 2),
+        X,
+        "shape",
+        "[2, 5, 4, 6] and [2, 4, 5, 6]: heads and tokens are swapped (one is bnhd, the other bhnd)",
+    ),
+    "heads": (X[:, ORDER], X, "differs", "the heads are permuted: 1 2 0 3 in the order of the second dump"),
+    "square": (X[0, 0, :, :5].T, X[0, 0, :, :5], "differs", "the last two axes are swapped (one is transposed)"),
+    "nothing of these": (X[:, ORDER] + 1, X, "differs", ""),
+    "one number": (np.ones((2, 3)), np.ones((3, 2)), "shape", "[2, 3] and [3, 2]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FINDINGS)
+def test_layouts_are_tried_and_named(case: str) -> None:
+    a, b, verdict, finding = FINDINGS[case]
+    found = one({"x": a}, {"x": b})
+    assert (found.verdict, found.finding) == (verdict, finding)
+
+
+def test_a_layout_that_is_said() -> None:
+    assert one({"x": X.swapaxes(1, 2)}, {"x": X}, heads_layout="bnhd").verdict == "equal"
+    assert one({"x": X[0].swapaxes(0, 1)}, {"x": X[0]}, heads_layout="nhd").verdict == "equal"
+    assert one({"x": X}, {"x": X}, heads_layout="bhnd").verdict == "equal"
+    with pytest.raises(AttncalcError, match='not "hdn"'):
+        ac.compare({"x": X}, {"x": X}, heads_layout="hdn")
+
+
+def test_pairs() -> None:
+    a = {"module.h.0.w": X, "h/1/w": X, "mine": X, "more": X}
+    b = {"h.0.w": X, "h.1.w": X, "theirs": X, "less": X}
+    found = ac.compare(a, b, map={"mine": "theirs"})
+    assert {each.name: each.verdict for each in found.arrays} == {
+        "h.0.w": "equal", "h.1.w": "equal", "theirs": "equal", "less": "missing", "more": "missing",
+    }  # fmt: skip
+    assert (found.verdict, found.first_wrong) == ("missing", "less")
+    assert ac.compare({"a": X}, {"b": X}).verdict == "equal"  # one array each
+    with pytest.raises(AttncalcError, match="no array of one dump is called as one of the other"):
+        ac.compare({"a": X, "c": X}, {"b": X})
+    with pytest.raises(AttncalcError, match='the first dump has no "mien"'):
+        ac.compare(a, b, map={"mien": "theirs"})
+
+
+def test_the_order_of_layers() -> None:
+    names = [
+        "embed_tokens", "hidden_states.0", "layers.0.input_layernorm", "layers.0.self_attn.q_proj", "attentions.0",
+        "layers.0.self_attn", "layers.0.mlp", "hidden_states.1", "layers.2.mlp", "layers.10.mlp", "logits", "norm",
+    ]  # fmt: skip
+    assert dumps.in_order(sorted(names)) == names
+    told = ["layers.0.z", "layers.0.a", "layers.1.z", "layers.1.a"]  # as they were dumped
+    assert dumps.in_order(told) == told
+
+
+def test_large_arrays_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    whole = one({"x": X + 0.1}, {"x": X})
+    np.savez(tmp_path / "x.npz", x=X)
+    monkeypatch.setattr(dumps, "MOST_AT_ONCE", 13)
+    places = [*dumps.pieces(X.shape)]
+    assert all(X[place].size <= 13 for place in places)
+    assert np.array_equal(np.concatenate([X[place].ravel() for place in places]), X.ravel())
+    pieced = one({"x": X + 0.1}, tmp_path / "x.npz")
+    assert pieced._replace(cosine=0, at=()) == whole._replace(cosine=0, at=())
+    assert pieced.cosine == pytest.approx(whole.cosine)
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_files_of_every_kind(tmp_path: Path) -> None:
+    y = X[0, 0].astype("f4")
+    np.savez(tmp_path / "a.npz", y=y, **{"h.1.w": y})
+    stored(tmp_path / "b.safetensors", {"y": y, "h.1.w": y + 1})
+    (tmp_path / "c").mkdir()
+    np.save(tmp_path / "c/y.npy", y)
+    np.save(tmp_path / "c/h.1.w.npy", y)
+    (tmp_path / "d.json").write_text(json.dumps({"y": y.tolist(), "h.1.w": y.tolist()}))
+    assert run("compare", tmp_path / "a.npz", tmp_path / "c").exit_code == 0
+    assert run("compare", tmp_path / "d.json", tmp_path / "a.npz").exit_code == 0
+    assert run("compare", tmp_path / "c/y.npy", f"{tmp_path}/a.npz#y").exit_code == 0
+    done = run("compare", tmp_path / "a.npz", tmp_path / "b.safetensors", "-f", "json")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["verdict"], found["first_wrong"]) == (1, "differs", "h.1.w")
+    assert [list(each) for each in found["arrays"]] == [
+        ["name", "verdict", "max_error", "relative", "cosine", "share", "at"]
+    ] * 2
+    assert run("compare", tmp_path / "a.npz", tmp_path / "none.npz").exit_code == 2
+    assert run("compare", tmp_path, tmp_path).exit_code == 2
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "markdown", "latex", "html", "csv"])
+def test_every_format_names_the_first_that_diverges(tmp_path: Path, form: str) -> None:
+    np.savez(tmp_path / "a.npz", x=X[:, ORDER], y=X)
+    np.savez(tmp_path / "b.npz", x=X, y=X)
+    done = run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "-f", form)
+    assert done.exit_code == 1
+    assert "differs" in done.stdout
+    assert "permuted" in done.stdout
+
+
+def test_a_map_on_the_command_line(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", p=X, q=X)
+    np.savez(tmp_path / "b.npz", r=X, s=X)
+    words = ("compare", tmp_path / "a.npz", tmp_path / "b.npz")
+    assert run(*words).exit_code == 2
+    assert run(*words, "--map", "p=r,q=s").exit_code == 0
+    assert run(*words, "--map", "p").exit_code == 2
