@@ -14,6 +14,7 @@ from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Row
 from attncalc.render.traces import beginning, lessons, onward, parts_of, ranked, table
 from attncalc.solve import solver
 
+MOST_OUTPUTS = 4  # that are shown whole; of more, the result alone
 MOST_ROWS = 60  # parts that are listed; the others are told by how many they are
 ARROW = " → "
 
@@ -35,7 +36,8 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield from (Paragraph(words) for words in _found(steps))
     last = _of_words(trace, view)
     yield from [Part("section", Heading("How close it was"), (last,))] if last else []
-    result = [part for _, part in parts_of(trace, view, trace.outputs[:1])]
+    outputs = trace.outputs if len(trace.outputs) <= MOST_OUTPUTS else trace.outputs[:1]
+    result = [part for _, part in parts_of(trace, view, outputs)]
     yield Part("result", Heading("Result"), (Part("group", Heading(trace.outputs[0].group), tuple(result)),))
     yield from lessons(trace)
     yield from trace.pictures if view.plot else ()
