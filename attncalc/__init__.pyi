@@ -1291,3 +1291,19 @@ def latent_attention(
     round_to: int | None = ...,
 ) -> Trace:
     """Attention whose keys and values come from one narrow vector for each token, the only one that is cached."""
+
+def sampling(
+    logits: Numbers,
+    previous: Numbers | str | None = ...,
+    *,
+    temperature: Number = ...,
+    top_k: int | None = ...,
+    top_p: Number | None = ...,
+    min_p: Number | None = ...,
+    repetition_penalty: Number = ...,
+    greedy: bool = ...,
+    seed: int = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Choose the next token: scores become shares, filters leave some of them, and a random number picks one."""

@@ -211,6 +211,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "latent_attention",
         "Attention whose keys and values come from one narrow vector for each token, the only one that is cached.",
     ),
+    "sampling": (
+        "sampling",
+        "Choose the next token: scores become shares, filters leave some of them, and a random number picks one.",
+    ),
 }
 """Name → (module, one line), read off the modules by docs/generate.py."""
 
@@ -222,6 +226,7 @@ FAMILIES: dict[str, str] = {
     "probability": "Probability",
     "losses": "Probability",
     "preferences": "Probability",
+    "sampling": "Probability",
     "statistics": "Probability",
     "attention": "Attention",
     "multihead": "Attention",

@@ -359,6 +359,27 @@ EXPECTED: dict[str, Expected] = {
         ),
         pools="the mean over all answers is one loss",
     ),
+    "sampling": Expected(
+        "probabilities order sorted shares running place token",
+        (
+            case(logits="5", seed=3),
+            case("probabilities order sorted shares token", logits="5", greedy=True),
+            case(
+                "seen penalised scaled probabilities order sorted top_k ahead top_p least min_p shares running place "
+                "token",
+                logits=[2, 1, 0.5, -1, 0],
+                previous=[0, 3, 3],
+                temperature=0.8,
+                top_k=4,
+                top_p=0.9,
+                min_p=0.4,
+                repetition_penalty=1.5,
+                seed=1,
+            ),
+        ),
+        outputs="token shares",
+        no_gradient="a ranking jumps where two entries change places",
+    ),
     "expectation": Expected(
         "products mean deviations squares variance standard_deviation",
         (case(values="5"), case(values="4", probabilities=SHARES[0]), case(values="5", sample=True)),

@@ -81,6 +81,8 @@ NOT_IN_LETTERS = TURNED | {
     "grad norm: a p=inf": LARGER,
     "grad chebyshev: a b": LARGER,
     "grad pairwise: x y metric=chebyshev": LARGER,
+    "sampling: logits seed=3": LARGER,
+    "sampling: logits greedy=True": LARGER,
     "mips: q keys": LARGER,
     "mips: q keys top=3": LARGER,
     "analogy: a b c vocabulary": LARGER,

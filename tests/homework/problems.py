@@ -121,6 +121,15 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("pairwise", {"metric": metric}, x=[[1, 2, -1], [3, -1, 0]], y=[[0, 1, 2], [2, 5, 1]])
         for metric in ("cosine-similarity", "cosine", "dot", "euclidean")
     ],
+    "sampling": [
+        problem("sampling", {"temperature": 0.5, "top_k": 4, "top_p": 0.7, "seed": 1}, logits=[2, 1.5, 1, 0.5, -1]),
+        problem(
+            "sampling",
+            {"repetition_penalty": 2, "min_p": 0.237, "seed": 3},
+            logits=[2, -0.5, 1.5, 0.5],
+            previous=[0, 1],
+        ),
+    ],
     "lora": [
         problem(
             "lora",

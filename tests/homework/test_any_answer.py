@@ -99,6 +99,7 @@ NEVER = {
     **dict.fromkeys(("derivative", "descend", "gradient"), "a formula has no axes"),
     "complexity": "its result is told in words",
     "rnn": "the sample's kind needs weights of several gates",
+    "sampling": "the sample leaves four tokens",
     "t5-bias": "there are at least four buckets",
     "transformer": "its operands are a model and words",
 }

@@ -43,8 +43,9 @@ ALIKE = [
 ]
 
 
-FINE = {"gelu-tanh": 1, "grpo-population": 2, "grpo-no-mean": 2, "grpo-kl-plain": 2}
-"""So many decimals more are asked for: the two forms of GELU differ by less than 0.0005, a group's loss is near 0."""
+FINE = {"gelu-tanh": 1, "sampling-min-p-absolute": 1, "grpo-population": 2, "grpo-no-mean": 2, "grpo-kl-plain": 2}
+"""So many decimals more are asked for: one number tells little, the two forms of GELU differ by less than 0.0005, and a
+group's loss is near 0."""
 ENDLESS = ("mask-plus-inf",)
 """They leave no number that one could write down."""
 
@@ -283,6 +284,8 @@ CATALOGUE = """
     var-ddof var-is-std var-mean-abs var-no-center var-sum var-sign bayes-inverted bayes-no-evidence bayes-ignore-prior
     bayes-spec-for-fpr bayes-comp bayes-evidence-no-complement
 
+    sampling-temperature-multiplied sampling-not-renormalised sampling-top-p-too-early sampling-min-p-absolute
+    sampling-penalty-divided
     lora-no-scale lora-alpha-alone lora-root lora-no-base lora-merged-twice
     clip-one-way clip-not-normalised clip-temperature-multiplied clip-no-temperature clip-sum
     dpo-no-reference dpo-no-beta dpo-swapped ppo-no-clip ppo-clip-only ppo-max ppo-log-ratio

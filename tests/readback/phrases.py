@@ -422,6 +422,11 @@ SLOPES = {
 
 
 PHRASES: dict[str, Any] = {
+    # sampling
+    "what is left is not made to sum to 1 again": "right == wrong / Σ wrong",
+    "the token that reaches p is cut off too": lambda p: p.wrong,
+    "min_p of 1, and not of the likeliest one's share": "right == wrong·max(sorted)",
+    "scores below 0 divided as well": lambda p: p.wrong,
     # adapters, and losses that compare
     "α/r left out": "change",
     "α in place of α/r": "r·right",

@@ -365,10 +365,59 @@ def preference_loss(
     return known | {"loss": -math.fsum(x - y for x, y in zip(kept, penalties, strict=True)) / len(kept)}
 
 
+def sampling(
+    logits: Vector,
+    previous: Sequence[int] = (),
+    temperature: float = 1,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    repetition_penalty: float = 1,
+    greedy: bool = False,
+    seed: int = 0,
+) -> Values:
+    found: Values = {}
+    scores = list(logits)
+    if previous:
+        found["seen"] = [previous.count(token) for token in range(len(scores))]
+        for token in {*previous}:
+            scores[token] *= repetition_penalty if scores[token] < 0 else 1 / repetition_penalty
+        found["penalised"] = scores
+    if temperature != 1:
+        found["scaled"] = scores = [score / temperature for score in scores]
+    grown = [math.exp(score) for score in scores]
+    found["probabilities"] = [e / math.fsum(grown) for e in grown]
+    order = sorted(range(len(scores)), key=lambda token: (-found["probabilities"][token], token))
+    left = [found["probabilities"][token] for token in order]
+    found |= {"order": order, "sorted": left}
+
+    def shared(kept: list[float]) -> list[float]:
+        return [share / math.fsum(kept) for share in kept]
+
+    if top_k is not None:
+        found["top_k"] = left = shared([*left[:top_k], *[0.0] * (len(left) - top_k)])
+    if top_p is not None:
+        found["ahead"] = [math.fsum(left[:i]) for i in range(len(left))]
+        found["top_p"] = left = shared(
+            [share if ahead < top_p else 0.0 for share, ahead in zip(left, found["ahead"], strict=True)]
+        )
+    if min_p is not None:
+        found["least"] = min_p * max(left)
+        found["min_p"] = left = shared([share if share >= found["least"] else 0.0 for share in left])
+    found["shares"] = left
+    if greedy:
+        return found | {"token": order[0]}
+    found["running"] = [math.fsum(left[: i + 1]) for i in range(len(left))]
+    drawn = round(float(np.random.default_rng(seed).random()), 4)
+    found["place"] = sum(reached < drawn for reached in found["running"])
+    return found | {"token": order[found["place"]]}
+
+
 WITNESSES: dict[str, Callable[..., Values]] = {
     "eigen": eigen,
     "svd": svd,
     "cross-entropy": cross_entropy,
+    "sampling": sampling,
     "next-token-loss": next_token_loss,
     "contrastive-loss": contrastive_loss,
     "preference-loss": preference_loss,
