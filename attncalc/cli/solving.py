@@ -170,7 +170,7 @@ def _solved(problem: Problem, chosen: Settings) -> tuple[Trace, str | bytes]:
             round_to=chosen.round_to,
             exact=chosen.exact,
             expand=chosen.expand,
-            keep_all=chosen.view.everything or chosen.target.format == "npz",
+            keep_all=chosen.view.everything or chosen.target.format in ("npz", "safetensors"),
             asked=_asked(chosen),
         )
     if chosen.explain:

@@ -232,6 +232,11 @@ def _dtype(name: str, source: str) -> np.dtype[Any]:
             f"{source} holds Python objects, which are never opened, since that can run code",
             hint="save numbers: numpy.save(path, array.astype(float))",
         )
+    if re.fullmatch(r"[<>|=](V[12]|f1)", name):
+        raise InputError(
+            f"{source} holds {quoted(name)}, as NumPy stores bfloat16 and float8 without saying which",
+            hint="save it with safetensors, or as float32: numpy.save(path, array.astype('float32'))",
+        )
     if name.startswith("[") or not _DTYPES.fullmatch(name) or name[1:] == "f1":
         what = {"U": "text", "S": "text", "M": "dates", "m": "times"}.get(name[1:2])
         raise InputError(

@@ -136,6 +136,7 @@ TABLE: dict[str, Format] = {
     "html": Format("html:write", ".html", made="pointing:page"),
     "npy": Format("binary:npy", ".npy", "numbers", binary=True),
     "npz": Format("binary:npz", ".npz", "numbers", binary=True),
+    "safetensors": Format("binary:safetensors", ".safetensors", "numbers", binary=True),
     "png": Format("pictures:png", ".png", "pictures", binary=True),
     "svg": Format("pictures:svg", ".svg", "pictures"),
 }

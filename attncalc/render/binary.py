@@ -1,7 +1,8 @@
-"""NumPy's own files: npy for one value, npz for every step and output; the same bytes for the same numbers."""
+"""Files of numbers: npy for one value, npz and safetensors for every step; the same bytes for the same numbers."""
 
 from __future__ import annotations
 
+import json
 import zipfile
 from io import BytesIO
 from typing import Any
@@ -24,23 +25,45 @@ def npy(trace: Trace, view: View) -> bytes:
 
 def npz(trace: Trace, view: View) -> bytes:
     """Every step and output by its name; with `quiet` or `get` one of them."""
-    steps = [asked_for(trace, view)] if view.bare else [*(step for _, step in shown(trace, view)), *beside(trace, view)]
     archive = BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
-        for step in steps:
+        for step in _steps(trace, view):
             file.writestr(zipfile.ZipInfo(f"{step.key}.npy", EPOCH), _npy(step, view))
     return archive.getvalue()
 
 
+def safetensors(trace: Trace, view: View) -> bytes:
+    """The same, behind a header that says where each is."""
+    header: dict[str, dict[str, Any]] = {}
+    bodies: list[bytes] = []
+    end = 0
+    for step in _steps(trace, view):
+        value = _numbers(step, view)
+        name = value.dtype.kind.upper() + str(8 * value.dtype.itemsize)
+        body = value.astype(value.dtype.newbyteorder("<")).tobytes()
+        place = [end, end := end + len(body)]
+        header[step.key] = {"dtype": {"B8": "BOOL"}.get(name, name), "shape": value.shape, "data_offsets": place}
+        bodies.append(body)
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # so that the numbers begin at a whole one
+    return b"".join((len(text).to_bytes(8, "little"), text, *bodies))
+
+
+def _steps(trace: Trace, view: View) -> list[Step]:
+    return [asked_for(trace, view)] if view.bare else [*(step for _, step in shown(trace, view)), *beside(trace, view)]
+
+
 def _npy(step: Step, view: View) -> bytes:
+    file = BytesIO()
+    np.lib.format.write_array(file, _numbers(step, view), allow_pickle=False)
+    return file.getvalue()
+
+
+def _numbers(step: Step, view: View) -> NDArray[Any]:
     value: NDArray[Any] = value_of(step)
     if value.dtype == object:
         raise AttncalcError(
-            f"{step.key} is exact or made of letters, but NumPy's files hold decimal numbers",
+            f"{step.key} is exact or made of letters, but files of arrays hold decimal numbers",
             hint="-f json and -f latex hold it; without --exact it is decimal",
         )
-    file = BytesIO()
-    np.lib.format.write_array(
-        file, value if view.digits is None else round_half_up(value, view.digits), allow_pickle=False
-    )
-    return file.getvalue()
+    return value if view.digits is None else round_half_up(value, view.digits)

@@ -110,7 +110,11 @@ BAD_NPY: list[tuple[str, bytes, str]] = [
     ("dates", npy(np.array(["2020-01-01"], dtype="M8[D]")), "q.npy holds dates, not real numbers"),
     ("records", npy(np.zeros(2, dtype=[("a", "f8")])), "q.npy holds records, not real numbers"),
     ("bytes of no size", npy_with(HEADER.replace("<f8", "|S0")), "q.npy holds text, not real numbers"),
-    ("a type that is not there", npy_with(HEADER.replace("<f8", "<f1")), 'q.npy holds "<f1", not real numbers'),
+    (
+        "a type that is not there",
+        npy_with(HEADER.replace("<f8", "<f1")),
+        'q.npy holds "<f1", as NumPy stores bfloat16 and float8 without saying which',
+    ),
     ("booleans", npy(np.array([[True]])), "q.npy holds true and false, not numbers"),
     ("a gap", npy(np.array([[1, np.nan]])), "q.npy: [0][1]: nan is not a finite number"),
     ("infinity", npy(np.array([[1], [-np.inf]])), "q.npy: [1][0]: -inf is not a finite number"),

@@ -17,7 +17,7 @@ from operands import an_operand
 
 from attncalc.common.errors import InputError
 from attncalc.declare.operands import Kind, Operand
-from attncalc.inputs.python_values import to_given
+from attncalc.inputs.python_values import stored_numbers, to_given
 from attncalc.record.trace import Given
 
 
@@ -265,3 +265,25 @@ def test_arrays_and_their_lists_are_the_same(value: Any) -> None:
     asked = an_operand()
     assert np.array_equal(to_given(value, asked).value, value)
     assert np.array_equal(to_given(value.tolist(), asked).value, value)
+
+
+class Tensor:
+    """As torch's, of a type that NumPy does not have."""
+
+    requires_grad = False
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+
+    def __array__(self, *_: object) -> None:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+    def float(self) -> object:
+        return np.array([[1, 2.5]], "f4")
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_tensors_of_narrow_types(dtype: str) -> None:
+    tensor = Tensor(f"torch.{dtype}")
+    assert to_given(tensor, an_operand()).value.tolist() == [[1, 2.5]]
+    assert stored_numbers(tensor, "q")[1] == dtype

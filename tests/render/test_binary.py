@@ -1,4 +1,4 @@
-"""npy and npz: what NumPy reads back, in the same bytes every time."""
+"""npy, npz and safetensors: what is read back, in the same bytes every time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import sympy
 
 from attncalc.common.errors import AttncalcError
+from attncalc.inputs.stored_arrays import of_safetensors
 from attncalc.record.trace import Trace
 from attncalc.render import BINARY, FORMATS, View, render
 
@@ -39,6 +40,18 @@ def test_npz_is_every_step_and_output_by_its_name(grouped: Trace) -> None:
     archive = loaded(grouped, "npz")
     assert list(archive) == [*grouped, "angle"]
     assert archive["encoder 1/self-attention/weights"].tolist() == grouped.result.tolist()
+
+
+def test_safetensors_holds_the_same_and_is_read_again(grouped: Trace) -> None:
+    archive = loaded(grouped, "npz")
+    content = render(grouped, "safetensors")
+    assert isinstance(content, bytes)
+    held = of_safetensors(content, "x.safetensors")
+    assert {name: load().tolist() for name, load in held.loaders.items()} == {n: archive[n].tolist() for n in archive}
+    assert int.from_bytes(content[:8], "little") % 8 == 0
+    alone = render(grouped, "safetensors", View(get="angle"))
+    assert isinstance(alone, bytes)
+    assert list(of_safetensors(alone, "x").loaders) == ["angle"]
 
 
 def test_npz_of_one_value(grouped: Trace) -> None:
