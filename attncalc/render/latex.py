@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from attncalc.render import View, tex
-from attncalc.render.latex_values import CONTINUED, LINE, Link, fits, spelled_out, value
+from attncalc.render.latex_values import CONTINUED, LINE, STRUT, Link, fits, spelled_out, value
 from attncalc.render.page import (
     Arithmetic,
     Formula,
@@ -183,6 +183,7 @@ def _given(part: Part, view: View) -> Iterator[str]:
     """The operands, as many side by side as a line holds."""
     row: list[str] = []
     room = LINE
+    yield rf"\subsection*{{{tex.text(part.heading.text)}}}"
     for table in part.all(Table):
         if table.is_words:  # a formula, as it was typed
             yield rf"\noindent {tex.text(table.name)}: {tex.text(str(table.value))}"
@@ -206,12 +207,13 @@ def _given(part: Part, view: View) -> Iterator[str]:
 
 def _steps(part: Part, view: View) -> Iterator[str]:
     boxed = part.kind == "result"
-    yield from ["\n\\subsection*{Result}"] if boxed else []
+    if any(part.all(Part)):
+        yield f"\n\\subsection*{{{tex.text(part.heading.text)}}}"
     group = ""
     for each in part.all(Part):
         if each.heading.text != group:
             group = each.heading.text
-            yield f"\n\\subsection*{{{tex.text(group or 'after that')}}}"
+            yield f"\n\\subsubsection*{{{tex.text(group or 'after that')}}}"
         for step in each.all(Part):
             yield from _step(step, view, boxed=boxed)
 
@@ -245,7 +247,10 @@ def _step(part: Part, view: View, *, boxed: bool) -> Iterator[str]:
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
     """Marked steps as a table."""
-    lines = [r"\noindent\begin{tabular}{lllp{0.5\linewidth}}", r"step & verdict & marks & mistake and hint \\ \hline"]
+    lines = [
+        r"\noindent\begin{tabular}{lllp{0.5\linewidth}}",
+        rf"step & verdict & marks & mistake and hint \\ \hline{STRUT}",
+    ]
     for verdict in verdicts:
         short = map(tex.text, (verdict.name, verdict.verdict, verdict.marks))
         told = r" \newline ".join(map(tex.text, filter(None, (verdict.mistake, verdict.hint))))
@@ -258,7 +263,7 @@ def _rows(rows: Rows) -> str:
     columns = "".join("r" if i in rows.right else "l" for i in range(len(rows.head) - 1))
     lines = [" & ".join(map(tex.text, cells)) + r" \\" for cells in (rows.head, *(row.cells for row in rows.rows))]
     drawn = "\n".join(
-        [rf"\noindent\begin{{tabular}}{{{columns}p{{0.4\linewidth}}}}", lines[0] + r" \hline", *lines[1:]]
+        [rf"\noindent\begin{{tabular}}{{{columns}p{{0.4\linewidth}}}}", lines[0] + rf" \hline{STRUT}", *lines[1:]]
     )
     return f"\n{drawn}\n\\end{{tabular}}\n"
 

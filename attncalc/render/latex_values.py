@@ -82,6 +82,7 @@ def _set(line: str, room: int) -> str:
 
 LIMITS = Limits(rows=24, columns=10)  # ten columns is what amsmath's matrices have
 FEWEST_COLUMNS = 4
+STRUT = r"\rule{0pt}{2.6ex}"  # it keeps a row off the line above it
 
 
 class Value(NamedTuple):
@@ -200,7 +201,7 @@ def _drawn(cells: Sequence[Sequence[str]], above: Sequence[str], beside: Sequenc
         return f"\\begin{{bmatrix}} {body} \\end{{bmatrix}}"
     if above:
         names = " & ".join([*([""] if beside else []), *map(_name, above)])
-        body = f"{names} \\\\ \\hline {body}"
+        body = f"{names} \\\\ \\hline{STRUT} {body}"
     columns = ("r|" if beside else "") + "r" * len(cells[0])
     return f"\\begin{{array}}{{{columns}}} {body} \\end{{array}}"
 

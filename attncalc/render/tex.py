@@ -106,8 +106,60 @@ def _sign(run: str) -> str:
 
 
 def arithmetic(line: str) -> str:
-    r"""A line of numbers and signs: `√(0.8² + 0.2²)` → `\sqrt{0.8^{2} + 0.2^{2}}`, `1e-05` → `1 \times 10^{-5}`."""
-    return NEEDLESS.sub(r"\1", _converted(line)).strip()
+    r"""A line of numbers and signs: `√(0.8² + 0.2²) / 2` → `\frac{\sqrt{0.8^{2} + 0.2^{2}}}{2}`."""
+    return NEEDLESS.sub(r"\1", _with_fractions(line)).strip()
+
+
+OVER = " / "
+NOT_BARE = "√^_|"  # what takes the bracket behind it, and bars: fractions inside are found when these are
+
+
+def _with_fractions(line: str) -> str:
+    """The line with what is divided above what divides it, wherever both stand in it whole."""
+    written, done, at = "", 0, line.find(OVER)
+    while at >= 0:
+        start, end = _before(line, at), _behind(line, at + len(OVER))
+        if start is not None and end is not None:
+            above, below = (_with_fractions(_bare(part)) for part in (line[start:at], line[at + len(OVER) : end]))
+            written += rf"{_converted(line[done:start])}\frac{{{above}}}{{{below}}}"
+            done = end
+        at = line.find(OVER, max(at + 1, done))
+    return written + _converted(line[done:])
+
+
+def _before(line: str, at: int) -> int | None:
+    """Where what is divided begins; None where the line was broken in it, or it is an operand of a root or a power."""
+    depth, start = 0, 0
+    for i in range(at - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(line[i], 0)
+        if depth < 0 or (not depth and line[i] in " ,"):
+            start = i + 1
+            break
+    if depth > 0 or start == at or line.endswith(OVER, 0, start) or "|" in line[:at]:
+        return None
+    depth = 0
+    for i in range(start - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(line[i], 0)
+        if depth < 0:
+            if i and line[i - 1] in NOT_BARE:
+                return None
+            depth = 0
+    return None if depth > 0 else start
+
+
+def _behind(line: str, first: int) -> int | None:
+    """Where what divides ends; None where the line was broken in it, or where something divides that again."""
+    depth = 0
+    for i in range(first, len(line)):
+        if not depth and line[i] in " ,)×·":
+            return None if line.startswith(OVER, i) or i == first else i
+        depth += {"(": 1, ")": -1}.get(line[i], 0)
+    return None if depth or first >= len(line) or "|" in line[first:] else len(line)
+
+
+def _bare(part: str) -> str:
+    """A part without the brackets around all of it."""
+    return part[1:-1] if part.startswith("(") and _end(part) == len(part) - 1 else part
 
 
 def _converted(line: str) -> str:
@@ -116,7 +168,7 @@ def _converted(line: str) -> str:
         piece, rest = found[0], rest[found.end() :]
         if piece in MARKS:
             inside, rest = _operand(rest)
-            latex = f"{MARKS[piece]}{{{_converted(inside)}}}"
+            latex = f"{MARKS[piece]}{{{_with_fractions(inside)}}}"
         elif piece.startswith(" ") and rest.startswith(("(", "_", *SUBSCRIPTS)) and piece.strip().isalpha():
             latex = f" {_piece(piece.strip())}"  # a name behind a sign, which has room around it as it is
         elif SCIENTIFIC.fullmatch(piece) and (rest.startswith(("²", "^", "!")) or result.endswith("/ ")):

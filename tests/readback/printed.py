@@ -184,7 +184,7 @@ def cells(matrix: str) -> list[list[str]] | None:
     found = re.fullmatch(r"\\begin\{(bmatrix|array)\}(?:\{([r|]+)\})?(.*)\\end\{\1\}", matrix, re.DOTALL)
     if not found:
         return None
-    body = found[3].partition(r"\hline")[2] or found[3]
+    body = found[3].partition(r"\hline\rule{0pt}{2.6ex}")[2] or found[3]
     rows = [_columns(row) for row in _rows(body, r"\\")]
     return [row[1:] for row in rows] if (found[2] or "").startswith("r|") else rows
 

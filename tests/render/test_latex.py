@@ -19,7 +19,7 @@ from attncalc.common.errors import visible
 from attncalc.record.numbers import texts
 from attncalc.record.trace import Given, Remark, Trace
 from attncalc.render import View, latex, latex_values, tex
-from attncalc.render.latex_values import CONTINUED, LINE, value
+from attncalc.render.latex_values import CONTINUED, LINE, STRUT, value
 
 DOCUMENT = View(standalone=True)
 PDFLATEX = shutil.which("pdflatex")
@@ -178,11 +178,12 @@ class TestMatrices:
             ),
             pytest.param(
                 [1, 3], "n", {"n": ("a", "b")},
-                r"\begin{array}{rr} \text{a} & \text{b} \\ \hline 1 & 3 \end{array}", id="labels above",
+                r"\begin{array}{rr} \text{a} & \text{b} \\ \hline" + STRUT + r" 1 & 3 \end{array}", id="labels above",
             ),
             pytest.param(
                 [[1, 3]], "n m", {"n": ("a",), "m": ("b", "c")},
-                r"\begin{array}{r|rr}  & \text{b} & \text{c} \\ \hline \text{a} & 1 & 3 \end{array}", id="both",
+                rf"\begin{{array}}{{r|rr}}  & \text{{b}} & \text{{c}} \\ \hline{STRUT} \text{{a}} & 1 & 3 \end{{array}}",
+                id="both",
             ),
         ],
     )  # fmt: skip
@@ -210,7 +211,7 @@ class TestMatrices:
         entries = np.arange(6000.0).reshape(60, 100)
         links = value(make.table("x", entries, "n m"), View(everything=True)).links
         assert all(link.width <= LINE for link in links)
-        body = " ".join(link.latex.partition(r"\hline")[2] for link in links)
+        body = " ".join(link.latex.partition(STRUT)[2] for link in links)
         assert {str(int(x)) for x in entries.flat} <= set(body.split())
 
     def test_an_exact_value_is_followed_by_its_decimals(self, make: Any) -> None:
@@ -233,7 +234,9 @@ class TestMatrices:
 
 def test_quiet_and_get_give_the_matrix_alone(attention: Trace) -> None:
     assert page_in("latex", attention._replace(outputs=attention.steps[:1]), View(quiet=True)) == (
-        r"\begin{array}{r|rr}  & \text{the} & \text{cat} \\ \hline \text{the} & 1 & 2 \\ \text{cat} & 1 & 1 \end{array}"
+        r"\begin{array}{r|rr}  & \text{the} & \text{cat} \\ \hline"
+        + STRUT
+        + r" \text{the} & 1 & 2 \\ \text{cat} & 1 & 1 \end{array}"
         "\n"
     )
     assert not fault(page_in("latex", attention, View(get="weights", standalone=True)))
