@@ -25,7 +25,7 @@ from attncalc.common.errors import AttncalcError, InputError, OptionError, quote
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing
-from attncalc.homework.reading.answers import ANSWER, Tolerance
+from attncalc.homework.reading.answers import ANSWER, Answer, Sheet, Tolerance
 from attncalc.homework.reading.sheets import MOST_BYTES, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
@@ -93,6 +93,8 @@ def check_and_show(
     with limited("the answer", timed=False):
         if view.get and "" in sheet.steps:  # the answer to the one step that is asked for
             sheet = replace(sheet, steps={view.get if name == "" else name: a for name, a in sheet.steps.items()})
+        if read.heads_layout in ("bnhd", "nhd"):
+            sheet = _heads_first(sheet, key, read.heads_layout)
         marker = Marker(
             key, tolerance=tolerance(marking), points=points(marking), reveal=marking.reveal, dtype=stored_as
         )
@@ -105,6 +107,19 @@ def check_and_show(
     for warning in warnings:
         out.say("warning", warning)
     return 0 if marked else WRONG
+
+
+def _heads_first(sheet: Sheet, key: Key, layout: str) -> Sheet:
+    """The sheet with heads in front of tokens in what has both, and channels behind them: no scores, no weights."""
+    steps = {name: node for step, node in key.nodes.items() for name in ("/".join(step).strip("/"), step[1])}
+    steps[""] = key.nodes[key.result]
+
+    def laid(name: str, answer: Answer) -> Answer:
+        if answer.value.ndim != len(layout) or name not in steps or steps[name].names[-1:] in (("n",), ("m",)):
+            return answer
+        return answer.laid(lambda part: part.swapaxes(-3, -2))
+
+    return replace(sheet, steps={name: laid(name, answer) for name, answer in sheet.steps.items()})
 
 
 def tolerance(marking: Marking) -> Tolerance | None:

@@ -8,7 +8,8 @@ from attncalc.cli import output as out
 from attncalc.cli.checking import WRONG, tolerance
 from attncalc.cli.settings import Colour, File, Marking, Stored, formats, names, option, paper, target
 from attncalc.common.errors import OptionError, quoted
-from attncalc.homework.dumps import LAYOUTS, compared, read_dump
+from attncalc.common.numerals import LAYOUTS
+from attncalc.homework.dumps import compared, read_dump
 from attncalc.homework.reports.compared_dumps import FORMATS, shown
 from attncalc.inputs.reading import Reading
 

@@ -12,7 +12,7 @@ from attncalc.calculations import DERIVATIVES, default_word, load, shape_words, 
 from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
-from attncalc.common.numerals import DTYPES, MOST_ROUNDING, NARROW, STORED
+from attncalc.common.numerals import DTYPES, LAYOUTS, MOST_ROUNDING, NARROW, STORED
 from attncalc.common.system import NamedTuple
 from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, Detail, View
 
@@ -243,6 +243,18 @@ class Tables(NamedTuple):
     ] = None
     labels: Annotated[
         bool | None, switch("Reading", "--labels/--no-labels", "whether the first column of a CSV file holds labels")
+    ] = None
+
+    heads_layout: Annotated[
+        str | None,
+        option(
+            "Reading",
+            "--heads-layout",
+            "|".join(LAYOUTS),
+            "how heads and tokens lie in q, k, v and answers (bhnd, hnd)",
+            choices=LAYOUTS,
+            check=one_of(LAYOUTS),
+        ),
     ] = None
 
     def asked(self) -> dict[str, Any]:

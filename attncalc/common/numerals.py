@@ -58,6 +58,9 @@ NARROW = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 STORED = (*DTYPES, *NARROW)
 """The floating-point types in which an answer may have been stored."""
 
+LAYOUTS = ("bhnd", "bnhd", "hnd", "nhd")
+"""The orders in which batches, heads, tokens and their channels lie; calculations have heads in front of tokens."""
+
 MOST_ROUNDING = 15
 """So many decimals a step may be rounded to; float64 has no more."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, both, near, quoted, visible
-from attncalc.common.numerals import STORED, Array
+from attncalc.common.numerals import LAYOUTS, STORED, Array
 from attncalc.common.system import NamedTuple, is_folder, shown
 from attncalc.homework.reading.answers import FEWEST_DUMPED, NOISE, ROUND_OFF
 from attncalc.homework.reading.precisions import PRECISIONS, narrowest
@@ -25,7 +25,6 @@ from attncalc.inputs.stored_arrays import ArrayFile
 VERDICTS = ("equal", "within", "differs", "shape", "missing")
 """Of an array and of the whole, the worst last."""
 SOUND = VERDICTS[:2]
-LAYOUTS = ("bhnd", "bnhd", "hnd", "nhd")
 MOST_AT_ONCE = 2**22  # entries of a piece
 MOST_LAID_ANEW = 2**24  # entries of an array of which other layouts are tried
 MOST_HEADS = 256

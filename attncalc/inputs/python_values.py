@@ -94,10 +94,15 @@ def stored_numbers(value: Any, name: str) -> tuple[Array, str]:
     return array, own if own in NARROW else array.dtype.name
 
 
+def widened(value: Any) -> Any:
+    """A tensor of torch's in a type that NumPy does not have, in one that it has; anything else is left as it is."""
+    narrow = str(getattr(value, "dtype", "")).removeprefix("torch.") in NARROW and hasattr(value, "float")
+    return value.float() if narrow else value
+
+
 def _as_array(value: Any, name: str) -> Array:
     """What NumPy sees in a value."""
-    if str(getattr(value, "dtype", "")).removeprefix("torch.") in NARROW and hasattr(value, "float"):
-        value = value.float()  # NumPy has no such type, torch has no such array
+    value = widened(value)
     if isinstance(value, set | frozenset | dict):
         raise InputError(f"{name} is a {type(value).__name__}, which has no order of entries", hint="give nested lists")
     if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():

@@ -102,6 +102,7 @@ class Reading:
         transpose: Collection[str] = frozenset(),
         data: str | None = None,
         most: int | None = None,
+        heads_layout: str | None = None,
     ) -> None:
         self.delimiter = _delimiter(delimiter, decimal)  # None: told by the content
         self.decimal = decimal
@@ -110,12 +111,14 @@ class Reading:
         self.transpose = transpose  # the operands that are stored the other way
         self.data = data  # the table whose row labels may be operands
         self.most = most  # bytes of a file that may be a stranger's, and is no link; None for files of one's own
+        self.heads_layout = heads_layout  # of LAYOUTS; None: heads in front of tokens, if there are any
         self.notes: list[str] = []
         self.opened: dict[str, Contents] = {}  # a file is opened once, standard input can be read only once
 
     def anew(self, most: int | None = None) -> Reading:
         """A reading of the same kind that has opened no file yet, and opens those with so many bytes at most."""
-        fresh = Reading(self.delimiter, self.decimal, self.header, self.labels, self.transpose, self.data, most)
+        fresh = copy(self)
+        fresh.most, fresh.notes, fresh.opened = most, [], {}
         if STDIN in self.opened:
             fresh.opened[STDIN] = self.opened[STDIN]
         return fresh
@@ -263,6 +266,18 @@ def transposed(given: Given, name: str) -> Given:
         raise InputError(f"{name} has no two axes to transpose", hint=f"leave {name} out of --transpose")
     swapped = {axis: axis for axis in range(ndim - 2)} | {ndim - 2: ndim - 1, ndim - 1: ndim - 2}
     return moved(given, lambda array: array.swapaxes(-1, -2), swapped).noted("transposed", "transposed")
+
+
+def heads_first(given: Given, name: str, layout: str) -> Given:
+    """The operand with its heads in front of its tokens; raises where it has not the axes of the layout."""
+    many = given.value.ndim
+    if many != len(layout):
+        had = f"{name} has {amount(many, 'axis', 'axes')}, but --heads-layout {layout} names {len(layout)}"
+        raise InputError(had, hint="bnhd and bhnd have a batch in front, nhd and hnd none")
+    if layout.index("h") < layout.index("n"):
+        return given
+    axes = {axis: axis for axis in range(many - 3)} | {many - 3: many - 2, many - 2: many - 3, many - 1: many - 1}
+    return moved(given, lambda array: array.swapaxes(-3, -2), axes).noted("layout", f"read as {layout}")
 
 
 def labelled_row(given: Given, label: str) -> Given:

@@ -26,6 +26,7 @@ from attncalc.inputs.reading import (
     Contents,
     Reading,
     fit,
+    heads_first,
     labelled_row,
     stored_by_torch,
     transposed,
@@ -394,6 +395,8 @@ def _shaped(given: Given, operand: Operand, reading: Reading, *, table: bool) ->
     """The operand turned where that is asked for, and with the rank that is declared."""
     if operand.name in reading.transpose:
         given = transposed(given, operand.name)
+    if reading.heads_layout is not None and operand.name in ("q", "k", "v"):
+        given = heads_first(given, operand.name, reading.heads_layout)
     return fit(given, operand, table=table)
 
 

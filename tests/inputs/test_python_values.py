@@ -17,6 +17,7 @@ from operands import an_operand
 
 from attncalc.common.errors import InputError
 from attncalc.declare.operands import Kind, Operand
+from attncalc.homework.reading.answers import from_python
 from attncalc.inputs.python_values import stored_numbers, to_given
 from attncalc.record.trace import Given
 
@@ -287,3 +288,4 @@ def test_tensors_of_narrow_types(dtype: str) -> None:
     tensor = Tensor(f"torch.{dtype}")
     assert to_given(tensor, an_operand()).value.tolist() == [[1, 2.5]]
     assert stored_numbers(tensor, "q")[1] == dtype
+    assert from_python(tensor, "q").value.tolist() == [[1, 2.5]]

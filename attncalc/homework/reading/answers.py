@@ -332,12 +332,16 @@ def _decimals_of_all(value: Array) -> int:
 
 def from_python(value: Any, name: str) -> Answer:
     """An answer from Python: nested lists of numbers, text or None; whatever NumPy takes."""
-    from attncalc.inputs.python_values import opened_lists, refuse_held_tensor  # a door: no sheet's file is of Python
+    from attncalc.inputs.python_values import (  # a door: no sheet's file is of Python
+        opened_lists,
+        refuse_held_tensor,
+        widened,
+    )
 
     if value is None or isinstance(value, list | tuple | str | int | float):
         return from_lists(opened_lists(value, name), brackets("", name))
     refuse_held_tensor(value, name)
-    array = np.asarray(value)
+    array = np.asarray(widened(value))
     if array.dtype == object:
         return from_lists(array.tolist(), brackets("", name))
     return from_array(array, brackets("", name))
