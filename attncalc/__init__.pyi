@@ -1122,11 +1122,13 @@ def optimizer(
 
 def schedule(
     *,
-    kind: Literal["noam", "cosine", "linear", "constant"] = ...,
+    kind: Literal["noam", "cosine", "linear", "constant", "wsd"] = ...,
     d_model: int = ...,
     warmup: int | None = ...,
     lr: Number = ...,
     steps: int | None = ...,
+    decay: int | None = ...,
+    decay_kind: Literal["cosine", "linear", "1-sqrt"] = ...,
     at: int | Iterable[int] | None = ...,
     dtype: DTypeLike = ...,
     round_to: int | None = ...,

@@ -169,6 +169,8 @@ def schedule(
     warmup: int | None = None,
     lr: float = 1,
     steps: int | None = None,
+    decay: int | None = None,
+    decay_kind: str = "cosine",
     at: tuple[int, ...] | None = None,
 ) -> Values:
     warm = {"noam": 4000}.get(kind, 0) if warmup is None else warmup
@@ -181,6 +183,11 @@ def schedule(
         if kind == "constant":
             return 1
         assert steps
+        if kind == "wsd":
+            length = decay or max(1, steps // 10)
+            gone = max(0, (s - steps + length) / length)
+            ways = {"cosine": math.cos(math.pi * gone / 2) ** 2, "linear": 1 - gone, "1-sqrt": 1 - math.sqrt(gone)}
+            return ways[decay_kind]
         share = (s - warm) / (steps - warm)
         return 1 - share if kind == "linear" else math.cos(math.pi * share / 2) ** 2
 
