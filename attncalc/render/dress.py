@@ -98,6 +98,8 @@ PAGE_STYLE = (
 }
 body { margin: 0; background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
 main.attncalc { max-width: 52rem; margin: 0 auto; padding: 2.5rem 1.5rem 6rem; }
+html:has(.panel) { scroll-padding: 1rem 0 46vh; }
+main.attncalc:has(> .panel:not([hidden])) { padding-bottom: 50vh; }
 main.attncalc:has(.marks) { max-width: 72rem; }
 .attncalc [data-how] { cursor: default; scroll-margin: 5rem; }
 .attncalc .lit-0, .attncalc .lit-1, .attncalc .lit-2 { outline: 2px; outline-offset: -2px; border-radius: 3px; }
@@ -117,6 +119,8 @@ main.attncalc:has(.marks) { max-width: 72rem; }
 .attncalc .panel[hidden] { display: none; }
 .attncalc .how { display: block; font-weight: 600; }
 .attncalc .from { display: flex; flex-wrap: wrap; gap: .2rem 2rem; align-items: flex-end; }
+.attncalc .from .unseen { position: static; width: auto; height: auto; overflow: visible; clip-path: none; }
+.attncalc .from .unseen { margin-right: .5rem; }
 .attncalc .from td[data-how] { cursor: pointer; text-decoration: underline dotted; }
 .attncalc .close { position: absolute; right: .7rem; top: .5rem; }
 .attncalc .trail:empty, .attncalc .how:empty { display: none; }
@@ -148,7 +152,7 @@ main.attncalc:has(.marks) { max-width: 72rem; }
 """
     + SHADES
     + """
-.attncalc [class^=m][class~=swatch], .attncalc td:is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
+.attncalc :is(td, .swatch):is(.m1, .m2, .m3, .m4, .m5, .m6, .m7, .m8, .m9) {
   background: repeating-linear-gradient(-45deg, var(--stripe) 0 3px, transparent 3px 4px);
 }
 .attncalc .scale { font-size: .85rem; }

@@ -116,14 +116,19 @@ NOT_BARE = "√^_|"  # what takes the bracket behind it, and bars: fractions ins
 
 def _with_fractions(line: str) -> str:
     """The line with what is divided above what divides it, wherever both stand in it whole."""
-    written, done, at = "", 0, line.find(OVER)
+    found: list[tuple[int, int, int]] = []
+    at = line.find(OVER)
     while at >= 0:
         start, end = _before(line, at), _behind(line, at + len(OVER))
         if start is not None and end is not None:
-            above, below = (_with_fractions(_bare(part)) for part in (line[start:at], line[at + len(OVER) : end]))
-            written += rf"{_converted(line[done:start])}\frac{{{above}}}{{{below}}}"
-            done = end
-        at = line.find(OVER, max(at + 1, done))
+            found = [*(span for span in found if span[2] <= start), (start, at, end)]  # others stand in what is divided
+            at = end - 1
+        at = line.find(OVER, at + 1)
+    written, done = "", 0
+    for start, at, end in found:
+        above, below = (_with_fractions(_bare(part)) for part in (line[start:at], line[at + len(OVER) : end]))
+        written += rf"{_converted(line[done:start])}\frac{{{above}}}{{{below}}}"
+        done = end
     return written + _converted(line[done:])
 
 

@@ -182,7 +182,7 @@ class TestMatrices:
             ),
             pytest.param(
                 [[1, 3]], "n m", {"n": ("a",), "m": ("b", "c")},
-                rf"\begin{{array}}{{r|rr}}  & \text{{b}} & \text{{c}} \\ \hline{STRUT} \text{{a}} & 1 & 3 \end{{array}}",
+                r"\begin{array}{r|rr}  & \text{b} & \text{c} \\ \hline" + STRUT + r" \text{a} & 1 & 3 \end{array}",
                 id="both",
             ),
         ],

@@ -92,6 +92,7 @@ ARITHMETIC = [
     ("(1 / 2)×3 + 4 / (5 − 6 / 7)", r"(\frac{1}{2})\times3 + \frac{4}{5 - \frac{6}{7}}"),
     ("e^2.5) / 3 + 1 / (2 +", r"e^{2.5}) / 3 + 1 / (2 +"),  # lines that were broken inside brackets
     ("1 / 2 / 3", "1 / 2 / 3"),
+    ("1 + (1 / 2) / 3", r"1 + \frac{\frac{1}{2}}{3}"),
     ("−∞ (masked)", r"-\infty\text{ (masked)}"),
     ("1 at the first maximum, else 0", r"1\text{ at the first maximum},\text{ else }0"),
 ]
