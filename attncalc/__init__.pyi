@@ -580,6 +580,18 @@ def batchnorm(
 ) -> Trace:
     """Give every feature mean 0 and variance 1 over the samples of a batch, then a learned gain and shift."""
 
+def groupnorm(
+    x: Numbers,
+    gamma: Numbers | None = ...,
+    beta: Numbers | None = ...,
+    *,
+    groups: int = ...,
+    eps: Number = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Give every group of channels mean 0 and variance 1 over all its places, then a learned gain and shift."""
+
 def activation(
     x: Numbers,
     *,
@@ -1026,6 +1038,7 @@ def conv(
     stride: int | Iterable[int] = ...,
     padding: int | Iterable[int] = ...,
     dilation: int | Iterable[int] = ...,
+    depthwise: bool = ...,
     dtype: DTypeLike = ...,
     round_to: int | None = ...,
 ) -> Trace:
@@ -1045,6 +1058,18 @@ def rnn(
     round_to: int | None = ...,
 ) -> Trace:
     """Read a sequence one step at a time, with a state that remembers."""
+
+def patch_embed(
+    x: Numbers,
+    w: Numbers,
+    b: Numbers | None = ...,
+    cls: Numbers | None = ...,
+    positions: Numbers | None = ...,
+    *,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Cut an image into patches, and make each of them a token."""
 
 def unembed(
     h: Numbers,

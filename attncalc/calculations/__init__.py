@@ -158,6 +158,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "normalisation",
         "Give every feature mean 0 and variance 1 over the samples of a batch, then a learned gain and shift.",
     ),
+    "groupnorm": (
+        "normalisation",
+        "Give every group of channels mean 0 and variance 1 over all its places, then a learned gain and shift.",
+    ),
     "activation": (
         "activations",
         "Apply a nonlinear function to each number: without one, two layers would be a single matrix.",
@@ -183,6 +187,7 @@ TABLE: dict[str, tuple[str, str]] = {
     ),
     "conv": ("sequence", "Slide a small kernel over an input and measure, at every position, how well the two match."),
     "rnn": ("sequence", "Read a sequence one step at a time, with a state that remembers."),
+    "patch-embed": ("sequence", "Cut an image into patches, and make each of them a token."),
     "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
     "lora": ("layers", "A layer whose weights are frozen, with a trained change of low rank beside it."),
     "derivative": ("calculus", "How fast a function rises at a point: the limit of the slopes of ever shorter chords."),

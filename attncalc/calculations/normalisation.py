@@ -1,16 +1,18 @@
-"""Normalisation: layer norm, RMS norm and batch norm."""
+"""Normalisation: layer norm, RMS norm, batch norm and group norm."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from attncalc.common.errors import OptionError
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import calculation, same
-from attncalc.declare.operands import FROM_0_ON, Exercise
+from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON, Exercise
+from attncalc.language.axes import Axis
 from attncalc.language.graph import Node, constant, group, note, step
-from attncalc.language.ops import mean, root_of_mean
+from attncalc.language.ops import mean, reread, root_of_mean
 
 Gain = Annotated[Node | None, "the gain: what each feature is multiplied by afterwards; 1 if not given"]
 Shift = Annotated[Node | None, "the shift: what is added to each feature afterwards; 0 if not given"]
@@ -99,8 +101,53 @@ def batchnorm(
     return _normalised(X, X.names[-2], gamma, beta, eps, "feature's values in the batch")
 
 
+@calculation(
+    x="c l | c h w",
+    gamma="c",
+    beta="c",
+    laws={
+        "with one group all entries together have mean 0": lambda f, x: same(f(x, groups=1).result.mean(), 0),
+        "with a group for each channel every channel has mean 0": lambda f, x: same(
+            f(x, groups=len(x)).result.reshape(len(x), -1).mean(-1), 0
+        ),
+        "shifting or stretching all of it changes nothing (ε = 0)": lambda f, x, c: same(
+            f(c * x + c, groups=1, eps=0), f(x, groups=1, eps=0)
+        ),
+    },
+    reference="Wu and He 2018, Group Normalization, eq. 1 and 7; as torch.nn.GroupNorm",
+)
+def groupnorm(
+    X: Annotated[Node, "a row or an image with its channels in front"],
+    gamma: Gain = None,
+    beta: Shift = None,
+    *,
+    groups: Annotated[int, "how many groups the channels form; neighbours belong together", AT_LEAST_1] = 1,
+    eps: Epsilon = 1e-5,
+) -> Node:
+    """Give every group of channels mean 0 and variance 1 over all its places, then a learned gain and shift.
+
+    Between layer norm (one group) and instance norm (a group for each channel). A group is c/g channels that stand
+    next to one another, with all their places; unlike batch norm it asks for no other images.
+    """
+    places = 2 if "h" in X.names[-2:] else 1
+    front, (channels, *_) = X.axes[: -1 - places], X.axes[-1 - places :]
+    if channels.size % groups:
+        raise OptionError(f"{channels.size} channels cannot be shared equally among --groups {groups}")
+    entries = math.prod(axis.size for axis in X.axes[-1 - places :]) // groups
+    why = "a row for each group: its channels one after the other, with all their places"
+    grouped = step("grouped", reread(X, (*front, Axis("g", groups), Axis("k", entries))), why)
+    normalized = _standardised(grouped, "k", eps, "group")
+    back = step("ungrouped", reread(normalized, X.axes), "every channel at its own place again")
+    return _affine(back, gamma, beta)
+
+
 def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: float, what: str) -> Node:
     """Mean 0 and variance 1 along an axis, then the gain and the shift."""
+    return _affine(_standardised(X, over, eps, what), gamma, beta)
+
+
+def _standardised(X: Node, over: str, eps: float, what: str) -> Node:
+    """Mean 0 and variance 1 along an axis."""
     mu = step("mean", mean(X, over), f"the centre of the {what}")
     centered = step(
         "centered", X - mu, "without the mean only differences count: adding a number to all changes nothing"
@@ -111,8 +158,7 @@ def _normalised(X: Node, over: str, gamma: Node | None, beta: Node | None, eps: 
         _root(variance, eps, centered, over),
         f"the root brings it back to the unit of the entries{'; ε keeps it from being 0' if eps else ''}",
     )
-    normalized = step("normalized", centered / deviation, "dividing by their spread gives all the same variance, 1")
-    return _affine(normalized, gamma, beta)
+    return step("normalized", centered / deviation, "dividing by their spread gives all the same variance, 1")
 
 
 @calculation(

@@ -10,12 +10,27 @@ import numpy as np
 from attncalc.common.errors import OptionError, ShapeError, amount
 from attncalc.declare.calculation import at_most, calculation, same
 from attncalc.declare.operands import AT_LEAST_1, FROM_0_ON
-from attncalc.language.axes import Axes
+from attncalc.language.axes import Axes, Axis, describe
 from attncalc.language.graph import Node, constants, group, label, note, output, step
-from attncalc.language.ops import Slide, affine, part_of, rename, sigmoid, spread, stack, take, tanh, total, windows
+from attncalc.language.ops import (
+    Slide,
+    affine,
+    concat,
+    part_of,
+    rename,
+    reread,
+    sigmoid,
+    spread,
+    stack,
+    take,
+    tanh,
+    total,
+    windows,
+)
 
 GATES = {"tanh": "", "gru": "rzn", "lstm": "ifgo"}
 """The gates of each kind, in PyTorch's order: the columns of W_x and W_h hold them side by side."""
+ROW, CLASS = "the learned vector as a row of its own", "a token in front, which gathers what is asked of all"
 
 
 @calculation(
@@ -40,12 +55,14 @@ def conv(
     ] = (1,),
     padding: Annotated[tuple[int, ...], "how many zeros are added on each side", FROM_0_ON] = (0,),
     dilation: Annotated[tuple[int, ...], "how far apart the entries of the window are", AT_LEAST_1] = (1,),
+    depthwise: Annotated[bool, "each channel has a kernel of its own, and channels are not summed"] = False,
 ) -> Node:
     """Slide a small kernel over an input and measure, at every position, how well the two match.
 
     Σ window ⊙ kernel at every position. This is cross-correlation, as in deep learning: the kernel is not flipped, as
-    it would be in a mathematical convolution. Channels are summed if the kernel has them; a kernel without channels is
-    applied to each channel by itself. The result has ⌊(l + 2·padding − dilation·(k − 1) − 1)/stride⌋ + 1 positions.
+    it would be in a mathematical convolution. Channels are summed if the kernel has them, unless it is depthwise; a
+    kernel without channels is applied to each channel by itself. The result has
+    ⌊(l + 2·padding − dilation·(k − 1) − 1)/stride⌋ + 1 positions.
     """
     picture = "h" in X.names[-2:]
     along = X.axes[-2:] if picture else X.axes[-1:]
@@ -55,6 +72,8 @@ def conv(
             f"x is {' × '.join(X.names)}, but the kernel is {' × '.join(K.names)}",
             hint="a row takes a kernel [k], an image [kh, kw], an image with channels [c, kh, kw] or [o, c, kh, kw]",
         )
+    if depthwise and ("o" in K.names or "c" not in K.names):
+        raise ShapeError(f"--depthwise needs a kernel [c, kh, kw], and it is {' × '.join(K.names)}")
     slides = _slides(along, inside, stride, padding, dilation)
     seen = step(
         "windows",
@@ -69,9 +88,58 @@ def conv(
         "entries of the kernel's sign count towards a match, those of the opposite sign against it",
     )
     result = products
-    for name in [name for name in K.names[::-1] if name != "o"]:
+    for name in [name for name in K.names[::-1] if name != "o" and not (depthwise and name == "c")]:
         result = total(result, name)
     return step("output", result, "one number for each position; the same kernel is used everywhere")
+
+
+@calculation(
+    x="c h w",
+    w="o c kh kw",
+    b="o",
+    cls="o",
+    positions="n o",
+    laws={
+        "each patch is embedded by itself": lambda f, x, w: same(
+            f(2 * x, w) if x.shape[1:] >= w.shape[2:] else 0, 2 * f(x, w).result if x.shape[1:] >= w.shape[2:] else 0
+        ),
+    },
+    reference="Dosovitskiy et al. 2021, An Image is Worth 16x16 Words, eq. 1; as a torch.nn.Conv2d whose stride is its "
+    "kernel's size",
+)
+def patch_embed(
+    X: Annotated[Node, "the image, channels in front"],
+    W: Annotated[Node, "the weights, a kernel of a patch's size for each feature"],
+    b: Annotated[Node | None, "the bias"] = None,
+    cls: Annotated[Node | None, "a learned token that is put in front"] = None,
+    positions: Annotated[Node | None, "a learned vector for each token, the one in front included"] = None,
+) -> Node:
+    """Cut an image into patches, and make each of them a token.
+
+    Patches do not overlap; they are read row by row. Each is multiplied with all of W: a linear layer of the flattened
+    patch, [c·kh·kw] to [o]. Then the class token comes in front, and positions are added.
+    """
+    kh, kw = W.axes[-2:]
+    for side, patch in zip(X.axes[-2:], (kh, kw), strict=True):
+        if side.size % patch.size:
+            raise ShapeError(f"an image {describe(X.axes)} is not made of whole patches of {kh.size} × {kw.size}")
+    slides = _slides(X.axes[-2:], (kh, kw), (kh.size, kw.size), (0,), (1,))
+    patches = step("patches", windows(X, slides), "the image in pieces, which do not overlap")
+    down, across = (axis for axis in patches.axes if axis.name.endswith("_out"))
+    front = max(X.axes[:-3], W.axes[:-4], key=len)
+    met = spread(patches, (*front, W.axes[-4], down, across, *W.axes[-3:]))
+    products = step("products", met * W, "each feature has a weight for every entry of a patch")
+    features = step("features", total(total(total(products, "kw"), "kh"), "c"), "a feature sums over the whole patch")
+    n = Axis("n", down.size * across.size)
+    why = "the patches row by row, one after the other"
+    read = step("read", reread(features, (*front, W.axes[-4], n)), why)
+    embedded = step("embedded", read.T if b is None else read.T + b, "every patch is a token, one a row")
+    if cls is not None:
+        row = spread(cls, (*max(front, cls.axes[:-1], key=len), Axis("n", 1), cls.axes[-1]))
+        embedded = step("with_class", concat([step("class_row", row, ROW), embedded], "n"), CLASS)
+    if positions is not None:
+        return step("output", embedded + positions, "attention sees no order: each place adds a vector of its own")
+    return step("output", embedded, "no positions were given, so the tokens stay as they are")
 
 
 def _reordered(seen: Node, K: Node) -> Axes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from attncalc.declare.mistake import Mistake, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, total
 from attncalc.mistakes.layer_norm import LAYER, PLUS_ONE, RMS, another_epsilon
@@ -69,9 +71,30 @@ OVER_TOKENS = tuple(
 )
 """Mistakes of a norm whose statistics are those of a feature."""
 
+
+_OF_A_VECTOR = ["ln-ddof1", "ln-no-affine", "ln-no-center", "ln-no-beta", "ln-affine-first", "ln-gamma-beta-swapped"]
+"""Their words speak of one gain for each entry that is normalised; in a group each channel has one."""
+
+
+def _one_group(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["groups"] == 1:
+        raise NotThere("groups")
+    return {"groups": 1}
+
+
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "layernorm": (*LAYER, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
     "batchnorm": (*OVER_TOKENS, *GRADIENTS, *another_epsilon("ln")),
+    "groupnorm": (
+        wrong(
+            "gn-one-group",
+            options=_one_group,
+            says="one group of all channels",
+            hint="How many groups do the channels form?",
+        ),
+        *(m for m in OVER_TOKENS if m.id not in _OF_A_VECTOR),
+        *another_epsilon("ln"),
+    ),
     "rmsnorm": (*RMS, PLUS_ONE, *(m for m in GRADIENTS if m.id not in _OF_A_MEAN), *another_epsilon("rms")),
 }
 """Calculation → its mistakes, the commonest first."""

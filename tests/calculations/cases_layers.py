@@ -253,6 +253,25 @@ LAYERS: dict[str, Expected] = {
         "mean centered variance standard_deviation normalized output",
         (case(x="3 4"), case(**NORM), case(**NORM, eps=0.1, norm_offset=1)),
     ),
+    "groupnorm": Expected(
+        "grouped mean centered variance standard_deviation normalized ungrouped output",
+        (case(x="4 3", gamma="4", beta="4", eps=0.1), case(x="4 2 3", groups=2)),
+        pools="a row with one axis more is an image",
+    ),
+    "patch-embed": Expected(
+        "patches products features read embedded output",
+        (
+            case(x="2 4 6", w="3 2 2 3"),
+            case(
+                "patches products features read embedded class_row with_class output",
+                x="1 2 4",
+                w="3 1 2 2",
+                b="3",
+                cls="3",
+                positions="3 3",
+            ),
+        ),
+    ),
     "rmsnorm": Expected(
         "squares mean_square root_mean_square normalized output",
         (case(x="3 4"), case(x="3 4", gamma="4", eps=0.1, norm_offset=1)),
@@ -321,6 +340,7 @@ LAYERS: dict[str, Expected] = {
             case(x="2 4 5", kernel="2 2 3"),
             case(x="2 4 5", kernel="2 3"),
             case(x="2 4 5", kernel="3 2 2 2", padding=(1,)),
+            case(x="2 4 5", kernel="2 2 3", depthwise=True),
         ),
         pools="a row with one axis more is a picture",
     ),

@@ -314,6 +314,15 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("batchnorm", {"eps": 0.1}, **ROWS),
         problem("batchnorm", {"eps": 0.1}, backward=True, upstream=PULL, **ROWS),
     ],
+    "groupnorm": [
+        problem(
+            "groupnorm",
+            {"groups": 2, "eps": 0.1},
+            x=[[1, 3, 0], [5, 7, 2], [2, 2.5, 1], [0, 4, -3]],
+            gamma=[1.5, 2, 1, 0.5],
+            beta=[0.5, 1, 0, -1],
+        )
+    ],
     "rmsnorm": [
         problem("rmsnorm", {"eps": 0.1}, x=ROWS["x"], gamma=ROWS["gamma"]),
         problem("rmsnorm", {"eps": 0.1, "norm_offset": 1}, x=ROWS["x"], gamma=ROWS["gamma"]),
@@ -421,7 +430,20 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("conv", {"padding": (1,), "stride": (2,)}, x=[1, 3, -2, 4, 0.5, 2, 5], kernel=[1, 2, -1]),
         problem("conv", {"dilation": (2,)}, x=[1, 3, -2, 4, 0.5, 2, 5], kernel=[1, 2, -1]),
         problem("conv", x=whole(71, 4, 4, most=4), kernel=[[1, 2], [-1, 3]]),
+        problem(
+            "conv", {"depthwise": True}, x=whole(72, 2, 4, 4, most=4), kernel=[[[1, 2], [-1, 3]], [[0, 1], [2, -2]]]
+        ),
         problem("conv", x=whole(72, 2, 4, 4, most=4), kernel=[[[1, 2], [-1, 3]], [[0, 1], [2, -2]]]),
+    ],
+    "patch-embed": [
+        problem(
+            "patch-embed",
+            x=[whole(73, 4, 4, most=4)],
+            w=[[[[1, 0.5], [-1, 1]]], [[[2, 1], [1, -1]]]],
+            b=[0.5, -1],
+            cls=[1, 2],
+            positions=[[0, 0.5], [1, 0], [0, 1], [2, 0], [0.5, 2]],
+        )
     ],
     "rnn": [
         problem("rnn", {"kind": "tanh"}, x=SLOW, wx=[[0.5, -1], [0.3, 0.8]], wh=[[0.2, 1], [-0.7, 0.4]], b=[0.3, -0.2]),

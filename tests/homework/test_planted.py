@@ -291,6 +291,8 @@ CATALOGUE = """
     dpo-no-reference dpo-no-beta dpo-swapped ppo-no-clip ppo-clip-only ppo-max ppo-log-ratio
     grpo-no-deviation grpo-population grpo-no-mean grpo-kl-plain preference-sign
 
+    conv-depthwise-summed gn-one-group patch-columns patch-no-bias patch-class-last patch-no-positions
+
     slip-one-entry slip-transposed-answer slip-rows-permuted slip-sign slip-decimal-point slip-percent
     slip-one-row-only slip-copied-input slip-complement slip-final-rounding
     slip-columns-permuted slip-entries-swapped slip-row-copied slip-part-only half-overflow

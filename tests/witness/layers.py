@@ -156,14 +156,59 @@ def unembed(h: Matrix, table: Matrix) -> Values:
     return {"logits": logits, "probabilities": [shares(row) for row in logits]}
 
 
+def groupnorm(
+    x: Any, gamma: Vector | None = None, beta: Vector | None = None, groups: int = 1, eps: float = 1e-5
+) -> Values:
+    deep = _depth(x) == 3
+    flat = [[e for row in channel for e in row] if deep else list(channel) for channel in x]
+    each, size = len(flat) // groups, len(flat[0])
+    rows = [[e for channel in flat[g * each : (g + 1) * each] for e in channel] for g in range(groups)]
+    found = normalised(rows, eps) | {"grouped": rows}
+    output: Any = []
+    for c in range(len(flat)):
+        start = c % each * size
+        own = found["normalized"][c // each][start : start + size]
+        made = [e * (gamma[c] if gamma else 1) + (beta[c] if beta else 0) for e in own]
+        across = len(x[0][0]) if deep else size
+        output.append([made[i : i + across] for i in range(0, size, across)] if deep else made)
+    return found | {"output": output}
+
+
+def patch_embed(
+    x: Any, w: Any, b: Vector | None = None, cls: Vector | None = None, positions: Matrix | None = None
+) -> Values:
+    kh, kw = len(w[0][0]), len(w[0][0][0])
+
+    def feature(kernel: Any, top: int, left: int) -> float:
+        return math.fsum(
+            weight * x[c][top + i][left + j]
+            for c, plane in enumerate(kernel)
+            for i, row in enumerate(plane)
+            for j, weight in enumerate(row)
+        )
+
+    corners = [(top, left) for top in range(0, len(x[0]), kh) for left in range(0, len(x[0][0]), kw)]
+    found: Values = {"embedded": [[feature(k, *at) + (b[o] if b else 0) for o, k in enumerate(w)] for at in corners]}
+    output = found["embedded"]
+    if cls:
+        found["with_class"] = output = [cls, *output]
+    if positions:
+        output = added(output, positions)
+    return found | {"output": output}
+
+
 def conv(
     x: Any,
     kernel: Any,
     stride: Sequence[int] = (1,),
     padding: Sequence[int] = (0,),
     dilation: Sequence[int] = (1,),
+    depthwise: bool = False,
 ) -> Values:
     """A row is a picture of one line; a picture one of one channel; a kernel one of one output."""
+    if depthwise:
+        alone = [conv(plane, own, stride, padding, dilation)["output"] for plane, own in zip(x, kernel, strict=True)]
+        return {"output": alone}
     flat, channels, several = not isinstance(x[0], list), _depth(x) == 3, _depth(kernel) == 4
     shared = channels and _depth(kernel) == 2
     picture = [[x]] if flat else x if channels else [x]
@@ -464,6 +509,8 @@ def lora(x: Matrix, w: Matrix, a: Matrix, b: Matrix, alpha: float | None = None)
 
 WITNESSES: dict[str, Callable[..., Values]] = {
     "lora": lora,
+    "groupnorm": groupnorm,
+    "patch-embed": patch_embed,
     "layernorm": layernorm,
     "rmsnorm": rmsnorm,
     "batchnorm": batchnorm,
