@@ -56,6 +56,7 @@ def normed(X: Node, name: str, weights: Mapping[str, Node | None], style: Style)
         "each row has mean 0": lambda f, x: same(f(x).result.mean(-1), 0),
         "each row has variance 1 (ε = 0)": lambda f, x: same(f(x, eps=0).result.var(-1), 1),
     },
+    pictures=("x", "normalized"),
     reference="Ba, Kiros and Hinton 2016, Layer Normalization; as torch.nn.LayerNorm",
 )
 def layernorm(
@@ -168,6 +169,7 @@ def _standardised(X: Node, over: str, eps: float, what: str) -> Node:
         "stretching a row changes nothing (ε = 0)": lambda f, x, c: same(f(c * x, eps=0), f(x, eps=0)),
         "each row has mean square 1 (ε = 0)": lambda f, x: same((f(x, eps=0).result ** 2).mean(-1), 1),
     },
+    pictures=("x", "normalized"),
     reference="Zhang and Sennrich 2019, Root Mean Square Layer Normalization; as torch.nn.RMSNorm",
 )
 def rmsnorm(

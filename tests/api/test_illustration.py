@@ -106,6 +106,11 @@ def test_what_was_asked_for_is_drawn() -> None:
     assert all(len(line.x) == 12 for line in waves.lines)
 
 
+@pytest.mark.parametrize("name", ["layernorm", "rmsnorm"])
+def test_a_norm_is_drawn_before_and_after(name: str) -> None:
+    assert [picture.title for picture in pictures(work_out(name))] == ["x", "normalized"]
+
+
 def test_heads_share_one_range() -> None:
     first, second = pictures(work_out("multihead"))
     assert isinstance(first, HeatMap)
