@@ -244,6 +244,7 @@ class Reason(NamedTuple):
 
     text: str
     lasting: bool = True  # whether it still tells something where another follows
+    through: str = ""  # the step whose formula the rule was applied to, where that is no operand's
 
 
 def gradients(
@@ -267,6 +268,7 @@ def gradients(
     contributions: dict[Node, list[Node]] = {output: [upstream]}
     reasons = {output: [Reason("the gradient that arrives at the result from the loss")]}
     named = {node.sources[0]: node for node in forward if node.op == "step"}
+    whose: dict[Node, Node] = {}  # the step in whose formula a node stands
     found: dict[Node, Node] = {}
     for node in reversed(forward):
         if node not in needed or node not in contributions:
@@ -276,7 +278,9 @@ def gradients(
         if node.op == "step" or node in wrt:
             why = "; ".join(dict.fromkeys(reason.text for reason in reasons[node]))
             also = "_step" if node.op == "step" and node.key in operands else ""  # an operand may be called like a step
-            gradient = gradient_step(node, spread(gradient, front + node.axes), why, of, word, also)
+            gradient = gradient_step(
+                node, spread(gradient, front + node.axes), why, of, word, also, edges=_edges(reasons[node])
+            )
             if node in wrt:
                 found[node] = gradient
         if not node.sources:
@@ -285,11 +289,13 @@ def gradients(
             raise NoGradient(f"{symbol(named.get(node, node))} has no gradient: {node.row.no_gradient}")
         if front or not _may_lack_axes(gradient, node):
             gradient = spread(gradient, front + node.axes)
+        owner = named.get(node, whose.get(node))
+        whose.update((source, owner) for source in node.sources if owner is not None)
         vjps = node.row.vjp(gradient, named.get(node, node), node, *node.sources)
         for i, (source, part) in enumerate(zip(node.sources, vjps, strict=True)):
             if part is not None and source in needed:
                 contributions.setdefault(source, []).append(_fit(part, source, node, own))
-                reasons.setdefault(source, []).extend(_because(node, i, reasons[node], inside=node not in named))
+                reasons.setdefault(source, []).extend(_because(node, i, reasons[node], owner))
     return found
 
 
@@ -304,7 +310,15 @@ def slopes(output: Node, upstream: Node, wrt: Sequence[Node]) -> list[Node]:
     return [short[node] if node in short else spread(as_node(0), node.axes) for node in wrt]
 
 
-def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = "grad", also: str = "") -> Node:
+def gradient_step(
+    of: Node,
+    value: Node,
+    why: str,
+    loss: str = "L",
+    word: str = "grad",
+    also: str = "",
+    edges: tuple[tuple[str, str], ...] = (),
+) -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand."""
     name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
     return Node(
@@ -316,6 +330,7 @@ def gradient_step(of: Node, value: Node, why: str, loss: str = "L", word: str = 
         symbol=gradient_symbol(of, loss),
         shown=True,
         of=name,
+        edges=edges,
     )
 
 
@@ -343,8 +358,18 @@ def _added(parts: Sequence[Node], axes: Axes) -> Node:
     return Node("add", *parts)
 
 
-def _because(node: Node, source: int, before: list[Reason], *, inside: bool) -> list[Reason]:
+def _edges(reasons: Sequence[Reason]) -> tuple[tuple[str, str], ...]:
+    """The steps that a gradient came through, each with the rules that were applied there."""
+    through: dict[str, list[str]] = {}
+    for reason in dict.fromkeys(reasons):
+        through.setdefault(reason.through, []).append(reason.text)
+    return tuple((where, "; ".join(texts)) for where, texts in through.items())
+
+
+def _because(node: Node, source: int, before: list[Reason], owner: Node | None) -> list[Reason]:
     """Why the source gets the gradient that it gets, `before` being why the node got its own.
+
+    `owner` is the step in whose formula the node stands.
 
     What happens inside a step is told nowhere else, so its reasons are carried along. A primitive that has no reason of
     its own, as it only moves entries, leaves them as they are.
@@ -352,10 +377,12 @@ def _because(node: Node, source: int, before: list[Reason], *, inside: bool) -> 
     because, hands_on = node.row.because, node.row.hands_on
     if not because:
         return before
-    carried = [reason for reason in before if reason.lasting] if inside and node.op != "step" else []
+    inside = node.op != "step" and (owner is None or owner.sources[0] is not node)
+    carried = [reason for reason in before if reason.lasting] if inside else []
     if carried and hands_on:
         return carried
-    return [*carried, Reason(because(node, source) if callable(because) else because, lasting=not hands_on)]
+    text = because(node, source) if callable(because) else because
+    return [*carried, Reason(text, lasting=not hands_on, through="" if owner is None else owner.path)]
 
 
 def _fit(gradient: Node, source: Node, node: Node, own: set[str]) -> Node:

@@ -35,6 +35,7 @@ from attncalc.render.page import (
     Table,
     ends,
     matrices,
+    room,
     spoken,
     whole,
 )
@@ -252,7 +253,8 @@ def _lines(trace: Trace) -> int:
     shapes += [step.shape for step in trace.steps]
     sizes = [whole(shape) for shape in shapes]
     values = sum((min(size.rows, Limits().rows) + 5) * min(size.tables, Limits().tables) for size in sizes)
-    return values + 7 * len(trace.steps)
+    back = sum(step.gradient_of is not None for step in trace.steps)  # which are drawn with their rules, too
+    return values + 7 * len(trace.steps) + 3 * back
 
 
 def page_or_outline(trace: Trace, view: View) -> Page:
@@ -278,6 +280,8 @@ def _whole(trace: Trace, view: View) -> Iterator[Block]:
     yield from beginning(trace)
     if view.show and len(trace.steps) >= OUTLINED:
         yield from loaded("render.outline:where")(trace, view)
+    if not view.show:
+        yield from _dependencies(trace)
     steps, result = _divided(trace, view)
     yield Part("steps", Heading("Steps"), tuple(_groups(steps)))
     if result:
@@ -295,6 +299,40 @@ def onward(steps: Iterable[Part]) -> Iterator[Paragraph]:
         place = line._replace(name=heading.key or line.name).place
         counted = "by indices from 0" if line.labels == tuple(map(str, line.at)) else "by labels or indices from 0"
         yield Paragraph(f"Any other entry, {counted}: --cell '{place}'; all of them: --cell all", "onward")
+
+
+MOST_EDGES = 24  # that are drawn; of more nobody sees the whole
+
+
+def _dependencies(trace: Trace) -> Iterator[Block]:
+    """Of a backward pass what depends on what, and the rule by which each gradient comes back."""
+    if all(step.gradient_of is None for step in trace.steps):
+        return
+    edges = solver.edges(trace)
+    if not 1 < len(edges) <= MOST_EDGES:
+        return
+    chains = tuple(Point(chain, mark="· ") for chain in _chains([(value, into or LOSS) for value, into, _ in edges]))
+    rules = tuple(Point(f"{into or LOSS} → {value}", rule) for value, into, rule in edges)
+    yield Part("section", Heading("What depends on what"), (Points(chains),))
+    named = Points(rules, room(rule.text for rule in rules))
+    yield Part("section", Heading("Back from the loss, and by which rule"), (named,))
+
+
+LOSS = "L"
+
+
+def _chains(edges: list[tuple[str, str]]) -> Iterator[str]:
+    """`q → scores → scaled`, each edge once: a chain ends where it comes to what another one goes on with."""
+    left = list(reversed(edges))
+    while left:
+        entered = {into for _, into in left}
+        value, into = next((edge for edge in left if edge[0] not in entered), left[0])
+        chain = [value]
+        while (edge := (value, into)) in left:
+            left.remove(edge)
+            chain.append(into)
+            value, into = next((other for other in left if other[0] == into), (into, ""))
+        yield " → ".join(chain)
 
 
 def parts_of(trace: Trace, view: View, steps: Iterable[Step]) -> Iterator[tuple[str, Part]]:

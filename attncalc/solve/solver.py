@@ -394,6 +394,20 @@ def ranked(trace: Trace, step: Step) -> list[tuple[int, float]]:
     return [(int(i), float(shares[i] / shares.sum())) for i in order] if order[0] == step.value.item() else []
 
 
+def edges(trace: Trace) -> list[tuple[str, str, str]]:
+    """What each value of a backward pass goes into, with the rule by which its gradient comes back from there.
+
+    The result goes into "", the loss.
+    """
+    graph = behind(trace)
+    found = [node for node in graph.named if node.args.get("edges")] if graph else []
+    return [
+        ("/".join(filter(None, (node.args["group"], node.args["of"]))), into, rule)
+        for node in found
+        for into, rule in node.args["edges"]
+    ]
+
+
 def origins(trace: Trace, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
     """The entries of steps and operands that one entry was made from."""
     graph = behind(trace)

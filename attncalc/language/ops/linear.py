@@ -150,7 +150,10 @@ OPS |= {
         takes=(2, 1),
         sign="·",
         vjp=_matmul_vjp,
-        because="each factor of a product gets the gradient times the other factor, transposed",
+        because=lambda node, source: (
+            "the left factor of a product gets the gradient times the other factor, transposed",
+            "the right factor of a product gets the gradient times the other factor, transposed, which comes first",
+        )[source],
         about="Entry [i,j] is row i of the left and column j of the right, multiplied entry by entry and added up. So "
         "the inner sizes must agree, that axis is gone afterwards, and in general A·B is not B·A.",
         mixes=lambda node: (node.sources[0].axes[-1].name,),
