@@ -332,7 +332,9 @@ def decoder_block(
     },
     pictures=("weights",),
     reference="Radford et al. 2018 and 2019 (GPT); Touvron et al. 2023, LLaMA, section 2.2; as in transformers",
-    exercise=Exercise(sizes={"n": 3}, one_of=({"eps": 0.1},)),
+    exercise=Exercise(
+        sizes={"n": 3, "d_model": 5}, one_of=({"eps": 0.1, "rope": False, "rope_layout": "interleaved"},)
+    ),
 )
 def decoder_only(
     X: Annotated[Node, "the tokens so far, one a row"],

@@ -98,6 +98,7 @@ NEVER = {
     **dict.fromkeys(("bayes", "entropy", "kl", "perplexity"), "whole numbers at random are no probabilities"),
     **dict.fromkeys(("derivative", "descend", "gradient"), "a formula has no axes"),
     "complexity": "its result is told in words",
+    "decoder-only": "the sample's query heads share one key head, whose columns are fewer",
     "rnn": "the sample's kind needs weights of several gates",
     "sampling": "the sample leaves four tokens",
     "t5-bias": "there are at least four buckets",
