@@ -116,6 +116,7 @@ def batchnorm(
         ),
     },
     reference="Wu and He 2018, Group Normalization, eq. 1 and 7; as torch.nn.GroupNorm",
+    exercise=Exercise(one_of=({"groups": 2, "eps": 0.1},)),
 )
 def groupnorm(
     X: Annotated[Node, "a row or an image with its channels in front"],
