@@ -261,11 +261,11 @@ LAYERS: dict[str, Expected] = {
     "patch-embed": Expected(
         "patches products features read embedded output",
         (
-            case(x="2 4 6", w="3 2 2 3"),
+            case(x="1 4 4", w="2 1 2 2"),
             case(
                 "patches products features read embedded class_row with_class output",
-                x="1 2 4",
-                w="3 1 2 2",
+                x="2 2 4",
+                w="3 2 2 2",
                 b="3",
                 cls="3",
                 positions="3 3",
