@@ -13,11 +13,11 @@ from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import FROM_0_ON, Exercise, Range
 from attncalc.declare.sweeps import MOST_LINES, Sweep, turns
 from attncalc.language.graph import Node, as_node, constant, group, note, output, step
-from attncalc.language.ops import sqrt, take
+from attncalc.language.ops import sign, sqrt, take
 from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Trace
 
-OptimizerKind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]
+OptimizerKind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lion"]
 Memory = Mapping[str, Node]
 """What an optimiser remembers from one step to the next, by the names of its steps."""
 
@@ -88,6 +88,14 @@ def _adam(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     return m / (sqrt(v) + constant(p.eps, "ε")), {"first_moment": mean, "second_moment": squares}
 
 
+def _lion(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    blend = _faded(constant(p.beta1, "beta_1"), memory["first_moment"], gradient)
+    blend = step("blend", blend, "the momentum so far and the gradient: only the sign of this counts", symbol="c")
+    why = "what is remembered fades more slowly than what the step is made of"
+    kept = _remembered("first_moment", _faded(constant(p.beta2, "beta_2"), memory["first_moment"], gradient), why)
+    return sign(blend), {"first_moment": kept}
+
+
 def _second_moment(gradient: Node, p: Parameters, memory: Memory) -> Node:
     why = "a moving average of the squared gradients: how large recent ones are, coordinate by coordinate"
     return _remembered("second_moment", _faded(constant(p.beta2, "beta_2"), memory["second_moment"], gradient**2), why)
@@ -102,6 +110,8 @@ def _remembered(name: str, value: Node, why: str) -> Node:
     return step(name, value, why, symbol=SYMBOLS[name])
 
 
+APART = ("adamw", "lion")
+"""Their decay does not go through the gradient."""
 _MOMENTS = ("first_moment", "second_moment")
 RULES: dict[str, Rule] = {
     "gd": Rule((), ("weight_decay",), _plain),
@@ -111,21 +121,22 @@ RULES: dict[str, Rule] = {
     "rmsprop": Rule(("second_moment",), ("beta2", "eps", "weight_decay"), _rmsprop),
     "adam": Rule(_MOMENTS, ("beta1", "beta2", "eps", "weight_decay"), _adam),
     "adamw": Rule(_MOMENTS, ("beta1", "beta2", "eps", "weight_decay"), _adam),
+    "lion": Rule(("first_moment",), ("beta1", "beta2", "weight_decay"), _lion),
 }
 
 
 def updated(kind: str, point: Node, gradient: Node, lr: float, t: int | Node, p: Parameters, memory: Memory) -> Made:
     """The steps of one update: moments where there are any, and `update`, which is added to the point."""
-    if p.weight_decay and kind != "adamw":
+    if p.weight_decay and kind not in APART:
         why = "weight decay adds the slope of λ/2·‖θ‖², which pulls every coordinate towards 0"
         gradient = step("decayed_gradient", gradient + constant(p.weight_decay, "lambda") * point, why)
     way, memory = RULES[kind].way(gradient, t, p, memory)
     move, why = -(constant(lr, "lr") * way), "lr times the direction, against the gradient; this is added to the point"
     if isinstance(t, int) and t == 1 and RULES[kind].way is _adam:
         why += "; at the first step m̂ is the gradient and √v̂ its size, so but for ε each coordinate moves by lr"
-    if p.weight_decay and kind == "adamw":
+    if p.weight_decay and kind in APART:
         move = move - constant(lr, "lr") * (constant(p.weight_decay, "lambda") * point)
-        why += "; the decay is not divided by the second moment, so it pulls at the same rate in every coordinate"
+        why += "; the decay stands apart from the gradient, so it pulls at the same rate in every coordinate"
     return step("update", move, why), memory
 
 
@@ -172,7 +183,7 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         ),
     },
     reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
-    "numbers as torch.optim's",
+    "Chen et al. 2023, Symbolic Discovery of Optimization Algorithms, algorithm 2 (lion); numbers as torch.optim's",
     pictures=_way,
     exercise=Exercise(sizes={"t": 3}, at_hard={"weight_decay": 0.2, "kind": "adamw"}),
 )
@@ -189,8 +200,9 @@ def optimizer(
     Steps are counted from t = 1. adam: m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², m̂ = m/(1 − β₁ᵗ), v̂ = v/(1 − β₂ᵗ),
     θ ← θ − lr·m̂/(√v̂ + ε): ε stands outside the root, after the correction. momentum: u ← μu + g, θ ← θ − lr·u;
     nesterov: θ ← θ − lr·(g + μu); rmsprop divides by √v + ε without a correction, with β₂ for its decay; adagrad by
-    √Σg² + ε. Weight decay is L2, λθ added to g; in adamw −lr·λθ is applied apart from g. These are torch.optim's
-    conventions (whose own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay 0.99, adamw λ = 0.01).
+    √Σg² + ε. lion: θ ← θ − lr·sign(β₁m + (1 − β₁)g), then m ← β₂m + (1 − β₂)g (its authors' β₂ is 0.99). Weight decay
+    is L2, λθ added to g; in adamw and lion −lr·λθ is applied apart from g. These are torch.optim's conventions (whose
+    own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay 0.99, adamw λ = 0.01).
     """
     tell_idle(kind, p)
     memory: Memory = dict.fromkeys(RULES[kind].memory, as_node(0))

@@ -91,6 +91,16 @@ TRAINING: dict[str, Expected] = {
             *(_optimized(kind, **RULES) for kind in ("gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam")),
             *(_optimized(kind, "decayed_gradient ", weight_decay=0.2) for kind in ("gd", "nesterov", "adam")),
             _optimized("adamw", weight_decay=0.2, **RULES),
+            case(
+                turns("step", range(1, 3), "blend first_moment update point")
+                + " step_3/blend step_3/update step_3/point",
+                gradients="3 2",
+                start="2",
+                kind="lion",
+                lr=0.5,
+                weight_decay=0.2,
+                beta2=0.99,
+            ),
         ),
         outputs="point",
     ),

@@ -91,6 +91,10 @@ class Update:
 
     def __call__(self, g: float, point: float) -> float:
         self.t += 1
+        if self.kind == "lion":
+            blend = self.beta1 * self.first + (1 - self.beta1) * g
+            self.first = self.beta2 * self.first + (1 - self.beta2) * g
+            return -self.lr * (math.copysign(1, blend) + self.weight_decay * point)
         if self.kind != "adamw":
             g += self.weight_decay * point
         if self.kind == "gd":
