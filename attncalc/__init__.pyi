@@ -281,6 +281,54 @@ def likelihood(
 ) -> Trace:
     """How likely observations are under a distribution, and which parameters would make them most likely."""
 
+def contrastive_loss(
+    a: Numbers,
+    b: Numbers,
+    *,
+    temperature: Number = ...,
+    kind: Literal["clip", "infonce"] = ...,
+    raw: bool = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """How well each row finds the one that it belongs to among all the others."""
+
+def preference_loss(
+    chosen: Numbers | None = ...,
+    rejected: Numbers | None = ...,
+    ref_chosen: Numbers | None = ...,
+    ref_rejected: Numbers | None = ...,
+    new: Numbers | None = ...,
+    old: Numbers | None = ...,
+    ref: Numbers | None = ...,
+    advantages: Numbers | None = ...,
+    rewards: Numbers | None = ...,
+    *,
+    kind: Literal["dpo", "ppo", "grpo"] = ...,
+    beta: Number | None = ...,
+    clip: Number = ...,
+    eps: Number = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """What a language model learns from being preferred, or from being rewarded."""
+
+def sampling(
+    logits: Numbers,
+    previous: Numbers | str | None = ...,
+    *,
+    temperature: Number = ...,
+    top_k: int | None = ...,
+    top_p: Number | None = ...,
+    min_p: Number | None = ...,
+    repetition_penalty: Number = ...,
+    greedy: bool = ...,
+    seed: int = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Choose the next token: scores become shares, filters leave some of them, and a random number picks one."""
+
 def qkv(
     x: Numbers,
     wq: Numbers | None = ...,
@@ -478,6 +526,51 @@ def complexity(
     round_to: int | None = ...,
 ) -> Trace:
     """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bottleneck."""
+
+def latent_attention(
+    x: Numbers,
+    wuq: Numbers | None = ...,
+    wqr: Numbers | None = ...,
+    wdkv: Numbers | None = ...,
+    wuk: Numbers | None = ...,
+    wuv: Numbers | None = ...,
+    wkr: Numbers | None = ...,
+    wo: Numbers | None = ...,
+    *,
+    wdq: Numbers | None = ...,
+    q_gamma: Numbers | None = ...,
+    kv_gamma: Numbers | None = ...,
+    mask: Numbers | None = ...,
+    rope_positions: Numbers | None = ...,
+    heads: int = ...,
+    causal: bool = ...,
+    mask_kind: Literal["keep", "drop", "additive"] | None = ...,
+    padding: int | Iterable[int] | None = ...,
+    scale: Number | Literal["default", "none"] = ...,
+    eps: Number = ...,
+    rope_base: Number = ...,
+    rope_layout: Literal["interleaved", "half"] = ...,
+    rope_dims: int | None = ...,
+    rope_scaling: Literal["none", "base", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3"] = ...,
+    rope_factor: Number | None = ...,
+    rope_original_length: int | None = ...,
+    rope_length: int | None = ...,
+    rope_low_freq_factor: Number | None = ...,
+    rope_high_freq_factor: Number | None = ...,
+    rope_beta_fast: Number | None = ...,
+    rope_beta_slow: Number | None = ...,
+    rope_attention_factor: Number | None = ...,
+    rope_mscale: Number | None = ...,
+    rope_mscale_all_dim: Number | None = ...,
+    rope_no_truncate: bool = ...,
+    rope_short_factor: Number | Iterable[Number] | None = ...,
+    rope_long_factor: Number | Iterable[Number] | None = ...,
+    bytes: int = ...,
+    weights: Mapping[str, Numbers] | None = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Attention whose keys and values come from one narrow vector for each token, the only one that is cached."""
 
 def sinusoidal(
     *,
@@ -1092,6 +1185,48 @@ def lora(
 ) -> Trace:
     """A layer whose weights are frozen, with a trained change of low rank beside it."""
 
+def experts(
+    x: Numbers,
+    router: Numbers,
+    w1: Numbers | None = ...,
+    w2: Numbers | None = ...,
+    *,
+    b1: Numbers | None = ...,
+    b2: Numbers | None = ...,
+    w3: Numbers | None = ...,
+    b3: Numbers | None = ...,
+    shared_w1: Numbers | None = ...,
+    shared_w2: Numbers | None = ...,
+    shared_w3: Numbers | None = ...,
+    top: int = ...,
+    scoring: Literal["softmax", "sigmoid"] = ...,
+    no_renormalise: bool = ...,
+    renormalise: bool = ...,
+    routed_scale: Number = ...,
+    capacity: int | None = ...,
+    activation: Literal[
+        "relu",
+        "leaky-relu",
+        "elu",
+        "sigmoid",
+        "tanh",
+        "gelu",
+        "gelu-tanh",
+        "gelu-sigmoid",
+        "silu",
+        "softplus",
+        "swiglu",
+        "geglu",
+        "geglu-tanh",
+        "reglu",
+        "glu",
+    ] = ...,
+    weights: Mapping[str, Numbers] | None = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Send each token to the few experts that suit it, and mix what they make of it."""
+
 def derivative(
     expression: str,
     *,
@@ -1199,138 +1334,3 @@ def mlp(
     round_to: int | None = ...,
 ) -> Trace:
     """Train a network: forward to the loss, backward to every weight's gradient, then a step against it."""
-
-def experts(
-    x: Numbers,
-    router: Numbers,
-    w1: Numbers | None = ...,
-    w2: Numbers | None = ...,
-    *,
-    b1: Numbers | None = ...,
-    b2: Numbers | None = ...,
-    w3: Numbers | None = ...,
-    b3: Numbers | None = ...,
-    shared_w1: Numbers | None = ...,
-    shared_w2: Numbers | None = ...,
-    shared_w3: Numbers | None = ...,
-    top: int = ...,
-    scoring: Literal["softmax", "sigmoid"] = ...,
-    no_renormalise: bool = ...,
-    renormalise: bool = ...,
-    routed_scale: Number = ...,
-    capacity: int | None = ...,
-    activation: Literal[
-        "relu",
-        "leaky-relu",
-        "elu",
-        "sigmoid",
-        "tanh",
-        "gelu",
-        "gelu-tanh",
-        "gelu-sigmoid",
-        "silu",
-        "softplus",
-        "swiglu",
-        "geglu",
-        "geglu-tanh",
-        "reglu",
-        "glu",
-    ] = ...,
-    weights: Mapping[str, Numbers] | None = ...,
-    dtype: DTypeLike = ...,
-    round_to: int | None = ...,
-) -> Trace:
-    """Send each token to the few experts that suit it, and mix what they make of it."""
-
-def contrastive_loss(
-    a: Numbers,
-    b: Numbers,
-    *,
-    temperature: Number = ...,
-    kind: Literal["clip", "infonce"] = ...,
-    raw: bool = ...,
-    dtype: DTypeLike = ...,
-    round_to: int | None = ...,
-) -> Trace:
-    """How well each row finds the one that it belongs to among all the others."""
-
-def preference_loss(
-    chosen: Numbers | None = ...,
-    rejected: Numbers | None = ...,
-    ref_chosen: Numbers | None = ...,
-    ref_rejected: Numbers | None = ...,
-    new: Numbers | None = ...,
-    old: Numbers | None = ...,
-    ref: Numbers | None = ...,
-    advantages: Numbers | None = ...,
-    rewards: Numbers | None = ...,
-    *,
-    kind: Literal["dpo", "ppo", "grpo"] = ...,
-    beta: Number | None = ...,
-    clip: Number = ...,
-    eps: Number = ...,
-    dtype: DTypeLike = ...,
-    round_to: int | None = ...,
-) -> Trace:
-    """What a language model learns from being preferred, or from being rewarded."""
-
-def latent_attention(
-    x: Numbers,
-    wuq: Numbers | None = ...,
-    wqr: Numbers | None = ...,
-    wdkv: Numbers | None = ...,
-    wuk: Numbers | None = ...,
-    wuv: Numbers | None = ...,
-    wkr: Numbers | None = ...,
-    wo: Numbers | None = ...,
-    *,
-    wdq: Numbers | None = ...,
-    q_gamma: Numbers | None = ...,
-    kv_gamma: Numbers | None = ...,
-    mask: Numbers | None = ...,
-    rope_positions: Numbers | None = ...,
-    heads: int = ...,
-    causal: bool = ...,
-    mask_kind: Literal["keep", "drop", "additive"] | None = ...,
-    padding: int | Iterable[int] | None = ...,
-    scale: Number | Literal["default", "none"] = ...,
-    eps: Number = ...,
-    rope_base: Number = ...,
-    rope_layout: Literal["interleaved", "half"] = ...,
-    rope_dims: int | None = ...,
-    rope_scaling: Literal["none", "base", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3"] = ...,
-    rope_factor: Number | None = ...,
-    rope_original_length: int | None = ...,
-    rope_length: int | None = ...,
-    rope_low_freq_factor: Number | None = ...,
-    rope_high_freq_factor: Number | None = ...,
-    rope_beta_fast: Number | None = ...,
-    rope_beta_slow: Number | None = ...,
-    rope_attention_factor: Number | None = ...,
-    rope_mscale: Number | None = ...,
-    rope_mscale_all_dim: Number | None = ...,
-    rope_no_truncate: bool = ...,
-    rope_short_factor: Number | Iterable[Number] | None = ...,
-    rope_long_factor: Number | Iterable[Number] | None = ...,
-    bytes: int = ...,
-    weights: Mapping[str, Numbers] | None = ...,
-    dtype: DTypeLike = ...,
-    round_to: int | None = ...,
-) -> Trace:
-    """Attention whose keys and values come from one narrow vector for each token, the only one that is cached."""
-
-def sampling(
-    logits: Numbers,
-    previous: Numbers | str | None = ...,
-    *,
-    temperature: Number = ...,
-    top_k: int | None = ...,
-    top_p: Number | None = ...,
-    min_p: Number | None = ...,
-    repetition_penalty: Number = ...,
-    greedy: bool = ...,
-    seed: int = ...,
-    dtype: DTypeLike = ...,
-    round_to: int | None = ...,
-) -> Trace:
-    """Choose the next token: scores become shares, filters leave some of them, and a random number picks one."""

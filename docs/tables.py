@@ -73,7 +73,10 @@ def _shown(file: Path) -> str:
 
 
 def _calculations() -> str:
-    """The file with its table as it should be: the rows in their order, new ones behind those of the same family."""
+    """The file with its table as it should be: the rows in their order, new ones behind those of the same family.
+
+    Those of a new family come behind all that stand under the same heading.
+    """
     text = CALCULATIONS.read_text(encoding="utf-8")
     before, start, rest = text.partition("TABLE: dict[str, tuple[str, str]] = {\n")
     _, end, after = rest.partition("\n}\n")
@@ -81,10 +84,13 @@ def _calculations() -> str:
     order: list[str] = [
         name for name in re.findall(r'^    "([^"]+)": \(', rest.partition("\n}\n")[0], re.MULTILINE) if name in there
     ]
+    heading = dict(re.findall(r'^    "(\w+)": "([^"]+)",$', after, re.MULTILINE))
     for name, (family, _) in there.items():
         if name not in order:
-            last = max((i for i, other in enumerate(order) if there[other][0] == family), default=len(order) - 1)
-            order.insert(last + 1, name)
+            families = [there[other][0] for other in order]
+            kin = [i for i, other in enumerate(families) if other == family]
+            kin = kin or [i for i, other in enumerate(families) if heading.get(other) == heading.get(family)]
+            order.insert(max(kin, default=len(order) - 1) + 1, name)
     return before + start + "\n".join(_row(name, *there[name]) for name in order) + end + after
 
 

@@ -125,6 +125,12 @@ TABLE: dict[str, tuple[str, str]] = {
         "statistics",
         "How likely observations are under a distribution, and which parameters would make them most likely.",
     ),
+    "contrastive-loss": ("preferences", "How well each row finds the one that it belongs to among all the others."),
+    "preference-loss": ("preferences", "What a language model learns from being preferred, or from being rewarded."),
+    "sampling": (
+        "sampling",
+        "Choose the next token: scores become shares, filters leave some of them, and a random number picks one.",
+    ),
     "qkv": ("attention", "Project tokens to queries, keys and values."),
     "attention": ("attention", "Each query mixes the values, weighting each by how well its key fits the query."),
     "multihead": ("multihead", "Several attention heads side by side, each on its own block of columns."),
@@ -144,6 +150,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "complexity": (
         "complexity",
         "What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bottleneck.",
+    ),
+    "latent-attention": (
+        "latent_attention",
+        "Attention whose keys and values come from one narrow vector for each token, the only one that is cached.",
     ),
     "sinusoidal": ("positions", "Encode each position by sines and cosines of many wavelengths."),
     "rope": ("rope", "Rotate pairs of a vector's entries by angles that grow with its position."),
@@ -190,6 +200,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "patch-embed": ("sequence", "Cut an image into patches, and make each of them a token."),
     "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
     "lora": ("layers", "A layer whose weights are frozen, with a trained change of low rank beside it."),
+    "experts": ("experts", "Send each token to the few experts that suit it, and mix what they make of it."),
     "derivative": ("calculus", "How fast a function rises at a point: the limit of the slopes of ever shorter chords."),
     "gradient": (
         "calculus",
@@ -208,17 +219,6 @@ TABLE: dict[str, tuple[str, str]] = {
     "mlp": (
         "networks",
         "Train a network: forward to the loss, backward to every weight's gradient, then a step against it.",
-    ),
-    "experts": ("experts", "Send each token to the few experts that suit it, and mix what they make of it."),
-    "contrastive-loss": ("preferences", "How well each row finds the one that it belongs to among all the others."),
-    "preference-loss": ("preferences", "What a language model learns from being preferred, or from being rewarded."),
-    "latent-attention": (
-        "latent_attention",
-        "Attention whose keys and values come from one narrow vector for each token, the only one that is cached.",
-    ),
-    "sampling": (
-        "sampling",
-        "Choose the next token: scores become shares, filters leave some of them, and a random number picks one.",
     ),
 }
 """Name → (module, one line), read off the modules by docs/generate.py."""
