@@ -103,7 +103,7 @@ def lora(
     base = step("base", X @ W, "what the layer gave before it was adapted")
     down = step("down", X @ A, "every token is squeezed into r numbers")
     change = step("change", down @ B, "back to the layer's width: whatever was learned has at most rank r")
-    scaled = step("scaled", scale * change, "α/r: another r needs no other learning rate")
+    scaled = step("scaled", scale * change, "so scaled, another r needs no other learning rate")
     result = step("output", base + scaled, "the change is added, and W itself is never touched")
     merged = step("merged", W + scale * (A @ B), "for use the change goes into the weights, and costs nothing more")
     again = step("merged_output", X @ merged, "one product in place of three, and the same numbers")

@@ -123,7 +123,7 @@ def preference_loss(
     if kind == "dpo":
         return _dpo(found, 0.1 if beta is None else beta)
     now, before, *others = found
-    ratio = step("ratios", exp(now - before), "1 where the policy is as it was; above 1 it writes this more often now")
+    ratio = step("ratios", exp(now - before), "how much more often this is written now than when it was drawn")
     if kind == "ppo":
         return step("loss", -mean(_clipped(ratio, others[0], clip)), "a reward is to grow, a loss is to shrink")
     anchor, reward = others
@@ -134,8 +134,8 @@ def preference_loss(
     spread = step("deviation", spread, "the group's own spread; the mean was taken from it, so one less is counted")
     gain = centred / (spread + constant(eps, "delta")) if eps else centred / spread
     gain = step("advantages", gain, "no second model has to foresee rewards: the group tells")
-    gap = step("gaps", anchor - now, "ln π_ref/π: above 0 where the policy has moved away from an answer")
-    drift = step("divergences", exp(gap) - gap - 1, "never below 0, and 0 where the two agree")
+    gap = step("gaps", anchor - now, "positive where the policy has moved away from an answer")
+    drift = step("divergences", exp(gap) - gap - 1, "how far the two have come apart; it is never negative")
     kept = _clipped(ratio, gain, clip) - constant(0.04 if beta is None else beta, "beta") * drift
     return step("loss", -mean(kept), "a reward is to grow, a loss is to shrink")
 
@@ -167,7 +167,7 @@ def _dpo(found: list[Node], beta: float) -> Node:
     up = step("log_ratios_chosen", chosen - ref_chosen, "how much likelier the answer became than it was")
     down = step("log_ratios_rejected", rejected - ref_rejected, "the same of the answer that was not preferred")
     margin = step("margins", constant(beta, "beta") * (up - down), "the implicit reward of the one, less the other's")
-    losses = step("losses", softplus(-margin), "−ln σ(margin): the surprise at what people preferred")
+    losses = step("losses", softplus(-margin), "the surprise at what people preferred")
     return step("loss", mean(losses), "the mean over all pairs")
 
 

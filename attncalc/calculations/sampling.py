@@ -71,11 +71,9 @@ def sampling(
         theta = constant(repetition_penalty, "theta")
         less = keep_where(scores < 0, scores * theta, scores / theta)
         seen = step("seen", total(one_hot(previous, vocabulary), previous.names[-1]), "how often each token was there")
-        scores = step(
-            "penalised", keep_where(seen < 1, scores, less), "divided above 0, multiplied below: both lower it"
-        )
+        scores = step("penalised", keep_where(seen < 1, scores, less), "divided or multiplied, whichever lowers it")
     if temperature != 1:
-        why = "below 1 the likeliest gain, above 1 the others do"
+        why = "a low temperature favours the likeliest, a high one the others"
         scores = step("scaled", scores / constant(temperature, "T"), why)
     shares = step("probabilities", softmax(scores), "every token gets a share, however unlikely it is")
     order = step("order", ranking(shares, vocabulary.size), "the tokens by their shares, the likeliest first")
@@ -93,14 +91,14 @@ def sampling(
     if greedy:
         return step("token", take(order, "rank", 0), "the likeliest one, every time"), shares
     drawn = constant(round(float(np.random.default_rng(seed).random()), 4), "u")
-    running = step("running", summed_up(shares), "added up from the likeliest on; the last is 1")
+    running = step("running", summed_up(shares), "added up from the likeliest on")
     place = step("place", total(keep_where(running < drawn, 1, 0)), "so many are passed before the sum reaches u")
     return step("token", select(order, place), "a token is drawn as often as its share says"), shares
 
 
 def _left(name: str, kept: Node, why: str) -> Node:
     """What a filter leaves, made to sum to 1 again."""
-    return step(name, kept / total(kept), f"{why}; what is left is made to sum to 1 again")
+    return step(name, kept / total(kept), f"{why}; what is left is shared anew")
 
 
 def summed_up(shares: Node, *, own: bool = True) -> Node:

@@ -102,7 +102,7 @@ PREFERENCES = (
         "divergences",
         _simple_divergence,
         says="ln π/π_ref in place of its estimate",
-        hint="Can a divergence be below 0?",
+        hint="Can a divergence be negative?",
         kind="convention",
     ),
     wrong("preference-sign", "loss", lambda s: -s.this, says="the sign of the loss", hint=TOWARDS),

@@ -72,7 +72,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "penalised",
             _divided_throughout,
             says="scores below 0 divided as well",
-            hint="Does dividing a score below 0 lower it?",
+            hint="Does dividing a negative score lower it?",
         ),
     )
 }
