@@ -535,17 +535,17 @@ def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[s
 
     `followed` is the place that was worked out last, which the next steps go on with.
     """
-    value = shown.value
-    if value is None or 0 in shown.shape or not solver.is_worked_out(trace, step):
+    shape = shown.shape
+    if 0 in shape or not solver.is_worked_out(trace, step):
         return []
-    if value.ndim < 2 and value.size <= MOST:
-        places = list(np.ndindex(*value.shape))
+    if len(shape) < 2 and prod(shape) <= MOST:
+        places = list(np.ndindex(*shape))
         if all(is_short(solver.arithmetic(trace, step, place)) for place in places):
             return [_line(step, at, shown, trace, view) for at in places]
-    if not value.ndim or view.detail == "brief":
+    if not shape or view.detail == "brief":
         return []
-    if view.detail == "full" and value.size <= MOST_WRITTEN:
-        return [_line(step, at, shown, trace, view) for at in np.ndindex(*value.shape)]
+    if view.detail == "full" and prod(shape) <= MOST_WRITTEN:
+        return [_line(step, at, shown, trace, view) for at in np.ndindex(*shape)]
     at = solver.telling(trace, step, followed)
     if at is None:
         return []
@@ -556,8 +556,8 @@ def _worked(step: Step, shown: Table, trace: Trace, view: View, followed: dict[s
 
 def _line(step: Step, at: tuple[int, ...], shown: Table, trace: Trace, view: View) -> Line:
     """An entry and how it comes about, at its place in the words of the table."""
-    assert shown.value is not None, "only what was kept is worked out in its step"
-    number = format_number(shown.value[at], view.digits)
+    value = solver.entry_of(trace, step, at) if shown.value is None else shown.value[at]
+    number = format_number(value, view.digits)
     arithmetic = leading(written(solver.arithmetic(trace, step, at), view.digits, number), number)
     labels = tuple(spoken(shown, axis, i) for axis, i in zip(step.axes, at, strict=True))
     return Line(step.name, at, arithmetic, tuple(links(arithmetic, number)), labels)
@@ -632,7 +632,7 @@ def _of_step(step: Step, words: list[str] | None, trace: Trace, view: View) -> I
     labels = () if at is None or tuple(map(str, at)) == tuple(words or ()) else tuple(map(visible, words or ()))
     for place in [at] if at is not None else islice(np.ndindex(*step.shape), MOST_WRITTEN):
         kept = shown.value
-        entry = solver.entries(trace, step, [[i] for i in place]).item() if kept is None else kept[place]
+        entry = solver.entry_of(trace, step, place) if kept is None else kept[place]
         value = format_number(entry, view.digits)
         arithmetic = leading(written(solver.arithmetic(trace, step, place), view.digits, value), value)
         yield step, Line(step.key, place, arithmetic, tuple(links(arithmetic, value)), labels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -336,7 +337,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     It is one that has been followed so far, `like` (an axis → the place along it), or is off the diagonal, as long as
     no number is 0 in its arithmetic; else the one of the fewest zeros, with a result other than 0 if there is one.
     """
-    if not is_worked_out(trace, step) or step.value is None or 0 in step.shape:
+    if not is_worked_out(trace, step) or 0 in step.shape:
         return None
     first = [0 if at < len(step.shape) - 2 else LOOKED_AT - 1 for at in range(len(step.shape))]
     along = [
@@ -354,7 +355,7 @@ def telling(trace: Trace, step: Step, like: Mapping[str, int]) -> tuple[int, ...
     for at in near:
         numbers = [piece.value for piece in arithmetic(trace, step, at) if isinstance(piece, Entry)]
         found = (
-            bool(step.value[at] != 0 and (nothing is None or not nothing[at])),
+            bool(entry_of(trace, step, at) != 0 and (nothing is None or not nothing[at])),
             sum(bool(number != 0) for number in numbers),
         )
         if numbers and found > most:
@@ -420,6 +421,11 @@ def left_over(trace: Trace, step: Step) -> Array | None:
         return None
     graph = behind(trace)
     return graph.left_over(step) if graph else None
+
+
+def entry_of(trace: Trace, step: Step, at: Sequence[int]) -> Any:
+    """One entry of a step; of a value that was not kept it is worked out now."""
+    return entries(trace, step, [[i] for i in at]).item()
 
 
 def entries(trace: Trace, step: Step, places: Sequence[Sequence[int]] | None) -> Array:
