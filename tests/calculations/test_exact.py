@@ -72,7 +72,7 @@ GROWN = "the exact entries have grown to [0-9,]+ operations, but the limit is 20
 LARGER = "which is the larger of two letters is not known"
 TURNED = {
     "grad attention: q k v rope_positions rope=True": GROWN,
-    "grad multihead: x wq wk wv wo rope_positions heads=2 rope=True bias=alibi": GROWN,
+    "grad multihead: x wq wk wv wo rope_positions rope_key_positions heads=2 rope=True bias=alibi": GROWN,
     "grad latent-attention: x wuq wqr wdkv wuk wuv wkr wo heads=2": GROWN,
 }
 """Sines and cosines of whole angles have no shorter form."""

@@ -36,6 +36,7 @@ REFUSED = {
     "scaling": RANDOM,
     "encoder-block": LARGE,
     "decoder-block": LARGE,
+    "decoder-only": LARGE,
     "transformer": LARGE,
     "mlp-classes": LARGE,
     "rnn": DEEP,

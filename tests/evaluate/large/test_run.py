@@ -57,7 +57,7 @@ def as_large(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_shows_what_it_shows_of_a_run_that_keeps_all(
     request: pytest.FixtureRequest, of: Problem, form: str
 ) -> None:
-    view = View(width=100)
+    view = View(width=100, show=("**",))  # an outline tells the largest entry of what is kept
     whole = render(solve(of), form, view)
     request.getfixturevalue("as_large")
     trace = solve(of)
