@@ -23,6 +23,7 @@ def test_there_are_thirty_over_fifteen_calculations() -> None:
     assert len({name.partition(".")[0] for name in names}) >= 15
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize(("words", "line"), [found[1:] for found in ASKED], ids=[found[0] for found in ASKED])
 def test_the_page_answers_it(run: Run, words: str, line: str) -> None:
     done = run(*shlex.split(words), cwd=ROOT / "samples", env={"COLUMNS": "200"})

@@ -50,7 +50,9 @@ REASONS = {
     "nothing beyond the edges": Reason(lambda: ac.conv([1, 2, 3], [1, 1]), "windows", "under the kernel", "zeros"),
     "zeros beyond the edges": Reason(lambda: ac.conv([1, 2, 3], [1, 1], padding=1), "windows", "zeros"),
     "a decay by itself": Reason(
-        lambda: ac.optimizer([[1.0], [2.0]], [0.0], kind="adamw", weight_decay=0.1), "step 1/update", "not divided by"
+        lambda: ac.optimizer([[1.0], [2.0]], [0.0], kind="adamw", weight_decay=0.1),
+        "step 1/update",
+        "stands apart from the gradient",
     ),
 }
 

@@ -13,7 +13,7 @@ SHELLS = ("bash", "zsh", "fish")
 LINES = [
     ("attncalc soft", {"softmax"}),
     ("attncalc grad atten", {"attention"}),
-    ("attncalc explain co", {"concentration", "conv", "cosine", "complexity"}),
+    ("attncalc explain co", {"concentration", "contrastive-loss", "conv", "cosine", "complexity"}),
     ("attncalc explain gra", {"grad", "gradient"}),
     ("attncalc explain grad atten", {"attention"}),
     ("attncalc softmax --te", {"--temperature"}),

@@ -52,7 +52,7 @@ def read_again(name: str, folder: Path) -> Problem:
     return load_document(str(folder / "problem.json"), Reading()).problem
 
 
-@pytest.mark.spread
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("name", MADE)
 class TestEveryCalculation:
     def test_shows_every_mistake_and_tells_them_apart(self, name: str) -> None:
