@@ -258,6 +258,27 @@ FAMILIES: dict[str, str] = {
 """Module → the heading under which its calculations are listed."""
 
 
+ALIASES: dict[str, tuple[str, ...]] = {
+    "mha": ("multihead",),
+    "mla": ("latent-attention",),
+    "moe": ("experts",),
+    "positional-encoding": ("sinusoidal",),
+    "sgd": ("optimizer", "--kind", "gd"),
+    **{
+        kind: (name, "--kind", kind)
+        for name, kinds in {
+            "activation": "relu leaky-relu elu sigmoid tanh gelu gelu-tanh gelu-sigmoid silu softplus",
+            "optimizer": "gd momentum nesterov adagrad rmsprop adam adamw lion",
+            "schedule": "noam wsd",
+            "preference-loss": "dpo ppo grpo",
+            "contrastive-loss": "clip infonce",
+        }.items()
+        for kind in kinds.split()
+    },
+}
+"""Natural name → the calculation, and the option that it stands for: `adam` is `optimizer --kind adam`."""
+
+
 def families() -> dict[str, list[tuple[str, str]]]:
     """Heading → the (name, one line) of each calculation under it."""
     found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in FAMILIES.values()}
@@ -270,6 +291,13 @@ def unknown(name: str) -> OptionError:
     """The error for a name that is none of a calculation."""
     hint = near(name, TABLE) or "attncalc list names them all"
     return OptionError(f"there is no calculation called {quoted(name)}", hint=hint)
+
+
+def beside(name: str, option: str) -> list[str]:
+    """The calculations under the same heading that have an operand or an option of that name."""
+    heading = FAMILIES[TABLE[name][0]]
+    others = [load(other) for other, (module, _) in TABLE.items() if other != name and FAMILIES[module] == heading]
+    return [other.name for other in others if option in {o.name for o in other.operands} | other.defaults.keys()]
 
 
 def load(name: str) -> Calculation:

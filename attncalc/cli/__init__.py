@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from attncalc.calculations import DERIVATIVES, TABLE, families
+from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, families
 from attncalc.cli import output
 from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
 from attncalc.common.errors import AttncalcError, OptionError, near, quoted
@@ -52,7 +52,7 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that the first word names, now built."""
-        name, *rest = args
+        name, *rest = [*ALIASES.get(args[0], (args[0],)), *args[1:]]
         if name in self.lines:
             return name, self.build(name, None if ctx.resilient_parsing else rest), rest
         if ctx.resilient_parsing:

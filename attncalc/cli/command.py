@@ -175,12 +175,23 @@ class Words:
         long = [spelling for spelling in self.known if spelling.startswith("--")]
         same = [spelling for spelling in long if spelling == flag(word)]
         mend = f"did you mean {same[0]}?" if same else near("--" + word, long) if len(word) > 1 else ""
+        if not same and len(word) > 1 and (others := self._neighbours(word)):
+            mend = f"{both(others)} {'has' if len(others) == 1 else 'have'} it: attncalc {others[0]} --{word}"
         place = visible(f"{self.command} {self.up_to} … {name}", 80)
         elsewhere = f"an option follows the name that it belongs to: {place}" if self.up_to else ""
         return OptionError(
             f"{self.command} has no option {visible(name, 80)}",
             hint=mend or elsewhere or f"{self.command} --help lists its options",
         )
+
+    def _neighbours(self, word: str) -> list[str]:
+        """Calculations near the one that was called, which have an option of that name."""
+        name = self.command.rpartition(" ")[2]
+        if name not in TABLE:
+            return []
+        from attncalc.calculations import beside  # a door: it loads the whole family, once a call is wrong
+
+        return beside(name, word.replace("-", "_"))[:3]
 
 
 PROGRAM = "attncalc"

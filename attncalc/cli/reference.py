@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncalc.api.explain import card
-from attncalc.calculations import DERIVATIVES, TABLE, unknown
+from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, unknown
 from attncalc.cli import output as out
 from attncalc.cli.command import VERBS
 from attncalc.cli.lists import FORMATS, show
@@ -144,6 +144,7 @@ def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) 
             hint=f"attncalc {verb} attention{ending}, or attncalc {verb} grad attention{ending}",
         )
     name = names[0].replace("_", "-")
+    name = ALIASES.get(name, (name,))[0]
     if name in VERBS:
         raise OptionError(
             f"{verb} is for calculations, and {quoted(name)} is none", hint=f"attncalc {name} --help explains it"

@@ -1,7 +1,7 @@
 """Numbers: the names of their types, and how a person writes one, read by a small grammar.
 
     number   = ["+" | "-"] factor {("*" | "/") factor}
-    factor  = decimal | "pi" | "sqrt(" decimal ["/" decimal] ")"
+    factor  = decimal | "pi" | ("sqrt(" | "ln(" | "exp(" ["-"]) decimal ["/" decimal] ")"
     decimal = 12, 0.5, .5, 1e-3 …, in ASCII digits
 
 Nothing else is a number: `float` would also take `1_0`, `nan` and the digits of other scripts.
@@ -67,15 +67,16 @@ MOST_ROUNDING = 15
 BOOLEANS_HINT = "true and false stand in masks alone: write 1 and 0"
 
 _DECIMAL = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_FACTOR = rf"(?:{_DECIMAL}|pi|sqrt\({_DECIMAL}(?:/{_DECIMAL})?\))"
+_FACTOR = rf"(?:{_DECIMAL}|pi|(?:sqrt\(|ln\(|exp\(-?){_DECIMAL}(?:/{_DECIMAL})?\))"
 _PLAIN = re.compile(rf"[+-]?{_DECIMAL}", re.ASCII)
 GAPS_HINT = "arrays have no gaps: every entry must be a number"
 KEPT_DIGITS = 2**18  # characters of text up to which each number keeps the digits that it was written with
+LARGEST_EXPONENT = 709.78  # e to more than that is beyond 64 bits
 NOT_FINITE = ("nan", "inf", "infinity")
 
 
 def parse_number(text: str) -> float:
-    """A finite number as a person writes it: `0.5`, `1e-3`, `1/3`, `sqrt(2)`, `1/sqrt(3)`, `-pi/2`."""
+    """A finite number as a person writes it: `0.5`, `1e-3`, `1/3`, `sqrt(2)`, `1/sqrt(3)`, `-pi/2`, `ln(2)`."""
     text = text.strip(" ")
     if _PLAIN.fullmatch(text):
         value = float(text)
@@ -110,7 +111,7 @@ def vanishes(text: str) -> bool:
 
 
 def _is_product(text: str) -> bool:
-    if text[:1] not in tuple("+-.0123456789ps"):  # most names end here, before the pattern is compiled
+    if text[:1] not in tuple("+-.0123456789psle"):  # most names end here, before the pattern is compiled
         return False
     return re.fullmatch(rf"[+-]?{_FACTOR}(?:[*/]{_FACTOR})*", text, re.ASCII) is not None
 
@@ -126,11 +127,18 @@ def _product(text: str) -> float:
 def _factor(written: str, text: str) -> float:
     if written == "pi":
         return math.pi
-    if not written.startswith("sqrt"):
+    name, _, inner = written.partition("(")
+    if not inner:
         return float(written)
-    radicand, _, divisor = written[5:-1].partition("/")
-    above, below = (_in_range(float(part), text) for part in (radicand, divisor or "1"))
+    over, _, divisor = inner[:-1].partition("/")
+    above, below = (_in_range(float(part), text) for part in (over, divisor or "1"))
     quotient = _quotient(above, below, written)
+    if name == "exp":
+        return math.exp(quotient) if quotient < LARGEST_EXPONENT else math.inf
+    if name == "ln":
+        if quotient <= 0:
+            raise InputError(f"{quoted(text)} is no number: logarithms are of numbers above 0")
+        return math.log(quotient)
     if sys.float_info.min <= quotient < math.inf:
         return math.sqrt(quotient)
     return math.sqrt(above) / math.sqrt(below)  # a root may fit where its radicand does not
@@ -174,7 +182,7 @@ _MENDS = (
     (r"(?i:n/?a|none|null|-+|\?)", GAPS_HINT),
     (r"[A-Za-z_]\w*=.*", "leave out the name and its sign; an operand is named as --q 1,2"),
     (r"=.*", "save the values in place of the formulas"),
-    (r".*[*^(].*", "an entry is a number, 1/3, sqrt(2) or pi: give the result of a formula"),
+    (r".*[*^(].*", "an entry is a number, 1/3, sqrt(2), ln(2), exp(1) or pi: give the result of a formula"),
 )
 
 

@@ -14,7 +14,7 @@ from attncalc.common.errors import EXACT_DIGITS, WITHOUT_EXACT, NotExact, shape_
 from attncalc.language.exact_kernels import MOST_EXACT, exactly, refuse_many
 from attncalc.record.trace import LETTERS, Given
 
-_FACTOR = re.compile(r"([*/]?)(?:(pi)|sqrt\(([^/()]+)(?:/([^()]+))?\)|([\d.]+(?:[eE][+-]?\d+)?))", re.ASCII)
+_FACTOR = re.compile(r"([*/]?)(?:(pi)|(sqrt|ln|exp)\(([^/()]+)(?:/([^()]+))?\)|([\d.]+(?:[eE][+-]?\d+)?))", re.ASCII)
 
 
 def exact(given: Given) -> Given:
@@ -37,14 +37,15 @@ def _entry(text: str) -> Any:
         return -sympy.oo
     sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     result = sympy.Integer(sign)
-    for mark, pi, above, below, decimal in _FACTOR.findall(rest):
-        factor = sympy.pi if pi else _decimal(decimal) if decimal else _root(above, below or "1")
+    for mark, pi, function, above, below, decimal in _FACTOR.findall(rest):
+        factor = sympy.pi if pi else _decimal(decimal) if decimal else _of(function, above, below or "1")
         result = result / factor if mark == "/" else result * factor
     return result
 
 
-def _root(above: str, below: str) -> Any:
-    return sympy.sqrt(_decimal(above) / _decimal(below))
+def _of(function: str, above: str, below: str) -> Any:
+    known = {"sqrt": sympy.sqrt, "ln": sympy.log, "exp": sympy.exp}
+    return known[function](_decimal(above) / _decimal(below))
 
 
 def _decimal(text: str) -> Any:

@@ -344,9 +344,10 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
             hint=f"{name} takes each operand once: leave out --{by_name[0]} or the word",
         )
     if not places:
-        return InputError(
-            f"{name} takes no operands by position, but {given}", hint=f"attncalc {name} --help lists what it takes"
-        )
+        needed = [flag(o.name) for o in call.calculation.options if o.default is None and int in o.types and not o.many]
+        named = " ".join(f"{option} {visible(word, 40)}" for option, word in zip(needed, positional, strict=False))
+        mend = f"attncalc {name} {named}" if len(needed) == many else f"attncalc {name} --help lists what it takes"
+        return InputError(f"{name} takes no operands by position, but {given}", hint=mend)
     taken = f"{amount(len(places), 'operand')} ({both(o.name for o in places)})"
     numeric = sum(looks_numeric(word) for word in positional)
     return InputError(

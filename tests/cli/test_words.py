@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import pytest
 import typer
+from conftest import Run
 
+from attncalc.calculations import ALIASES, TABLE, load
 from attncalc.cli.command import Words, made
 from attncalc.cli.settings import option, switch
 from attncalc.common.errors import OptionError
@@ -182,3 +184,29 @@ def test_too_few_words_and_too_many_are_said(given: list[str], said: str) -> Non
         Words(made("pair", pair).params, "attncalc pair", example="attncalc pair a b").parse_args(given)
     assert caught.value.message == f"pair takes an answer and a key, but {said} given"
     assert caught.value.hint == "attncalc pair a b"
+
+
+@pytest.mark.parametrize(("alias", "words"), ALIASES.items(), ids=ALIASES)
+def test_a_natural_name_is_a_calculation_with_an_option_that_there_is(alias: str, words: tuple[str, ...]) -> None:
+    name, *given = words
+    assert alias not in TABLE
+    if given:
+        option = next(option for option in load(name).options if f"--{option.name}" == given[0])
+        assert given[1] in option.choices
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        ("attention --heads 2", "multihead, complexity and latent-attention have it: attncalc multihead --heads"),
+        ("sinusoidal 3 4", "attncalc sinusoidal --n 3 --d 4"),
+    ],
+)
+def test_a_call_that_is_nearly_right_is_told_the_right_one(run: Run, call: str, hint: str) -> None:
+    assert run(*call.split()).stderr.endswith(f"hint: {hint}\n")
+
+
+def test_natural_names_are_called_and_explained(run: Run) -> None:
+    assert run("relu", "1,-1", "-q", "-f", "plain").stdout == run("activation", "1,-1", "-q", "-f", "plain").stdout
+    assert run("grad", "gelu", "1,2", "-q").stdout == run("grad", "activation", "1,2", "--kind", "gelu", "-q").stdout
+    assert run("explain", "adam").stdout == run("explain", "optimizer").stdout

@@ -35,6 +35,11 @@ GOOD = {
     "1/sqrt(3)": 1 / math.sqrt(3),
     "sqrt(1/2)": math.sqrt(0.5),
     "2*sqrt(3)/3": 2 * math.sqrt(3) / 3,
+    "ln(2)": math.log(2),
+    "-ln(1/2)": math.log(2),
+    "exp(1)": math.e,
+    "exp(-1/2)*2": 2 * math.exp(-0.5),
+    "1/ln(2)": 1 / math.log(2),
     "1.7976931348623157e308": 1.7976931348623157e308,
     "5e-324": 5e-324,
     "1/sqrt(1e300/1e-300)": 1e-300,
@@ -43,7 +48,7 @@ GOOD = {
 }
 
 GAPS = "arrays have no gaps: every entry must be a number"
-NO_FORMULA = "an entry is a number, 1/3, sqrt(2) or pi: give the result of a formula"
+NO_FORMULA = "an entry is a number, 1/3, sqrt(2), ln(2), exp(1) or pi: give the result of a formula"
 SEPARATORS = "write a number without blanks or separators: 1000"
 TOO_LARGE = "is too large: 64-bit numbers end at 1.8e308"
 
@@ -83,6 +88,9 @@ BAD = [
     ("q=1", '"q=1" is not a number', "leave out the name and its sign; an operand is named as --q 1,2"),
     ("2**3", '"2**3" is not a number', NO_FORMULA),
     ("2^3", '"2^3" is not a number', NO_FORMULA),
+    ("ln(0)", '"ln(0)" is no number: logarithms are of numbers above 0', ""),
+    ("exp(1000)", f'"exp(1000)" {TOO_LARGE}', ""),
+    ("1/ln(1)", '"1/ln(1)" divides by zero', ""),
     ("sqrt(-2)", '"sqrt(-2)" is not a number', NO_FORMULA),
     ("sqrt(sqrt(2))", '"sqrt(sqrt(2))" is not a number', NO_FORMULA),
     ("__import__('os')", "\"__import__('os')\" is not a number", NO_FORMULA),
