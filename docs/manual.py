@@ -18,7 +18,7 @@ SHARED = ("Output", "Arithmetic", "Checking", "Reading")
 VERSION = version("attncalc")
 
 OPERANDS = [
-    ("1,2,3", 'a vector; "1 2; 3 4" or [[1,2],[3,4]] a matrix; entries may be 0.5, 1e-3, 1/3, sqrt(2), pi'),
+    ("1,2,3", 'a vector; "1 2; 3 4" or [[1,2],[3,4]] a matrix; entries may be 0.5, 1e-3, 1/3, sqrt(2), ln(2), pi'),
     ("FILE", "JSON, JSON lines, CSV, TSV, npy, npz or safetensors, told by its suffix, else by its content"),
     ("FILE#NAME", "an array of a file that holds several"),
     ("FILE#NAME[:, 0:768]", "a part of it, as NumPy indexes; FILE#NAME.T swaps its last two axes"),
