@@ -72,33 +72,52 @@ GROWN = "the exact entries have grown to [0-9,]+ operations, but the limit is 20
 LARGER = "which is the larger of two letters is not known"
 TURNED = {
     "grad attention: q k v rope_positions rope=True": GROWN,
-    "grad multihead: x wq wk wv wo rope_positions rope_key_positions heads=2 rope=True bias=alibi": GROWN,
+    "grad attention: q k v rope_positions rope_key_positions rope=True": GROWN,
     "grad latent-attention: x wuq wqr wdkv wuk wuv wkr wo heads=2": GROWN,
 }
 """Sines and cosines of whole angles have no shorter form."""
-NOT_IN_NUMBERS = TURNED
-NOT_IN_LETTERS = TURNED | {
-    "grad norm: a p=inf": LARGER,
-    "grad chebyshev: a b": LARGER,
-    "grad pairwise: x y metric=chebyshev": LARGER,
-    "sampling: logits seed=3": LARGER,
-    "sampling: logits greedy=True": LARGER,
-    "mips: q keys": LARGER,
-    "mips: q keys top=3": LARGER,
-    "analogy: a b c vocabulary": LARGER,
-    "analogy: a b c vocabulary top=1": LARGER,
-    "activation: x kind=elu alpha=0.5": LARGER,
-    "grad activation: x kind=elu alpha=0.5": LARGER,
-    "activation: x kind=leaky-relu alpha=0.2": LARGER,
-    "grad activation: x kind=leaky-relu alpha=0.2": LARGER,
-    "ffn: x w1 b1 w2 b2": LARGER,
-    "grad ffn: x w1 b1 w2 b2": LARGER,
-    "grad flash: q k v mask mask_kind=additive": GROWN,
-    "grad attention: q k v mask mask_before_scale=True": GROWN,
-    "grad attention: q k v mask mask_kind=additive": GROWN,
-    "grad multihead: x wq wk wv wo heads=4 kv_heads=2": GROWN,
-    "latent-attention: x wuq wqr wdkv wuk wuv wkr wo heads=2": GROWN,
-}
+LATENT = (
+    (
+        "latent-attention: x wdq wuq wqr wdkv wuk wuv wkr wo q_gamma kv_gamma rope_positions heads=2 causal=True "
+        "padding=(2,) scale=0.5 eps=0.1 bytes=4"
+    ),
+    "latent-attention: x wdq wuq wqr wdkv wuk wuv wkr wo mask heads=2 mask_kind=drop",
+)
+NORMED = (
+    "grad multihead: x wq wk wv wo bias_table sinks q_gamma k_gamma heads=2 bias=t5 max_distance=3 qk_norm=True eps=0.1"
+)
+NOT_IN_NUMBERS = TURNED | {NORMED: GROWN} | {f"grad {case}": GROWN for case in LATENT}
+NOT_IN_LETTERS = (
+    NOT_IN_NUMBERS
+    | dict.fromkeys(LATENT, GROWN)
+    | {
+        "grad multihead: x wq wk wv wo rope_positions rope_key_positions heads=2 rope=True bias=alibi": GROWN,
+        "preference-loss: new old advantages kind=ppo clip=0.1": LARGER,
+        "preference-loss: new old ref rewards kind=grpo eps=0.01": LARGER,
+        "grad preference-loss: new old advantages kind=ppo clip=0.1": LARGER,
+        "grad preference-loss: new old ref rewards kind=grpo eps=0.01": LARGER,
+        "grad norm: a p=inf": LARGER,
+        "grad chebyshev: a b": LARGER,
+        "grad pairwise: x y metric=chebyshev": LARGER,
+        "sampling: logits seed=3": LARGER,
+        "sampling: logits greedy=True": LARGER,
+        "mips: q keys": LARGER,
+        "mips: q keys top=3": LARGER,
+        "analogy: a b c vocabulary": LARGER,
+        "analogy: a b c vocabulary top=1": LARGER,
+        "activation: x kind=elu alpha=0.5": LARGER,
+        "grad activation: x kind=elu alpha=0.5": LARGER,
+        "activation: x kind=leaky-relu alpha=0.2": LARGER,
+        "grad activation: x kind=leaky-relu alpha=0.2": LARGER,
+        "ffn: x w1 b1 w2 b2": LARGER,
+        "grad ffn: x w1 b1 w2 b2": LARGER,
+        "grad flash: q k v mask mask_kind=additive": GROWN,
+        "grad attention: q k v mask mask_before_scale=True": GROWN,
+        "grad attention: q k v mask mask_kind=additive": GROWN,
+        "grad multihead: x wq wk wv wo heads=4 kv_heads=2": GROWN,
+        "latent-attention: x wuq wqr wdkv wuk wuv wkr wo heads=2": GROWN,
+    }
+)
 """What has no exact form, or none that anyone would read, and what is said of it."""
 
 
