@@ -88,8 +88,8 @@ def _found(logits: Node, side: str, over: str, why: str) -> Node:
 def preference_loss(
     chosen: Annotated[Node | None, "dpo: ln π(answer) of each answer that was preferred"] = None,
     rejected: Annotated[Node | None, "dpo: of the one that was not"] = None,
-    ref_chosen: Annotated[Node | None, "dpo: of the preferred ones under the reference"] = None,
-    ref_rejected: Annotated[Node | None, "dpo: of the others under the reference"] = None,
+    chosen_0: Annotated[Node | None, "dpo: of the preferred ones under the reference"] = None,
+    rejected_0: Annotated[Node | None, "dpo: of the others under the reference"] = None,
     new: Annotated[Node | None, "ppo, grpo: ln π of each answer (or token) under the policy that learns"] = None,
     old: Annotated[Node | None, "ppo, grpo: under the policy that wrote it"] = None,
     ref: Annotated[Node | None, "grpo: under the reference, from which it is not to drift"] = None,
@@ -111,8 +111,8 @@ def preference_loss(
     given = {
         "chosen": chosen,
         "rejected": rejected,
-        "ref_chosen": ref_chosen,
-        "ref_rejected": ref_rejected,
+        "ref_chosen": chosen_0,
+        "ref_rejected": rejected_0,
         "new": new,
         "old": old,
         "ref": ref,
@@ -163,9 +163,9 @@ def _are(names: list[str]) -> str:
 
 
 def _dpo(found: list[Node], beta: float) -> Node:
-    chosen, rejected, ref_chosen, ref_rejected = found
-    up = step("log_ratios_chosen", chosen - ref_chosen, "how much likelier the answer became than it was")
-    down = step("log_ratios_rejected", rejected - ref_rejected, "the same of the answer that was not preferred")
+    chosen, rejected, chosen_0, rejected_0 = found
+    up = step("log_ratios_chosen", chosen - chosen_0, "how much likelier the answer became than it was")
+    down = step("log_ratios_rejected", rejected - rejected_0, "the same of the answer that was not preferred")
     margin = step("margins", constant(beta, "beta") * (up - down), "the implicit reward of the one, less the other's")
     losses = step("losses", softplus(-margin), "the surprise at what people preferred")
     return step("loss", mean(losses), "the mean over all pairs")

@@ -69,6 +69,7 @@ def letters(name: str, shape: Sequence[int]) -> Given:
         fact = f"{name} would have {math.prod(shape):,} letters, but the limit is {MOST_EXACT:,}"
         raise NotExact(fact, hint=f"{name} as 2x3 has six")
     value = np.empty(shape, dtype=object)
+    name = name.replace("_", "")  # one underscore, before the place: `refchosen_0`
     for place in np.ndindex(*shape):
         below = ",".join(map(str, place)) if any(i > 9 for i in place) else "".join(map(str, place))
         value[place] = sympy.Symbol(f"{name}_{below}" if below else name, real=True)

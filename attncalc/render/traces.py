@@ -226,7 +226,7 @@ def is_short(line: record.Arithmetic) -> bool:
     return "#" in words and "…" not in words and words.count(" + ") + _outside(words).count(" − ") < MOST
 
 
-LONGEST_INLINE = 40  # characters of an operand that is repeated in a line
+LONGEST_INLINE = 48  # characters of an operand that is repeated in a line
 MOST_WRITTEN = 2_000  # entries whose arithmetic is written in one call
 ROUND_OFF = 1e-12  # a drift that is no more than float64's own rounding
 

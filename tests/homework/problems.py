@@ -159,9 +159,9 @@ PROBLEMS: dict[str, list[Problem]] = {
             "preference-loss",
             {"kind": "grpo", "beta": 0.5},
             new=[-1, -2, -0.5, -3],
-            old=[-1.5, -1.5, -0.6, -3.1],
+            old=[-2.5, -1.5, -0.6, -3.1],
             ref=[-1.2, -2.3, -1, -2.5],
-            rewards=[1, 0, 1, 2.5],
+            rewards=[0, 1, 1, 2.5],
         ),
     ],
     "project": [

@@ -166,9 +166,6 @@ CLAIMS: dict[str, Claim] = {
     # of primitives
     "4² = 16, and 2² + 2² = 8": equal("4²", "16", "2² + 2²", "8"),
     "e^x is positive for every x, 1 at 0 and 0 at −∞": equal("exp(0)", "1", "exp(−∞)", "0"),
-    "at the first step m̂ is the gradient and √v̂ its size": equal(
-        "((1 − p)·x) / (1 − p)", "x", "√(((1 − p)·x²) / (1 − p))", "x"
-    ),
     "1 more in x is 2.718 times as much": equal("e", "2.718", "exp(x + 1)", "e·exp(x)"),
     "float64 beyond x = 709.78": equal("ln(1.7976931348623157e+308)", "709.78"),
     "float32 beyond 88.72": equal("ln(3.4028234663852886e+38)", "88.72"),

@@ -99,6 +99,9 @@ def of_a_turn(graph: TurnsBehind, step: Step, expression: Node, known: Mapping[A
     return Line(found, {new: known[old] for old, new in pairs if old in known}, group)
 
 
+LABELS = re.compile(r'"([^"]*)"|([^,]+)')
+
+
 def place(step: Step, words: list[str]) -> tuple[int, ...]:
     """A place that indices or labels name."""
     along = zip(words, step.axes, strict=True)
@@ -176,7 +179,7 @@ def of_step(beside: Beside, said: Said, read: dict[str, int], again: bool = Fals
                 yield from in_matrix(step, chain, side, matrix, floats, exact, letters)
                 read["matrices"] = read.get("matrices", 0) + 1
         elif sides:
-            at = place(step, chain.at.split(",")) if chain.at else ()
+            at = place(step, [quoted or bare for quoted, bare in LABELS.findall(chain.at)]) if chain.at else ()
             word = step.names[int(value[at])] if step.names else ""
             entry = Entry(complex(floats[at]), exact, word)
             yield from (f"{step.key}[{chain.at}]: {fault}" for fault in broken(sides, entry, letters))
