@@ -51,6 +51,16 @@ def graded(*paths: Path) -> list[tuple[str, str]]:
         pytest.param("student,sum\nAnn,1.368\n", ["Ann right"], id="a single number"),
         pytest.param(f"{HEAD}\nAnn,,\n", ["Ann wrong"], id="nothing answered"),
         pytest.param(
+            "student,softmax[1]\nAnn,0.731\nBob,0.5\nCy,\n",
+            ["Ann right", "Bob wrong", "Cy wrong"],
+            id="a form with some entries",
+        ),
+        pytest.param(
+            "student,sum,softmax[0]\nAnn,1.368,0.269\nBob,1.368,\n",
+            ["Ann right", "Bob wrong"],
+            id="a form's entries left out",
+        ),
+        pytest.param(
             f"{HEAD}\nAnn,0.269,0.731\nBob,x,0.5\nCleo,0.269,0.731\n",
             ["Ann right", 'Bob class.csv:3:2: "x" is not a number', "Cleo right"],
             id="a cell that is no number",
@@ -345,17 +355,13 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message", "hint"),
     [
-        ("student,softmax[0],softmax[2]", 'class.csv:1: "softmax" lacks columns: 2 of 3 are there', ""),
+        ("student,softmax[0],softmax[2]", 'class.csv:1: "softmax" has no entry [2]', "its last one is [1]"),
         (
             "student,softmax[1],softmax[2]",
-            'class.csv:1: "softmax" lacks columns: 2 of 3 are there',
+            'class.csv:1: "softmax" has no entry [2]',
             "places are counted from 0, and not from 1",
         ),
-        (
-            "student,softmax[999999,999999],sum",
-            'class.csv:1: "softmax" lacks columns: 1 of 1,000,000,000,000 are there',
-            "places are counted from 0, and not from 1",
-        ),
+        ("student,softmax[999999,999999],sum", 'class.csv:1: "softmax" has too many entries: 1,000,000,000,000', ""),
         ("student,sum[0],sum[0]", 'class.csv:1: two columns, 2 and 3, hold the same of "sum"', ""),
         ("student,sum,sum", 'class.csv:1: two columns, 2 and 3, hold the same of "sum"', ""),
         ("student,sum[0],sum", 'class.csv:1: the columns of "sum" have places of different kinds', ""),
@@ -373,7 +379,7 @@ def test_a_wide_heading_is_read_at_once(tmp_path: Path) -> None:
         ),
     ],
     ids=[
-        "a gap",
+        "a place too far",
         "places from 1 on",
         "a place far out",
         "a place twice",
@@ -411,6 +417,22 @@ def test_whoever_hands_in_twice_is_told(run: Run, tmp_path: Path) -> None:
     done = run("grade", "key.json", "class.csv")
     assert [line.split()[0] for line in done.stdout.splitlines()[1:4]] == ["Ann", "Bob", "Ann"]
     assert done.stderr == 'note: 2 sheets are from "Ann": class.csv:2 and class.csv:4\n'
+
+
+def test_a_report_of_an_earlier_run_is_told_and_passed_over(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text(f"{HEAD}\nAnn,0.269,0.731\nBob,0.5,0.5\n")
+    run("softmax", "1,2", "-o", "key.json")
+    first = run("grade", "key.json", "*.csv", "-o", "grades.csv")
+    again = run("grade", "key.json", "*.csv", "-o", "grades.csv")
+    assert (again.returncode, again.stdout) == (first.returncode, first.stdout), again.stderr + first.stderr
+    assert again.stderr == "note: grades.csv is a report, no sheet, and passed over\n"
+    report = (tmp_path / "grades.csv").read_text()
+    (tmp_path / "grades.csv").write_text("\ufeff" + report.replace(",", ";"))  # as a spreadsheet saves it
+    run("grade", "key.json", "class.csv", "-o", "grades.json")
+    run("grade", "key.json", "class.csv", "-f", "gradescope", "-o", "each")
+    everything = run("grade", "key.json", ".", "-o", "grades.md")
+    assert everything.stdout == first.stdout
+    assert everything.stderr.count("is a report, no sheet, and passed over\n") == 4
 
 
 def test_columns_that_are_passed_over_are_told(run: Run, tmp_path: Path) -> None:

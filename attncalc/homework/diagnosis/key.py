@@ -156,7 +156,8 @@ class Key:
         self.nodes = dict(sorted(self.solutions.right.steps.items(), key=lambda item: item[1].serial))
         self.result = self.solutions.result
         self.steps = [step for step, node in self.nodes.items() if node.args["shown"] or step == self.result]
-        self.names = StepNames(problem.name, self.nodes, self.steps, self.result)
+        shapes = {step: node.shape for step, node in self.nodes.items()}
+        self.names = StepNames(problem.name, shapes, self.steps, self.result)
         self.separated: dict[tuple[StepKey, tuple[tuple[str, ...], ...]], dict[str, Any] | None] = {}
         self._pairs: dict[tuple[int, int], Solution | None] = {}
         self._spelled: dict[Node, Spelled] = {}

@@ -177,10 +177,13 @@ class _Sheet:
             answer = self._with_noise(step, answer)
         if not answer.answered.any():
             return Finding(MISSING, hint="nothing is answered" if answer.value.size == 0 else "not answered")
-        laid = laid_out(self.key, answer, step, expected)
-        if laid is None:
+        whole = laid_out(self.key, answer, step, expected)
+        if whole is None:
             due = expected[..., 0] if step in self.key.complex else expected
             return self._searched(self._of_another_shape, self._question(step, answer, due))
+        laid = whole.as_asked()
+        if not laid.answered.any():
+            return Finding(MISSING, hint="not answered")
         question = self.questions[step] = self._question(step, laid, expected)
         found = as_written(self.key, question)
         if found is None:
@@ -193,12 +196,13 @@ class _Sheet:
         if found.verdict not in SOUND:
             found = replace(found, wrong=located(self._entries(step, ~fits(laid, expected))))
         void = is_filled(laid.value, expected) and found.verdict not in (*SOUND, FOLLOWS, MISTAKE)
-        blank = ~laid.answered
-        if not np.isnan(laid.value[~blank]).any() and not void:  # nothing follows from a step that is filled up
-            whole = np.where(blank, self._in_place_of_blanks(question), laid.value) if blank.any() else laid.value
-            self.own[step] = from_parts(whole) if step in self.key.complex else whole
+        given = whole.answered
+        if not np.isnan(whole.value[given]).any() and not void:  # nothing follows from a step that is filled up
+            own = whole.value if given.all() else np.where(given, whole.value, self._in_place_of_blanks(question))
+            self.own[step] = from_parts(own) if step in self.key.complex else own
             self.answers[step] = laid
-        if blank.any() and not answer.single:
+        blank = ~laid.answered if laid.asked is None else ~laid.answered & laid.asked
+        if blank.any():
             return incomplete(found, self._entries(step, blank), self._entries(step, blank | ~fits(laid, expected)))
         return found
 
@@ -438,7 +442,7 @@ class Marker:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             asked[key] = self.key.in_numbers(answer, key)
         self.key.foresee(asked)
-        asked = {key: self._among_others(answer, key) if answer.single else answer for key, answer in asked.items()}
+        asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
         answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
         answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
         found = judged(self.key, answers, self.tolerance, sheet.decimals)
@@ -446,9 +450,13 @@ class Marker:
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)
 
     def _among_others(self, answer: Answer, step: StepKey) -> Answer:
-        """Single entries in the shape of their step, whose other ones are blank."""
+        """Entries that were given by their places in the shape of their step, whose other ones are blank."""
+        if answer.asked is None:
+            return answer
         value = self.key.value(step)
         shape = () if value is None else _shape(self.key, step, value)
+        if len(shape) != len(answer.shape) and answer.asked.all():
+            return answer  # as people write a row for a vector
         if len(shape) != len(answer.shape) or any(a > b for a, b in zip(answer.shape, shape, strict=True)):
             last = ",".join(str(size - 1) for size in answer.shape)
             name = spelled(step)

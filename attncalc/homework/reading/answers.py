@@ -138,7 +138,7 @@ class Answer:
     noise: float = ROUND_OFF  # what its type of number leaves of exactness
     nil: float = 0.0  # what is as good as 0 beside the numbers that it is worked out from
     wordy: InputError | None = None  # what is wrong with a word in it, unless the step is told in words
-    single: bool = False  # whether single entries were given by their places, and no others are asked for
+    asked: Array | None = None  # which entries are asked for, where they are told by their places; None: all
     stored: str = ""  # the type in which a machine has stored it with all its digits
     inferred: bool = False  # whether that is told from its numbers alone
     slack: Array | None = None  # how far each entry may be off, as numbers of that type leave sums
@@ -205,7 +205,8 @@ class Answer:
             return self.laid(lambda part: np.stack([part, np.zeros_like(part)], axis=-1))
         pairs = [(None, None) if text is None else split(text) or (text, "0") for text in self.text.flat]
         parts = from_text([part for pair in pairs for part in pair], (*self.shape, 2), lambda at: "the answer")
-        return replace(parts, table=self.table, noise=max(parts.noise, self.noise), nil=self.nil)
+        asked = None if self.asked is None else np.stack([self.asked, self.asked], axis=-1)
+        return replace(parts, table=self.table, noise=max(parts.noise, self.noise), nil=self.nil, asked=asked)
 
     def of_words(self, words: Array, numbers: Array) -> Answer:
         """The answer to a step that is told in two words, in their numbers, 0 and 1; capitals do not count.
@@ -232,8 +233,16 @@ class Answer:
         """The answer with its entries moved to other places."""
         moved = (move(part) for part in (self.value, self.text, self.decimals, self.figures))
         value, text, decimals, figures = moved
-        slack = None if self.slack is None else move(self.slack)
-        return replace(self, value=value, text=text, decimals=decimals, figures=figures, slack=slack)
+        slack, asked = (None if part is None else move(part) for part in (self.slack, self.asked))
+        return replace(self, value=value, text=text, decimals=decimals, figures=figures, slack=slack, asked=asked)
+
+    def as_asked(self) -> Answer:
+        """The answer without the entries that are not asked for."""
+        if self.asked is None or not (self.answered & ~self.asked).any():
+            return self
+        text = self.text.copy()
+        text[~self.asked] = None
+        return replace(self, text=text, value=np.where(self.asked, self.value, math.nan))
 
 
 def from_text(entries: Sequence[Any], shape: tuple[int, ...], place: Place, *, table: bool = False) -> Answer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from attncalc.common.errors import InputError, amount, both, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.answers import LONGEST_NAME, MOST_TOLD, Sheet
-from attncalc.homework.reading.headings import At, Headings, read_headings, refuse_misspelt
+from attncalc.homework.reading.headings import NO_COLUMN, At, Headings, read_headings, refuse_misspelt
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames, limited
 from attncalc.homework.reading.table_sheets import has_commas
 from attncalc.inputs import csv_files, resolve
@@ -40,6 +41,8 @@ from attncalc.inputs.reading import Reading
 LONGEST_SOURCE = 200
 MOST_ROWS = 10_000
 MORE_ROWS = "--max-rows says how many it may have"
+REPORT = ("student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error")
+"""The first columns of a report on a class, which is no list of answers."""
 _PLACES = re.compile(r"\[[\d, ]*\]", re.ASCII)
 
 
@@ -158,7 +161,8 @@ def _sheet(headings: Headings, cells: Sequence[str], name: str, where: str) -> S
         def place(at: At, columns: NDArray[np.intp] = columns) -> str:
             return f"{where}:{columns[at] + 1}"
 
-        found[step] = answers.from_text([cells[i] for i in columns.ravel().tolist()], columns.shape, place)
+        written = [None if i == NO_COLUMN else cells[i] for i in columns.ravel().tolist()]
+        found[step] = replace(answers.from_text(written, columns.shape, place), asked=columns != NO_COLUMN)
     return Sheet(found, student=name, source=where)
 
 

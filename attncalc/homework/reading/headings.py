@@ -30,19 +30,21 @@ _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: +\d{1,6})*) *\]", re.ASCII)
 
 At = tuple[int, ...]
 """The place of an entry in a step."""
+NO_COLUMN = -1
+"""Stands for the column of an entry that a form does not ask for."""
 
 
 class Headings(NamedTuple):
     """What the columns of a class list hold."""
 
     students: Sequence[int]  # the columns that make up the name of a student
-    steps: Mapping[str, NDArray[np.intp]]  # the columns of each step's entries, in the shape of the step
+    steps: Mapping[str, NDArray[np.intp]]  # the columns of each step's entries; NO_COLUMN where there is none
     others: Sequence[int]  # what is passed over
 
     @property
     def answers(self) -> set[int]:
         """The columns of all steps."""
-        return {i for columns in self.steps.values() for i in columns.ravel().tolist()}
+        return {i for columns in self.steps.values() for i in columns.ravel().tolist()} - {NO_COLUMN}
 
     @property
     def read(self) -> list[int]:
@@ -70,7 +72,9 @@ def read_headings(head: Row, names: StepNames, source: str, *, own: bool = False
     for i in others:
         if places[i][1]:
             _refuse(places[i][0], names, f"{where}:{i + 1}")
-    return Headings(students, _steps({i: places[i] for i in answered}, where), others)
+    steps = _steps({i: places[i] for i in answered}, where)
+    _refuse_places_beyond(steps, names, where)
+    return Headings(students, steps, others)
 
 
 def refuse_misspelt(headings: Headings, head: Row, rows: Sequence[Row], names: StepNames, source: str) -> None:
@@ -137,13 +141,20 @@ def _in_shape(entries: Mapping[At, int], step: str, where: str) -> NDArray[np.in
     if len(ranks) > 1:
         raise InputError(f"{where}: the columns of {quoted(step)} have places of different kinds")
     shape = tuple(1 + max(at[axis] for at in entries) for axis in range(ranks.pop()))
-    if len(entries) > answers.MOST_ENTRIES:
-        raise InputError(f"{where}: {quoted(step)} has too many entries")
-    if math.prod(shape) != len(entries):
-        needed = f"{len(entries)} of {math.prod(shape):,}"
-        hint = "places are counted from 0, and not from 1" if all(map(all, entries)) else ""
-        raise InputError(f"{where}: {quoted(step)} lacks columns: {needed} are there", hint=hint)
-    columns = np.empty(shape, np.intp)
+    if math.prod(shape) > answers.MOST_ENTRIES:
+        raise InputError(f"{where}: {quoted(step)} has too many entries: {math.prod(shape):,}")
+    columns = np.full(shape, NO_COLUMN, np.intp)
     for at, i in entries.items():
         columns[at] = i
     return columns
+
+
+def _refuse_places_beyond(steps: Mapping[str, NDArray[np.intp]], names: StepNames, where: str) -> None:
+    """Refuse columns for entries that a step has not; a form may lack columns, and does not ask for those entries."""
+    for step, columns in steps.items():
+        shape = names.shape_of(step)
+        if len(shape) == columns.ndim and any(a > b for a, b in zip(columns.shape, shape, strict=True)):
+            named, last = (",".join(str(size - 1) for size in sizes) for sizes in (columns.shape, shape))
+            shifted = not (np.argwhere(columns != NO_COLUMN) == 0).any()
+            hint = "places are counted from 0, and not from 1" if shifted else f"its last one is [{last}]"
+            raise InputError(f"{where}: {quoted(step)} has no entry [{named}]", hint=hint)

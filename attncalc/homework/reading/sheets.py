@@ -6,7 +6,7 @@ A sheet holds answers and nothing else: a tolerance, a score or a key that stand
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
@@ -78,9 +78,12 @@ def spelled(step: StepKey) -> str:
 class StepNames:
     """The names of the steps of one problem."""
 
-    def __init__(self, problem: str, every: Iterable[StepKey], shown: Sequence[StepKey], result: StepKey) -> None:
+    def __init__(
+        self, problem: str, shapes: Mapping[StepKey, tuple[int, ...]], shown: Sequence[StepKey], result: StepKey
+    ) -> None:
         self.problem = problem  # what it is called
-        self._by_name = {spelled(step): step for step in every}
+        self._shapes = shapes
+        self._by_name = {spelled(step): step for step in shapes}
         self._shown = [spelled(step) for step in shown]
         self._result = result
 
@@ -101,6 +104,10 @@ class StepNames:
             return [self._result]
         by_name = self._by_name.items()
         return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
+
+    def shape_of(self, name: str) -> tuple[int, ...]:
+        """The shape of the step of that name."""
+        return self._shapes[self.find(name)]
 
     def near(self, name: str) -> str:
         """Which steps may have been meant by a name that none has; "" where none is near."""
@@ -214,7 +221,8 @@ def _single_entries(steps: Mapping[str, Any], source: str) -> dict[str, Answer]:
             )
         written = [entries.get(at) for at in np.ndindex(shape)]
         place = brackets(source, visible(step, 80))
-        answered[step] = replace(answers.from_text(written, shape, place), single=True)
+        there = np.array([at in entries for at in np.ndindex(shape)]).reshape(shape)
+        answered[step] = replace(answers.from_text(written, shape, place), asked=there)
     return answered
 
 

@@ -11,12 +11,18 @@ from pathlib import Path
 from attncalc.common.errors import InputError, quoted, reason, visible
 from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
 from attncalc.homework.reading.answers import LONGEST_NAME, Sheet
-from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, class_list
+from attncalc.homework.reading.class_lists import MORE_ROWS, MOST_ROWS, REPORT, class_list
 from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.reading import Reading
 
 NO_NAMES = ("answer", "answers", "homework", "sheet", "submission")
 """What files are called that are told apart by their folders."""
+_BEGINS = 400
+_REPORT = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"students"\s*:|\{\s*"verdict"\s*:\s*"[a-z-]+"\s*,\s*"first_wrong"|'
+    rb'\{\s*"output_format"|(?:"?sep=.\s+)?' + rb'"?[,;\t]"?'.join(name.encode() for name in REPORT[:4]) + rb"\b)"
+)
+"""How a report of ours begins: in JSON (of a class, a sheet, for Gradescope) or in CSV, as any spreadsheet saves it."""
 
 
 class Submission(NamedTuple):
@@ -35,7 +41,7 @@ def submissions(
 ) -> list[Submission]:
     """The sheets that words mean: files, folders, patterns; a CSV file with a student in each row is many.
 
-    What means none has a place among them, with its error.
+    What means none has a place among them, with its error. A report of an earlier grading is told, and passed over.
     """
     owner = _identity(Path(key_file))
     meant = [
@@ -44,6 +50,9 @@ def submissions(
         for path, fault in _meant(word)
         if owner is None or _identity(path) != owner or path.is_symlink()
     ]
+    for path in [path for path, fault in meant if fault is None and _is_report(path)]:
+        meant.remove((path, None))
+        reading.tell(f"{shown(str(path))} is a report, no sheet, and passed over")
     paths = [path for path, fault in meant if fault is None]
     files = Counter(path.name for path in paths)
     stems = Counter(stem for stem, _ in {(path.stem, path.parent) for path in paths})  # in so many folders
@@ -78,6 +87,17 @@ def _rows(
     if rows is None:
         return [one]
     return [Submission(row.student, row.source, path, row.sheet, row.error, row.hint) for row in rows]
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file is what an earlier grading wrote, as its first bytes tell."""
+    if path.suffix.lower() not in (".csv", ".tsv", ".json") or not is_file(str(path)) or path.is_symlink():
+        return False
+    try:
+        with path.open("rb") as file:
+            return _REPORT.match(file.read(_BEGINS)) is not None
+    except OSError:
+        return False  # why it cannot be read is told where it is marked
 
 
 def _name(path: Path, *, alone: bool) -> str:

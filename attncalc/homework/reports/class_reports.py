@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 from attncalc.common.errors import amount, visible
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
+from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import SOUND, WRONG, MarkedStep
@@ -167,7 +168,7 @@ def _csv(graded: Sequence[Graded]) -> str:
     steps = step_names(graded)
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["student", "source", "verdict", "score", "out_of", "first_wrong", "mistakes", "error", *steps])
+    writer.writerow([*REPORT, *steps])
     for one in graded:
         marked = one.marked
         found = {s.name: s.finding.verdict for s in marked.steps} if marked is not None else {}
