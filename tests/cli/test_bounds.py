@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[Sequence[str], str]] = {
     "parts of parts": (["softmax", "#" * 60_000], "is neither numbers nor a file"),
     "columns of a class": (
         ["grade", "key.json", "class.csv"],
-        '"softmax" lacks columns: 1 of 1,000,000,000,000 are there',
+        '"softmax" has too many entries: 1,000,000,000,000',
     ),
     "exact random numbers": (["scaling", "--exact"], "numbers that are drawn at random have no closed form"),
     "exact entries": (["softmax", "1," * 20_000 + "1", "--exact"], "20,001 entries are not made exact: the limit is"),
