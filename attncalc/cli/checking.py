@@ -26,7 +26,7 @@ from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing
 from attncalc.homework.reading.answers import ANSWER, Answer, Sheet, Tolerance
-from attncalc.homework.reading.sheets import MOST_BYTES, limited, read_sheet
+from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
 from attncalc.inputs.reading import STDIN, Reading, calculation_of
@@ -96,7 +96,12 @@ def check_and_show(
         if read.heads_layout in ("bnhd", "nhd"):
             sheet = _heads_first(sheet, key, read.heads_layout)
         marker = Marker(
-            key, tolerance=tolerance(marking), points=points(marking), reveal=marking.reveal, dtype=stored_as
+            key,
+            tolerance=tolerance(marking),
+            points=points(marking),
+            reveal=marking.reveal,
+            dtype=stored_as,
+            asked=_asked(stored, key),
         )
         marked = marker.mark(sheet)
     if where.path:
@@ -107,6 +112,15 @@ def check_and_show(
     for warning in warnings:
         out.say("warning", warning)
     return 0 if marked else WRONG
+
+
+def _asked(stored: Mapping[str, Any], key: Key) -> Asked:
+    """What a document asks for."""
+    if not stored.keys() & {"ask", "shown"}:
+        return EVERYTHING
+    from attncalc.homework.reading.asked import from_document  # a door: few problems say so
+
+    return from_document(stored, key.names)
 
 
 def _heads_first(sheet: Sheet, key: Key, layout: str) -> Sheet:

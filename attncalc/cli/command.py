@@ -297,7 +297,8 @@ def flat(
 ) -> tuple[Callable[..., int | None], Collection[str]]:
     """A function as Typer takes it, and which of its options are marked as FURTHER.
 
-    Where a parameter is a NamedTuple, each of its fields becomes an option; every command has those of Help. All are
+    Where a parameter is a NamedTuple, each of its fields becomes an option; every command has those of Help. What is
+    annotated beside a parameter `own` finds its options by the words of the call. All are
     read off the annotations as they stand, which must be values, not text: reading text takes longer than all the rest.
     """
     hints = getattr(function, "func", function).__annotations__
@@ -315,8 +316,9 @@ def flat(
         marks = getattr(hint, "__metadata__", ())
         kind = hint.__origin__ if marks else hint
         if name == "own":
-            groups[name] = dict, own or {}
-            for each, annotation in (own or {}).items():
+            found = marks[0](words) if marks else own or {}
+            groups[name] = dict, found
+            for each, annotation in found.items():
                 take(each, annotation, None, annotation.__metadata__)
         elif hasattr(kind, "_field_defaults"):
             groups[name] = kind, kind._fields

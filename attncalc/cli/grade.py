@@ -17,6 +17,7 @@ from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class
 from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.submissions import submissions
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name, gradescope, overview
@@ -84,8 +85,10 @@ def grade(
     if report is None and output not in (None, "", "-"):
         report = out.format_of(Path(output), SUFFIXES)
     read = Reading(**tables.asked())
-    problem = load_document(key, read).problem
-    found = submissions(_listed(sheets), key, read, Key(problem).names, MOST_ROWS if max_rows is None else max_rows)
+    held = load_document(key, read)
+    names = Key(held.problem).names
+    asked = from_document(held.document, names, key)
+    found = submissions(_listed(sheets), key, read, names, MOST_ROWS if max_rows is None else max_rows)
     if not found:
         raise InputError("there is no sheet to grade", hint="the key itself is not marked")
     in_folder = report == "gradescope" and len(found) > 1
@@ -95,9 +98,9 @@ def grade(
     path = Path(output) if in_folder and output else output_file(output)
     if path is not None and not in_folder:
         out.refuse_unwritable(path, opened)
-    how = whole_class.Settings(tolerance(marking), points(marking), marking.reveal, dtype)
+    how = whole_class.Settings(tolerance(marking), points(marking), marking.reveal, dtype, asked)
     with bar():
-        graded = whole_class.grade(problem, found, read, how, jobs=count() if jobs == 0 else jobs or 1)
+        graded = whole_class.grade(held.problem, found, read, how, jobs=count() if jobs == 0 else jobs or 1)
     for note in read.notes:
         out.say("note", note)
     for one in graded:

@@ -1,34 +1,56 @@
-"""`quiz CALCULATION`: a new problem with friendly numbers, blank sheets, worksheets and the key."""
+"""`quiz`: a problem with friendly numbers, or one's own, with blank sheets, worksheets and the key."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output as out
 from attncalc.cli.reference import named
-from attncalc.cli.settings import choice, names, one_of, option, output_file, whole, whole_to
-from attncalc.common.errors import OptionError, both, either, listed, quoted
+from attncalc.cli.settings import (
+    choice,
+    names,
+    one_of,
+    option,
+    output_file,
+    own_options,
+    switch,
+    whole,
+    whole_to,
+)
+from attncalc.cli.solving import by_name
+from attncalc.common.errors import OptionError, both, either, flag, listed, near, quoted
+from attncalc.common.system import NamedTuple, is_file
+from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.handouts import WORKSHEETS, files, key_document, worksheet_name
+from attncalc.homework.quiz.search import Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
-from attncalc.homework.quiz.templates import LEVELS
+from attncalc.homework.quiz.templates import LEVELS, Wanted
+from attncalc.homework.quiz.worksheets import FORMULAS, Wording
+from attncalc.homework.reading.asked import asked, from_document, words_of
+from attncalc.homework.reading.sheets import Asked
+from attncalc.inputs.calls import gather
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.render import PAGES, SUFFIXES
+from attncalc.solve.problem import told_apart
 
 MOST_SEED = 10**9
 MOST_SIZE = 64
 MOST_PAIRS = 6
 
 
-def quiz(
-    calculation: Annotated[list[str] | None, typer.Argument(metavar="[grad|jacobian] calculation")] = None,
+class Drawing(NamedTuple):
+    """Which numbers a problem has."""
+
     seed: Annotated[
         int | None,
         option("Problem", "--seed", "N", "the same seed gives the same problem (any)", check=whole_to(MOST_SEED)),
-    ] = None,
-    size: Annotated[list[str] | None, option("Problem", "--size", "AXIS=N,…", "sizes of axes: n=3,d_k=4")] = None,
+    ] = None
+    size: Annotated[list[str] | None, option("Problem", "--size", "AXIS=N,…", "sizes of axes: n=3,d_k=4")] = None
     level: Annotated[
         str | None,
         option(
@@ -39,7 +61,72 @@ def quiz(
             choices=LEVELS,
             check=one_of(LEVELS),
         ),
-    ] = None,
+    ] = None
+    given: Annotated[
+        list[str] | None, option("Problem", "--given", "NAME,…", "the operands of the form that is wanted: x,wq,wk,wv")
+    ] = None
+    set: Annotated[
+        list[str] | None,
+        option("Problem", "--set", "NAME=VALUE", "an option of the calculation that quiz has itself: seed=3"),
+    ] = None
+
+
+class Asking(NamedTuple):
+    """What is asked, and what the worksheet tells."""
+
+    ask: Annotated[
+        list[str] | None, option("Worksheet", "--ask", "STEP,…", "the steps or entries to fill in: output,weights[1,0]")
+    ] = None
+    show_steps: Annotated[
+        list[str] | None, option("Worksheet", "--show-steps", "STEP,…", "steps that are printed with their values")
+    ] = None
+    formulas: Annotated[
+        str | None,
+        option(
+            "Worksheet",
+            "--formulas",
+            "|".join(FORMULAS),
+            "what is told of each step (full): what it is made of, or its formula",
+            choices=FORMULAS,
+            check=one_of(FORMULAS),
+        ),
+    ] = None
+    reasons: Annotated[
+        bool | None, switch("Worksheet", "--reasons/--no-reasons", "why each step is taken (with full formulas)")
+    ] = None
+
+    @property
+    def words(self) -> tuple[list[str], list[str]]:
+        """What is asked for, and what is told."""
+        return words_of(self.ask or ()), words_of(self.show_steps or ())
+
+    @property
+    def wording(self) -> Wording:
+        """What is said beside the numbers."""
+        formulas = self.formulas or FORMULAS[-1]
+        return Wording(formulas, formulas == FORMULAS[-1] if self.reasons is None else self.reasons)
+
+
+def _own(words: Sequence[str] | None) -> dict[str, Any]:
+    """The options of the calculation that words name, but for those that quiz has itself."""
+    spoken = [part for word in words or () for part in word.replace("_", "-").split()]
+    name = next((word for word in spoken if word in TABLE), None)
+    if name is None:
+        return {}
+    derivative = next((word for word in spoken[: spoken.index(name)] if word in DERIVATIVES), "")
+    return {each: hint for each, hint in own_options(load(name), derivative).items() if each not in OWN}
+
+
+OWN = ("calculation", "key", "format", "output", *Drawing._fields, *Asking._fields)
+"""What the calculation's options and operands of these names are said with --set for."""
+
+
+def quiz(
+    calculation: Annotated[list[str] | None, typer.Argument(metavar="[grad|jacobian] calculation|document")] = None,
+    *,
+    own: Annotated[Mapping[str, Any], _own],
+    drawing: Drawing,
+    asking: Asking,
     key: Annotated[
         str | None, option("Problem", "--key", "FILE", "make the key of this problem instead of a new problem")
     ] = None,
@@ -62,58 +149,114 @@ def quiz(
 
     It writes problem.json, sheet.json, sheet.csv, worksheet.md, worksheet.tex and, for the marker, key.json; with -f
     html, worksheet.html in place of those two. With grad or jacobian before the calculation's name: one of its
-    derivative.
+    derivative. It takes the calculation's own options, and operands that are not to be drawn. Of a document it makes
+    the same files, with the problem as it stands. What --ask and --show-steps say stands in problem.json, and answers
+    are marked by it.
 
-    Example: attncalc quiz attention --seed 7 -o quiz
+    Example: attncalc quiz attention --seed 7 -o quiz, or attncalc quiz problem.json --ask output -o quiz
     """
     if key is not None:
-        if calculation:
-            raise OptionError("--key FILE makes the key of a problem: name no calculation with it")
-        surplus = [
-            f"--{name}"
-            for name, given in (("seed", seed), ("size", size), ("level", level), ("format", format))
-            if given is not None
-        ]
-        if surplus:
-            raise OptionError(f"--key FILE makes the key of an existing problem: {both(surplus)} cannot change it")
-        _make_key(key, output)
+        said = {**drawing._asdict(), **asking._asdict(), "format": format, **own}
+        _make_key(key, output, calculation or (), [name for name, value in said.items() if value is not None])
         return
-    name = named(calculation or (), "quiz", ending=" -o quiz", with_file="attncalc quiz --key {} makes its key")
+    words = calculation or []
+    whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and _may_be_document(words[0])
+    name = "" if whole else named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz {} -o quiz")
     if not output:
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
-    sizes, formats = _sizes(size), _formats(format)
-    chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
-    found = found_for(name, seed=chosen, sizes=sizes, level=level or "medium")
-    out.write_folder(Path(output), files(found.problem, formats))
-    if seed is None:
+    formats = _formats(format)
+    sizes = _sizes(drawing.size)
+    found, wants = _of_document(words[0], drawing, asking) if whole else _drawn(name, drawing, sizes, asking, own)
+    out.write_folder(Path(output), files(found.problem, formats, wants, asking.wording))
+    _tell(found, sizes)
+
+
+def _may_be_document(word: str) -> bool:
+    return is_file(word) or word.startswith("@") or word == "-"
+
+
+def _of_document(word: str, drawing: Drawing, asking: Asking) -> tuple[Quiz, Asked]:
+    """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
+    surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None]
+    if surplus:
+        mend = "name a calculation, and its numbers are drawn"
+        raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
+    read = Reading()
+    held = load_document(word, read)
+    names = Key(held.problem).names
+    ask, shown = asking.words
+    written = from_document(held.document, names, word).written()
+    wants = asked(ask or written.get("ask", ()), shown or written.get("shown", ()), names)
+    for note in read.notes:
+        out.say("note", note)
+    told = wants.written()
+    return weighed(held.problem, (told.get("ask", ()), told.get("shown", ()))), wants
+
+
+def _drawn(
+    name: str, drawing: Drawing, sizes: Mapping[str, int], asking: Asking, own: Mapping[str, Any]
+) -> tuple[Quiz, Asked]:
+    """A problem with new numbers, and what is asked of it."""
+    chosen = int.from_bytes(os.urandom(3), "big") if drawing.seed is None else drawing.seed
+    wanted = _wanted(name, drawing, own)
+    found = found_for(name, seed=chosen, sizes=sizes, level=drawing.level or "medium", wanted=wanted, asks=asking.words)
+    if drawing.seed is None:
         out.say("note", f"--seed {chosen} makes this problem again")
+    return found, asked(*asking.words, Key(found.problem).names)
+
+
+def _wanted(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:
+    """What of the problem is settled before its numbers are drawn."""
+    base = told_apart(name)[0]
+    calculation, derivative = load(base), name.removesuffix(base).strip()
+    said = dict(own)
+    for word in drawing.set or ():
+        option, mark, value = word.partition("=")
+        option = option.strip().lstrip("-").replace("-", "_")
+        if not mark:
+            raise OptionError(f"--set takes an option with its value, not {quoted(word)}", hint="--set seed=3")
+        known = [each.name for each in calculation.options]
+        if option not in known:
+            mend = near(option, known) or f"it has {both(known) or 'none'}"
+            raise OptionError(f"{base} has no option {quoted(option)}", hint=mend)
+        said[option] = {"true": True, "false": False}.get(value.strip(), value.strip())
+    operands, options, backward = by_name(calculation, derivative, said)
+    gathered = gather(calculation, (), operands, options, Reading(), backward=backward is not None)
+    return Wanted(gathered.options, gathered.inputs, names(drawing.given), backward)
+
+
+def _tell(found: Quiz, sizes: Mapping[str, int]) -> None:
+    """Tell which mistakes a problem does not show, or takes for others."""
+    others = "; other sizes may do more" if sizes else ""
     if found.hidden:
-        out.say("note", f"on this problem {both(found.hidden)} cannot be seen{_others(sizes)}")
+        out.say("note", f"on this problem {both(found.hidden)} cannot be seen{others}")
     if found.alike:
         pairs = listed((f"{a} from {b}" for a, b in found.alike), MOST_PAIRS)
-        out.say("note", f"this problem does not tell {pairs}{_others(sizes)}")
+        out.say("note", f"this problem does not tell {pairs}{others}")
 
 
-def _others(sizes: dict[str, int]) -> str:
-    """What may help, where sizes were asked for."""
-    return "; other sizes may do more" if sizes else ""
-
-
-def _make_key(file: str, output: str | None) -> None:
+def _make_key(file: str, output: str | None, calculation: Sequence[str], surplus: Sequence[str]) -> None:
+    """Make the key of a problem."""
+    if calculation:
+        raise OptionError("--key FILE makes the key of a problem: name no calculation with it")
+    if surplus:
+        raise OptionError(
+            f"--key FILE makes the key of an existing problem: {both(map(flag, surplus))} cannot change it"
+        )
     path = output_file(output)
     read = Reading()
-    problem = load_document(file, read).problem
+    held = load_document(file, read)
     if path is not None:
         out.refuse_unwritable(path, read.opened)
-    out.deliver(key_document(problem), path)
+    out.deliver(key_document(held.problem, from_document(held.document, Key(held.problem).names, file)), path)
 
 
 def _formats(words: list[str] | None) -> list[str]:
     """`html,latex`: those of the worksheets, no two of which may be files of one name."""
     found = [choice("--format", word, PAGES, SUFFIXES.get(f".{word}")) for word in names(words)] or [*WORKSHEETS]
-    by_name = {worksheet_name(form): form for form in found}
+    called = {worksheet_name(form): form for form in found}
     for form in found:
-        if (other := by_name[worksheet_name(form)]) != form:
+        if (other := called[worksheet_name(form)]) != form:
             raise OptionError(f"{both([form, other])} would both be {worksheet_name(form)}: give only one of them")
     return found
 

@@ -423,7 +423,7 @@ def command_of(
     command = made(
         name,
         partial(calculate, carry_out, calculation, derivative),
-        own=_own(calculation) | _of_derivative(derivative) | _weights(calculation),
+        own=own_options(calculation, derivative),
         about=about,
         words=words,
         # -q alone may be meant for --q, and -d 3 for --d 3, but -f json never for the operand f
@@ -434,8 +434,12 @@ def command_of(
     return command
 
 
+def own_options(calculation: "Calculation", derivative: str = "") -> dict[str, Any]:
+    """The options of the operands, of the calculation and of its derivative: their names → their annotations."""
+    return _own(calculation) | _of_derivative(derivative) | _weights(calculation)
+
+
 def _own(calculation: "Calculation") -> dict[str, Any]:
-    """The options of the operands and of the calculation: their names → their annotations."""
     operands = {each.name: _operand(each) for each in calculation.operands if is_spoken(each)}
     details = _details(calculation)
     return operands | {each.name: _option(each, details.get(each.name, "")) for each in calculation.options}

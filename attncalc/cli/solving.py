@@ -12,7 +12,7 @@ from attncalc.cli.command import FURTHER
 from attncalc.cli.settings import Arithmetic, Check, Marking, Settings, Shown, Tables, is_spoken, names
 from attncalc.cli.settings import chosen as settled
 from attncalc.common.errors import WITHOUT_EXACT, NoPicture, NotExact, both, flag
-from attncalc.common.system import TooLongError, alarm
+from attncalc.common.system import NamedTuple, TooLongError, alarm
 from attncalc.declare.calculation import Calculation, checked
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
 from attncalc.inputs.calls import Gathered, gather
@@ -37,20 +37,33 @@ def carry_out(
     tables: Tables,
 ) -> int:
     """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
-    given = {name: value for name, value in own.items() if value is not None}
-    by_name = [UPSTREAM.name, WEIGHTS, *(operand.name for operand in calculation.operands if is_spoken(operand))]
-    named = {name: given[name] for name in by_name if name in given}
-    options = {option.name: given[option.name] for option in calculation.options if option.name in given}
-    options = checked(calculation, options) if options else {}  # told before any file is read
+    named, options, backward = by_name(calculation, derivative, own)
     read = Reading(**tables.asked())
-    backward = None
-    if derivative:
-        backward = Backward(names(given.get("wrt")), bool(given.get("gradcheck")), jacobian=derivative == "jacobian")
     gathered = (_gathered_in_letters if chosen.symbolic else gather)(
         calculation, words, named, options, read, backward=backward is not None
     )
     problem = posed(calculation, gathered.inputs, gathered.options, backward)
     return _answered(problem, {}, chosen, check, marking, read)
+
+
+class ByName(NamedTuple):
+    """What of a call is said by name."""
+
+    operands: dict[str, str]
+    options: dict[str, Any]
+    backward: Backward | None
+
+
+def by_name(calculation: Calculation, derivative: str, own: Mapping[str, Any]) -> ByName:
+    """What a calculation's options say; a value that one of them cannot have is told before a file is read."""
+    given = {name: value for name, value in own.items() if value is not None}
+    known = [UPSTREAM.name, WEIGHTS, *(operand.name for operand in calculation.operands if is_spoken(operand))]
+    options = {option.name: given[option.name] for option in calculation.options if option.name in given}
+    backward = None
+    if derivative:
+        backward = Backward(names(given.get("wrt")), bool(given.get("gradcheck")), jacobian=derivative == "jacobian")
+    operands = {name: given[name] for name in known if name in given}
+    return ByName(operands, checked(calculation, options) if options else {}, backward)
 
 
 def run(

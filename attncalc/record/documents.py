@@ -125,6 +125,7 @@ class MarkedStepDocument(TypedDict):
     max_error: NotRequired[float | None]
     score: float
     out_of: float
+    asked: NotRequired[bool]  # false of a step that stands on the sheet and is not asked for
 
 
 class MarkedDocument(TypedDict):

@@ -66,6 +66,7 @@ class MarkedStep:
     max_error: float | None = field(repr=False)
     score: float
     out_of: float
+    asked: bool = True  # whether it counts
 
     @property
     def verdict(self) -> str:
@@ -104,6 +105,8 @@ class MarkedStep:
         }
         if wrong.all_named:
             del document["wrong"]
+        if not self.asked:
+            document["asked"] = False
         if not reveal:
             del document["expected"], document["max_error"]
         return document
@@ -122,16 +125,17 @@ class Marked:
 
     @property
     def verdict(self) -> str:
-        """Right, right to rounding or rounded early, by the worst of the steps; anything else is wrong."""
-        found = [step.finding.verdict for step in self.steps]
+        """Right, right to rounding or rounded early, by the worst of the steps that count; anything else is wrong."""
+        found = [step.finding.verdict for step in self.steps if step.asked]
         if not found or not all(verdict in SOUND for verdict in found):
             return WRONG
         return max(found, key=SOUND.index)
 
     @property
     def first_wrong(self) -> str | None:
-        """The first step that is not right."""
-        return next((step.name for step in self.steps if step.finding.verdict not in SOUND), None)
+        """The first step that is not right, of a sheet that is wrong."""
+        wrong = (step.name for step in self.steps if step.finding.verdict not in SOUND)
+        return None if self else next(wrong, None)
 
     @property
     def stopped(self) -> str | None:

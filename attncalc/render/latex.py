@@ -10,6 +10,7 @@ from typing import Any
 from attncalc.render import View, tex
 from attncalc.render.latex_values import CONTINUED, LINE, STRUT, Link, fits, spelled_out, value
 from attncalc.render.page import (
+    BLANK,
     Arithmetic,
     Formula,
     Heading,
@@ -343,7 +344,7 @@ def _ruled(table: Table, matrix: Matrix) -> str:
     room = rf"\room{{{max(width, 0.4):.2g}cm}}"
     for i, entries in zip(matrix.rows, matrix.entries, strict=True):
         name = tex.text(label(table, down, i)) if len(table.shape) > 1 and i is not None else ""
-        lines.append(" & ".join([name, *([room] * len(columns) if table.blank else entries)]))
+        lines.append(" & ".join([name, *(room if entry == BLANK else entry for entry in entries)]))
     body = "\n".join(rf"{line} \\ \hline" for line in lines)
     place = heading(table, matrix)
     above = f"{tex.text(place)}\n\n" if place else ""

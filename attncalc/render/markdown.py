@@ -10,6 +10,7 @@ from typing import Any
 from attncalc.common.errors import visible
 from attncalc.render import View
 from attncalc.render.glyphs import to_ascii
+from attncalc.render.page import BLANK as BOX
 from attncalc.render.page import (
     GAP,
     Arithmetic,
@@ -282,7 +283,7 @@ def _matrix(table: Table, matrix: Matrix) -> str:
     drawn = [[corner, *(_name(table, across, j) for j in matrix.columns)], ["--:"] * (len(matrix.columns) + 1)]
     for i, entries in zip(matrix.rows, matrix.entries, strict=True):
         name = "" if is_row else _name(table, down, i)
-        drawn.append([name and f"**{name}**", *([ROOM] * len(entries) if table.blank else map(_entry, entries))])
+        drawn.append([name and f"**{name}**", *(ROOM if entry == BOX else _entry(entry) for entry in entries)])
     return "\n".join(f"| {' | '.join(cell.replace('|', BAR) for cell in line)} |" for line in drawn)
 
 

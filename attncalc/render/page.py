@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import prod
+from math import isnan, prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -116,7 +116,7 @@ class Table(NamedTuple):
     note: str = ""  # how it was read,
     typed: str = ""  # and how one would type it, where it is small
     number: int = 0  # by which the entries of a page point at one another
-    blank: bool = False  # to be filled in
+    blank: bool = False  # to be filled in, where the value is a number
 
     @property
     def can_be_shown(self) -> bool:
@@ -353,7 +353,7 @@ def _with_gap(indices: Sequence[int], size: int) -> tuple[int | None, ...]:
 def _entries(table: Table, parts: Sequence[Array], view: View) -> Sequence[list[list[str]]]:
     """The entries of parts as text; those that stand for something by its name, `queen (4)`; words as they are."""
     if table.blank:
-        return [[[BLANK for _ in line] for line in part] for part in parts]
+        return [[["" if isnan(entry) else BLANK for entry in line] for line in part] for part in parts]
     if table.names:
         return [[[visible(f"{table.names[int(i)]} ({int(i)})") for i in line] for line in part] for part in parts]
     if table.is_words:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +137,102 @@ def test_a_quiz_of_a_backward_pass_is_checked_like_any(run: Run, tmp_path: Path,
     assert run("grade", "quiz/problem.json", "quiz/key.json", "wrong.json").returncode == 1
 
 
+OWN = {"calculation": "attention", "inputs": {"q": [[0, 2], [1, 1]], "k": [[0, 1], [2, 0]], "v": [[0, 1], [1, -1]]}}
+
+
+def test_a_quiz_is_made_of_a_problem_of_ones_own(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text(json.dumps(OWN))
+    done = run("quiz", "own.json", "--ask", "weights[1,0],output", "--show-steps", "scaled", "-o", "quiz")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == ""
+    assert sorted(contents(tmp_path / "quiz")) == sorted(NAMES)
+    problem, key, sheet = (
+        json.loads((tmp_path / "quiz" / f"{n}.json").read_text()) for n in ("problem", "key", "sheet")
+    )
+    assert problem["inputs"] == OWN["inputs"]
+    assert (problem["ask"], problem["shown"]) == (key["ask"], key["shown"]) == (["weights[1,0]", "output"], ["scaled"])
+    assert sheet["steps"] == {"weights[1,0]": None, "output": [[None, None], [None, None]]}
+    assert "@weights\n-,-\n?,-\n" in (tmp_path / "quiz/sheet.csv").read_text()
+    work = (tmp_path / "quiz/worksheet.md").read_text()
+    assert "| **0** | 1.4142 | 0.0000 |" in work.partition("## Work out")[0]
+    assert "scores" not in work.partition("## Work out")[0]
+    assert run("quiz", "quiz/problem.json", "-o", "again").returncode == 0  # what is asked stands in the problem
+    assert contents(tmp_path / "again") == contents(tmp_path / "quiz")
+    assert run("quiz", "--key", "quiz/problem.json").stdout == (tmp_path / "quiz/key.json").read_text()
+
+
+def test_a_problem_that_hides_mistakes_is_made_all_the_same_and_says_so(run: Run, tmp_path: Path) -> None:
+    zeros = {name: np.zeros((2, 2)).tolist() for name in "qkv"}
+    (tmp_path / "own.json").write_text(json.dumps(OWN | {"inputs": zeros}))
+    done = run("quiz", "own.json", "-o", "quiz")
+    assert (done.returncode, sorted(contents(tmp_path / "quiz"))) == (0, sorted(NAMES))
+    assert re.match("note: on this problem .*att-no-scale.* cannot be seen", done.stderr)
+    told = run("quiz", "rope", "--seed", "1", "-o", "rope").stderr
+    assert run("quiz", "rope/problem.json", "-o", "again").stderr == told
+
+
+def test_what_is_asked_for_and_left_out_costs_its_marks(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text(json.dumps(OWN | {"ask": ["weights[1,0]", "output"], "shown": ["scaled"]}))
+    sheets = {
+        "right": ({"weights[1,0]": 0.3302, "output": [[0.1956, 0.6089], [0.6698, -0.3395]]}, 4),
+        "left out": ({"output": [[0.1956, 0.6089], [0.6698, -0.3395]]}, 2),
+        "wrong beside": ({"weights": [[9, 9], [0.3302, 9]], "scores": [[7, 7], [7, 8]]}, 2),
+        "one blank": ({"weights[1,0]": 0.3302, "output": [[0.1956, 0.6089], [0.6698, None]]}, 3),
+        "nothing": ({}, 0),
+    }
+    for name, (steps, _) in sheets.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({"steps": steps}))
+    run("grade", "own.json", *(f"{name}.json" for name in sheets), "-o", "report.json")
+    graded = json.loads((tmp_path / "report.json").read_text())["students"]
+    found = {one["student"]: (one["score"], one["out_of"]) for one in graded}
+    assert found == {name: (marks, 4) for name, (_, marks) in sheets.items()}
+    for name, (_, marks) in sheets.items():
+        report = json.loads(run("check", f"{name}.json", "own.json", "-f", "json").stdout)
+        assert (report["score"], report["out_of"], report["verdict"] == "right") == (marks, 4, marks == 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "inputs"),
+    [
+        (("attention", "--causal"), {"causal": True}, ["q", "k", "v"]),
+        (("grad", "attention", "--causal", "--wrt", "q"), {"causal": True, "wrt": ["q"]}, ["q", "k", "v", "upstream"]),
+        (("attention", "--given", "x,wq,wk,wv"), {}, ["x", "wq", "wk", "wv"]),
+        (("attention", "--given", "x,wq,wk,wv", "--wq", "[[1,2],[3,4]]"), {}, ["x", "wq", "wk", "wv"]),
+        (("attention", "--set", "causal=true", "--set", "scale=2"), {"scale": 2, "causal": True}, ["q", "k", "v"]),
+        (("sampling", "--set", "seed=3"), {"seed": 3}, ["logits"]),
+        (("layernorm", "--eps", "0.5"), {"eps": 0.5}, ["x", "gamma", "beta"]),
+        (("encoder-block", "--norm", "rms", "--ask", "output"), {"norm": "rms"}, ["x"]),
+    ],
+    ids=" ".join,
+)
+def test_a_quiz_takes_what_its_calculation_takes(
+    run: Run, tmp_path: Path, words: tuple[str, ...], options: dict[str, object], inputs: list[str]
+) -> None:
+    done = run("quiz", *words, "--seed", "1", "-o", "quiz")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    problem = json.loads((tmp_path / "quiz/problem.json").read_text())
+    assert problem["options"].items() >= options.items()
+    assert list(problem["inputs"])[: len(inputs)] == inputs
+    if "--wq" in words:
+        assert problem["inputs"]["wq"] == [[1, 2], [3, 4]]
+    assert run("check", "quiz/key.json", "quiz/problem.json").returncode == 0
+
+
+def test_a_worksheet_tells_what_it_is_to_tell(run: Run, tmp_path: Path) -> None:
+    told = {}
+    for words in ("", "--formulas names", "--formulas none", "--formulas none --reasons", "--no-reasons"):
+        assert run("quiz", "attention", "--seed", "1", *words.split(), "-o", f"quiz{words}").returncode == 0
+        work = (tmp_path / f"quiz{words}/worksheet.md").read_text().partition("## Work out")[2]
+        told[words] = ("Q K^" in work, "from Q and K" in work, "compare every query" in work)
+    assert told == {
+        "": (True, False, True),
+        "--formulas names": (False, True, False),
+        "--formulas none": (False, False, False),
+        "--formulas none --reasons": (False, False, True),
+        "--no-reasons": (True, False, False),
+    }
+
+
 FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing named": (("quiz",), "quiz takes the name of one calculation"),
     "two named": (("quiz", "dot", "norm", "-o", "quiz"), "quiz takes the name of one calculation"),
@@ -162,6 +259,15 @@ FAULTS: dict[str, tuple[tuple[str, ...], str]] = {
     "a key that is not there": (("quiz", "--key", "nowhere.json"), "nowhere.json"),
     "a format that is none": (("quiz", "dot", "-f", "md", "-o", "quiz"), f'--format takes {either(PAGES)}, not "md"'),
     "a format for numbers": (("quiz", "dot", "-f", "json", "-o", "quiz"), f"--format takes {either(PAGES)}"),
+    "an entry that is not there": (("quiz", "dot", "--ask", "products[9]", "-o", "quiz"), "products has no entry [9]"),
+    "a step that is not there": (("quiz", "dot", "--ask", "sums", "-o", "quiz"), 'dot has no step "sums"'),
+    "asked and shown": (("quiz", "dot", "--ask", "dot", "--show-steps", "dot", "-o", "quiz"), "at once"),
+    "no operand": (("quiz", "dot", "--given", "a,c", "-o", "quiz"), 'dot has no operand "c"'),
+    "too few operands": (("quiz", "attention", "--given", "x,wq", "-o", "quiz"), "wk and wv must still be given"),
+    "set without a value": (("quiz", "dot", "--set", "seed", "-o", "quiz"), "--set takes an option with its value"),
+    "set to what is none": (("quiz", "sampling", "--set", "seeds=3", "-o", "quiz"), 'no option "seeds"'),
+    "an option of another": (("quiz", "dot", "--causal", "-o", "quiz"), "attncalc quiz has no option --causal"),
+    "a sample with a seed": (("quiz", "@nowhere", "--seed", "1", "-o", "quiz"), "has its own numbers"),
     "two of one name": (("quiz", "dot", "-f", "table,plain", "-o", "quiz"), "would both be worksheet.txt"),
     "a key with a format": (("quiz", "--key", "problem.json", "-f", "html"), "cannot change it"),
     "a key with a name": (("quiz", "dot", "--key", "problem.json"), "name no calculation with it"),
@@ -179,11 +285,11 @@ def test_a_fault_is_one_line_and_leaves_nothing(run: Run, tmp_path: Path, words:
     assert not list(tmp_path.iterdir())
 
 
-def test_who_names_a_problem_is_told_how_its_key_is_made(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_no_problem_is_told(run: Run, tmp_path: Path) -> None:
     (tmp_path / "problem.json").write_text("{}")
     first, hint = run("quiz", "problem.json", "-o", "quiz").stderr.splitlines()
-    assert first == 'Error: "problem.json" is a file, not a calculation'
-    assert hint == "hint: attncalc quiz --key problem.json makes its key"
+    assert first == "Error: problem.json does not name its calculation"
+    assert hint.startswith("hint: it has a key like")
 
 
 def full(folder: Path) -> None:

@@ -21,11 +21,13 @@ from attncalc.homework.marking.marker import Marker
 from attncalc.homework.quiz.handouts import files, key_document, worksheet_name
 from attncalc.homework.quiz.search import Quiz, quiz
 from attncalc.homework.quiz.templates import LEVELS
-from attncalc.homework.reading.sheets import from_contents, from_tree
+from attncalc.homework.reading.asked import asked
+from attncalc.homework.reading.sheets import Asked, from_contents, from_tree, spelled
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import opened
-from attncalc.record.verdicts import MISSING
+from attncalc.record.numbers import shortest
+from attncalc.record.verdicts import MISSING, SOUND
 from attncalc.solve.problem import Problem
 
 PDFLATEX = shutil.which("pdflatex")
@@ -87,6 +89,31 @@ class TestEveryCalculation:
         assert handed["sheet.json"].count("null") == blanks
         assert handed["worksheet.tex"].count(r"\room{") == blanks
         assert handed["worksheet.md"].count("&emsp;" * 3) == blanks
+
+    def test_takes_what_follows_from_steps_that_it_tells_as_right(self, name: str) -> None:
+        """They are told in four decimals, and the result is worked out from those."""
+        key = Key(made(name).problem)
+        values = {step: value for step in key.steps if (value := key.value(step)) is not None}
+        told = {step: np.round(value, 4) for step, value in key.own_behind(key.result, values).items()}
+        result = key.value(key.result, own=told)
+        assert result is not None
+        if key.result not in key.complex:
+            marked = answered(Marker(key, asked=Asked({key.result: None}, (*told,))), {key.result: written(result, 4)})
+            assert marked.verdict in SOUND
+
+    def test_asks_for_single_entries(self, name: str) -> None:
+        key = Key(made(name).problem)
+        step = key.names.find([*json.loads(handed_out(name)["sheet.json"])["steps"]][-1])
+        value = key.value(step)
+        assert value is not None
+        place = f"[{','.join(str(size - 1) for size in value.shape)}]" if value.shape else ""
+        wants = asked([spelled(step) + place], [], key.names)
+        assert wants.written() == {"ask": [spelled(step) + place]}
+        sheet = files(key.problem, (), wants)
+        assert sheet["sheet.json"].count("null") == sheet["sheet.csv"].count("?") == 1
+        entry = shortest(np.ravel(value)[-1])
+        marked = Marker(key, asked=wants).mark(from_tree({spelled(step) + place: entry}, ""))
+        assert (marked.score, marked.out_of, [each.asked for each in marked.steps]) == (2, 2, [True])
 
     @pytest.mark.parametrize("form", ["html", "table"])
     def test_has_a_box_for_every_number_on_other_worksheets_too(self, name: str, form: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -40,15 +40,25 @@ DRAWS = 8
 
 
 def redrawn(
-    problem: Problem, axes: Mapping[str, Axes], random: Random, sizes: Mapping[str, int], level: str = "medium"
+    problem: Problem,
+    axes: Mapping[str, Axes],
+    random: Random,
+    sizes: Mapping[str, int],
+    level: str = "medium",
+    kept: Container[str] = (),
 ) -> dict[str, Given]:
-    """The operands with other numbers; `sizes` are those of axes that are to be others.
+    """The operands with other numbers, but for those that are kept; `sizes` are those of axes that are to be others.
 
     The gradient that arrives at a result is as large as that. Raises OptionError where an operand whose entries mean
     something would have to be of another size, and whatever else keeps a result from being formed.
     """
     draw = _Draw(problem, axes, random, sizes, level)
-    drawn = {name: draw.operand(name) for name in problem.inputs if name != UPSTREAM.name}
+    of_result = {UPSTREAM.name} if UPSTREAM.name not in kept else set()
+    drawn = {
+        name: given if name in kept else draw.operand(name)
+        for name, given in problem.inputs.items()
+        if name not in of_result
+    }
     if len(drawn) == len(problem.inputs):
         return drawn
     shape = write(problem._replace(inputs=drawn, backward=None)).result.shape

@@ -41,8 +41,8 @@ from attncalc.homework.marking.findings import (
     unexplained,
     within_rounding,
 )
-from attncalc.homework.reading.answers import NOISE, Answer, Sheet, Tolerance, from_parts
-from attncalc.homework.reading.sheets import from_tree, spelled
+from attncalc.homework.reading.answers import NOISE, Answer, Sheet, Tolerance, from_array, from_parts, nothing
+from attncalc.homework.reading.sheets import EVERYTHING, Asked, from_tree, spelled
 from attncalc.record.numbers import encode
 from attncalc.record.trace import USUAL
 from attncalc.record.verdicts import (
@@ -118,6 +118,8 @@ def _shapes(key: Key, answer: Answer, step: StepKey, value: Array) -> set[tuple[
     return shapes
 
 
+SHOWN_DECIMALS = 4
+"""With so many a step is told that is not asked for."""
 MOST_SECONDS = 20.0
 """So much of the processor's time is spent on one sheet in looking for what is behind its wrong steps."""
 
@@ -129,15 +131,19 @@ MOST_SECONDS = 20.0
 
 
 def judged(
-    key: Key, answers: Mapping[StepKey, Answer], tolerance: Tolerance | None = None, decimals: int | None = None
+    key: Key,
+    answers: Mapping[StepKey, Answer],
+    tolerance: Tolerance | None = None,
+    decimals: int | None = None,
+    asked: Asked = EVERYTHING,
 ) -> dict[StepKey, Finding]:
     """The finding on each step of a sheet, in the order of the calculation."""
     budget = Budget(MOST_SECONDS)
-    sheet = _Sheet(key, answers, tolerance, decimals, budget)
+    sheet = _Sheet(key, answers, tolerance, decimals, budget, asked)
     if doubtful := sheet.doubtful():
-        sheet = _Sheet(key, answers, tolerance, decimals, budget, doubtful)
+        sheet = _Sheet(key, answers, tolerance, decimals, budget, asked, doubtful)
     sheet.name_mistakes()
-    return sheet.found
+    return {step: sheet.found[step] for step in sheet.found if step in answers}
 
 
 class _Sheet:
@@ -150,9 +156,10 @@ class _Sheet:
         tolerance: Tolerance | None,
         decimals: int | None,
         budget: Budget,
+        asked: Asked,
         doubtful: Collection[StepKey] = (),
     ) -> None:
-        self.key, self.tolerance, self.decimals, self.budget = key, tolerance, decimals, budget
+        self.key, self.tolerance, self.decimals, self.budget, self.asked = key, tolerance, decimals, budget, asked
         self.doubted = doubtful  # right by such rules alone as are behind the writer's own values
         self.found: dict[StepKey, Finding] = {}
         self.questions: dict[StepKey, Question] = {}
@@ -164,6 +171,16 @@ class _Sheet:
         for step in key.nodes:
             if step in answers:
                 self.found[step] = self._judged(step, answers[step])
+            elif step in asked.shown:
+                self._take_as_shown(step)
+
+    def _take_as_shown(self, step: StepKey) -> None:
+        """Take the value of a step that the problem tells, as it stands on the worksheet, for the writer's own."""
+        value = self.key.value(step)
+        if value is not None:
+            self.own[step] = np.round(value, SHOWN_DECIMALS)
+            self.answers[step] = from_array(self.own[step], lambda at: spelled(step))
+            self.found[step] = Finding(RIGHT)
 
     # One step
 
@@ -181,6 +198,10 @@ class _Sheet:
         if whole is None:
             due = expected[..., 0] if step in self.key.complex else expected
             return self._searched(self._of_another_shape, self._question(step, answer, due))
+        where = self.asked.entries(step)
+        if where is not None:
+            complex_ = step in self.key.complex
+            whole = replace(whole, asked=np.stack([where, where], axis=-1) if complex_ else where)
         laid = whole.as_asked()
         if not laid.answered.any():
             return Finding(MISSING, hint="not answered")
@@ -427,25 +448,29 @@ class Marker:
         points: Mapping[str, float] | None = None,
         reveal: bool = False,
         dtype: str | None = None,
+        asked: Asked = EVERYTHING,
     ) -> None:
         self.dtype = dtype  # in which answers were stored, where that was said
+        self.asked = asked
         self.key, self.tolerance, self.reveal = key, tolerance, reveal
         self.points = {key.names.find(name): weight for name, weight in (points or {}).items()}
 
     @np.errstate(all="ignore")  # an answer may be as far from a step as numbers reach
     def mark(self, sheet: Sheet) -> Marked:
-        """A verdict for every step that the sheet has a place for."""
+        """A verdict for every step that is asked for, or that the sheet has a place for."""
         asked: dict[StepKey, Answer] = {}
         for name, answer in sheet.steps.items():
             key = self.key.names.find(name)
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             asked[key] = self.key.in_numbers(answer, key)
+        for key in self.asked.steps or ():
+            asked.setdefault(key, nothing(self.key.nodes[key].shape))
         self.key.foresee(asked)
         asked = {key: self._among_others(answer, key) for key, answer in asked.items()}
         answers = {key: unpadded(self.key, answer, key) for key, answer in asked.items()}
         answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
-        found = judged(self.key, answers, self.tolerance, sheet.decimals)
+        found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked)
         steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
         return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)
 
@@ -466,7 +491,8 @@ class Marker:
     def _step(self, key: StepKey, answer: Answer, finding: Finding) -> MarkedStep:
         expected = self.key.value(key)
         assert expected is not None, "it was judged"
-        weight = self.points.get(key, 1)
+        wanted = self.asked.wants(key)
+        weight = self.points.get(key, 1) if wanted else 0
         laid = laid_out(self.key, answer, key, expected)
         value = from_parts(expected) if key in self.key.complex else expected
         return MarkedStep(
@@ -478,6 +504,7 @@ class Marker:
             max_error=None if laid is None else largest_error(laid, expected),
             score=weight * (MARKS[SLIP] if finding.partly else MARKS[finding.verdict]),
             out_of=weight * FULL,
+            asked=wanted,
         )
 
 

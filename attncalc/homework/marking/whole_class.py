@@ -16,7 +16,7 @@ from attncalc.common.errors import AttncalcError, both, quoted
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import MOST_TOLD, Sheet, Tolerance
-from attncalc.homework.reading.sheets import MOST_BYTES, from_file, limited
+from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, from_file, limited
 from attncalc.homework.reading.submissions import Submission
 from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import SOUND, Marked
@@ -47,6 +47,7 @@ class Settings:
     points: Mapping[str, float] | None = None
     reveal: bool = False
     dtype: str | None = None  # in which answers were stored
+    asked: Asked = EVERYTHING
 
 
 def grade(
@@ -106,7 +107,7 @@ def exit_status(graded: Sequence[Graded]) -> int:
 
 def _marker(problem: Problem, settings: Settings) -> Marker:
     key, how = Key(problem), settings
-    return Marker(key, tolerance=how.tolerance, points=how.points, reveal=how.reveal, dtype=how.dtype)
+    return Marker(key, tolerance=how.tolerance, points=how.points, reveal=how.reveal, dtype=how.dtype, asked=how.asked)
 
 
 def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from attncalc.common.errors import OptionError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
-from attncalc.homework.reading.sheets import spelled
-from attncalc.record.trace import Step, Trace
+from attncalc.homework.quiz.worksheets import Exercise, Wording
+from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
+from attncalc.language.graph import Node, walk
+from attncalc.record.trace import Trace
 from attncalc.render import TABLE, View
-from attncalc.render.document import document, page, written
+from attncalc.render.document import document, written
 from attncalc.render.page import write
-from attncalc.solve.problem import Problem
+from attncalc.solve.problem import Problem, problem_of
 from attncalc.solve.solver import solve
 
 WORKSHEETS = ("markdown", "latex")
 """The formats of worksheets that are usual: one to be read anywhere, one to be printed."""
+AS_USUAL = Wording()
 
 
-def files(problem: Problem, worksheets_in: Iterable[str] = WORKSHEETS) -> dict[str, str]:
+def files(
+    problem: Problem,
+    worksheets_in: Iterable[str] = WORKSHEETS,
+    asked: Asked = EVERYTHING,
+    wording: Wording = AS_USUAL,
+) -> dict[str, str]:
     """Everything that is handed out, by the names of the files; worksheets in these formats of pages."""
     trace = solve(problem, keep_all=True)
-    steps = _asked(trace, Key(problem))
-    worksheet = worksheets.page(trace, steps)
+    exercises = _exercises(trace, Key(problem), asked)
+    worksheet = worksheets.page(trace, exercises, [trace.find(spelled(step)) for step in asked.shown], wording)
     return {
-        "problem.json": _problem(trace),
-        "sheet.json": _blank_json(steps),
-        "sheet.csv": _blank_csv(steps),
-        "key.json": page(trace, View(everything=True)),
+        "problem.json": _problem(trace, asked),
+        "sheet.json": _blank_json(exercises),
+        "sheet.csv": _blank_csv(exercises),
+        "key.json": _key(trace, asked),
     } | {worksheet_name(form): str(write(worksheet, form)) for form in worksheets_in}
 
 
@@ -40,25 +49,46 @@ def worksheet_name(format: str) -> str:
     return f"worksheet{TABLE[format].suffix or '.txt'}"
 
 
-def key_document(problem: Problem) -> str:
+def key_document(problem: Problem, asked: Asked = EVERYTHING) -> str:
     """A problem with every step worked out."""
-    return page(solve(problem, keep_all=True), View(everything=True))
+    return _key(solve(problem, keep_all=True), asked)
 
 
-def _asked(trace: Trace, key: Key) -> list[Step]:
-    """The steps that are to be filled in: those that have numbers, the result among them."""
+def _key(trace: Trace, asked: Asked) -> str:
+    view = View(everything=True)
+    return written({**document(trace, view), **asked.written()}, view)
+
+
+def _exercises(trace: Trace, key: Key, asked: Asked) -> list[Exercise]:
+    """The steps that are to be filled in: those that are asked for, or all that have numbers, the result among them."""
     known = {step.key: step for step in (*trace.outputs, *trace.steps)}
-    asked = [known[spelled(step)] for step in key.steps if key.value(step) is not None and spelled(step) in known]
-    return [step for step in asked if step.value is not None and step.value.dtype.kind in "biuf"]
+    every = asked.steps or [step for step in key.steps if key.value(step) is not None and step not in asked.shown]
+    exercises = []
+    for step in every:
+        found = known.get(spelled(step)) or trace.find(spelled(step))
+        if found.value is not None and found.value.dtype.kind in "biuf":
+            exercises.append(Exercise(found, asked.entries(step), _made_of(key.nodes[step])))
+        elif asked.steps:
+            raise OptionError(f"{spelled(step)} holds no real numbers, and cannot be asked for")
+    return exercises
 
 
-def _problem(trace: Trace) -> str:
+def _made_of(node: Node) -> list[str]:
+    """The names of the steps and operands that a step is made of."""
+    ends = ("step", "input")
+    behind = walk(node.sources[0], into=lambda each: () if each.op in ends else each.sources)
+    found = sorted((each for each in behind if each.op in ends), key=lambda each: ends.index(each.op))
+    return list(dict.fromkeys(str(each.args.get("symbol") or each.args["name"]) for each in found))
+
+
+def _problem(trace: Trace, asked: Asked) -> str:
     """A problem as a document, without its answers; of the options, those that were given."""
     whole = document(trace)
     whole["inputs"] = {name: _short(value) for name, value in whole["inputs"].items()}
-    whole["options"] = {name: whole["options"][name] for name in trace.problem.options}
+    usual = problem_of(trace).calculation.defaults.keys() - trace.problem.options.keys()
+    whole["options"] = {name: value for name, value in whole["options"].items() if name not in usual}
     kept = ("attncalc", "calculation", "inputs", "labels", "options")
-    return written({name: value for name, value in whole.items() if name in kept}, View())
+    return written({name: value for name, value in whole.items() if name in kept} | asked.written(), View())
 
 
 def _short(value: Any) -> Any:
@@ -68,10 +98,18 @@ def _short(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _blank_json(steps: Sequence[Step]) -> str:
-    """A null for every number, a row of them a line."""
-    blanks = [f"  {json.dumps(step.key)}: {_nulls(step.shape)}" for step in steps]
+def _blank_json(exercises: Sequence[Exercise]) -> str:
+    """A null for every number, a row of them a line; of single entries, by their places."""
+    blanks = [f"  {json.dumps(name)}: {nulls}" for exercise in exercises for name, nulls in _blanks(exercise)]
     return '{"student": "",\n "steps": {\n' + ",\n".join(blanks) + "\n }}\n"
+
+
+def _blanks(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    step = exercise.step
+    if exercise.where is None:
+        yield step.key, _nulls(step.shape)
+    else:
+        yield from ((f"{step.key}[{','.join(map(str, at))}]", "null") for at in np.argwhere(exercise.where).tolist())
 
 
 def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
@@ -82,10 +120,13 @@ def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
     return f"[\n{indent}" + f",\n{indent}".join([_nulls(shape[1:], indent + " ")] * shape[0]) + "]"
 
 
-def _blank_csv(steps: Sequence[Step]) -> str:
-    """Blocks with a `?` for every number; the matrices of a stack one below the other."""
+def _blank_csv(exercises: Sequence[Exercise]) -> str:
+    """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block."""
     lines = ["@student,"]
-    for step in steps:
-        rows, columns = int(np.prod(step.shape[:-1])), (1, *step.shape)[-1]
-        lines += [f"@{step.key}", *[",".join("?" * columns)] * rows]
+    for exercise in exercises:
+        rows = exercise.boxes.reshape(-1, (1, *exercise.step.shape)[-1])
+        lines += [
+            f"@{exercise.step.key}",
+            *(",".join("-" if np.isnan(entry) else "?" for entry in row) for row in rows),
+        ]
     return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ another, in the steps that are asked for; then, in the result alone; then, whose
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -19,10 +19,12 @@ from attncalc.declare.operands import Option
 from attncalc.evaluate.values import Plan, evaluate, plan
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.separating import APART, redrawn
-from attncalc.homework.quiz.templates import template, varies
+from attncalc.homework.diagnosis.solutions import is_meant
+from attncalc.homework.quiz.templates import ANYTHING, LEVELS, Wanted, template, varies
 from attncalc.homework.reading.answers import ROUND_OFF, as_parts
+from attncalc.homework.reading.asked import asked as asked_for
 from attncalc.language.axes import Axes
-from attncalc.language.graph import Node
+from attncalc.language.graph import Node, steps
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem
 
@@ -45,6 +47,11 @@ UNFRIENDLY = {"easy": 30, "medium": 10, "hard": 3}
 
 DULL = 5
 """What a column of one number throughout weighs."""
+
+
+Asks = tuple[Sequence[str], Sequence[str]]
+"""The words for what is asked, and for what is told; none: whatever there is, and nothing."""
+WHATEVER: Asks = ((), ())
 
 
 class Quiz(NamedTuple):
@@ -71,19 +78,34 @@ class _Board(NamedTuple):
     operands: Mapping[str, Array] | None  # None where it serves for other numbers as well
 
 
-def quiz(name: str, *, seed: int, sizes: Mapping[str, int], level: str = "medium") -> Quiz:
+def quiz(
+    name: str,
+    *,
+    seed: int,
+    sizes: Mapping[str, int],
+    level: str = "medium",
+    wanted: Wanted = ANYTHING,
+    asks: Asks = WHATEVER,
+) -> Quiz:
     """A new problem of a calculation, or of its derivative ("grad attention").
 
-    The same seed, sizes and level give the same one.
+    The same seed, sizes, level and wishes give the same one. Mistakes are to show in what is asked for.
     """
     best: Quiz | None = None
     for number in range(TEMPLATES if varies(name) else 1):
-        found = _best(_resized(template(name, np.random.default_rng([seed, number]), level), sizes), seed, level)
+        start = template(name, np.random.default_rng([seed, number]), level, wanted)
+        sized = _resized(start, sizes)._replace(kept=frozenset(wanted.inputs), asks=asks)
+        found = _best(sized, seed, level)
         best = found if best is None or found.cost < best.cost else best
         if best.flawless:
             break
     assert best is not None, "there is a template"
     return best
+
+
+def weighed(problem: Problem, asks: Asks = WHATEVER) -> Quiz:
+    """A problem of one's own, with the mistakes that do not show on it, or look like others."""
+    return _weighed(problem, _board(Key(problem), asks), LEVELS[-1])
 
 
 # Sizes
@@ -95,6 +117,8 @@ class _Sized(NamedTuple):
     problem: Problem
     axes: Mapping[str, Axes]  # of the operands as they are
     sizes: Mapping[str, int]
+    kept: frozenset[str] = frozenset()  # the operands that are not drawn
+    asks: Asks = WHATEVER
 
 
 def _resized(problem: Problem, sizes: Mapping[str, int]) -> _Sized:
@@ -134,7 +158,7 @@ def _together(problem: Problem, sizes: dict[str, int], axes: Mapping[str, Axes])
 
 def _best(sized: _Sized, seed: int, level: str) -> Quiz:
     """The best of many draws."""
-    problem, axes, sizes = sized
+    problem, axes, sizes, kept, asks = sized
     best: Quiz | None = None
     board: _Board | None = None
     fault: AttncalcError | None = None
@@ -143,10 +167,10 @@ def _best(sized: _Sized, seed: int, level: str) -> Quiz:
         random = np.random.default_rng([seed, draw])
         draw += 1
         try:
-            inputs = redrawn(problem, axes, random, sizes, level)
+            inputs = redrawn(problem, axes, random, sizes, level, kept)
             drawn = problem._replace(inputs=inputs)
             if board is None or board.operands is not None:
-                board = _board(Key(drawn))
+                board = _board(Key(drawn), asks)
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
             found = _weighed(drawn, board, level)
             if all(np.array_equal(given.value, problem.inputs[name].value) for name, given in inputs.items()):
@@ -160,21 +184,26 @@ def _best(sized: _Sized, seed: int, level: str) -> Quiz:
             best = found
     if best is None:
         raise fault or OptionError(f"no friendly problem of {problem.name} was found with these sizes")
-    return _weighed(best.problem, _board(Key(best.problem)), level)
+    return _weighed(best.problem, _board(Key(best.problem), asks), level)
 
 
-def _board(key: Key) -> _Board:
-    """What the steps of a problem are, rightly and by each mistake that applies."""
-    asked = [step for step in key.steps if key.value(step) is not None and step not in key.complex]
+def _board(key: Key, asks: Asks) -> _Board:
+    """What the steps of a problem that are asked for are, rightly and by each mistake that applies to them."""
+    chosen = asked_for(*asks, key.names)
+    every = [step for step in chosen.steps or key.steps if step not in chosen.shown]
+    asked = [step for step in every if key.value(step) is not None and step not in key.complex]
     count = sum(key.values([key.nodes[step]])[0].size for step in asked)
     if count > MOST_ENTRIES:
         mend = "smaller sizes: --size n=3"
         raise OptionError(f"there would be {count:,} numbers to fill in, and {MOST_ENTRIES:,} are the most", hint=mend)
     right = {step: key.nodes[step].sources[0] for step in asked}
     wrong = []
+    told = {node.key for node in steps(*(key.nodes[step] for step in chosen.shown))}
     for mistake in key.known:
         if mistake.kind in ("alternative", "convention") or mistake.alias_of:
             continue
+        if told and mistake.at and not any(is_meant(step, mistake.at) for step in key.nodes if step not in told):
+            continue  # nobody makes it in what the worksheet tells
         found = key.solutions.by(mistake)
         if found is not None:
             wrong.append((mistake.id, {step: found.steps[step].sources[0] for step in asked if step in found.steps}))

@@ -1,13 +1,17 @@
-"""Worksheets: a problem to be printed and worked out by hand, with a box for every number."""
+"""Worksheets: a problem to be printed and worked out by hand, with a box for every number that is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from attncalc.calculations import DERIVATIVES
+from attncalc.common.errors import both
+from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
+from attncalc.homework.marking.marker import SHOWN_DECIMALS
 from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
 from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table
@@ -16,29 +20,69 @@ from attncalc.solve.problem import problem_of
 
 DECIMALS = 4
 ASKED = f"Work each step out from the one before. Write {DECIMALS} decimals where a number does not come out sooner."
+FORMULAS = ("none", "names", "full")
+"""How much a worksheet tells of each step: nothing, the names of what it is made of, or its formula."""
 
 
-def page(trace: Trace, steps: Sequence[Step]) -> Page:
-    """A problem, and the steps that are to be filled in."""
+class Wording(NamedTuple):
+    """What a worksheet says beside the numbers."""
+
+    formulas: str = FORMULAS[-1]
+    reasons: bool = True
+
+
+class Exercise(NamedTuple):
+    """A step that is to be filled in."""
+
+    step: Step
+    where: Array | None  # which of its entries; None: all of them
+    made_of: Sequence[str]  # the names of the steps and operands that it is made of
+
+    @property
+    def boxes(self) -> Array:
+        """A number where an entry is asked for, NaN elsewhere."""
+        return np.zeros(self.step.shape) if self.where is None else np.where(self.where, 0.0, np.nan)
+
+
+def page(trace: Trace, exercises: Sequence[Exercise], shown: Sequence[Step], wording: Wording) -> Page:
+    """A problem, with the steps of it that are told, and those that are to be filled in."""
     chosen = _chosen(trace)
-    given = (*operands(trace), *([Paragraph(f"with {chosen}")] if chosen else []))
+    given = (*operands(trace), *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
     start = (Heading(trace.calculation), Paragraph(_about(trace)), Paragraph("Name", "blank"))
-    work = (Paragraph(ASKED), *_exercises(trace, steps))
+    work = (Paragraph(ASKED), *_exercises(trace, exercises, wording))
     parts = Part("exercises", Heading("Given"), given), Part("exercises", Heading("Work out"), work)
     return Page(trace.calculation, (*start, *parts))
 
 
-def _exercises(trace: Trace, steps: Sequence[Step]) -> Iterator[Block]:
+def _told(step: Step) -> Table:
+    """A step that stands on the worksheet, as exactly as it is taken to be known."""
+    assert step.value is not None, "it was kept"
+    value = np.round(step.value, SHOWN_DECIMALS)
+    return Table(
+        step.name, value, step.axes, step.shape, step.labels, step.names, step.symbol, step.symbol_latex, full=value
+    )
+
+
+def _exercises(trace: Trace, exercises: Sequence[Exercise], wording: Wording) -> Iterator[Block]:
     group = ""
-    for number, step in enumerate(steps, 1):
+    for number, exercise in enumerate(exercises, 1):
+        step = exercise.step
         if step.group != group:
             group = step.group
             yield Part("group", Heading(group or trace.calculation), ())
-        written = formula(step) if _tells(trace) else Formula(step.name)
-        zeros = np.zeros(step.shape)
-        blank = Table(step.name, zeros, step.axes, step.shape, step.labels, symbol=step.symbol, blank=True)
-        blocks = (written, Paragraph(step.why, "why"), blank)
-        yield Part("exercise", Heading(step.name, number, step.key), blocks)
+        blank = Table(step.name, exercise.boxes, step.axes, step.shape, step.labels, symbol=step.symbol, blank=True)
+        told = [*_said(exercise, wording, tells=_tells(trace)), blank]
+        yield Part("exercise", Heading(step.name, number, step.key), tuple(told))
+
+
+def _said(exercise: Exercise, wording: Wording, *, tells: bool) -> Iterator[Block]:
+    """What a worksheet says of a step."""
+    step = exercise.step
+    yield formula(step) if tells and wording.formulas == "full" else Formula(step.name)
+    if wording.formulas == "names" and exercise.made_of:
+        yield Paragraph(f"from {both(exercise.made_of)}", "about")
+    if wording.reasons:
+        yield Paragraph(step.why, "why")
 
 
 def _tells(trace: Trace) -> bool:
@@ -61,7 +105,7 @@ def _about(trace: Trace) -> str:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return ", ".join(f"{name} = {_word(item)}" for name, item in value.items())
     if isinstance(value, tuple | list):
         return ", ".join(map(_word, value))

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from attncalc.common.errors import InputError, listed, near, quoted, visible
-from attncalc.common.system import FORMATS, TooLongError, alarm
+from attncalc.common.numerals import Array
+from attncalc.common.system import FORMATS, NamedTuple, TooLongError, alarm
 from attncalc.declare.mistake import StepKey
 from attncalc.homework.reading import answers
 from attncalc.homework.reading.answers import (
@@ -105,6 +106,11 @@ class StepNames:
         by_name = self._by_name.items()
         return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
 
+    @property
+    def order(self) -> Iterator[StepKey]:
+        """All steps, each behind those that it is made of."""
+        return iter(self._shapes)
+
     def shape_of(self, name: str) -> tuple[int, ...]:
         """The shape of the step of that name."""
         return self._shapes[self.find(name)]
@@ -119,8 +125,39 @@ class StepNames:
         return f"it has {listed(self._shown, MOST_LISTED)}"
 
 
+class Asked(NamedTuple):
+    """What a sheet is to answer, and what it is told; `steps` is None where whatever stands on it is asked for."""
+
+    steps: Mapping[StepKey, Array | None] | None = None  # at which of its entries; None: at all of them
+    shown: tuple[StepKey, ...] = ()
+
+    def wants(self, step: StepKey) -> bool:
+        """Whether a step that stands on a sheet counts."""
+        return self.steps is None or step in self.steps
+
+    def entries(self, step: StepKey) -> Array | None:
+        """Where entries of a step are asked for; None where all of them are."""
+        return None if self.steps is None else self.steps.get(step)
+
+    def written(self) -> dict[str, list[str]]:
+        """The same as a document holds it: `{"ask": ["weights[1,0]", "output"], "shown": ["scores"]}`."""
+        found = {"ask": [*self._ask()], "shown": [*map(spelled, self.shown)]}
+        return {key: words for key, words in found.items() if words}
+
+    def _ask(self) -> Iterator[str]:
+        for step, where in (self.steps or {}).items():
+            if where is None:
+                yield spelled(step)
+            else:
+                yield from (f"{spelled(step)}[{','.join(map(str, at))}]" for at in np.argwhere(where).tolist())
+
+
+EVERYTHING = Asked()
+
+
 OF_DOCUMENTS = (
-    "attncalc", "calculation", "inputs", "labels", "options", "cells", "outputs", "exact", "result", "lesson"
+    "attncalc", "calculation", "inputs", "labels", "options", "ask", "shown", "cells", "outputs", "exact", "result",
+    "lesson",
 )  # fmt: skip
 NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "expected")
 """What only the key's owner may say."""

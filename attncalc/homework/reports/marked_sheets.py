@@ -78,6 +78,8 @@ def blame(step: MarkedStep) -> str:
 
 def marks(step: MarkedStep) -> str:
     """`1 of 2`."""
+    if not step.asked:
+        return "not asked for"
     return f"{shortest(step.score)} of {shortest(step.out_of)}"
 
 
