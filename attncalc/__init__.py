@@ -30,7 +30,12 @@ __all__ = [
     "Trace",
 ]
 
-_HOMEWORK = {"assert_close": "api.scoring", "compare": "homework.dumps", "score": "api.scoring"}
+_HOMEWORK = {
+    "Policy": "record.verdicts",
+    "assert_close": "api.scoring",
+    "compare": "homework.dumps",
+    "score": "api.scoring",
+}
 """What is loaded only by those who check answers, and where it is."""
 _PARTS = ("calculations",)
 """Modules that need no importing."""

@@ -20,6 +20,7 @@ from attncalc.common.numerals import Number, Numbers
 from attncalc.homework.dumps import compare as compare
 from attncalc.record.trace import Step as Step
 from attncalc.record.trace import Trace as Trace
+from attncalc.record.verdicts import Policy as Policy
 
 __version__: str
 

@@ -35,6 +35,7 @@ def stub() -> str:
     records = "".join(f"from attncalc.record.trace import {name} as {name}\n" for name in RECORDS)
     types = "from attncalc.common.numerals import Number, Numbers\n"
     types += "from attncalc.homework.dumps import compare as compare\n"
+    records += "from attncalc.record.verdicts import Policy as Policy\n"
     text = f"{HEAD}{errors}{types}{records}\n__version__: str\n\n" + "\n".join(map(_function, TABLE))
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(STUB), "-"]
     return subprocess.run(ruff, input=text, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout

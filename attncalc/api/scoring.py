@@ -9,11 +9,10 @@ from attncalc.common.numerals import STORED, Answers
 from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import Tolerance
 from attncalc.homework.reading.sheets import from_python
 from attncalc.homework.reports.marked_sheets import blame
 from attncalc.record.trace import Trace
-from attncalc.record.verdicts import SOUND, Marked
+from attncalc.record.verdicts import SOUND, Marked, Policy
 from attncalc.solve.problem import Problem, problem_of
 
 
@@ -79,7 +78,7 @@ def score(
 class _Exactness(NamedTuple):
     """How exact an answer must be."""
 
-    tolerance: Tolerance | None  # else its digits tell
+    policy: Policy
     dtype: str | None  # in which a machine has stored it, else its numbers tell
 
 
@@ -90,12 +89,14 @@ def _exactness(rtol: float | None, atol: float | None, dtype: str | None) -> _Ex
     for name, size in (("rtol", rtol), ("atol", atol)):
         if size is not None and not size >= 0:
             raise OptionError(f"{name} takes numbers from 0 on, not {visible(str(size), 80)}")
-    return _Exactness(None if rtol is None and atol is None else Tolerance(rtol or 0.0, atol or 0.0), dtype)
+    return _Exactness(Policy(rtol=rtol, atol=atol), dtype)
 
 
 def _marked(problem: Problem, answer: Answers, exactness: _Exactness, *, reveal: bool = False) -> Marked:
     key = Key(problem)
-    return Marker(key, reveal=reveal, **exactness._asdict()).mark(from_python(answer, key.room))
+    return Marker(key, policy=exactness.policy, reveal=reveal, dtype=exactness.dtype).mark(
+        from_python(answer, key.room)
+    )
 
 
 def blamed(marked: Marked) -> str:

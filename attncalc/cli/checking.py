@@ -25,12 +25,13 @@ from attncalc.common.errors import AttncalcError, InputError, OptionError, quote
 from attncalc.common.numerals import parse_number
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker, disagreeing
-from attncalc.homework.reading.answers import ANSWER, Answer, Sheet, Tolerance
+from attncalc.homework.reading.answers import ANSWER, Answer, Sheet
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, limited, read_sheet
 from attncalc.homework.reports.marked_sheets import FORMATS
 from attncalc.homework.reports.marked_sheets import shown as page
 from attncalc.inputs.reading import STDIN, Reading, calculation_of
 from attncalc.inputs.resolve import find
+from attncalc.record.verdicts import USUAL_POLICY, Policy
 from attncalc.render import View
 from attncalc.solve.problem import Problem
 
@@ -97,8 +98,7 @@ def check_and_show(
             sheet = _heads_first(sheet, key, read.heads_layout)
         marker = Marker(
             key,
-            tolerance=tolerance(marking),
-            points=points(marking),
+            policy=policy(marking),
             reveal=marking.reveal,
             dtype=stored_as,
             asked=_asked(stored, key),
@@ -136,14 +136,25 @@ def _heads_first(sheet: Sheet, key: Key, layout: str) -> Sheet:
     return replace(sheet, steps={name: laid(name, answer) for name, answer in sheet.steps.items()})
 
 
-def tolerance(marking: Marking) -> Tolerance | None:
-    """How far an answer may be off, where that was said."""
-    if marking.rtol is None and marking.atol is None:
-        return None
-    return Tolerance(_size("rtol", marking.rtol), _size("atol", marking.atol))
+def policy(marking: Marking) -> Policy:
+    """What answers earn: as a file says, and as options say that overrule it."""
+    base = USUAL_POLICY
+    if marking.policy is not None:
+        from attncalc.homework.marking.policies import read_policy  # a door: few calls have a policy
+
+        base = read_policy(marking.policy)
+    return replace(
+        base,
+        marks=base.marks if marking.marks is None else marking.marks,
+        cells=base.cells if marking.cells is None else marking.cells,
+        follow=base.follow if marking.follow is None else marking.follow,
+        points={**base.points, **_points(marking)},
+        rtol=base.rtol if marking.rtol is None else _size("rtol", marking.rtol),
+        atol=base.atol if marking.atol is None else _size("atol", marking.atol),
+    )
 
 
-def points(marking: Marking) -> dict[str, float]:
+def _points(marking: Marking) -> dict[str, float]:
     """What each step weighs: `scores=1,output=3`."""
     found = {}
     for word in names(marking.points):
@@ -155,10 +166,8 @@ def points(marking: Marking) -> dict[str, float]:
     return found
 
 
-def _size(name: str, word: str | None) -> float:
+def _size(name: str, word: str) -> float:
     """A number from 0 on."""
-    if word is None:
-        return 0.0
     try:
         value = parse_number(word)
     except InputError as error:

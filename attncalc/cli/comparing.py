@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from attncalc.cli import output as out
-from attncalc.cli.checking import WRONG, tolerance
+from attncalc.cli.checking import WRONG, policy
 from attncalc.cli.settings import Colour, File, Marking, Stored, formats, names, option, paper, target
 from attncalc.common.errors import OptionError, quoted
 from attncalc.common.numerals import LAYOUTS
@@ -52,12 +52,11 @@ def compare(
             raise OptionError(f"--map takes pairs of names, not {quoted(word)}", hint="--map my_output=h.0.attn")
         pairs[mine.strip()] = theirs.strip()
     read = Reading()
-    allowed = tolerance(Marking(rtol=rtol, atol=atol))
     found = compared(
         read_dump(a, read),
         read_dump(b, read),
         pairs,
-        tolerance=None if allowed is None else (allowed.rtol, allowed.atol),
+        tolerance=policy(Marking(rtol=rtol, atol=atol)).tolerance,
         layout=heads_layout,
         dtype=dtype,
     )

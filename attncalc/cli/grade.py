@@ -1,7 +1,7 @@
 """`grade KEY SHEET…`: many answer sheets against one key."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,34 +9,57 @@ import typer
 
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
-from attncalc.cli.checking import points, tolerance
+from attncalc.cli.checking import policy
 from attncalc.cli.command import FURTHER
-from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, whole_to
-from attncalc.common.errors import InputError, OptionError, amount, both, either
+from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, switch, whole_to
+from attncalc.common.errors import InputError, OptionError, amount, both, either, visible
+from attncalc.common.system import NamedTuple
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class
+from attncalc.homework.marking.overrides import overridden, read_overrides
+from attncalc.homework.marking.regrading import Change, by_policy, changes, read_report
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
-from attncalc.homework.reading.submissions import submissions
-from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, file_name, gradescope, overview
+from attncalc.homework.reading.sheets import Asked
+from attncalc.homework.reading.submissions import Submission, submissions
+from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, Account, file_name, gradescope, overview
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.render import View
-from attncalc.render.page import write
+from attncalc.render.page import Page, Paragraph, Row, Rows, write
+from attncalc.solve.problem import Problem
 
 MOST_JOBS = 64
 ANY_ROWS = 10**9
 MOST_NAMED = 3
 """So many students are named of those whose sheets cannot be read."""
+LONGEST_NAME = 60
+POLICY = ("policy", "marks", "cells", "follow", "points", "rtol", "atol")
+"""The options that say by which policy to mark."""
+
+
+class Again(NamedTuple):
+    """How marks are changed that were given already."""
+
+    regrade: Annotated[
+        str | None,
+        option("Marking again", "--regrade", "REPORT", "say whose marks are others than in this report (JSON)"),
+    ] = None
+    dry_run: Annotated[bool, switch("Marking again", "--dry-run", "say only that, and write nothing")] = False
+    override: Annotated[
+        str | None,
+        option("Marking again", "--override", "FILE", "marks changed by hand: a CSV with student, step, marks, why"),
+    ] = None
 
 
 def grade(
-    key: Annotated[str, typer.Argument(metavar="key", help="a key")],
-    sheets: Annotated[list[str], typer.Argument(metavar="sheets…", help="the sheets to mark")],
+    words: Annotated[list[str] | None, typer.Argument(metavar="key sheets…")] = None,
+    *,
     marking: Marking,
+    again: Again,
     tables: Annotated[Tables, FURTHER],
     report: Annotated[
         str | None,
@@ -77,46 +100,110 @@ def grade(
 
     Sheets are files, folders, patterns, - for a list of names on standard input, or CSV files with a column `student`
     and columns like weights[0,1]; other columns, as forms and spreadsheets add them, are skipped. A sheet that cannot
-    be read is listed, and so is a folder or a pattern that holds none; the others are marked all the same. The exit
-    status is 0 if all are right, 1 if any is wrong, 2 if any could not be read.
+    be read is listed, and so is a folder or a pattern that holds none; the others are marked all the same. What answers
+    earn is a policy, in a file or in the options of the same names. --regrade finds the marks of a report by another
+    policy, or, with key and sheets, marks them again. The exit status is 0 if all are right, 1 if any is wrong, 2 if
+    any could not be read.
 
     Example: attncalc grade key.json sheets/
     """
     if report is None and output not in (None, "", "-"):
         report = out.format_of(Path(output), SUFFIXES)
+    by, before = policy(marking), None
+    if again.regrade is not None:
+        before = read_report(again.regrade)
+        by = by if any(getattr(marking, name) is not None for name in POLICY) else before.policy
+    elif again.dry_run:
+        raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
+    changed = [] if again.override is None else read_overrides(again.override)
     read = Reading(**tables.asked())
+    task = _task(words or (), read, MOST_ROWS if max_rows is None else max_rows) if words or before is None else None
+    files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy))]
+    files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
+    many = len(before.graded if before is not None else ()) if task is None else len(task.found)
+    path = None if again.dry_run else _target(report, output, many, files)
+    if task is not None:
+        how = whole_class.Settings(by, marking.reveal, dtype, task.asked)
+        with bar():
+            processes = count() if jobs == 0 else jobs or 1
+            graded = whole_class.grade(task.problem, task.found, read, how, jobs=processes)
+    else:
+        assert before is not None, "there are words, or there is a report"
+        graded = by_policy(before, by)
+    old = () if before is None else before.log
+    graded, log = overridden(graded, changed, old)
+    if len(log) < len(old) + len(changed):
+        read.tell(f"of {amount(len(old), 'earlier change')} by hand, those that do not fit any more are dropped")
+    for note in (*read.notes, *_notes(graded)):
+        out.say("note", note)
+    if before is not None:
+        _tell_changes([*changes(before.graded, graded)], len(graded), dry=again.dry_run)
+    if again.dry_run:
+        return 0
+    if report == "gradescope" and many > 1:
+        _write_each(graded, Path(output or ""), files)
+    elif report is not None:
+        view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
+        out.deliver(page(graded, report, view, Account(by, log)), path)
+    if report is None or path is not None or (many > 1 and report == "gradescope"):
+        out.write_page(str(write(overview(graded, Account(by, log)), "table", View(width=out.width()))))
+    _say_unread(graded)
+    return whole_class.exit_status(graded)
+
+
+class _Task(NamedTuple):
+    """What is to be marked."""
+
+    problem: Problem
+    asked: Asked
+    found: Sequence[Submission]
+
+
+def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
+    """The key and the sheets that words name."""
+    if len(words) < 2:
+        given = amount(len(words), "word was", "words were")
+        fault = f"grade takes a key and the sheets to mark, but {given} given"
+        raise OptionError(fault, hint="attncalc grade key.json sheets/")
+    key, *sheets = words
     held = load_document(key, read)
     names = Key(held.problem).names
     asked = from_document(held.document, names, key)
-    found = submissions(_listed(sheets), key, read, names, MOST_ROWS if max_rows is None else max_rows)
+    found = submissions(_listed(sheets), key, read, names, most)
     if not found:
         raise InputError("there is no sheet to grade", hint="the key itself is not marked")
-    in_folder = report == "gradescope" and len(found) > 1
-    if in_folder and output in (None, "", "-"):
-        raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
-    opened = [*read.opened, *dict.fromkeys(str(each.path) for each in found if each.path)]
-    path = Path(output) if in_folder and output else output_file(output)
-    if path is not None and not in_folder:
-        out.refuse_unwritable(path, opened)
-    how = whole_class.Settings(tolerance(marking), points(marking), marking.reveal, dtype, asked)
-    with bar():
-        graded = whole_class.grade(held.problem, found, read, how, jobs=count() if jobs == 0 else jobs or 1)
-    for note in read.notes:
-        out.say("note", note)
+    return _Task(held.problem, asked, found)
+
+
+def _target(report: str | None, output: str | None, many: int, files: Sequence[str]) -> Path | None:
+    """The file of the report, or why it cannot be written: told before anything is marked."""
+    if report == "gradescope" and many > 1:
+        if output in (None, "", "-"):
+            raise OptionError("gradescope takes one file for each sheet, so -o must name a folder")
+        return None
+    path = output_file(output)
+    if path is not None:
+        out.refuse_unwritable(path, files)
+    return path
+
+
+def _notes(graded: Sequence[Graded]) -> Iterator[str]:
+    """What is to be said of single sheets, and of several of one student."""
     for one in graded:
-        for note in one.marked.notes if one.marked is not None else ():
-            out.say("note", note)
-    for note in whole_class.twice(graded):
-        out.say("note", note)
-    if path is not None and in_folder:
-        _write_each(graded, path, opened)
-    elif report is not None:
-        width = out.width() if path is None else None
-        out.deliver(page(graded, report, View(width=width, unicode=out.carries_signs(sys.stdout))), path)
-    if report is None or path is not None:
-        out.write_page(str(write(overview(graded), "table", View(width=out.width()))))
-    _say_unread(graded)
-    return whole_class.exit_status(graded)
+        yield from one.marked.notes if one.marked is not None else ()
+    yield from whole_class.twice(graded)
+
+
+def _tell_changes(found: Sequence[Change], students: int, *, dry: bool) -> None:
+    """Tell whose marks change, and how."""
+    rows = [Row((visible(one.student, LONGEST_NAME), one.before, one.after)) for one in found]
+    change = "would change" if dry else "change"
+    told = f"the marks of {len(rows)} of {amount(students, 'student')} {change}"
+    if not rows:
+        out.write_page(f"{told}\n")
+        return
+    table = Rows("each change", ("student", "marks before", "marks now"), tuple(rows))
+    out.write_page(str(write(Page("Changes", (table, Paragraph(told, "about"))), "table", View(width=out.width()))))
 
 
 def _say_unread(graded: Sequence[Graded]) -> None:

@@ -214,6 +214,20 @@ class Marking(NamedTuple):
     """How an answer is marked."""
 
     reveal: Annotated[bool, switch("Checking", "--reveal", "also show the right values")] = False
+    policy: Annotated[
+        str | None, option("Checking", "--policy", "FILE", "what answers earn (policy.toml); options overrule it")
+    ] = None
+    marks: Annotated[
+        str | None, option("Checking", "--marks", "1+1|0+1", "of a step, for its method and for its numbers (1+1)")
+    ] = None
+    cells: Annotated[
+        str | None,
+        option("Checking", "--cells", "all|each", "a wrong entry costs all marks for the numbers, or its share (all)"),
+    ] = None
+    follow: Annotated[
+        str | None,
+        option("Checking", "--follow", "method|full|none", "what follows from an own wrong value earns (method)"),
+    ] = None
     points: Annotated[
         list[str] | None, option("Checking", "--points", "STEP=N,…", "what a step's marks are multiplied by")
     ] = None

@@ -126,6 +126,18 @@ class MarkedStepDocument(TypedDict):
     score: float
     out_of: float
     asked: NotRequired[bool]  # false of a step that stands on the sheet and is not asked for
+    share: NotRequired[float]  # of the entries, how many are right, where that is neither all nor none
+
+
+class PolicyDocument(TypedDict):
+    """What answers earn."""
+
+    marks: str
+    cells: str
+    follow: str
+    points: NotRequired[dict[str, float]]
+    rtol: NotRequired[float]
+    atol: NotRequired[float]
 
 
 class MarkedDocument(TypedDict):
@@ -137,3 +149,4 @@ class MarkedDocument(TypedDict):
     out_of: float
     stopped: str | None
     steps: list[MarkedStepDocument]
+    policy: NotRequired[PolicyDocument]

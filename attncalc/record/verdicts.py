@@ -1,23 +1,23 @@
-"""What is found of a sheet: a verdict for each step, and the marks."""
+"""What is found of a sheet: a verdict for each step, and the marks that it earns by a policy."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from attncalc.common.errors import OptionError, either, near, quoted, visible
 from attncalc.common.system import NamedTuple, loaded
 
 if TYPE_CHECKING:  # types of a document, which no marking needs
-    from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument
+    from attncalc.record.documents import Json, MarkedDocument, MarkedStepDocument, PolicyDocument
 
 RIGHT, TO_ROUNDING, EARLY = "right", "right-to-rounding", "rounded-early"
 FOLLOWS, MISTAKE, SLIP, UNEXPLAINED, MISSING = "follows", "mistake", "slip", "unexplained", "missing"
 SOUND = (RIGHT, TO_ROUNDING, EARLY)
 """The verdicts of what counts as right, the best first."""
 WRONG = "wrong"
-MARKS = {RIGHT: 2, TO_ROUNDING: 2, EARLY: 2, FOLLOWS: 1, SLIP: 1, MISTAKE: 0, UNEXPLAINED: 0, MISSING: 0}
-"""One mark for the method and one for the number."""
-FULL = 2
+VERDICTS = (*SOUND, FOLLOWS, SLIP, MISTAKE, UNEXPLAINED, MISSING)
 MOST_MAPPED = 16
 """A map of the wrong entries has so many rows and columns at most."""
 
@@ -38,6 +38,85 @@ class Wrong(NamedTuple):
 NOTHING_WRONG = Wrong()
 
 
+MARKS = {"1+1": (1.0, 1.0), "0+1": (0.0, 1.0)}
+"""What a step earns for its method, and for its numbers."""
+CELLS = ("all", "each")
+FOLLOWING = ("method", "full", "none")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What answers earn, and how exact they must be; by itself, what attncalc does where nobody says otherwise.
+
+    `marks` are those for method and accuracy of a step. By `cells`, a wrong or blank entry costs the accuracy of its
+    step (all), or its share of it (each). `follow` is what a step earns that follows from an own wrong value; `points`
+    multiply the marks of steps. An answer may be off by `atol` and `rtol` of the right value; with neither its own
+    digits decide. `attempts` (0: any number) and `hint_cost`, a share of a step, are for practice.
+    """
+
+    marks: str = "1+1"
+    cells: str = "all"
+    follow: str = "method"
+    points: Mapping[str, float] = field(default_factory=dict)
+    rtol: float | None = None
+    atol: float | None = None
+    attempts: int = 0
+    hint_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, choices in (("marks", MARKS), ("cells", CELLS), ("follow", FOLLOWING)):
+            value: object = getattr(self, name)
+            if not isinstance(value, str) or value not in choices:
+                said = quoted(value) if isinstance(value, str) else visible(repr(value), 80)
+                mend = near(value, choices) if isinstance(value, str) else ""
+                raise OptionError(f"{name} must be {either(choices)}, not {said}", hint=mend)
+        sizes: dict[str, object] = {name: getattr(self, name) for name in ("rtol", "atol", "attempts", "hint_cost")}
+        for name, size in {**sizes, **{f"points of {step}": size for step, size in self.points.items()}}.items():
+            if size is not None and (isinstance(size, bool) or not isinstance(size, int | float) or not size >= 0):
+                raise OptionError(f"{name} must be a number from 0 on, not {visible(repr(size), 80)}")
+
+    @property
+    def full(self) -> float:
+        """What a step earns that is right, before its points."""
+        return sum(MARKS[self.marks])
+
+    @property
+    def tolerance(self) -> tuple[float, float] | None:
+        """How far an answer may be off, relative to the right value and by itself; None where its digits decide."""
+        return None if self.rtol is None and self.atol is None else (self.rtol or 0.0, self.atol or 0.0)
+
+    def __str__(self) -> str:
+        """`marks 0+1, cells each, follow method, points output=3`."""
+        points = ",".join(f"{step}={weight:g}" for step, weight in self.points.items())
+        return ", ".join(f"{name} {points if name == 'points' else value}" for name, value in self.to_dict().items())
+
+    def to_dict(self) -> PolicyDocument:
+        """The policy as a document: what marking goes by, and whatever else is not as usual."""
+        whole: PolicyDocument = {"marks": self.marks, "cells": self.cells, "follow": self.follow}
+        if self.points:
+            whole["points"] = dict(self.points)
+        for name in ("rtol", "atol"):
+            if getattr(self, name) is not None:
+                whole[name] = getattr(self, name)
+        return whole
+
+
+USUAL_POLICY = Policy()
+
+
+def earned(verdict: str, share: float, policy: Policy) -> float:
+    """The marks of a step, before its points: by its verdict, the share of its entries that are right, and a policy.
+
+    So is every mark found, when a sheet is marked and when its marks are found again by another policy.
+    """
+    method, accuracy = MARKS[policy.marks]
+    if verdict in SOUND or (verdict == FOLLOWS and policy.follow == "full"):
+        return method + accuracy
+    rightly_done = (FOLLOWS,) if policy.follow == "method" else ()
+    found = method if verdict in (SLIP, *rightly_done) or (verdict == MISSING and share) else 0.0
+    return found + (accuracy * share if policy.cells == "each" else 0.0)
+
+
 @dataclass(frozen=True)
 class Finding:
     """What is found of one step."""
@@ -50,7 +129,7 @@ class Finding:
     says: str = ""  # the wrong rule
     separate: dict[str, Json] | None = None  # operands that would tell apart what explains it equally well
     wrong: Wrong = NOTHING_WRONG
-    partly: bool = False  # whether all that is answered is right, and something is not answered
+    void: bool = False  # whether it earns nothing, whatever of it is right: one number stands throughout
     stopped: bool = False  # whether the search for what is behind it ended before everything was tried
 
 
@@ -67,10 +146,11 @@ class MarkedStep:
     score: float
     out_of: float
     asked: bool = True  # whether it counts
+    share: float = 0.0  # of the entries that are asked for, how many are right
 
     @property
     def verdict(self) -> str:
-        """How the step is judged, one of MARKS."""
+        """How the step is judged, one of VERDICTS."""
         return self.finding.verdict
 
     @property
@@ -107,6 +187,8 @@ class MarkedStep:
             del document["wrong"]
         if not self.asked:
             document["asked"] = False
+        if 0 < self.share < 1:
+            document["share"] = self.share
         if not reveal:
             del document["expected"], document["max_error"]
         return document
@@ -122,6 +204,7 @@ class Marked:
     student: str = ""
     source: str = ""
     reveal: bool = field(default=False, repr=False)
+    policy: Policy = USUAL_POLICY
 
     @property
     def verdict(self) -> str:
@@ -171,8 +254,8 @@ class Marked:
         return replace(self, reveal=True)
 
     def to_dict(self) -> MarkedDocument:
-        """The report as JSON has it."""
-        return {
+        """The report as JSON has it; with the policy where that is not the usual one."""
+        whole: MarkedDocument = {
             "verdict": self.verdict,
             "first_wrong": self.first_wrong,
             "score": _tidy(self.score),
@@ -180,6 +263,7 @@ class Marked:
             "stopped": self.stopped,
             "steps": [step.to_dict(reveal=self.reveal) for step in self.steps],
         }
+        return whole if self.policy == USUAL_POLICY else {**whole, "policy": self.policy.to_dict()}
 
     def __str__(self) -> str:
         return str(loaded("api:method")("marked")(self))  # the door of all that methods do: a record makes no page

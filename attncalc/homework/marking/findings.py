@@ -66,7 +66,7 @@ MOST_NAMED = MOST_MAPPED**2
 LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
 FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
 PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round")
-FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several")
+FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 
 
@@ -82,7 +82,7 @@ def incomplete(found: Finding, blank: Array, wrong: Array) -> Finding:
     if found.verdict not in SOUND:
         return replace(found, wrong=located(wrong))
     hint = f"{amount(int(blank.sum()), 'entry is', 'entries are')} not answered"
-    return Finding(MISSING, hint=hint, wrong=located(blank), partly=True)
+    return Finding(MISSING, hint=hint, wrong=located(blank))
 
 
 def slipped(found: Slip) -> Finding:

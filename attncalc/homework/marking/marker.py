@@ -48,17 +48,17 @@ from attncalc.record.trace import USUAL
 from attncalc.record.verdicts import (
     EARLY,
     FOLLOWS,
-    FULL,
-    MARKS,
     MISSING,
     MISTAKE,
     RIGHT,
-    SLIP,
     SOUND,
     UNEXPLAINED,
+    USUAL_POLICY,
     Finding,
     Marked,
     MarkedStep,
+    Policy,
+    earned,
 )
 from attncalc.solve.solver import solve
 
@@ -444,16 +444,16 @@ class Marker:
         self,
         key: Key,
         *,
-        tolerance: Tolerance | None = None,
-        points: Mapping[str, float] | None = None,
+        policy: Policy = USUAL_POLICY,
         reveal: bool = False,
         dtype: str | None = None,
         asked: Asked = EVERYTHING,
     ) -> None:
         self.dtype = dtype  # in which answers were stored, where that was said
         self.asked = asked
-        self.key, self.tolerance, self.reveal = key, tolerance, reveal
-        self.points = {key.names.find(name): weight for name, weight in (points or {}).items()}
+        self.key, self.policy, self.reveal = key, policy, reveal
+        self.tolerance = None if policy.tolerance is None else Tolerance(*policy.tolerance)
+        self.points = {key.names.find(name): weight for name, weight in policy.points.items()}
 
     @np.errstate(all="ignore")  # an answer may be as far from a step as numbers reach
     def mark(self, sheet: Sheet) -> Marked:
@@ -472,7 +472,8 @@ class Marker:
         answers = {key: answer.as_stored(self.dtype) for key, answer in answers.items()}
         found = judged(self.key, answers, self.tolerance, sheet.decimals, self.asked)
         steps = tuple(self._step(key, answers[key], finding) for key, finding in found.items())
-        return Marked(self.key.problem.name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal)
+        name, policy = self.key.problem.name, self.policy
+        return Marked(name, steps, sheet.notes, sheet.student, sheet.source, reveal=self.reveal, policy=policy)
 
     def _among_others(self, answer: Answer, step: StepKey) -> Answer:
         """Entries that were given by their places in the shape of their step, whose other ones are blank."""
@@ -494,6 +495,7 @@ class Marker:
         wanted = self.asked.wants(key)
         weight = self.points.get(key, 1) if wanted else 0
         laid = laid_out(self.key, answer, key, expected)
+        share = self._share(key, answer, finding)
         value = from_parts(expected) if key in self.key.complex else expected
         return MarkedStep(
             name=spelled(key),
@@ -502,10 +504,21 @@ class Marker:
             shape=value.shape,
             expected=encode(value) if value.size <= MOST_SHOWN else None,
             max_error=None if laid is None else largest_error(laid, expected),
-            score=weight * (MARKS[SLIP] if finding.partly else MARKS[finding.verdict]),
-            out_of=weight * FULL,
+            score=weight * earned(finding.verdict, share, self.policy),
+            out_of=weight * self.policy.full,
             asked=wanted,
+            share=share,
         )
+
+    def _share(self, key: StepKey, answer: Answer, finding: Finding) -> float:
+        """How many of the entries that are asked for are right; none of an answer that is not laid out as its step."""
+        if finding.verdict in SOUND:
+            return 1.0
+        if finding.void or not finding.wrong.number:
+            return 0.0
+        where = answer.asked if self.asked.entries(key) is None else self.asked.entries(key)
+        number = math.prod(self.key.nodes[key].shape) if where is None else int(where.sum())
+        return 1 - finding.wrong.number / number
 
 
 def _as_json(answer: Answer) -> Any:

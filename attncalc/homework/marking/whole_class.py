@@ -7,7 +7,7 @@ error in one is told in its own row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,11 +15,11 @@ from attncalc.common import system
 from attncalc.common.errors import AttncalcError, both, quoted
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import MOST_TOLD, Sheet, Tolerance
+from attncalc.homework.reading.answers import MOST_TOLD, Sheet
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, from_file, limited
 from attncalc.homework.reading.submissions import Submission
 from attncalc.inputs.reading import Reading
-from attncalc.record.verdicts import SOUND, Marked
+from attncalc.record.verdicts import SOUND, USUAL_POLICY, Marked, Policy
 from attncalc.solve.problem import Problem
 
 
@@ -43,8 +43,7 @@ class Graded:
 class Settings:
     """How sheets are marked."""
 
-    tolerance: Tolerance | None = None
-    points: Mapping[str, float] | None = None
+    policy: Policy = USUAL_POLICY
     reveal: bool = False
     dtype: str | None = None  # in which answers were stored
     asked: Asked = EVERYTHING
@@ -107,7 +106,7 @@ def exit_status(graded: Sequence[Graded]) -> int:
 
 def _marker(problem: Problem, settings: Settings) -> Marker:
     key, how = Key(problem), settings
-    return Marker(key, tolerance=how.tolerance, points=how.points, reveal=how.reveal, dtype=how.dtype, asked=how.asked)
+    return Marker(key, policy=how.policy, reveal=how.reveal, dtype=how.dtype, asked=how.asked)
 
 
 def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:

@@ -12,15 +12,16 @@ from xml.sax.saxutils import escape, quoteattr
 
 from attncalc.common.errors import amount, visible
 from attncalc.common.system import NamedTuple
+from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reading.class_lists import REPORT
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest
-from attncalc.record.verdicts import SOUND, WRONG, MarkedStep
+from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, MarkedStep, Policy
 from attncalc.render import PAGES, View
 from attncalc.render import SUFFIXES as ALL
 from attncalc.render.csv_ import harmless
-from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows, write
+from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, Points, Row, Rows, write
 
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
@@ -36,21 +37,35 @@ class Made(NamedTuple):
     hint: str
 
 
-def report(graded: Sequence[Graded], format: str, view: View | None = None) -> str:
+class Account(NamedTuple):
+    """How a class was marked."""
+
+    policy: Policy = USUAL_POLICY
+    log: Sequence[Override] = ()  # the marks that were changed by hand
+
+
+AS_USUAL = Account()
+
+
+def report(graded: Sequence[Graded], format: str, view: View | None = None, how: Account = AS_USUAL) -> str:
     """A report in a format of REPORTS; for `gradescope`, on the one sheet that there is."""
-    return _DATA[format](graded) if format in _DATA else str(write(page(graded), format, view))
+    if format == "json":
+        return _json(graded, how)
+    return _DATA[format](graded) if format in _DATA else str(write(page(graded, how), format, view))
 
 
-def overview(graded: Sequence[Graded]) -> Page:
+def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     """The class in a few lines: students with their marks, and what was counted over them."""
     rows = [Row((visible(student, LONGEST_NAME), *rest)) for student, *rest in map(_in_brief, graded)]
     counts = [("mistakes", tally(graded)), ("first wrong at", hardest(graded))]
     told = [f"{title}: {', '.join(f'{name} {n}' for name, n in found.items())}" for title, found in counts if found]
     students = Rows("each student", ("student", "verdict", "marks", ""), tuple(rows))
-    return Page("Grades", (students, Paragraph(counted(graded), "about"), *map(Paragraph, told)))
+    by = [f"policy: {how.policy}"] if how.policy != USUAL_POLICY else []
+    said = [*told, *by, *(f"changed by hand: {change}" for change in how.log)]
+    return Page("Grades", (students, Paragraph(counted(graded), "about"), *map(Paragraph, said)))
 
 
-def page(graded: Sequence[Graded]) -> Page:
+def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     """The class: students by steps, every mistake with its count and hint, each sheet that is not right."""
     steps = step_names(graded)
     rows = []
@@ -59,7 +74,11 @@ def page(graded: Sequence[Graded]) -> Page:
         rows.append(Row((student, *found, *cells(one, steps), remark), verdict(one) in SOUND))
     head = ("student", "verdict", "marks", *steps, "remark")
     students = Rows("each student", head, tuple(rows), code=frozenset(range(3, 3 + len(steps))))
-    blocks: list[Block] = [Heading("Grades"), Paragraph(counted(graded)), students]
+    by = Paragraph(f"Policy: {how.policy}")
+    blocks: list[Block] = [Heading("Grades"), Paragraph(counted(graded)), by, students]
+    if how.log:
+        changed = tuple(Point(str(change)) for change in how.log)
+        blocks.append(Part("section", Heading("Changed by hand"), (Points(changed),)))
     if mistaken := [Row((m.name, str(m.sheets), m.says, m.hint), sound=False) for m in made(graded)]:
         head = ("mistake", "sheets", "the wrong rule", "hint")
         mistakes = Rows("each mistake", head, tuple(mistaken), code=frozenset({0}), right=frozenset({1}))
@@ -143,11 +162,13 @@ def cells(one: Graded, steps: Sequence[str]) -> list[str]:
 # Data
 
 
-def _json(graded: Sequence[Graded]) -> str:
+def _json(graded: Sequence[Graded], how: Account) -> str:
     """One object, a student a line."""
     students = ",\n  ".join(json.dumps(_student(one)) for one in graded)
-    counts = f'"mistakes": {json.dumps(tally(graded))},\n "first_wrong": {json.dumps(hardest(graded))}'
-    return f'{{"students": [\n  {students}],\n {counts}}}\n'
+    told = {"mistakes": tally(graded), "first_wrong": hardest(graded), "policy": how.policy.to_dict()}
+    log = {"log": [change.to_dict() for change in how.log]} if how.log else {}
+    rest = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**told, **log}.items())
+    return f'{{"students": [\n  {students}],\n {rest}}}\n'
 
 
 def _student(one: Graded) -> dict[str, Any]:
@@ -161,7 +182,7 @@ def _student(one: Graded) -> dict[str, Any]:
             "error": one.error,
             "hint": one.hint or None,
         }
-    return {**told, **one.marked.to_dict()}
+    return {**told, **{key: value for key, value in one.marked.to_dict().items() if key != "policy"}}
 
 
 def _csv(graded: Sequence[Graded]) -> str:
@@ -282,12 +303,11 @@ def file_name(one: Graded, taken: set[str]) -> str:
 
 
 _DATA: dict[str, Callable[[Sequence[Graded]], str]] = {
-    "json": _json,
     "csv": _csv,
     "junit": _junit,
     "tap": _tap,
     "gradescope": lambda graded: gradescope(graded[0]),
 }
-REPORTS = (*_DATA, *PAGES)
+REPORTS = ("json", *_DATA, *PAGES)
 SUFFIXES = {suffix: form for suffix, form in ALL.items() if form in REPORTS} | {".xml": "junit", ".tap": "tap"}
 """Of a report's file → its format, where none is named."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from attncalc.common.errors import amount, visible
 from attncalc.record.numbers import format_number, shortest
-from attncalc.record.verdicts import MOST_MAPPED, SOUND, Marked, MarkedStep, Wrong
+from attncalc.record.verdicts import MOST_MAPPED, SOUND, USUAL_POLICY, Marked, MarkedStep, Wrong
 from attncalc.render import View, pages_and
 from attncalc.render.page import Heading, Page, Paragraph, Verdict, write
 
@@ -37,7 +37,8 @@ def page(marked: Marked) -> Page:
     """Its steps with their verdicts, and what they come to."""
     title = f"{marked.calculation}, checked" + (f", {marked.student}" if marked.student else "")
     end = Paragraph(summary(marked), "sound" if marked else "wrong")
-    return Page(title, (Heading(title), *verdicts(marked), end))
+    by = [Paragraph(f"policy: {marked.policy}", "about")] if marked.policy != USUAL_POLICY else []
+    return Page(title, (Heading(title), *verdicts(marked), end, *by))
 
 
 def verdicts(marked: Marked) -> list[Verdict]:

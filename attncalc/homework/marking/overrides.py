@@ -1,0 +1,100 @@
+"""Marks that a teacher changes by hand, each with the reason: `student, step, marks, why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from attncalc.common.errors import InputError, near, quoted
+from attncalc.common.numerals import parse_number
+from attncalc.common.system import NamedTuple
+from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reading.lists import headed
+from attncalc.record.numbers import shortest
+from attncalc.record.verdicts import MarkedStep
+
+
+class Override(NamedTuple):
+    """A change of a step's marks."""
+
+    student: str
+    step: str
+    marks: float
+    why: str = ""
+    source: str = ""  # where it is written
+    before: float | None = None  # the marks in whose place they are
+
+    def to_dict(self) -> dict[str, object]:
+        """The change as a report's log has it."""
+        return {"student": self.student, "step": self.step, "from": self.before, "to": self.marks, "why": self.why}
+
+    def __str__(self) -> str:
+        was = "" if self.before is None else f" in place of {shortest(self.before)}"
+        return f"{self.student}, {self.step}: {shortest(self.marks)}{was}" + (f": {self.why}" if self.why else "")
+
+
+def read_overrides(path: str) -> list[Override]:
+    """The changes that a list holds."""
+    found = headed(path)
+    changes = []
+    for line, (student, step, marks, why) in found.cells("student", "step", "marks", "why"):
+        where = f"{found.source}:{line}"
+        if not student and not step:
+            continue
+        try:
+            value = parse_number(marks.replace(",", "."))
+        except InputError as error:
+            raise error.within(where) from None
+        if not value >= 0:
+            raise InputError(f"{where}: marks are numbers from 0 on, not {quoted(marks)}")
+        changes.append(Override(student, step, value, why, where))
+    return changes
+
+
+def overridden(
+    graded: Sequence[Graded], changes: Iterable[Override], before: Iterable[Override] = ()
+) -> tuple[list[Graded], list[Override]]:
+    """The class with marks changed, and what was changed.
+
+    A student or a step that is not there is an error; what an earlier report has changed stays so, as far as it can.
+    """
+    found, log = [*graded], []
+    for change in before:
+        with suppress(InputError):
+            log += _change(found, change)
+    for change in changes:
+        log += _change(found, change)
+    return found, log
+
+
+def _change(found: list[Graded], change: Override) -> list[Override]:
+    """Change the marks of each sheet of a student."""
+    where = f"{change.source}: " if change.source else ""
+    places = [i for i, one in enumerate(found) if one.student.casefold() == change.student.casefold()]
+    if not places:
+        hint = near(change.student, [one.student for one in found])
+        raise InputError(f"{where}there is no student {quoted(change.student)}", hint=hint)
+    log = []
+    for i in places:
+        marked = found[i].marked
+        if marked is None:
+            raise InputError(f"{where}the sheet of {quoted(change.student)} could not be read, and has no marks")
+        step = _meant(marked.steps, change, where)
+        steps = [replace(each, score=change.marks) if each is step else each for each in marked.steps]
+        found[i] = replace(found[i], marked=replace(marked, steps=tuple(steps)))
+        log.append(change._replace(student=found[i].student, step=step.name, before=step.score))
+    return log
+
+
+def _meant(steps: Sequence[MarkedStep], change: Override, where: str) -> MarkedStep:
+    """The step that a change is of, by its name or the last part of it; its marks must be within what it can earn."""
+    for step in steps:
+        if change.step in (step.name, step.name.rpartition("/")[2]):
+            if change.marks > step.out_of:
+                most = f"{shortest(step.out_of)} at most"
+                raise InputError(f"{where}{step.name} earns {most}, not {shortest(change.marks)}")
+            return step
+    names = [step.name for step in steps]
+    hint = near(change.step, names) or f"it has {', '.join(names)}"
+    raise InputError(f"{where}the sheet of {quoted(change.student)} has no step {quoted(change.step)}", hint=hint)

@@ -1,0 +1,152 @@
+"""A class is marked again: a report is read, its marks are found by another policy, and two reports are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.errors import InputError, quoted, visible
+from attncalc.common.system import NamedTuple, shown
+from attncalc.homework.diagnosis.slips import listed
+from attncalc.homework.marking.overrides import Override
+from attncalc.homework.marking.policies import policy_of
+from attncalc.homework.marking.whole_class import Graded
+from attncalc.inputs.json_files import parse_json, plain
+from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
+from attncalc.record.numbers import shortest
+from attncalc.record.verdicts import (
+    SOUND,
+    VERDICTS,
+    Finding,
+    Marked,
+    MarkedStep,
+    Policy,
+    Wrong,
+    earned,
+)
+
+
+class Report(NamedTuple):
+    """A class as a report of an earlier grading tells it."""
+
+    graded: Sequence[Graded]
+    policy: Policy
+    log: Sequence[Override]
+
+
+class Change(NamedTuple):
+    """A student whose marks are others than they were."""
+
+    student: str
+    before: str  # `4 of 8`; "none" where there was no sheet, or where it could not be read
+    after: str
+
+
+def read_report(path: str) -> Report:
+    """The class that a report in JSON tells of."""
+    source = shown(path)
+    tree = plain(parse_json(decode(read_file(path, MAX_TEXT), source), source), source)
+    if not isinstance(tree, dict) or not isinstance(tree.get("students"), list):
+        hint = "grade KEY SHEETS -o report.json writes one"
+        raise InputError(f"{source} is no report on a class", hint=hint)
+    policy = policy_of(tree.get("policy", {}), f"{source}: policy")
+    try:
+        log = [Override(row["student"], row["step"], row["to"], row.get("why", "")) for row in tree.get("log", [])]
+        return Report([_graded(row, policy) for row in tree["students"]], policy, log)
+    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        raise InputError(f"{source} is no report on a class, or was changed: {visible(str(fault), 80)}") from None
+
+
+def _graded(row: Mapping[str, Any], policy: Policy) -> Graded:
+    if row["score"] is None:
+        return Graded(row["student"], row["source"], error=row["error"], hint=row.get("hint") or "")
+    steps = tuple(_step(step) for step in row["steps"])
+    marked = Marked("", steps, student=row["student"], source=row["source"], policy=policy)
+    return Graded(row["student"], row["source"], marked)
+
+
+def _step(row: Mapping[str, Any]) -> MarkedStep:
+    verdict, cells = row["verdict"], tuple(map(tuple, row["cells"]))
+    if verdict not in VERDICTS:
+        raise ValueError(f"{quoted(str(verdict))} is no verdict")
+    far = row.get("wrong")
+    wrong = (
+        Wrong(cells, far["count"], tuple(range(a, b + 1) for a, b in far["within"]))
+        if far
+        else Wrong(cells, len(cells))
+    )
+    says = "; ".join(_said()[name] for name in row["mistakes"] if name in _said())
+    finding = Finding(
+        verdict,
+        row["kind"],
+        tuple(row["mistakes"]),
+        tuple(row["also"]),
+        row["hint"] or "",
+        says,
+        row["separate"],
+        wrong,
+    )
+    given = row["given"]
+    return MarkedStep(
+        name=str(row["name"]),
+        finding=finding,
+        given=given,
+        shape=np.shape(np.array(given, dtype=object)),
+        expected=row.get("expected"),
+        max_error=row.get("max_error"),
+        score=float(row["score"]),
+        out_of=float(row["out_of"]),
+        asked=row.get("asked", True),
+        share=row.get("share", float(verdict in SOUND)),
+    )
+
+
+@cache
+def _said() -> dict[str, str]:
+    """What is said of each mistake, which a report does not repeat."""
+    return {row["id"]: row["says"] for row in listed()}
+
+
+def by_policy(report: Report, policy: Policy) -> list[Graded]:
+    """The class with marks by another policy, found from the verdicts that the report tells."""
+    if policy.tolerance != report.policy.tolerance:
+        hint = "name the key and the sheets too, and they are judged again"
+        raise InputError("how exact an answer must be is judged on the sheets, and the report has none", hint=hint)
+    names = {step.name for one in report.graded if one.marked is not None for step in one.marked.steps}
+    for name in policy.points:
+        if not any(name in _names(step) for step in names):
+            raise InputError(
+                f"no step of the report is called {quoted(name)}", hint=f"it has {', '.join(sorted(names))}"
+            )
+    return [one if one.marked is None else replace(one, marked=_marked(one.marked, policy)) for one in report.graded]
+
+
+def _names(step: str) -> tuple[str, str]:
+    return step, step.rpartition("/")[2]
+
+
+def _marked(marked: Marked, policy: Policy) -> Marked:
+    steps = []
+    for step in marked.steps:
+        weight = next((policy.points[name] for name in _names(step.name) if name in policy.points), 1)
+        weight = weight if step.asked else 0
+        score = weight * earned(step.verdict, step.share, policy)
+        steps.append(replace(step, score=score, out_of=weight * policy.full))
+    return replace(marked, steps=tuple(steps), policy=policy)
+
+
+def changes(before: Sequence[Graded], after: Sequence[Graded]) -> Iterator[Change]:
+    """The students whose marks are others in the second class than in the first."""
+    was, now = ({one.student: one for one in graded} for graded in (before, after))
+    for student in {**was, **now}:
+        old, new = (_marks(found[student].marked if student in found else None) for found in (was, now))
+        if old != new:
+            yield Change(student, old, new)
+
+
+def _marks(marked: Marked | None) -> str:
+    return "none" if marked is None else f"{shortest(round(marked.score, 6))} of {shortest(round(marked.out_of, 6))}"

@@ -1,0 +1,74 @@
+"""Lists that a teacher keeps as CSV, with a name above each column: a roster, marks changed by hand, a mark sheet."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+
+from attncalc.common.errors import InputError, both, near, quoted, visible
+from attncalc.common.system import NamedTuple, shown
+from attncalc.homework.reading.answers import LONGEST_NAME
+from attncalc.inputs.csv_files import BLANKS, Broken, Row, delimiter_of, first_line, rows_from, without_mark
+from attncalc.inputs.reading import Reading
+from attncalc.inputs.resolve import decode, read_file
+
+
+class Headed(NamedTuple):
+    """A list: its column names, and its rows, each as long as they are."""
+
+    source: str
+    head: Sequence[str]
+    rows: Sequence[Row]
+    delimiter: str
+
+    def column(self, *names: str) -> int:
+        """The column of one of these names, in any capitals."""
+        known = [word.casefold() for word in self.head]
+        for name in names:
+            if name in known:
+                return known.index(name)
+        hint = near(names[0], self.head) or f"it has {both(map(quoted, self.head))}"
+        raise InputError(f"{self.source} has no column {quoted(names[0])}", hint=hint)
+
+    def cells(self, *columns: str) -> Iterator[tuple[int, list[str]]]:
+        """The line of each row, and its cells in these columns."""
+        places = [self.column(name) for name in columns]
+        for row in self.rows:
+            yield row.line, [row.cells[i] for i in places]
+
+
+def headed(path: str) -> Headed:
+    """A list with column names in its first row, as any spreadsheet saves it."""
+    source = shown(path)
+    text, mark = without_mark(decode(read_file(path), source))
+    delimiter = delimiter_of(first_line(text), Reading().parted_by(mark))
+    delimiter = "," if delimiter == BLANKS else delimiter  # names of students have blanks
+    rows: list[Row] = []
+    for row in rows_from(io.StringIO(text, newline=""), 1, delimiter):
+        if isinstance(row, Broken):
+            raise InputError(f"{source}:{row.line}: {row.fault}")
+        rows.append(row)
+    if not rows:
+        raise InputError(f"{source} is empty", hint="its first row names the columns")
+    head, *others = rows
+    long = next((row for row in others if len(row.cells) > len(head.cells)), None)
+    if long is not None:
+        fault = f"{source}:{long.line}: there are {len(long.cells)} cells, under {len(head.cells)} names of columns"
+        raise InputError(fault, hint="put a cell that holds the delimiter in quotes")
+    filled = [row._replace(cells=[*row.cells, *[""] * (len(head.cells) - len(row.cells))]) for row in others]
+    return Headed(source, head.cells, filled, delimiter)
+
+
+def roster(path: str) -> list[str]:
+    """The students of a roster, in its order: its column `student`."""
+    found = headed(path)
+    students: dict[str, int] = {}
+    for line, (name,) in found.cells("student"):
+        student = visible(name, LONGEST_NAME)
+        if student in students:
+            raise InputError(f"{found.source}:{line}: {quoted(student)} stands in line {students[student]} already")
+        if student:
+            students[student] = line
+    if not students:
+        raise InputError(f"{found.source} names no student", hint="the names stand below the word student, one a line")
+    return [*students]
