@@ -1,7 +1,7 @@
 """`grade KEY SHEET…`: many answer sheets against one key."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,15 +17,18 @@ from attncalc.common.system import NamedTuple
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class
-from attncalc.homework.marking.overrides import overridden, read_overrides
-from attncalc.homework.marking.regrading import Change, by_policy, changes, read_report
+from attncalc.homework.marking.overrides import Override, overridden, read_overrides
+from attncalc.homework.marking.regrading import Change, Report, by_policy, changes, read_report
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
 from attncalc.homework.reading.sheets import Asked
 from attncalc.homework.reading.submissions import Submission, submissions
-from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, Account, file_name, gradescope, overview
+from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, Account, gradescope, overview
 from attncalc.homework.reports.class_reports import report as page
+from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
+from attncalc.homework.reports.feedback import page as feedback_page
+from attncalc.homework.reports.students import anonymous, code, file_name, once
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.render import View
@@ -55,11 +58,38 @@ class Again(NamedTuple):
     ] = None
 
 
+class Back(NamedTuple):
+    """What comes back to students, and what they are called."""
+
+    feedback: Annotated[
+        str | None,
+        option("Feedback", "--feedback", "DIR", "a page for each student there: what is wrong, the hint, the marks"),
+    ] = None
+    feedback_format: Annotated[
+        str | None,
+        option(
+            "Feedback",
+            "--feedback-format",
+            "|".join(FORMATS),
+            "what those pages are (html)",
+            choices=tuple(FORMATS),
+            check=one_of(tuple(FORMATS)),
+        ),
+    ] = None
+    anonymous: Annotated[
+        bool, switch("Feedback", "--anonymous", "codes in place of names, always the same, in all that is written")
+    ] = False
+    first: Annotated[
+        bool, switch("Feedback", "--first", "of several sheets of a student the first counts, not the last")
+    ] = False
+
+
 def grade(
     words: Annotated[list[str] | None, typer.Argument(metavar="key sheets…")] = None,
     *,
     marking: Marking,
     again: Again,
+    back: Back,
     tables: Annotated[Tables, FURTHER],
     report: Annotated[
         str | None,
@@ -115,13 +145,13 @@ def grade(
         by = by if any(getattr(marking, name) is not None for name in POLICY) else before.policy
     elif again.dry_run:
         raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
-    changed = [] if again.override is None else read_overrides(again.override)
     read = Reading(**tables.asked())
     task = _task(words or (), read, MOST_ROWS if max_rows is None else max_rows) if words or before is None else None
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
     path = None if again.dry_run else _target(report, output, many, files)
+    pages = _pages(back, dry=again.dry_run)
     if task is not None:
         how = whole_class.Settings(by, marking.reveal, dtype, task.asked)
         with bar():
@@ -130,21 +160,16 @@ def grade(
     else:
         assert before is not None, "there are words, or there is a report"
         graded = by_policy(before, by)
-    old = () if before is None else before.log
-    graded, log = overridden(graded, changed, old)
-    if len(log) < len(old) + len(changed):
-        read.tell(f"of {amount(len(old), 'earlier change')} by hand, those that do not fit any more are dropped")
-    for note in (*read.notes, *_notes(graded)):
-        out.say("note", note)
-    if before is not None:
-        _tell_changes([*changes(before.graded, graded)], len(graded), dry=again.dry_run)
+    graded, log = _settled(graded, before, again, back, read)
     if again.dry_run:
         return 0
     if report == "gradescope" and many > 1:
-        _write_each(graded, Path(output or ""), files)
+        _write_each(graded, Path(output or ""), files, ".json", gradescope)
     elif report is not None:
         view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
         out.deliver(page(graded, report, view, Account(by, log)), path)
+    if pages is not None:
+        _hand_back(graded, log, pages, back.feedback_format or "html", files)
     if report is None or path is not None or (many > 1 and report == "gradescope"):
         out.write_page(str(write(overview(graded, Account(by, log)), "table", View(width=out.width()))))
     _say_unread(graded)
@@ -175,6 +200,27 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
     return _Task(held.problem, asked, found)
 
 
+def _settled(
+    found: Sequence[Graded], before: Report | None, again: Again, back: Back, read: Reading
+) -> tuple[list[Graded], Sequence[Override]]:
+    """The class with a sheet a student, with marks changed by hand, and with codes in place of names; said is how."""
+    graded, several = once(found, first=back.first)
+    changed = [] if again.override is None else read_overrides(again.override)
+    was, old = ((), ()) if before is None else (before.graded, before.log)
+    graded, log = overridden(graded, changed, old)
+    if len(log) < len(old) + len(changed):
+        read.tell(f"of {amount(len(old), 'earlier change')} by hand, those that do not fit any more are dropped")
+    if back.anonymous:
+        graded, log = anonymous(graded, log)
+        was, _ = anonymous(was, ())
+        several = {name: [f"of the sheets of {code(name)} one counts"] for name in several}
+    for note in (*read.notes, *_notes(graded), *(line for lines in several.values() for line in lines)):
+        out.say("note", note)
+    if before is not None:
+        _tell_changes([*changes(was, graded)], len(graded), dry=again.dry_run)
+    return graded, log
+
+
 def _target(report: str | None, output: str | None, many: int, files: Sequence[str]) -> Path | None:
     """The file of the report, or why it cannot be written: told before anything is marked."""
     if report == "gradescope" and many > 1:
@@ -187,11 +233,24 @@ def _target(report: str | None, output: str | None, many: int, files: Sequence[s
     return path
 
 
+def _pages(back: Back, *, dry: bool) -> Path | None:
+    """The folder for the students' pages, which is made before anything is marked."""
+    if back.feedback is None:
+        if back.feedback_format is not None:
+            raise OptionError("--feedback-format says what pages are, and none are asked for", hint="--feedback DIR")
+        return None
+    if not back.feedback:
+        raise OptionError("--feedback needs the name of a folder, but it is empty")
+    folder = Path(back.feedback)
+    if not dry:
+        out.make_folder(folder)
+    return folder
+
+
 def _notes(graded: Sequence[Graded]) -> Iterator[str]:
-    """What is to be said of single sheets, and of several of one student."""
+    """What is to be said of single sheets."""
     for one in graded:
         yield from one.marked.notes if one.marked is not None else ()
-    yield from whole_class.twice(graded)
 
 
 def _tell_changes(found: Sequence[Change], students: int, *, dry: bool) -> None:
@@ -227,12 +286,22 @@ def _listed(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _write_each(graded: Sequence[Graded], folder: Path, read: Sequence[str]) -> None:
-    """A Gradescope file for each sheet, called as its student is; none where one would take a sheet's own place."""
+def _hand_back(
+    graded: Sequence[Graded], log: Sequence[Override], folder: Path, format: str, read: Sequence[str]
+) -> None:
+    """A page for each student."""
+    form, view = "table" if format == "text" else format, View(width=TEXT_COLUMNS)
+    _write_each(graded, folder, read, FORMATS[format], lambda one: str(write(feedback_page(one, log), form, view)))
+
+
+def _write_each(
+    graded: Sequence[Graded], folder: Path, read: Sequence[str], suffix: str, content: Callable[[Graded], str]
+) -> None:
+    """A file for each sheet, called as its student is; none where one would take a sheet's own place."""
     out.make_folder(folder)
     taken: set[str] = set()
-    paths = [folder / file_name(one, taken) for one in graded]
+    paths = [folder / file_name(one, taken, suffix) for one in graded]
     for path in paths:
         out.refuse_unwritable(path, read)
     for one, path in zip(graded, paths, strict=True):
-        out.deliver(gradescope(one), path)
+        out.deliver(content(one), path)

@@ -8,6 +8,7 @@ STYLE = """
 .attncalc h3 { font-size: 1rem; margin: 0; }
 .attncalc p { margin: .35rem 0; }
 .attncalc section.step, .attncalc section > section { margin: 0 0 2.6rem; }
+.attncalc section.judged { margin: 1.4rem 0 0; }
 .attncalc .number { color: var(--faint); font-weight: 400; margin-right: .5rem; }
 .attncalc .faint, .attncalc .why, .attncalc caption, .attncalc figcaption { color: var(--faint); }
 .attncalc .why { font-style: italic; }

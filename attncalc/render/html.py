@@ -151,7 +151,7 @@ def limits(page: Page) -> Limits:
 def _blocks(blocks: Sequence[Any], layout: Layout) -> Iterator[str]:
     for kind, run in groupby(blocks, key=type):
         if kind is Verdict:
-            yield _verdicts(list(run))
+            yield from _verdicts(list(run))
             continue
         for block in run:
             yield from _block(block, layout)
@@ -280,10 +280,31 @@ def _point(point: Point) -> str:
     return ": ".join(filter(None, (said, text(point.value) or _sentence(point.words))))
 
 
-def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    """Marked steps as a table."""
-    rows = [Row((v.name, v.verdict, v.marks, v.mistake, v.hint), v.sound) for v in verdicts]
-    return _rows(Rows("each step", ("step", "verdict", "marks", "mistake", "hint"), tuple(rows)))
+def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Marked steps as a table, and below it what is said of each, beside what was answered."""
+    rows = [Row((v.name, v.verdict, v.marks), v.sound) for v in verdicts]
+    yield _rows(Rows("each step", ("step", "verdict", "marks"), tuple(rows)))
+    for verdict in verdicts:
+        told = (verdict.mistake, ""), (verdict.hint, "why")
+        said = [element("p", text(words), kind) for words, kind in told if words]
+        said += [_answered(verdict)] if verdict.map else []
+        said += [element("p", text(words), "faint") for words in verdict.besides]
+        if said:
+            yield element("section", "\n".join([element("h3", text(verdict.name)), *said]), "judged")
+
+
+def _answered(verdict: Verdict) -> str:
+    """What was answered, with a × at what is wrong."""
+    body = []
+    for (name, cells), wrong in zip(verdict.answered, verdict.map, strict=True):
+        drawn = [element("th", name, scope="row")] if len(verdict.map) > 1 else []
+        drawn += [element("td", text(cell), "alarm" if off else "") for cell, off in zip(cells, wrong, strict=True)]
+        body.append(element("tr", "".join(drawn)))
+    names = [*([""] if len(body) > 1 else []), *map(str, range(verdict.first, verdict.first + len(verdict.map[0])))]
+    head = "".join(element("th", name, scope="col") if name else "<td></td>" for name in names)
+    caption = element("caption", "as written, × where it is wrong" if verdict.given else "× where it is wrong")
+    table = element("table", f"{caption}<thead><tr>{head}</tr></thead>{element('tbody', ''.join(body))}")
+    return element("div", table, "scroll")
 
 
 def _rows(rows: Rows) -> str:

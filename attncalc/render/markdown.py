@@ -90,7 +90,7 @@ def math(latex: str) -> str:
 def _blocks(blocks: Sequence[Any], view: View) -> Iterator[str]:
     for kind, run in groupby(blocks, key=type):
         if kind is Verdict:
-            yield _verdicts(list(run))
+            yield from _verdicts(list(run))
             continue
         for block in run:
             yield from _block(block, view)
@@ -201,13 +201,31 @@ def _point(point: Point, named: bool) -> str:
     return mark + ": ".join(filter(None, (said, plain(point.words))))
 
 
-def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    """Marked steps as a table."""
+def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Marked steps as a table, and below it what was answered."""
     lines = ["| step | verdict | marks | mistake | hint |", "|---|---|---|---|---|"]
     for verdict in verdicts:
         told = map(plain, (verdict.verdict, verdict.marks, verdict.mistake, verdict.hint))
         lines.append(f"| {' | '.join([code(verdict.name), *told])} |")
-    return "\n".join(lines)
+    yield "\n".join(lines)
+    for verdict in verdicts:
+        if verdict.map:
+            yield f"{code(verdict.name)} as written, × where it is wrong:"
+            yield _answered(verdict)
+        yield from (f"{code(verdict.name)}: {plain(words)}" for words in verdict.besides)
+
+
+def _answered(verdict: Verdict) -> str:
+    """What was answered as text in columns, with a × at what is wrong."""
+    names = [str(verdict.first + j) for j in range(len(verdict.map[0]))]
+    lines = [("", names), *verdict.answered]
+    wide = max(len(cell.removesuffix(" ×")) for _, cells in lines for cell in cells)
+    edge = max(len(name) for name, _ in lines) if len(verdict.map) > 1 else 0
+    drawn = []
+    for name, cells in lines:
+        spaced = (f"{cell.removesuffix(' ×'):>{wide}}{' ×' if cell.endswith('×') else '  '}" for cell in cells)
+        drawn.append(visible(f"{name[:edge]:>{edge}}  {' '.join(spaced)}".rstrip()))
+    return "\n".join(["```", *drawn, "```"])
 
 
 def _rows(rows: Rows) -> str:

@@ -156,6 +156,22 @@ class Verdict(NamedTuple):
     wrong: str = ""  # which entries are wrong, in words
     map: tuple[tuple[bool, ...], ...] = ()  # the same as a map, row by row, where it is small
     given: tuple[tuple[str, ...], ...] = ()  # what was answered, in the rows of the map
+    first: int = 0  # by which rows and columns are counted from
+
+    @property
+    def answered(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The rows of the map by their indices: what was answered, with a × at what is wrong."""
+        given = self.given or tuple(("·",) * len(row) for row in self.map)
+        for number, (row, cells) in enumerate(zip(self.map, given, strict=True), self.first):
+            yield str(number), tuple(f"{cell} ×" if wrong else cell for cell, wrong in zip(cells, row, strict=True))
+
+    @property
+    def besides(self) -> Iterator[str]:
+        """What else is said of the answer, below its map or in place of one."""
+        if not self.map:
+            yield from [f"wrong entries: {self.wrong}"] if self.wrong else []
+            yield from [f"answered: {self.given[0][0]}"] if self.given else []
+        yield from filter(None, (self.revealed, self.apart))
 
 
 class Row(NamedTuple):

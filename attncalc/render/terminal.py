@@ -367,10 +367,7 @@ class Drawn:
         line.append(verdict.verdict, SOUND if verdict.sound else ALARM).append(f"  {verdict.marks}", FAINT)
         yield Indented(line, 4, first=0)
         told = [(verdict.mistake, ""), (verdict.hint, REASON), (verdict.revealed, FAINT)]
-        if verdict.wrong and not verdict.map:
-            told.append((f"wrong entries: {verdict.wrong}", FAINT))
-        if verdict.given and not verdict.map:
-            told.append((f"answered: {verdict.given[0][0]}", FAINT))
+        told += [(words, FAINT) for words in verdict._replace(revealed="", apart="").besides]
         yield from (Indented(self.text(words, style), 6, first=4) for words, style in told if words)
         wide = max((len(cell) for row in verdict.given for cell in row), default=0)
         columns = len(verdict.map[0]) if verdict.map else 0

@@ -415,8 +415,11 @@ def test_whoever_hands_in_twice_is_told(run: Run, tmp_path: Path) -> None:
     (tmp_path / "class.csv").write_text(f"{HEAD}\nAnn,0.269,0.731\nBob,0.269,0.731\nAnn,0.5,0.5\n")
     run("softmax", "1,2", "-o", "key.json")
     done = run("grade", "key.json", "class.csv")
-    assert [line.split()[0] for line in done.stdout.splitlines()[1:4]] == ["Ann", "Bob", "Ann"]
-    assert done.stderr == 'note: 2 sheets are from "Ann": class.csv:2 and class.csv:4\n'
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:4]] == [["Ann", "wrong"], ["Bob", "right"], []]
+    assert done.stderr == 'note: 2 sheets are from "Ann": class.csv:2 and class.csv:4; class.csv:4 counts\n'
+    first = run("grade", "key.json", "class.csv", "--first")
+    assert [line.split()[:2] for line in first.stdout.splitlines()[1:4]] == [["Ann", "right"], ["Bob", "right"], []]
+    assert first.stderr.endswith("; class.csv:2 counts\n")
 
 
 def test_a_report_of_an_earlier_run_is_told_and_passed_over(run: Run, tmp_path: Path) -> None:

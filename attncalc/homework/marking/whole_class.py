@@ -7,15 +7,15 @@ error in one is told in its own row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from attncalc.common import system
-from attncalc.common.errors import AttncalcError, both, quoted
+from attncalc.common.errors import AttncalcError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
-from attncalc.homework.reading.answers import MOST_TOLD, Sheet
+from attncalc.homework.reading.answers import Sheet
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, from_file, limited
 from attncalc.homework.reading.submissions import Submission
 from attncalc.inputs.reading import Reading
@@ -82,16 +82,6 @@ def hardest(graded: Sequence[Graded]) -> dict[str, int]:
     """How many sheets went wrong first at each step."""
     first = Counter(one.marked.first_wrong for one in graded if one.marked is not None and one.marked.first_wrong)
     return {str(name): count for name, count in first.most_common()}
-
-
-def twice(graded: Sequence[Graded]) -> Iterator[str]:
-    """A note on each student of whom there is more than one sheet, all of which are marked."""
-    sources: dict[str, list[str]] = {}
-    for one in graded:
-        sources.setdefault(one.student, []).append(one.source)
-    for student, found in sources.items():
-        if len(found) > 1:
-            yield f"{len(found)} sheets are from {quoted(student)}: {both(found, MOST_TOLD)}"
 
 
 def exit_status(graded: Sequence[Graded]) -> int:

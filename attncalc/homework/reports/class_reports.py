@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
@@ -290,16 +289,6 @@ def gradescope(one: Graded) -> str:
         ]
         whole |= {"score": one.marked.score, "output": summary(one.marked), "tests": tests}
     return json.dumps(whole, indent=1) + "\n"
-
-
-def file_name(one: Graded, taken: set[str]) -> str:
-    """A name for a sheet's own report: the student's, in letters that any file system takes."""
-    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", one.student).strip("-") or "sheet"
-    name, number = stem, 2
-    while name.casefold() in taken:
-        name, number = f"{stem}-{number}", number + 1
-    taken.add(name.casefold())
-    return f"{name}.json"
 
 
 _DATA: dict[str, Callable[[Sequence[Graded]], str]] = {

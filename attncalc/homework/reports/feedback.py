@@ -1,0 +1,33 @@
+"""Feedback: a page for each student, with their own sheet and nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attncalc.homework.marking.overrides import Override
+from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reports.marked_sheets import summary, verdicts
+from attncalc.record.verdicts import USUAL_POLICY
+from attncalc.render.page import Block, Heading, Page, Paragraph
+
+FORMATS = {"html": ".html", "markdown": ".md", "text": ".txt"}
+"""Of the pages → what their files end in."""
+TEXT_COLUMNS = 80
+UNREAD = "Your sheet could not be read, and has no marks yet."
+
+
+def page(one: Graded, log: Sequence[Override] = ()) -> Page:
+    """What a student gets back: their marks, each step with what they wrote, and the hint where it is wrong."""
+    if one.marked is None:
+        return Page(one.student, (Heading(one.student), Paragraph(UNREAD, "wrong"), Paragraph(one.fault)))
+    marked = one.marked
+    title = ", ".join(filter(None, (marked.calculation, one.student)))
+    blocks: list[Block] = [Heading(title), Paragraph(summary(marked), "sound" if marked else "wrong")]
+    blocks += [verdict._replace(apart="") for verdict in verdicts(marked)]
+    for change in log:
+        if change.student == one.student:
+            why = f": {change.why}" if change.why else ""
+            blocks.append(Paragraph(f"the marks of {change.step} were changed by hand{why}"))
+    if marked.policy != USUAL_POLICY:
+        blocks.append(Paragraph(f"policy: {marked.policy}", "about"))
+    return Page(title, tuple(blocks))

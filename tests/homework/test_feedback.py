@@ -1,0 +1,86 @@
+"""What comes back: a page for each student with nobody else's numbers, codes in place of names, the class by items."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
+RIGHT = "0.8044,0.1956,0.3302,0.6698,0.1956,0.6089,0.6698,-0.3395"
+SHEETS = {
+    "Zoë Müller": RIGHT,
+    "Bo": "0.8808,0.1192,0.2689,0.7311,0.1192,0.7616,0.7311,-0.4621",
+    "../=cmd": RIGHT.replace("-0.3395", "0.3395"),
+    "CON": "0.8044,0.1956,0.4,0.6,0.1956,,0.6,-0.2",
+}
+FORMATS = {"html": ".html", "markdown": ".md", "text": ".txt"}
+CELLS = re.compile(r"-?\d\.\d{3,}")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    inputs = {"q": [[0, 2], [1, 1]], "k": [[0, 1], [2, 0]], "v": [[0, 1], [1, -1]]}
+    (tmp_path / "problem.json").write_text(json.dumps({"calculation": "attention", "inputs": inputs}))
+    rows = [f'"{name}",{cells}' for name, cells in SHEETS.items()]
+    (tmp_path / "class.csv").write_text("\n".join([f"student,{HEAD}", *rows, "Ed,x,1"]) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_student_gets_their_own_page_and_nothing_else(run: Run, home: Path, form: str) -> None:
+    done = run("grade", "problem.json", "class.csv", "--feedback", "back/pages", "--feedback-format", form)
+    assert done.returncode == 2, done.stderr  # one cannot be read
+    pages = {path.name: path.read_text() for path in (home / "back/pages").iterdir()}
+    assert {*pages} == {f"{stem}{FORMATS[form]}" for stem in ("Zoë-Müller", "Bo", "cmd", "CON-", "Ed")}
+    for (name, cells), stem in zip(SHEETS.items(), ("Zoë-Müller", "Bo", "cmd", "CON-"), strict=True):
+        text = pages[f"{stem}{FORMATS[form]}"]
+        others = [other for other in SHEETS if other not in (name, "../=cmd")]
+        assert not [other for other in others if other in text]
+        assert {*CELLS.findall(re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL))} <= {*cells.split(",")}
+        assert re.search(r"\d of 4 marks", text)
+    assert "×" in pages[f"CON-{FORMATS[form]}"]
+    assert "could not be read" in pages[f"Ed{FORMATS[form]}"]
+    for line in pages.get("CON-.txt", "").splitlines():
+        assert len(line) <= 80
+
+
+def test_the_right_answer_stands_there_only_where_it_may(run: Run, home: Path) -> None:
+    for words, there in (((), False), (("--reveal",), True)):
+        for form, suffix in FORMATS.items():
+            run("grade", "problem.json", "class.csv", "--feedback", "back", "--feedback-format", form, *words)
+            assert ("0.3302" in (home / f"back/Bo{suffix}").read_text()) == there, form
+
+
+def test_codes_stand_in_place_of_names_everywhere(run: Run, home: Path) -> None:
+    (home / "changes.csv").write_text("student,step,marks,why\nBo,output,2,Bo asked before Zoë Müller\n")
+    words = ("problem.json", "class.csv", "--anonymous", "--override", "changes.csv", "--feedback", "back")
+    codes = set()
+    for form in ("json", "csv", "html", "markdown", "table", "plain", "latex", "junit", "tap"):
+        run("grade", *words, "-f", form, "-o", "report")
+        text = (home / "report").read_text()
+        assert not re.search(r"\b(Zoë|Müller|Bo|cmd|CON|class\.csv)\b", text)
+        codes.add(frozenset(re.findall(r"\bs-[a-z2-7]{8}\b", text)))
+    assert len(codes) == 1
+    assert {path.stem for path in (home / "back").iterdir()} == {*next(iter(codes))}
+    run("grade", *words, "-f", "json", "-o", "first.json")
+    again = run("grade", "--regrade", "first.json", "--anonymous")
+    assert "the marks of 0 of 5 students change" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--feedback", ""), "--feedback needs the name of a folder"),
+        (("--feedback", "class.csv"), "cannot write class.csv: it is no folder"),
+        (("--feedback-format", "text"), "none are asked for"),
+        (("--feedback", "a", "--feedback-format", "pdf"), "takes html, markdown or text"),
+    ],
+)
+def test_feedback_that_cannot_be_is_refused(run: Run, home: Path, words: tuple[str, ...], said: str) -> None:
+    done = run("grade", "problem.json", "class.csv", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
