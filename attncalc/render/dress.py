@@ -173,8 +173,8 @@ main.attncalc:has(.marks) { max-width: 72rem; }
 .attncalc .swatch { display: inline-block; width: 1.1em; height: .8em; }
 .attncalc .marks th, .attncalc .marks td { text-align: left; white-space: normal; vertical-align: top; }
 .attncalc .marks tbody tr > * { border-bottom: 1px solid var(--line); }
-.attncalc .marks tbody th { color: inherit; border-right: 0; overflow-wrap: anywhere; min-width: 5rem; }
-.attncalc .marks td:nth-of-type(1) { white-space: nowrap; }
+.attncalc .marks tbody th { color: inherit; border-right: 0; overflow-wrap: anywhere; min-width: 7rem; }
+.attncalc .marks .right td:nth-of-type(1), .attncalc .marks .wrong td:nth-of-type(1) { white-space: nowrap; }
 .attncalc .marks .right td:nth-of-type(1) { color: var(--good); }
 .attncalc .marks .wrong td:nth-of-type(1) { color: var(--alarm); font-weight: 600; }
 main.attncalc { --ground: var(--paper); }
@@ -184,7 +184,7 @@ main.attncalc { --ground: var(--paper); }
   main.attncalc { padding: 1.5rem 1rem 5rem; }
   .attncalc .result { padding: .1rem 1rem 1rem; }
   .attncalc thead .axis[scope=colgroup] { text-align: left; }
-  .attncalc .marks td:last-child { min-width: 12rem; }
+  .attncalc .marks td.long { min-width: 11rem; }
 }
 @media (min-width: 72rem) {
   main.attncalc:has(.passes) { max-width: 84rem; }

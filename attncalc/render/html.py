@@ -38,6 +38,7 @@ LIMITS = (Limits(), Limits(12, 12, 4), Limits(6, 8, 2))
 MOST_SHOWN = 20_000  # entries of a page; where there would be more, each value shows less of itself
 MANY = 24  # steps from which on their parts are folded, and the contents name the parts alone
 FEW = 3  # lines of contents: fewer need none
+LONG = 24  # characters of a cell from which on it has its lines broken, and a width of its own
 HINT = "Point at a number, tap it, or walk through a table with the arrow keys, to see what it was made from."
 TOOLS = (
     '<div class="tools" hidden><button type="button" class="predict" aria-pressed="false">Predict first</button> '
@@ -308,12 +309,14 @@ def _answered(verdict: Verdict) -> str:
 
 
 def _rows(rows: Rows) -> str:
-    """A table of words, whose rows are of sound things or of wrong ones; a row's first cell is its heading."""
+    """A table of words; a row's first cell is its heading, and where the next is a verdict, that is sound or not."""
     body = []
+    judged = "verdict" in rows.head
     for row in rows.rows:
         first, *others = row.cells
-        cells = element("th", text(first), scope="row") + "".join(element("td", text(cell)) for cell in others)
-        body.append(element("tr", cells, "right" if row.sound else "wrong"))
+        cells = [element("td", text(cell), "long" if len(cell) > LONG else "") for cell in others]
+        sound = ("right" if row.sound else "wrong") if judged else ""
+        body.append(element("tr", element("th", text(first), scope="row") + "".join(cells), sound))
     names = "".join(element("th", text(name), scope="col") for name in rows.head)
     parts = (
         element("caption", text(rows.caption)),

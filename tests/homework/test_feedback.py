@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
 import pytest
 from conftest import Run
+
+from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reports.class_reports import report
+from attncalc.homework.reports.items import ENOUGH, items
+from attncalc.record.verdicts import Finding, Marked, MarkedStep
 
 HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
 RIGHT = "0.8044,0.1956,0.3302,0.6698,0.1956,0.6089,0.6698,-0.3395"
@@ -84,3 +90,44 @@ def test_feedback_that_cannot_be_is_refused(run: Run, home: Path, words: tuple[s
     done = run("grade", "problem.json", "class.csv", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def student(number: int, *verdicts: tuple[str, float]) -> Graded:
+    """A sheet with these verdicts and marks, of two each."""
+    steps = tuple(
+        MarkedStep(f"s{i}", Finding(verdict), None, (), None, None, marks, 2.0)
+        for i, (verdict, marks) in enumerate(verdicts)
+    )
+    return Graded(f"n{number}", "", Marked("dot", steps))
+
+
+STRONG, WEAK = (("right", 2.0), ("right", 2.0), ("follows", 1.0)), (("missing", 0.0), ("right", 2.0), ("mistake", 0.0))
+
+
+@pytest.mark.parametrize("number", [ENOUGH - 1, ENOUGH])
+def test_items_tell_how_many_had_them_and_how_they_go_with_the_rest(number: int) -> None:
+    weak = 9
+    found = [student(i, *(WEAK if i < weak else STRONG)) for i in range(number)]
+    first, second, third = items([*found, Graded("Ed", "", error="no sheet")])
+    assert first[1:5] == (number, number - weak, 0, weak)
+    assert third[1:5] == (number, 0, number - weak, 0)
+    assert first.facility == pytest.approx((number - weak) / number)
+    assert (second.facility, second.with_rest) == (1, None)  # all have the same marks
+    if number < ENOUGH:
+        assert (first.with_rest, third.with_rest) == (None, None)
+    else:
+        assert first.with_rest is not None
+        assert math.isclose(first.with_rest, 1)
+    for form in ("html", "markdown", "table", "json"):
+        assert ("with the rest" in report(found, form)) == (number >= ENOUGH and form != "json")
+
+
+def test_the_mistakes_of_a_class_stand_with_those_who_made_them(run: Run, home: Path) -> None:
+    run("grade", "problem.json", "class.csv", "-f", "html", "-o", "class.html")
+    page = re.sub(r"<[^>]+>", " ", (home / "class.html").read_text())
+    assert re.search(r"att-no-scale\s+Bo\b", page)
+    run("grade", "problem.json", "class.csv", "-o", "class.json")
+    whole = json.loads((home / "class.json").read_text())
+    assert whole["made_by"]["att-no-scale"] == ["Bo"]
+    assert [item["step"] for item in whole["items"]] == ["weights", "output"]
+    assert whole["items"][0]["right"] == 2

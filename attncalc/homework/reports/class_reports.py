@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -14,6 +14,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reading.class_lists import REPORT
+from attncalc.homework.reports.items import analysis, items, made, step_names
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, MarkedStep, Policy
@@ -25,15 +26,6 @@ from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, P
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
 """Of a student, in the overview; reports have names in full."""
-
-
-class Made(NamedTuple):
-    """A mistake that was made, by how many sheets."""
-
-    name: str
-    sheets: int
-    says: str
-    hint: str
 
 
 class Account(NamedTuple):
@@ -65,7 +57,7 @@ def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
 
 
 def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
-    """The class: students by steps, every mistake with its count and hint, each sheet that is not right."""
+    """The class: students by steps, each step and mistake with its counts, each sheet that is not right."""
     steps = step_names(graded)
     rows = []
     for one in graded:
@@ -78,10 +70,7 @@ def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     if how.log:
         changed = tuple(Point(str(change)) for change in how.log)
         blocks.append(Part("section", Heading("Changed by hand"), (Points(changed),)))
-    if mistaken := [Row((m.name, str(m.sheets), m.says, m.hint), sound=False) for m in made(graded)]:
-        head = ("mistake", "sheets", "the wrong rule", "hint")
-        mistakes = Rows("each mistake", head, tuple(mistaken), code=frozenset({0}), right=frozenset({1}))
-        blocks.append(Part("section", Heading("Mistakes"), (mistakes,)))
+    blocks += analysis(graded)
     wrong = [(one.student, one.marked) for one in graded if one.marked is not None and not one.marked]
     blocks += [Part("section", Heading(student), tuple(verdicts(marked))) for student, marked in wrong]
     return Page("Grades", tuple(blocks))
@@ -133,25 +122,6 @@ def counted(graded: Sequence[Graded]) -> str:
     return f"{amount(len(graded), 'sheet')}: {', '.join(parts)}{average}"
 
 
-def step_names(graded: Sequence[Graded]) -> list[str]:
-    """Every step that a sheet has a place for, in the order of the calculation as far as the sheets show it."""
-    marked = [one.marked for one in graded if one.marked is not None]
-    fullest_first = sorted(marked, key=lambda sheet: -len(sheet.steps))
-    return list(dict.fromkeys(step.name for sheet in fullest_first for step in sheet.steps))
-
-
-def made(graded: Sequence[Graded]) -> Iterator[Made]:
-    """The mistakes of a class, the commonest first."""
-    first: dict[str, MarkedStep] = {}
-    for one in graded:
-        for step in one.marked.steps if one.marked is not None else ():
-            if step.mistake is not None:
-                first.setdefault(step.mistake, step)
-    for name, count in tally(graded).items():
-        found = first[name].finding
-        yield Made(name, count, found.says, found.hint)
-
-
 def cells(one: Graded, steps: Sequence[str]) -> list[str]:
     """What is said of each step of a sheet: the mistake, else the verdict; "" where it has no place for the step."""
     found = {step.name: step.mistake or step.verdict for step in one.marked.steps} if one.marked is not None else {}
@@ -165,8 +135,12 @@ def _json(graded: Sequence[Graded], how: Account) -> str:
     """One object, a student a line."""
     students = ",\n  ".join(json.dumps(_student(one)) for one in graded)
     told = {"mistakes": tally(graded), "first_wrong": hardest(graded), "policy": how.policy.to_dict()}
+    who = {
+        "items": [item.to_dict() for item in items(graded)],
+        "made_by": {each.name: each.students for each in made(graded)},
+    }
     log = {"log": [change.to_dict() for change in how.log]} if how.log else {}
-    rest = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**told, **log}.items())
+    rest = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**told, **who, **log}.items())
     return f'{{"students": [\n  {students}],\n {rest}}}\n'
 
 
