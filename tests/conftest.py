@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -51,6 +52,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     config.hook.pytest_deselected(items=[item for item in items if not asked(item)])
     items[:] = filter(asked, items)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what stays to the end: going through it again and again took a tenth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 ROOT = Path(__file__).parents[1]

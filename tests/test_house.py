@@ -51,6 +51,14 @@ def parse(module: Path) -> ast.Module:
     return ast.parse(module.read_text(encoding="utf-8"), str(module))
 
 
+def named(node: ast.stmt) -> list[str]:
+    """The names that a line of a module gives to a number, a function or a class; an overload has another's."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [] if node.decorator_list else [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
 def imported(nodes: Iterator[ast.AST]) -> set[str]:
     """Dotted names that are imported: `attncalc.language.ops.linear`, `numpy`."""
     found = set[str]()
@@ -97,6 +105,10 @@ class TestEachModule:
     def test_says_what_it_is(self, module: Path) -> None:
         said = (ast.get_docstring(parse(module)) or "").partition("\n\n")[0]
         assert re.search(r"[.:]$", said), "a module's docstring opens with a sentence"
+
+    def test_gives_no_name_twice(self, module: Path) -> None:
+        given = [name for node in parse(module).body for name in named(node)]
+        assert len(given) == len(set(given)), {name for name in given if given.count(name) > 1}
 
 
 def test_a_family_of_mistakes_imports_no_other_family() -> None:

@@ -378,7 +378,7 @@ def at_places(value: Array, axes: Axes, chosen: Mapping[Axis, slice] | Mapping[A
 
 FAINT = 2.0**23
 """Entries of so many rounding errors of the largest one, or fewer, may be left over from terms that cancel."""
-FAINTEST = 1e-3
+FAINTEST_SHARE = 1e-3
 """In a narrow type so many errors would be more than its entries: this share of the largest is faint there."""
 
 
@@ -388,5 +388,5 @@ def has_faint(value: Array) -> bool:
         return False
     size = np.abs(value)
     largest = np.max(size, initial=0.0, where=np.isfinite(size))
-    faint = min(FAINT * np.finfo(value.dtype).eps, FAINTEST)
+    faint = min(FAINT * np.finfo(value.dtype).eps, FAINTEST_SHARE)
     return bool(largest < faint or ((size > 0) & (size < faint * largest)).any())

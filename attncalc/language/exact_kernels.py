@@ -21,6 +21,8 @@ from attncalc.language.decompose import sized, turned
 
 LARGEST_EXPONENT = math.log(10) * EXACT_DIGITS
 MOST_EXACT = 20_000
+LONG = 50
+"""A sum of so many operations is written as it is into its exponential."""
 
 
 def number(value: Any) -> Any:
@@ -71,7 +73,9 @@ def exp(x: Any) -> Any:
         )
     if x.is_number and (x.args or x.is_Rational) and abs(x.evalf(5)) > LARGEST_EXPONENT:
         raise NotExact(f"e to the {x.evalf(5)} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
-    return sympy.exp(x)
+    # of a long sum SymPy asks its sign again and again, in ever more digits, and then leaves it as it is
+    plain = x.is_Add and x.is_number and not x.has(sympy.log, sympy.I) and x.count_ops() > LONG
+    return sympy.exp(x, evaluate=not plain)
 
 
 def power(x: Any, p: Any) -> Any:

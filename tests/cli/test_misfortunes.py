@@ -296,11 +296,9 @@ SENT = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.
 def test_a_grading_ends_with_its_workers_and_without_a_report(
     attncalc_command: list[str], samples: Path, tmp_path: Path, what: str, status: int, said: str
 ) -> None:
-    (tmp_path / "sheets").mkdir()
-    for i in range(4000):  # so many that both workers are seen before the work is done
-        sheet = {"steps": {"weights": [[0.25, i / 7], [0.1, 0.9]], "output": [[i, 2], [3, 4]]}}
-        (tmp_path / f"sheets/{i}.json").write_text(json.dumps(sheet), encoding="utf-8")
-    words = ["grade", str(samples / "attention.json"), "sheets", "--jobs", "2", "--report", "json", "-o", "r.json"]
+    answers = [f"{i},{i / 7},{i}\n" for i in range(8000)]  # so many that both workers are seen before the work is done
+    (tmp_path / "class.csv").write_text('student,"weights[0,1]","output[0,0]"\n' + "".join(answers), encoding="utf-8")
+    words = ["grade", str(samples / "attention.json"), "class.csv", "--jobs", "2", "--report", "json", "-o", "r.json"]
     with subprocess.Popen(
         [*attncalc_command, *words], cwd=tmp_path, stdout=-1, stderr=-1, text=True, start_new_session=True
     ) as process:
@@ -313,7 +311,7 @@ def test_a_grading_ends_with_its_workers_and_without_a_report(
             process.send_signal(SENT[what])
         out, err = process.communicate(timeout=120)  # until the last who may write there has ended
     assert (process.returncode, out) == (status, "")
-    assert {path.name for path in tmp_path.iterdir()} == {"sheets"}
+    assert {path.name for path in tmp_path.iterdir()} == {"class.csv"}
     if what != "kill":  # then nobody is left to be told but Python's own process, which clears up and says so
         assert err.partition("hint: ")[0] == said
         assert not any(Path(f"/proc/{worker}").exists() for worker in found)
