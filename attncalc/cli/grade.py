@@ -40,6 +40,7 @@ ANY_ROWS = 10**9
 MOST_NAMED = 3
 """So many students are named of those whose sheets cannot be read."""
 LONGEST_NAME = 60
+WITHOUT_PAGES = ("csv", "junit", "tap", "gradescope")
 POLICY = ("policy", "marks", "cells", "follow", "points", "rtol", "atol")
 """The options that say by which policy to mark."""
 
@@ -78,6 +79,10 @@ class Back(NamedTuple):
     ] = None
     anonymous: Annotated[
         bool, switch("Feedback", "--anonymous", "codes in place of names, always the same, in all that is written")
+    ] = False
+    audit: Annotated[
+        bool,
+        switch("Feedback", "--audit", "what each mistake cost, by other policies too, and which judgements were close"),
     ] = False
     first: Annotated[
         bool, switch("Feedback", "--first", "of several sheets of a student the first counts, not the last")
@@ -150,6 +155,8 @@ def grade(
     files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
+    if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
+        raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
     path = None if again.dry_run else _target(report, output, many, files)
     pages = _pages(back, dry=again.dry_run)
     if task is not None:
@@ -163,15 +170,16 @@ def grade(
     graded, log = _settled(graded, before, again, back, read)
     if again.dry_run:
         return 0
+    account = Account(by, log, back.audit)
     if report == "gradescope" and many > 1:
         _write_each(graded, Path(output or ""), files, ".json", gradescope)
     elif report is not None:
         view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
-        out.deliver(page(graded, report, view, Account(by, log)), path)
+        out.deliver(page(graded, report, view, account), path)
     if pages is not None:
         _hand_back(graded, log, pages, back.feedback_format or "html", files)
     if report is None or path is not None or (many > 1 and report == "gradescope"):
-        out.write_page(str(write(overview(graded, Account(by, log)), "table", View(width=out.width()))))
+        out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
     return whole_class.exit_status(graded)
 

@@ -126,6 +126,7 @@ class MarkedStepDocument(TypedDict):
     score: float
     out_of: float
     asked: NotRequired[bool]  # false of a step that stands on the sheet and is not asked for
+    close: NotRequired[bool]  # true where the judgement might have been another
     share: NotRequired[float]  # of the entries, how many are right, where that is neither all nor none
 
 

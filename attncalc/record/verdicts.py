@@ -131,6 +131,7 @@ class Finding:
     wrong: Wrong = NOTHING_WRONG
     void: bool = False  # whether it earns nothing, whatever of it is right: one number stands throughout
     stopped: bool = False  # whether the search for what is behind it ended before everything was tried
+    close: bool = False  # whether it might have been another: by rounding or a lucky chance, or with more digits
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,8 @@ class MarkedStep:
             del document["wrong"]
         if not self.asked:
             document["asked"] = False
+        if found.close:
+            document["close"] = True
         if 0 < self.share < 1:
             document["share"] = self.share
         if not reveal:

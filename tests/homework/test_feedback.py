@@ -131,3 +131,44 @@ def test_the_mistakes_of_a_class_stand_with_those_who_made_them(run: Run, home: 
     assert whole["made_by"]["att-no-scale"] == ["Bo"]
     assert [item["step"] for item in whole["items"]] == ["weights", "output"]
     assert whole["items"][0]["right"] == 2
+
+
+def test_an_audit_says_what_each_policy_would_give_and_what_was_judged_narrowly(run: Run, home: Path) -> None:
+    """What it says of other policies is what marking by them gives."""
+    near = {"Flo": RIGHT.replace("0.8044", "0.8045"), "Gil": "0.80,0.20,0.33,0.67,0.20,0.60,0.67,-0.34"}
+    with (home / "class.csv").open("a") as file:
+        file.writelines(f"{name},{cells}\n" for name, cells in near.items())
+    run("grade", "problem.json", "class.csv", "--audit", "-o", "audit.json")
+    whole = json.loads((home / "audit.json").read_text())
+    audit, marked = whole["audit"], [one for one in whole["students"] if one["score"] is not None]
+    possible = sum(one["out_of"] for one in marked)
+    lost = possible - sum(one["score"] for one in marked)
+    assert sum(cost["lost"] for cost in audit["costs"]) == lost
+    policies = {each["policy"]: each for each in audit["policies"]}
+    assert policies["as it is"]["reached"] == pytest.approx(1 - lost / possible, abs=1e-6)
+    for name, each in policies.items():
+        words = () if name == "as it is" else (f"--{name.split()[0]}", name.split()[1])
+        run("grade", "problem.json", "class.csv", *words, "-o", "other.json")
+        other = [one for one in json.loads((home / "other.json").read_text())["students"] if one["score"] is not None]
+        reached = [one["score"] / one["out_of"] for one in other]
+        assert each["reached"] == pytest.approx(sum(reached) / len(reached), abs=1e-6), name
+        changed = sum(abs(a - m["score"] / m["out_of"]) > 1e-9 for a, m in zip(reached, marked, strict=True))
+        assert each["changed"] == changed, name
+        if words:
+            costs = sum(cost["otherwise"][name] for cost in audit["costs"])
+            assert costs == pytest.approx(1 - each["reached"], abs=1e-5)
+    narrow = {(one["student"], one["step"], one["verdict"]) for one in audit["close"]}
+    assert narrow == {("Flo", "weights", "right-to-rounding"), ("Gil", "output", "rounded-early")}
+    shown = run("grade", "--regrade", "audit.json", "--audit").stdout
+    assert "What mistakes cost" in shown
+    assert "one unit off in the last digit" in shown
+    for form in ("html", "markdown"):
+        assert "Close judgements" in run("grade", "problem.json", "class.csv", "--audit", "-f", form).stdout
+    refused = run("grade", "problem.json", "class.csv", "--audit", "-f", "csv")
+    assert (refused.returncode, refused.stdout) == (2, "")
+
+
+def test_an_answer_near_the_limit_of_a_tolerance_is_close(run: Run, home: Path) -> None:
+    (home / "ann.json").write_text(json.dumps({"steps": {"weights": [[0.8135, 0.1956], [0.3302, 0.6698]]}}))
+    shown = run("grade", "problem.json", "ann.json", "--atol", "0.01", "--audit").stdout
+    assert "of 0.01" in " ".join(shown.split()) or "where 0.01 is allowed" in " ".join(shown.split())

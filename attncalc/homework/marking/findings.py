@@ -63,9 +63,12 @@ if TYPE_CHECKING:
 MOST_NAMED = MOST_MAPPED**2
 """So many wrong entries are named: all those of the largest map that a page draws."""
 
-LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit")
-FROM_ROUNDED = Finding(EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way")
-PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round")
+LAST_DIGIT = Finding(TO_ROUNDING, hint="one unit off in the last digit", close=True)
+FROM_ROUNDED = Finding(
+    EARLY, hint="right method, from earlier steps that were rounded: keep more digits on the way", close=True
+)
+PERHAPS = Finding(UNEXPLAINED, hint="may be rounding: keep more digits, or say how you round", close=True)
+BY_CHANCE, TOO_FEW = "a known mistake may give this, but so may chance", "too few digits to tell"
 FILLED = Finding(UNEXPLAINED, hint="one number throughout, where this step has another or several", void=True)
 CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is wrong")
 
@@ -149,7 +152,8 @@ def unexplained(answer: Answer, expected: Array, *, possible: bool = False) -> F
 
     It is `possible` that some mistake does, of which its digits do not tell that it is no chance.
     """
-    return Finding(UNEXPLAINED, hint=_in_the_way(answer, expected, possible))
+    hint = _in_the_way(answer, expected, possible)
+    return Finding(UNEXPLAINED, hint=hint, close=hint.startswith((BY_CHANCE, TOO_FEW)))
 
 
 def stopped(answer: Answer, expected: Array, seconds: float) -> Finding:
@@ -173,15 +177,15 @@ def _in_the_way(answer: Answer, expected: Array, possible: bool) -> str:
         return f"no known mistake gives this; {_how_far(answer, expected)}"
     even = comes_out(expected, 10.0**-answer.used)
     if possible and even:
-        return "a known mistake may give this, but so may chance, with numbers so few and small"
+        return f"{BY_CHANCE}, with numbers so few and small"
     if possible and not answer.exact.all():
-        return f"too few digits to tell why: write at least {max(LEAST_FIGURES, answer.used + 1)} decimals"
+        return f"{TOO_FEW} why: write at least {max(LEAST_FIGURES, answer.used + 1)} decimals"
     if even:
         return "no known mistake gives this"
     only_zeros = not answer.informative and 0 < size < 10.0**-answer.used
     if only_zeros or (not answer.enough.all() and answer.used < LEAST_FIGURES):
         least = LEAST_FIGURES if not size else max(LEAST_FIGURES, LEAST_FIGURES - 1 - int(np.floor(np.log10(size))))
-        return f"too few digits to tell: write at least {least} decimals"
+        return f"{TOO_FEW}: write at least {least} decimals"
     if answer.used < LEAST_FIGURES and not answer.exact.all():
         return f"no known mistake: {LEAST_FIGURES} decimals or more would tell more"
     return "no known mistake gives this"
@@ -302,7 +306,8 @@ def _rounded_early(key: Key, question: Question) -> Finding | None:
             hit = rounded_at(key, question, solution.steps[step], base) if step in solution.steps else None
             if hit is not None:
                 where = f" at {hit}" if hit else ""
-                return Finding(EARLY, hint=f"right method, rounded too early{where}: keep more digits on the way")
+                hint = f"right method, rounded too early{where}: keep more digits on the way"
+                return Finding(EARLY, hint=hint, close=True)
     return None
 
 

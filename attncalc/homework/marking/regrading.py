@@ -89,6 +89,7 @@ def _step(row: Mapping[str, Any]) -> MarkedStep:
         says,
         row["separate"],
         wrong,
+        close=row.get("close", False),
     )
     given = row["given"]
     return MarkedStep(
@@ -122,14 +123,15 @@ def by_policy(report: Report, policy: Policy) -> list[Graded]:
             raise InputError(
                 f"no step of the report is called {quoted(name)}", hint=f"it has {', '.join(sorted(names))}"
             )
-    return [one if one.marked is None else replace(one, marked=_marked(one.marked, policy)) for one in report.graded]
+    return [one if one.marked is None else replace(one, marked=remarked(one.marked, policy)) for one in report.graded]
 
 
 def _names(step: str) -> tuple[str, str]:
     return step, step.rpartition("/")[2]
 
 
-def _marked(marked: Marked, policy: Policy) -> Marked:
+def remarked(marked: Marked, policy: Policy) -> Marked:
+    """A sheet with its marks by another policy, found from its verdicts."""
     steps = []
     for step in marked.steps:
         weight = next((policy.points[name] for name in _names(step.name) if name in policy.points), 1)

@@ -14,6 +14,7 @@ from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded, hardest, tally
 from attncalc.homework.reading.class_lists import REPORT
+from attncalc.homework.reports.audit import audit, document
 from attncalc.homework.reports.items import analysis, items, made, step_names
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest
@@ -33,6 +34,7 @@ class Account(NamedTuple):
 
     policy: Policy = USUAL_POLICY
     log: Sequence[Override] = ()  # the marks that were changed by hand
+    audited: bool = False  # whether it is shown what mistakes cost, and which judgements were close
 
 
 AS_USUAL = Account()
@@ -53,7 +55,8 @@ def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     students = Rows("each student", ("student", "verdict", "marks", ""), tuple(rows))
     by = [f"policy: {how.policy}"] if how.policy != USUAL_POLICY else []
     said = [*told, *by, *(f"changed by hand: {change}" for change in how.log)]
-    return Page("Grades", (students, Paragraph(counted(graded), "about"), *map(Paragraph, said)))
+    shown = audit(graded, how.policy) if how.audited else ()
+    return Page("Grades", (students, Paragraph(counted(graded), "about"), *map(Paragraph, said), *shown))
 
 
 def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
@@ -71,6 +74,7 @@ def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
         changed = tuple(Point(str(change)) for change in how.log)
         blocks.append(Part("section", Heading("Changed by hand"), (Points(changed),)))
     blocks += analysis(graded)
+    blocks += audit(graded, how.policy) if how.audited else ()
     wrong = [(one.student, one.marked) for one in graded if one.marked is not None and not one.marked]
     blocks += [Part("section", Heading(student), tuple(verdicts(marked))) for student, marked in wrong]
     return Page("Grades", tuple(blocks))
@@ -139,7 +143,9 @@ def _json(graded: Sequence[Graded], how: Account) -> str:
         "items": [item.to_dict() for item in items(graded)],
         "made_by": {each.name: each.students for each in made(graded)},
     }
-    log = {"log": [change.to_dict() for change in how.log]} if how.log else {}
+    log: dict[str, Any] = {"log": [change.to_dict() for change in how.log]} if how.log else {}
+    if how.audited:
+        log["audit"] = document(graded, how.policy)
     rest = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**told, **who, **log}.items())
     return f'{{"students": [\n  {students}],\n {rest}}}\n'
 

@@ -1,0 +1,185 @@
+"""An audit shows whether marking is fair: what mistakes cost, by other policies too, and what was judged narrowly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.errors import amount
+from attncalc.common.system import NamedTuple
+from attncalc.homework.marking.regrading import remarked
+from attncalc.homework.marking.whole_class import Graded
+from attncalc.record.numbers import format_number, shortest
+from attncalc.record.verdicts import CELLS, FOLLOWING, MARKS, SOUND, UNEXPLAINED, Marked, MarkedStep, Policy, earned
+from attncalc.render.page import Block, Heading, Paragraph, Part, Row, Rows
+
+NEAR_LIMIT = (0.8, 1.25)
+"""An answer is close that is off by such a share of what it may be off."""
+FEW_UNITS = 3.001
+"""So many units of its last digit a wrong answer may be off to be close to a right one."""
+ABOUT = (
+    "Shares are of all marks that could be reached. Behind those of the policy at hand stand the same by marks {}, "
+    "cells {}, follow {} and follow {}, all else being equal; marks changed by hand are left out."
+)
+
+
+class Cost(NamedTuple):
+    """What a mistake, or a verdict that names none, cost a class."""
+
+    name: str
+    sheets: int
+    lost: float
+    share: float  # of all marks that could be reached
+    otherwise: tuple[float, ...]  # the same by each other policy
+
+
+class Close(NamedTuple):
+    """A judgement that might have been another, on which marks hang."""
+
+    student: str
+    step: str
+    verdict: str
+    marks: float
+    otherwise: float
+    why: str
+
+
+def others(policy: Policy) -> dict[str, Policy]:
+    """The policies that differ in one thing from one at hand, by what that is."""
+    return {
+        **{f"marks {word}": replace(policy, marks=word) for word in MARKS if word != policy.marks},
+        **{f"cells {word}": replace(policy, cells=word) for word in CELLS if word != policy.cells},
+        **{f"follow {word}": replace(policy, follow=word) for word in FOLLOWING if word != policy.follow},
+    }
+
+
+def costs(graded: Sequence[Graded], policy: Policy) -> list[Cost]:
+    """What each mistake cost, the dearest first."""
+    sheets = [one.marked for one in graded if one.marked is not None]
+    lost, possible = zip(*(_lost(sheets, each) for each in (policy, *others(policy).values())), strict=True)
+    found = []
+    for name in lost[0]:
+        shares = [each[name] / most if most else 0.0 for each, most in zip(lost, possible, strict=True)]
+        number = sum(any(_class(step) == name for step in marked.steps) for marked in sheets)
+        found.append(Cost(name, number, lost[0][name], shares[0], tuple(shares[1:])))
+    return sorted(found, key=lambda cost: (-cost.lost, cost.name))
+
+
+def _lost(sheets: Sequence[Marked], policy: Policy) -> tuple[dict[str, float], float]:
+    """What each mistake costs by a policy, and what could be reached."""
+    lost: dict[str, float] = {}
+    possible = 0.0
+    for marked in sheets:
+        for step in remarked(marked, policy).steps:
+            possible += step.out_of
+            if name := _class(step):
+                lost[name] = lost.get(name, 0.0) + step.out_of - step.score
+    return lost, possible
+
+
+def _class(step: MarkedStep) -> str:
+    """What a step that is wrong is counted under: the mistake, else the verdict."""
+    return "" if step.verdict in SOUND or not step.asked else step.mistake or step.verdict
+
+
+def average(graded: Sequence[Graded], policy: Policy, at_hand: Policy) -> tuple[float, int]:
+    """By a policy the share of all marks that was reached, and of how many students another than by that at hand."""
+    found = [one.marked for one in graded if one.marked is not None]
+    sheets = [(remarked(marked, at_hand), remarked(marked, policy)) for marked in found]
+    possible = sum(now.out_of for _, now in sheets)
+    moved = sum(bool(np.abs(_reached(was) - _reached(now)) > 1e-9) for was, now in sheets)
+    return (sum(now.score for _, now in sheets) / possible if possible else 0.0), moved
+
+
+def _reached(marked: Marked) -> float:
+    return marked.score / marked.out_of if marked.out_of else 0.0
+
+
+def close(graded: Sequence[Graded], policy: Policy) -> Iterator[Close]:
+    """The judgements that were close, of steps whose marks would be others."""
+    for one in graded:
+        for step in one.marked.steps if one.marked is not None else ():
+            if step.asked and (why := _doubt(step, policy)):
+                weight = step.out_of / policy.full
+                other = weight * earned(UNEXPLAINED, 0.0, policy) if step.verdict in SOUND else step.out_of
+                if other != step.score:
+                    yield Close(one.student, step.name, step.verdict, step.score, other, why)
+
+
+def _doubt(step: MarkedStep, policy: Policy) -> str:
+    """Why a step may be judged otherwise; "" of one that is clear."""
+    if step.finding.close or step.finding.stopped:
+        return step.finding.hint
+    if step.finding.kind == "convention":
+        return "right under another convention"
+    off, allowed, digits = _off(step, policy)
+    if policy.tolerance is not None and allowed and NEAR_LIMIT[0] <= off / allowed <= NEAR_LIMIT[1]:
+        return f"off by {format_number(off)}, where {format_number(allowed)} is allowed"
+    if policy.tolerance is None and step.verdict not in SOUND and 0 < off * 10**digits <= FEW_UNITS:
+        return f"off by {amount(shortest(round(off * 10**digits)), 'unit')} of its last digit"
+    return ""
+
+
+def _off(step: MarkedStep, policy: Policy) -> tuple[float, float, int]:
+    """How far the worst entry is off, how far it may be, and how many decimals stand.
+
+    What is not known is 0: of an answer with gaps, or of a report that does not tell the right values.
+    """
+    try:
+        given, right = np.array(step.given, dtype=float), np.array(step.expected, dtype=float)
+    except (TypeError, ValueError):
+        return 0.0, 0.0, 0
+    if given.shape != right.shape or not given.size or not np.isfinite([given, right]).all():
+        return 0.0, 0.0, 0
+    rtol, atol = policy.tolerance or (0.0, 0.0)
+    off, allowed = np.abs(given - right), atol + rtol * np.abs(right)
+    worst = int(np.argmax(off / allowed if allowed.all() else off))
+    digits = max(len(shortest(each).partition(".")[2]) for each in given.ravel().tolist())
+    return float(off.flat[worst]), float(allowed.flat[worst]), digits
+
+
+def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:
+    """What each mistake cost, what other policies would make of the class, and the judgements that were close."""
+    known = others(policy)
+    words = [name.partition(" ")[2] for name in known]
+    rows = [
+        Row((cost.name, str(cost.sheets), shortest(cost.lost), *map(_percent, (cost.share, *cost.otherwise))))
+        for cost in costs(graded, policy)
+    ]
+    head = ("mistake", "sheets", "lost", "share", *words)
+    cost = Rows("what each cost", head, tuple(rows), code=frozenset({0}), right=frozenset(range(1, len(head))))
+    about = Paragraph(ABOUT.format(*words), "about")
+    yield Part("section", Heading("What mistakes cost"), (cost, about) if rows else (Paragraph("Nothing was lost."),))
+    compared = []
+    for name, each in {"as it is": policy, **known}.items():
+        reached, moved = average(graded, each, policy)
+        compared.append(Row((name, _percent(reached), str(moved))))
+    whole = Rows("each policy", ("policy", "reached", "students whose share changes"), tuple(compared))
+    yield Part("section", Heading("By other policies"), (whole,))
+    doubts = [
+        Row((each.student, each.step, f"{each.verdict}, {shortest(each.marks)}", shortest(each.otherwise), each.why))
+        for each in close(graded, policy)
+    ]
+    table = Rows("each judgement", ("student", "step", "judged", "else", "why"), tuple(doubts), code=frozenset({1}))
+    told = (table,) if doubts else (Paragraph("No judgement was close."),)
+    yield Part("section", Heading("Close judgements"), told)
+
+
+def document(graded: Sequence[Graded], policy: Policy) -> dict[str, Any]:
+    """The audit as a report in JSON has it."""
+    known = others(policy)
+    told: dict[str, Any] = {"costs": [], "policies": [], "close": [each._asdict() for each in close(graded, policy)]}
+    for cost in costs(graded, policy):
+        otherwise = {name: round(share, 6) for name, share in zip(known, cost.otherwise, strict=True)}
+        told["costs"].append({**cost._asdict(), "share": round(cost.share, 6), "otherwise": otherwise})
+    for name, each in {"as it is": policy, **known}.items():
+        reached, moved = average(graded, each, policy)
+        told["policies"].append({"policy": name, "reached": round(reached, 6), "changed": moved})
+    return told
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
