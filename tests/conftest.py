@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     What draws examples is asked for more of them under `--thorough`.
     """
     thorough = config.getoption("--thorough")
-    chosen = bool(rows.ONLY or config.option.keyword)  # who asks for a row gets all its tests
+    chosen = bool(config.option.keyword)  # who asks for a row gets all its tests
 
     def asked(item: pytest.Item) -> bool:
         marked = item.get_closest_marker("thorough") is not None or (not chosen and rows.is_left_out(item))
