@@ -11,6 +11,7 @@ from attncalc.cli import output as out
 from attncalc.cli.bar import bar
 from attncalc.cli.checking import policy
 from attncalc.cli.command import FURTHER
+from attncalc.cli.printing import Printed
 from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, switch, whole_to
 from attncalc.common.errors import InputError, OptionError, amount, both, either, visible
 from attncalc.common.system import NamedTuple
@@ -95,6 +96,7 @@ def grade(
     marking: Marking,
     again: Again,
     back: Back,
+    printed: Printed,
     tables: Annotated[Tables, FURTHER],
     report: Annotated[
         str | None,
@@ -144,7 +146,7 @@ def grade(
     """
     if report is None and output not in (None, "", "-"):
         report = out.format_of(Path(output), SUFFIXES)
-    by, before = policy(marking), None
+    by, before, printing = policy(marking), None, printed.printing
     if again.regrade is not None:
         before = read_report(again.regrade)
         by = by if any(getattr(marking, name) is not None for name in POLICY) else before.policy
@@ -152,7 +154,7 @@ def grade(
         raise OptionError("--dry-run says what --regrade would change, and nothing is to be regraded")
     read = Reading(**tables.asked())
     task = _task(words or (), read, MOST_ROWS if max_rows is None else max_rows) if words or before is None else None
-    files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy))]
+    files = [*read.opened, *filter(None, (again.regrade, again.override, marking.policy, printed.texts))]
     files += [] if task is None else dict.fromkeys(str(each.path) for each in task.found if each.path)
     many = len(before.graded if before is not None else ()) if task is None else len(task.found)
     if back.audit and report in WITHOUT_PAGES and output in (None, "-"):
@@ -170,14 +172,14 @@ def grade(
     graded, log = _settled(graded, before, again, back, read)
     if again.dry_run:
         return 0
-    account = Account(by, log, back.audit)
+    account = Account(by, log, back.audit, printing)
     if report == "gradescope" and many > 1:
         _write_each(graded, Path(output or ""), files, ".json", gradescope)
     elif report is not None:
         view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
         out.deliver(page(graded, report, view, account), path)
     if pages is not None:
-        _hand_back(graded, log, pages, back.feedback_format or "html", files)
+        _hand_back(graded, account, pages, back.feedback_format or "html", files)
     if report is None or path is not None or (many > 1 and report == "gradescope"):
         out.write_page(str(write(overview(graded, account), "table", View(width=out.width()))))
     _say_unread(graded)
@@ -294,12 +296,10 @@ def _listed(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _hand_back(
-    graded: Sequence[Graded], log: Sequence[Override], folder: Path, format: str, read: Sequence[str]
-) -> None:
+def _hand_back(graded: Sequence[Graded], how: Account, folder: Path, format: str, read: Sequence[str]) -> None:
     """A page for each student."""
     form, view = "table" if format == "text" else format, View(width=TEXT_COLUMNS)
-    _write_each(graded, folder, read, FORMATS[format], lambda one: str(write(feedback_page(one, log), form, view)))
+    _write_each(graded, folder, read, FORMATS[format], lambda one: str(write(feedback_page(one, how), form, view)))
 
 
 def _write_each(

@@ -9,6 +9,7 @@ import typer
 
 from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output as out
+from attncalc.cli.printing import Printed
 from attncalc.cli.reference import named
 from attncalc.cli.settings import (
     choice,
@@ -36,6 +37,7 @@ from attncalc.inputs.calls import gather
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.render import PAGES, SUFFIXES
+from attncalc.render.printing import Printing
 from attncalc.solve.problem import told_apart
 
 MOST_SEED = 10**9
@@ -100,11 +102,10 @@ class Asking(NamedTuple):
         """What is asked for, and what is told."""
         return words_of(self.ask or ()), words_of(self.show_steps or ())
 
-    @property
-    def wording(self) -> Wording:
-        """What is said beside the numbers."""
+    def wording(self, printing: Printing) -> Wording:
+        """What is said beside the numbers, and how they are printed."""
         formulas = self.formulas or FORMULAS[-1]
-        return Wording(formulas, formulas == FORMULAS[-1] if self.reasons is None else self.reasons)
+        return Wording(formulas, formulas == FORMULAS[-1] if self.reasons is None else self.reasons, printing)
 
 
 def _own(words: Sequence[str] | None) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def _own(words: Sequence[str] | None) -> dict[str, Any]:
     return {each: hint for each, hint in own_options(load(name), derivative).items() if each not in OWN}
 
 
-OWN = ("calculation", "key", "format", "output", *Drawing._fields, *Asking._fields)
+OWN = ("calculation", "key", "format", "output", *Drawing._fields, *Asking._fields, *Printed._fields)
 """What the calculation's options and operands of these names are said with --set for."""
 
 
@@ -127,6 +128,7 @@ def quiz(
     own: Annotated[Mapping[str, Any], _own],
     drawing: Drawing,
     asking: Asking,
+    printed: Printed,
     key: Annotated[
         str | None, option("Problem", "--key", "FILE", "make the key of this problem instead of a new problem")
     ] = None,
@@ -156,7 +158,7 @@ def quiz(
     Example: attncalc quiz attention --seed 7 -o quiz, or attncalc quiz problem.json --ask output -o quiz
     """
     if key is not None:
-        said = {**drawing._asdict(), **asking._asdict(), "format": format, **own}
+        said = {**drawing._asdict(), **asking._asdict(), **printed._asdict(), "format": format, **own}
         _make_key(key, output, calculation or (), [name for name, value in said.items() if value is not None])
         return
     words = calculation or []
@@ -166,8 +168,9 @@ def quiz(
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
     formats = _formats(format)
     sizes = _sizes(drawing.size)
+    wording = asking.wording(printed.printing)
     found, wants = _of_document(words[0], drawing, asking) if whole else _drawn(name, drawing, sizes, asking, own)
-    out.write_folder(Path(output), files(found.problem, formats, wants, asking.wording))
+    out.write_folder(Path(output), files(found.problem, formats, wants, wording))
     _tell(found, sizes)
 
 

@@ -295,7 +295,7 @@ def _exercises(part: Part, view: View) -> Iterator[str]:
         elif isinstance(block, Table) and block.shape:
             yield from _kept_together([f"{_math(block)}, {_sizes(block)}", *_boxes(block)])
         elif isinstance(block, Table):
-            yield f"{_math(block)} $=$ {tex.text(str(block.value))}\n"
+            yield f"{_math(block)} $=$ {tex.text(block.single)}\n"
         else:
             yield tex.text(block.text)
 

@@ -248,7 +248,7 @@ def _exercises(part: Part, view: View) -> Iterator[str]:
         if isinstance(block, Part):
             yield from _exercise(block) if block.kind == "exercise" else [f"### {plain(block.heading.text)}"]
         elif isinstance(block, Table):
-            yield f"{_symbol(block)}, {plain(block.sizes)}" if block.shape else f"{_symbol(block)} = `{block.value}`"
+            yield f"{_symbol(block)}, {plain(block.sizes)}" if block.shape else f"{_symbol(block)} = `{block.single}`"
             yield from _boxes(block)
         else:
             yield plain(block.text)

@@ -11,7 +11,8 @@ from typing import Literal
 from attncalc.common.system import NamedTuple
 
 TOKEN = re.compile(
-    r"\\(?:text|operatorname|mathrm)\{[^{}]*\}|\\(?:begin|end)\{\w+\*?\}|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\S", re.DOTALL
+    r"\\(?:text|operatorname|mathrm)\{[^{}]*\}|\\(?:begin|end)\{\w+\*?\}|\\[A-Za-z]+|\\.|\d+(?:(?:\.|\{,\})\d+)?|\S",
+    re.DOTALL,
 )
 NAMED = re.compile(r"\\(\w+)\{([^{}]*)\}")
 ESCAPED = re.compile(r"\\([^A-Za-z])")
@@ -131,7 +132,7 @@ def _atom(tokens: Tokens) -> Atom:
     if token.startswith("\\"):
         return _command(token[1:], tokens)
     if token[:1].isdigit():
-        return Atom(_element("mn", token))
+        return Atom(_element("mn", token.replace("{,}", ",")))
     if token.isalpha():
         return Atom(_element("mi", token))
     return Atom(_operator("−" if token == "-" else token), "operator") if token else Atom("<mrow></mrow>")

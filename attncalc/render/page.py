@@ -117,6 +117,7 @@ class Table(NamedTuple):
     typed: str = ""  # and how one would type it, where it is small
     number: int = 0  # by which the entries of a page point at one another
     blank: bool = False  # to be filled in, where the value is a number
+    decimal: str = "."  # the mark in its numbers
 
     @property
     def can_be_shown(self) -> bool:
@@ -127,6 +128,11 @@ class Table(NamedTuple):
     def is_words(self) -> bool:
         """Whether the value is no number but text: an operand that is a formula."""
         return self.value is not None and self.value.dtype.kind == "U"
+
+    @property
+    def single(self) -> str:
+        """A single number as it was given, or the words of a formula."""
+        return str(self.value) if self.is_words else str(self.value).replace(".", self.decimal)
 
     @property
     def sizes(self) -> str:
@@ -376,7 +382,10 @@ def _entries(table: Table, parts: Sequence[Array], view: View) -> Sequence[list[
         return [[[visible(str(words)) for words in line] for line in part] for part in parts]
     from attncalc.record.numbers import written_alike  # a door: NumPy, which pages without numbers do without
 
-    return written_alike(parts, view.digits)
+    written = written_alike(parts, view.digits)
+    if table.decimal == ".":
+        return written
+    return [[[entry.replace(".", table.decimal) for entry in line] for line in part] for part in written]
 
 
 def number(table: Table, view: View) -> str:

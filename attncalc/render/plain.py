@@ -163,7 +163,8 @@ def _rows(rows: Rows) -> Iterator[str]:
 def _values(blocks: Sequence[Any], view: View) -> Iterator[str]:
     for table in (block for block in blocks if isinstance(block, Table)):
         if not table.blank:
-            yield from [table.instead] if table.full is None else rows(table.full, view.digits)
+            lines = [table.instead] if table.full is None else rows(table.full, view.digits)
+            yield from (line.replace(".", table.decimal) for line in lines)
 
 
 def rows(value: Array, digits: int | None = None) -> Iterator[str]:

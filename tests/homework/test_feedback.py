@@ -172,3 +172,63 @@ def test_an_answer_near_the_limit_of_a_tolerance_is_close(run: Run, home: Path) 
     (home / "ann.json").write_text(json.dumps({"steps": {"weights": [[0.8135, 0.1956], [0.3302, 0.6698]]}}))
     shown = run("grade", "problem.json", "ann.json", "--atol", "0.01", "--audit").stdout
     assert "of 0.01" in " ".join(shown.split()) or "where 0.01 is allowed" in " ".join(shown.split())
+
+
+TEXTS = """# Header
+Course *101*
+
+## title
+Sheet 3
+# Instructions
+Work
+alone.
+
+- no calculator
+# Footer
+Due <soon>
+"""
+PRINTED = ("--texts", "texts.md", "--index-base", "1", "--print-decimal", ",")
+WORDS = ("Course", "Sheet 3", "Work alone.", "no calculator", "Due")
+
+
+def test_what_is_printed_for_a_class_has_ones_own_texts_indices_and_decimals(run: Run, home: Path) -> None:
+    (home / "texts.md").write_text(TEXTS)
+    own = {"calculation": "activation", "inputs": {"x": [[0.5, -1.25], [1, 2]]}, "options": {"kind": "gelu-tanh"}}
+    (home / "own.json").write_text(json.dumps(own))
+    worksheets = run("quiz", "own.json", *PRINTED, "-f", "html,markdown,latex,plain", "-o", "quiz")
+    assert worksheets.returncode == 0, worksheets.stderr
+    pages = {path.name: path.read_text() for path in (home / "quiz").glob("worksheet.*")}
+    for form, suffix in FORMATS.items():
+        kind = "table" if form == "text" else form
+        words = ("--feedback", "back", "--feedback-format", form, "-f", kind, "-o", f"all{suffix}")
+        run("grade", "problem.json", "class.csv", *words, *PRINTED)
+        pages |= {name: (home / name).read_text() for name in (f"back/CON-{suffix}", f"all{suffix}")}
+    for name, page in pages.items():
+        text = re.sub(r"<style>.*?</style>|<annotation.*?</annotation>|<[^>]+>", " ", page, flags=re.DOTALL)
+        assert [word for word in WORDS if word not in text] == [], name
+        assert not re.findall(r"(?<![\w.])\d+\.\d+(?!\d|cm|em|ex|.linewidth)", text), name
+        assert re.search(r"\d(,|\{,\})\d", text), name
+    assert "<mn>0,044715</mn>" in pages["worksheet.html"]
+    assert "0{,}044715" in pages["worksheet.tex"]
+    assert "0,8044" in pages["back/CON-.html"]
+    plain = run("grade", "problem.json", "class.csv", "-f", "plain", *PRINTED).stdout
+    assert "wrong entries: [1,2] [2,1] [2,2]" in plain
+    assert "answered: 0,1956 –; 0,6 -0,2" in plain
+    assert json.loads((home / "quiz/sheet.json").read_text())["student"] == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Titel\nx\n", 'texts.md:1: no text is called "Titel"'),
+        ("x\n# Title\n", "texts.md:1: there is no heading above this text"),
+        ("# Title\n# title\n", "texts.md:2: Title stands there twice"),
+        ("\n", "texts.md is empty"),
+    ],
+)
+def test_texts_that_cannot_be_read_are_refused(run: Run, home: Path, text: str, said: str) -> None:
+    (home / "texts.md").write_text(text)
+    for words in (("quiz", "problem.json", "-o", "quiz"), ("grade", "problem.json", "class.csv")):
+        done = run(*words, "--texts", "texts.md")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr

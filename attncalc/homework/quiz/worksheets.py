@@ -15,6 +15,7 @@ from attncalc.homework.marking.marker import SHOWN_DECIMALS
 from attncalc.record.numbers import shortest
 from attncalc.record.trace import Step, Trace
 from attncalc.render.page import Block, Formula, Heading, Page, Paragraph, Part, Table
+from attncalc.render.printing import AS_IT_IS, Printing, printed
 from attncalc.render.traces import formula, operands
 from attncalc.solve.problem import problem_of
 
@@ -29,6 +30,7 @@ class Wording(NamedTuple):
 
     formulas: str = FORMULAS[-1]
     reasons: bool = True
+    printing: Printing = AS_IT_IS
 
 
 class Exercise(NamedTuple):
@@ -49,9 +51,9 @@ def page(trace: Trace, exercises: Sequence[Exercise], shown: Sequence[Step], wor
     chosen = _chosen(trace)
     given = (*operands(trace), *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
     start = (Heading(trace.calculation), Paragraph(_about(trace)), Paragraph("Name", "blank"))
-    work = (Paragraph(ASKED), *_exercises(trace, exercises, wording))
+    work = (Paragraph(ASKED, "instructions"), *_exercises(trace, exercises, wording))
     parts = Part("exercises", Heading("Given"), given), Part("exercises", Heading("Work out"), work)
-    return Page(trace.calculation, (*start, *parts))
+    return printed(Page(trace.calculation, (*start, *parts)), wording.printing)
 
 
 def _told(step: Step) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -23,6 +24,7 @@ from attncalc.render import PAGES, View
 from attncalc.render import SUFFIXES as ALL
 from attncalc.render.csv_ import harmless
 from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Point, Points, Row, Rows, write
+from attncalc.render.printing import AS_IT_IS, Printing, printed
 
 UNREADABLE = "unreadable"
 LONGEST_NAME = 60
@@ -35,6 +37,7 @@ class Account(NamedTuple):
     policy: Policy = USUAL_POLICY
     log: Sequence[Override] = ()  # the marks that were changed by hand
     audited: bool = False  # whether it is shown what mistakes cost, and which judgements were close
+    printing: Printing = AS_IT_IS
 
 
 AS_USUAL = Account()
@@ -44,7 +47,9 @@ def report(graded: Sequence[Graded], format: str, view: View | None = None, how:
     """A report in a format of REPORTS; for `gradescope`, on the one sheet that there is."""
     if format == "json":
         return _json(graded, how)
-    return _DATA[format](graded) if format in _DATA else str(write(page(graded, how), format, view))
+    return (
+        _DATA[format](graded) if format in _DATA else str(write(printed(page(graded, how), how.printing), format, view))
+    )
 
 
 def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
@@ -56,7 +61,8 @@ def overview(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:
     by = [f"policy: {how.policy}"] if how.policy != USUAL_POLICY else []
     said = [*told, *by, *(f"changed by hand: {change}" for change in how.log)]
     shown = audit(graded, how.policy) if how.audited else ()
-    return Page("Grades", (students, Paragraph(counted(graded), "about"), *map(Paragraph, said), *shown))
+    blocks = (students, Paragraph(counted(graded), "about"), *map(Paragraph, said), *shown)
+    return printed(Page("Grades", blocks), replace(how.printing, texts={}))
 
 
 def page(graded: Sequence[Graded], how: Account = AS_USUAL) -> Page:

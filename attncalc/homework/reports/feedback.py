@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reports.class_reports import AS_USUAL, Account
 from attncalc.homework.reports.marked_sheets import summary, verdicts
 from attncalc.record.verdicts import USUAL_POLICY
 from attncalc.render.page import Block, Heading, Page, Paragraph
+from attncalc.render.printing import printed
 
 FORMATS = {"html": ".html", "markdown": ".md", "text": ".txt"}
 """Of the pages → what their files end in."""
@@ -16,18 +15,20 @@ TEXT_COLUMNS = 80
 UNREAD = "Your sheet could not be read, and has no marks yet."
 
 
-def page(one: Graded, log: Sequence[Override] = ()) -> Page:
+def page(one: Graded, how: Account = AS_USUAL) -> Page:
     """What a student gets back: their marks, each step with what they wrote, and the hint where it is wrong."""
-    if one.marked is None:
-        return Page(one.student, (Heading(one.student), Paragraph(UNREAD, "wrong"), Paragraph(one.fault)))
     marked = one.marked
-    title = ", ".join(filter(None, (marked.calculation, one.student)))
-    blocks: list[Block] = [Heading(title), Paragraph(summary(marked), "sound" if marked else "wrong")]
+    title = marked.calculation if marked is not None and marked.calculation else "Feedback"
+    blocks: list[Block] = [Heading(title), Paragraph(one.student)]
+    if marked is None:
+        blocks += [Paragraph(UNREAD, "wrong"), Paragraph(one.fault)]
+        return printed(Page(f"{title}, {one.student}", tuple(blocks)), how.printing)
+    blocks.append(Paragraph(summary(marked), "sound" if marked else "wrong"))
     blocks += [verdict._replace(apart="") for verdict in verdicts(marked)]
-    for change in log:
+    for change in how.log:
         if change.student == one.student:
             why = f": {change.why}" if change.why else ""
             blocks.append(Paragraph(f"the marks of {change.step} were changed by hand{why}"))
     if marked.policy != USUAL_POLICY:
         blocks.append(Paragraph(f"policy: {marked.policy}", "about"))
-    return Page(title, tuple(blocks))
+    return printed(Page(f"{title}, {one.student}", tuple(blocks)), how.printing)

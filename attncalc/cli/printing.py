@@ -1,0 +1,38 @@
+"""The options of what is printed for a class: texts of one's own, the first index, the decimal mark."""
+
+from typing import Annotated
+
+from attncalc.cli.settings import one_of, option
+from attncalc.common.system import NamedTuple, shown
+from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
+from attncalc.render.printing import Printing, texts_of
+
+BASES, DECIMALS = ("0", "1"), (".", ",")
+
+
+class Printed(NamedTuple):
+    """How pages are printed for a class."""
+
+    texts: Annotated[
+        str | None,
+        option(
+            "Print", "--texts", "FILE.md", "texts of one's own, below the headings Title, Instructions, Header, Footer"
+        ),
+    ] = None
+    index_base: Annotated[
+        str | None,
+        option("Print", "--index-base", "0|1", "from which number on rows and columns count (0)", check=one_of(BASES)),
+    ] = None
+    print_decimal: Annotated[
+        str | None,
+        option("Print", "--print-decimal", "MARK", "the decimal mark of numbers: . or , (.)", check=one_of(DECIMALS)),
+    ] = None
+
+    @property
+    def printing(self) -> Printing:
+        """What these options ask for."""
+        texts = {}
+        if self.texts is not None:
+            source = shown(self.texts)
+            texts = texts_of(decode(read_file(self.texts, MAX_TEXT), source), source)
+        return Printing(texts, int(self.index_base or 0), self.print_decimal or ".")

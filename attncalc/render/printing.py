@@ -1,0 +1,137 @@
+"""A page as a class gets it: with a teacher's own texts, indices from 1, and decimal commas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from attncalc.common.errors import InputError, both, near, quoted
+from attncalc.render.page import Formula, Heading, Note, Page, Paragraph, Part, Point, Points, Row, Rows, Table, Verdict
+
+TEXTS = ("Title", "Instructions", "Header", "Footer")
+TITLE = re.compile(r"#{1,6}\s+(.*?)\s*#*")
+PLACE = re.compile(r"\[\d+(?:…\d+)?(?:,\d+(?:…\d+)?)*\]")
+"""A place, as pages write it: `[0,1]`, `[1024…1087,0…63]`."""
+NUMBER = re.compile(r"(?<![\w.])(\d+)\.(\d+(?:e[-+]?\d+)?)(?!\w|\.\d)")
+
+
+@dataclass(frozen=True)
+class Printing:
+    """How pages are printed for a class: the texts by their headings, the first index, the decimal mark."""
+
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    base: int = 0
+    decimal: str = "."
+
+    def words(self, text: str) -> str:
+        """Words of ours, with their places and numbers as they are to be printed."""
+        if self.base:
+            text = PLACE.sub(lambda place: re.sub(r"\d+", lambda index: str(int(index[0]) + self.base), place[0]), text)
+        return self.number(text)
+
+    def number(self, text: str) -> str:
+        """The same without its places: `[1]` may be a row of numbers."""
+        return text if self.decimal == "." else NUMBER.sub(rf"\1{self.decimal}\2", text)
+
+
+AS_IT_IS = Printing()
+
+
+def texts_of(markdown: str, source: str) -> dict[str, tuple[str, ...]]:
+    """The texts of a file by their headings, each as its paragraphs; an item of a list is one by itself."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for number, line in enumerate([*markdown.splitlines(), ""], 1):
+        heading = TITLE.fullmatch(line.strip())
+        if heading:
+            name = heading[1].capitalize()
+            if name not in TEXTS:
+                hint = near(name, TEXTS) or f"it may be {both(TEXTS)}"
+                raise InputError(f"{source}:{number}: no text is called {quoted(heading[1])}", hint=hint)
+            if name in found:
+                raise InputError(f"{source}:{number}: {name} stands there twice")
+            found[name] = [""]
+        elif not name and line.strip():
+            hint = "# Title, # Instructions, # Header or # Footer stands above each text"
+            raise InputError(f"{source}:{number}: there is no heading above this text", hint=hint)
+        elif name and (not line.strip() or line.lstrip().startswith(("- ", "* "))):
+            found[name].append(line.strip())
+        elif name:
+            found[name][-1] = f"{found[name][-1]} {line.strip()}".strip()
+    return {name: tuple(filter(None, parts)) for name, parts in found.items()}
+
+
+def printed(page: Page, how: Printing) -> Page:
+    """The page as it is printed for a class."""
+    blocks = [_block(block, how) for block in page.blocks]
+    texts = {name: [Paragraph(part) for part in parts] for name, parts in how.texts.items()}
+    title = " ".join(how.texts.get("Title", ())) or page.title
+    at = next((i for i, block in enumerate(blocks) if isinstance(block, Heading)), -1)
+    if at >= 0 and "Title" in texts:
+        blocks[at] = Heading(title)
+    if "Instructions" in texts and not _is_instructed(page):
+        blocks[at + 1 : at + 1] = texts["Instructions"]
+    return page._replace(title=title, blocks=(*texts.get("Header", ()), *blocks, *texts.get("Footer", ())))
+
+
+def _is_instructed(block: Any) -> bool:
+    """Whether there are usual instructions, in whose place others stand."""
+    inside = block.blocks if isinstance(block, Page | Part) else ()
+    return (isinstance(block, Paragraph) and block.kind == "instructions") or any(map(_is_instructed, inside))
+
+
+def _block(block: Any, how: Printing) -> Any:
+    words, number = how.words, how.number
+    if isinstance(block, Part):
+        return block._replace(blocks=tuple(part for each in block.blocks for part in _inside(each, how)))
+    if isinstance(block, Paragraph | Note):
+        return block._replace(text=words(block.text))
+    if isinstance(block, Points):
+        return block._replace(points=tuple(_point(point, how) for point in block.points))
+    if isinstance(block, Rows):
+        return block._replace(rows=tuple(_row(row, how) for row in block.rows))
+    if isinstance(block, Formula):
+        latex = block.latex if how.decimal == "." else NUMBER.sub(rf"\1{{{how.decimal}}}\2", block.latex)
+        return block._replace(text=number(block.text), sizes=number(block.sizes), latex=latex)
+    if isinstance(block, Table):
+        numbered = {axis: _numbered(size, how) for axis, size in zip(block.axes, block.shape, strict=False) if how.base}
+        return block._replace(labels={**numbered, **block.labels}, decimal=how.decimal)
+    if isinstance(block, Verdict):
+        return _verdict(block, how)
+    return block
+
+
+def _inside(block: Any, how: Printing) -> list[Any]:
+    """A block of a part; in place of usual instructions a teacher's own."""
+    if isinstance(block, Paragraph) and block.kind == "instructions" and "Instructions" in how.texts:
+        return [Paragraph(part, block.kind) for part in how.texts["Instructions"]]
+    return [_block(block, how)]
+
+
+def _point(point: Point, how: Printing) -> Point:
+    return point._replace(text=how.words(point.text), words=how.words(point.words))
+
+
+def _row(row: Row, how: Printing) -> Row:
+    """A line of words, whose first cell is a name."""
+    first, *others = row.cells
+    return row._replace(cells=(first, *map(how.words, others)))
+
+
+def _numbered(size: int, how: Printing) -> tuple[str, ...]:
+    return tuple(str(i + how.base) for i in range(size))
+
+
+def _verdict(verdict: Verdict, how: Printing) -> Verdict:
+    revealed = verdict.revealed.replace(", ", "; ") if how.decimal == "," else verdict.revealed
+    return verdict._replace(
+        marks=how.number(verdict.marks),
+        mistake=how.words(verdict.mistake),
+        hint=how.words(verdict.hint),
+        wrong=how.words(verdict.wrong),
+        revealed=how.number(revealed),
+        given=tuple(tuple(map(how.number, row)) for row in verdict.given),
+        first=how.base,
+    )
