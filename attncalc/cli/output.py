@@ -195,25 +195,26 @@ def _must_be_no_file(folder: Path) -> None:
         raise unwritable(folder, "it is no folder", "name a folder, which need not be there yet")
 
 
-def write_folder(folder: Path, contents: Mapping[str, str]) -> None:
+def write_folder(folder: Path, contents: Mapping[str, str | bytes]) -> None:
     """Write files into a folder, which is made if there is none: all of them, or none.
 
     A file that is there already with other contents is refused, since somebody may have filled it in.
     """
     _must_be_no_file(folder)
+    stored = {name: text.encode() if isinstance(text, str) else text for name, text in contents.items()}
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     placed: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in contents:
+        for name, content in stored.items():
             refuse_unwritable(folder / name)
             there = folder / name
-            if there.exists() and not (there.is_file() and there.read_bytes() == contents[name].encode()):
+            if there.exists() and not (there.is_file() and there.read_bytes() == content):
                 raise unwritable(there, "there is another one already", "name another folder")
-        for name, content in contents.items():
+        for name, content in stored.items():
             if not (folder / name).exists():
                 placed.append(folder / name)
-                write_file(folder / name, content.encode())
+                write_file(folder / name, content)
     except BaseException as error:
         for path in placed:
             path.unlink(missing_ok=True)

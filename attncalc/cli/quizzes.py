@@ -26,7 +26,9 @@ from attncalc.cli.solving import by_name
 from attncalc.common.errors import OptionError, both, either, flag, listed, near, quoted
 from attncalc.common.system import NamedTuple, is_file
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.quiz.handouts import WORKSHEETS, files, key_document, worksheet_name
+from attncalc.homework.quiz.exports import FIXED
+from attncalc.homework.quiz.exports import FORMATS as EXPORTS
+from attncalc.homework.quiz.handouts import WORKSHEETS, files, for_platforms, key_document, worksheet_name
 from attncalc.homework.quiz.search import Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
 from attncalc.homework.quiz.templates import LEVELS, Wanted
@@ -118,7 +120,7 @@ def _own(words: Sequence[str] | None) -> dict[str, Any]:
     return {each: hint for each, hint in own_options(load(name), derivative).items() if each not in OWN}
 
 
-OWN = ("calculation", "key", "format", "output", *Drawing._fields, *Asking._fields, *Printed._fields)
+OWN = ("calculation", "key", "format", "export", "output", *Drawing._fields, *Asking._fields, *Printed._fields)
 """What the calculation's options and operands of these names are said with --set for."""
 
 
@@ -142,6 +144,16 @@ def quiz(
             choices=PAGES,
         ),
     ] = None,
+    export: Annotated[
+        list[str] | None,
+        option(
+            "Output",
+            "--export",
+            "FORMAT,…",
+            "the quiz for a platform, with its answers: moodle (XML) or qti (2.1)",
+            choices=EXPORTS,
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         option("Output", "-o --output", "DIR", "the folder for the files; with --key, the file for the key"),
@@ -158,7 +170,7 @@ def quiz(
     Example: attncalc quiz attention --seed 7 -o quiz, or attncalc quiz problem.json --ask output -o quiz
     """
     if key is not None:
-        said = {**drawing._asdict(), **asking._asdict(), **printed._asdict(), "format": format, **own}
+        said = {**drawing._asdict(), **asking._asdict(), **printed._asdict(), "format": format, "export": export, **own}
         _make_key(key, output, calculation or (), [name for name, value in said.items() if value is not None])
         return
     words = calculation or []
@@ -167,10 +179,15 @@ def quiz(
     if not output:
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
     formats = _formats(format)
+    exports = [choice("--export", word, EXPORTS) for word in names(export)]
     sizes = _sizes(drawing.size)
     wording = asking.wording(printed.printing)
     found, wants = _of_document(words[0], drawing, asking) if whole else _drawn(name, drawing, sizes, asking, own)
-    out.write_folder(Path(output), files(found.problem, formats, wants, wording))
+    made: dict[str, str | bytes] = {**files(found.problem, formats, wants, wording)}
+    if exports:
+        made |= for_platforms(found.problem, exports, wants, wording)
+        out.say("note", FIXED)
+    out.write_folder(Path(output), made)
     _tell(found, sizes)
 
 

@@ -11,13 +11,14 @@ import numpy as np
 from attncalc.common.errors import OptionError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
+from attncalc.homework.quiz.exports import exported, gaps
 from attncalc.homework.quiz.worksheets import Exercise, Wording
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import Trace
 from attncalc.render import TABLE, View
 from attncalc.render.document import document, written
-from attncalc.render.page import write
+from attncalc.render.page import Page, write
 from attncalc.solve.problem import Problem, problem_of
 from attncalc.solve.solver import solve
 
@@ -35,13 +36,27 @@ def files(
     """Everything that is handed out, by the names of the files; worksheets in these formats of pages."""
     trace = solve(problem, keep_all=True)
     exercises = _exercises(trace, Key(problem), asked)
-    worksheet = worksheets.page(trace, exercises, [trace.find(spelled(step)) for step in asked.shown], wording)
+    worksheet = _worksheet(trace, exercises, asked, wording)
     return {
         "problem.json": _problem(trace, asked),
         "sheet.json": _blank_json(exercises),
         "sheet.csv": _blank_csv(exercises),
         "key.json": _key(trace, asked),
     } | {worksheet_name(form): str(write(worksheet, form)) for form in worksheets_in}
+
+
+def _worksheet(trace: Trace, exercises: Sequence[Exercise], asked: Asked, wording: Wording) -> Page:
+    return worksheets.page(trace, exercises, [trace.find(spelled(step)) for step in asked.shown], wording)
+
+
+def for_platforms(
+    problem: Problem, formats: Iterable[str], asked: Asked = EVERYTHING, wording: Wording = AS_USUAL
+) -> dict[str, str | bytes]:
+    """The same for learning platforms, in formats of exports, by the names of the files; the answers are in them."""
+    trace, key = solve(problem, keep_all=True), Key(problem)
+    exercises = _exercises(trace, key, asked)
+    worksheet, found = _worksheet(trace, exercises, asked, wording), gaps(key, exercises)
+    return dict(exported(form, worksheet.title, worksheet, found) for form in formats)
 
 
 def worksheet_name(format: str) -> str:

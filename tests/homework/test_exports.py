@@ -1,0 +1,151 @@
+"""Quizzes for learning platforms, read back: what is right earns its marks, what a mistake gives shows its hint."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from conftest import Run
+from homework.test_quiz import MADE, made
+
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz.exports import FIXED, LEFT_OVER, item, moodle
+from attncalc.homework.quiz.handouts import for_platforms
+from attncalc.homework.quiz.worksheets import DECIMALS
+from attncalc.render.page import Heading, Page, Paragraph
+
+NUMBER = r"-?\d+(?:\.\d+)?"
+CLOZE = re.compile(r"\{(\d+):NUMERICAL:((?:[^}\\]|\\.)*)\}")
+ANSWER = re.compile(rf"(=|%0%)({NUMBER}):({NUMBER})(?:#((?:[^~\\]|\\.)*))?")
+NS = {"q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
+QUICK = ["softmax", "cosine", "grad linear-regression", "eigen"]
+
+
+class Answer(NamedTuple):
+    """An answer of a gap: whether it is right, its number, how far one may be off, and what is said of it."""
+
+    right: bool
+    value: float
+    off: float
+    told: str = ""
+
+
+Gaps = list[tuple[int, list[Answer]]]
+
+
+@cache
+def exported(name: str) -> tuple[str, bytes]:
+    found = for_platforms(made(name).problem, ("moodle", "qti"))
+    text, package = found["moodle.xml"], found["qti.zip"]
+    assert isinstance(text, str)
+    assert isinstance(package, bytes)
+    return text, package
+
+
+def cloze(xml: str) -> Gaps:
+    """The gaps of a Moodle question, read as Moodle reads them."""
+    question = ElementTree.fromstring(xml).findall("question")[1]  # noqa: S314
+    assert question.get("type") == "cloze"
+    text = question.findtext("questiontext/text") or ""
+    assert FIXED in text
+    gaps: Gaps = []
+    for weight, inside in CLOZE.findall(text):
+        answers = []
+        for part in re.split(r"(?<!\\)~", inside):
+            found = ANSWER.fullmatch(part)
+            assert found, part
+            told = re.sub(r"\\(.)", r"\1", found[4] or "")
+            answers.append(Answer(found[1] == "=", float(found[2]), float(found[3]), told))
+        gaps.append((int(weight), answers))
+    assert "{" not in CLOZE.sub("", text)
+    return gaps
+
+
+def qti(package: bytes) -> Gaps:
+    """The gaps of an item, in the order in which they stand in its text."""
+    archive = zipfile.ZipFile(io.BytesIO(package))
+    manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))  # noqa: S314
+    [resource] = manifest.iter("{http://www.imsglobal.org/xsd/imscp_v1p1}resource")
+    root = ElementTree.fromstring(archive.read(resource.get("href") or ""))  # noqa: S314
+    hints = {each.get("identifier"): each.text or "" for each in root.findall("q:modalFeedback", NS)}
+    declared = {each.get("identifier"): each for each in root.findall("q:responseDeclaration", NS)}
+    conditions = root.findall("q:responseProcessing/q:responseCondition", NS)
+    gaps: Gaps = []
+    inside = [each.get("responseIdentifier") for each in root.iterfind(".//q:textEntryInteraction", NS)]
+    assert inside == [*declared]
+    for name, condition in zip(inside, conditions, strict=True):
+        answers, weight = [], 0
+        for case in condition:
+            equal = case.find("q:equal", NS)
+            assert equal is not None
+            assert equal[0].get("identifier") == name
+            value = equal[1].text or declared[name].findtext("q:correctResponse/q:value", "", NS)
+            least, most = map(float, (equal.get("tolerance") or "").split())
+            assert least == most
+            outcome = case.find("q:setOutcomeValue", NS)
+            assert outcome is not None
+            told = outcome.findtext(".//q:baseValue", "", NS)
+            right = outcome.get("identifier") == "SCORE"
+            weight = int(told) if right else weight
+            answers.append(Answer(right, float(value), least, "" if right else hints[told]))
+        gaps.append((weight, answers))
+    [score] = [each for each in root.findall("q:outcomeDeclaration", NS) if each.get("identifier") == "SCORE"]
+    assert int(score.get("normalMaximum") or 0) == sum(weight for weight, _ in gaps)
+    return gaps
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in MADE]
+)
+def test_both_formats_hold_the_same_gaps_and_tell_right_from_wrong(name: str) -> None:
+    key, (text, package) = Key(made(name).problem), exported(name)
+    gaps = cloze(text)
+    assert gaps == qti(package)
+    hints = {rule.hint for rule in key.known}
+    values = [key.value(step) for step in key.steps if key.nodes[step].sources[0].row.free is None]
+    known = np.concatenate([value.ravel() for value in values if value is not None] or [np.zeros(0)])
+    for weight, answers in gaps:
+        assert weight > 0
+        right = [answer for answer in answers if answer.right]
+        assert np.abs(known - right[0].value).min() <= LEFT_OVER + 1e-11 * abs(right[0].value)
+        for answer in right:
+            assert abs(round(answer.value, DECIMALS) - answer.value) <= answer.off
+        for answer in answers:
+            accepted = [other for other in answers if abs(answer.value - other.value) <= other.off]
+            assert accepted == [answer], "each number is that of one answer"
+            assert answer.right or answer.told in hints
+
+
+def test_what_a_page_says_cannot_act_in_a_question() -> None:
+    page = Page("]]> & <b>", (Heading("x"),))
+    for text in ("{1:NUMERICAL:=1}", "]]>", "<script>", 'a "b" ~ # / \\ }'):
+        said = page._replace(blocks=(*page.blocks, Paragraph(text)))
+        assert cloze(moodle("x", said, {})) == []
+        root = ElementTree.fromstring(item(said.title, said, {}))  # noqa: S314
+        body = root.find("q:itemBody", NS)
+        assert body is not None
+        assert text in "".join(body.itertext())
+        assert root.get("title") == said.title
+
+
+def test_quiz_writes_them_with_what_is_asked_and_always_the_same(run: Run, tmp_path: Path) -> None:
+    words = ("quiz", "attention", "--seed", "3", "--export", "moodle,qti", "--ask", "weights[0,1],output")
+    done = run(*words, "-o", "a")
+    assert done.returncode == 0, done.stderr
+    assert FIXED in done.stderr
+    run(*words, "-o", "b")
+    for name in ("moodle.xml", "qti.zip"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    gaps = cloze((tmp_path / "a/moodle.xml").read_text())
+    columns = len(gaps) - 1
+    assert [weight for weight, _ in gaps] == [columns, *[1] * columns]  # steps weigh alike
+    refused = run("quiz", "attention", "--export", "moodel", "-o", "c")
+    assert (refused.returncode, (tmp_path / "c").exists()) == (2, False)
+    assert "did you mean moodle?" in refused.stderr
