@@ -14,7 +14,7 @@ from attncalc.cli.command import FURTHER
 from attncalc.cli.printing import Printed
 from attncalc.cli.settings import Marking, Stored, Tables, one_of, option, output_file, switch, whole_to
 from attncalc.common.errors import InputError, OptionError, amount, both, either, visible
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, is_file, shown
 from attncalc.evaluate.large.cores import count
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking import whole_class
@@ -29,9 +29,11 @@ from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, Account, 
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
 from attncalc.homework.reports.feedback import page as feedback_page
+from attncalc.homework.reports.mark_sheets import filled
 from attncalc.homework.reports.students import anonymous, code, file_name, once
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
+from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
 from attncalc.render import View
 from attncalc.render.page import Page, Paragraph, Row, Rows, write
 from attncalc.solve.problem import Problem
@@ -77,6 +79,10 @@ class Back(NamedTuple):
             choices=tuple(FORMATS),
             check=one_of(tuple(FORMATS)),
         ),
+    ] = None
+    into: Annotated[
+        str | None,
+        option("Feedback", "--into", "FILE", "fill in the mark sheet that Moodle or Canvas exported (FILE#COLUMN)"),
     ] = None
     anonymous: Annotated[
         bool, switch("Feedback", "--anonymous", "codes in place of names, always the same, in all that is written")
@@ -161,6 +167,7 @@ def grade(
         raise OptionError(f"{report} has no room for an audit", hint="-o FILE writes it, and the audit is shown beside")
     path = None if again.dry_run else _target(report, output, many, files)
     pages = _pages(back, dry=again.dry_run)
+    sheet = _mark_sheet(back, files)
     if task is not None:
         how = whole_class.Settings(by, marking.reveal, dtype, task.asked)
         with bar():
@@ -178,6 +185,8 @@ def grade(
     elif report is not None:
         view = View(width=out.width() if path is None else None, unicode=out.carries_signs(sys.stdout))
         out.deliver(page(graded, report, view, account), path)
+    if sheet is not None:
+        _fill_in(sheet, graded)
     if pages is not None:
         _hand_back(graded, account, pages, back.feedback_format or "html", files)
     if report is None or path is not None or (many > 1 and report == "gradescope"):
@@ -241,6 +250,37 @@ def _target(report: str | None, output: str | None, many: int, files: Sequence[s
     if path is not None:
         out.refuse_unwritable(path, files)
     return path
+
+
+class _MarkSheet(NamedTuple):
+    """A mark sheet that is to be filled in."""
+
+    path: Path
+    column: str
+    data: bytes
+
+
+def _mark_sheet(back: Back, files: Sequence[str]) -> _MarkSheet | None:
+    """The mark sheet, or why it cannot be filled in: told before anything is marked."""
+    if back.into is None:
+        return None
+    if back.anonymous:
+        raise OptionError("--into finds students by their names, and --anonymous takes them away")
+    name, _, column = (back.into, "", "") if is_file(back.into) else back.into.partition("#")
+    sheet = _MarkSheet(Path(name), column, read_file(name, MAX_TEXT))
+    out.refuse_unwritable(sheet.path, files)
+    filled(decode(sheet.data, shown(name)), shown(name), column, ())
+    return sheet
+
+
+def _fill_in(sheet: _MarkSheet, graded: Sequence[Graded]) -> None:
+    """Write the marks into a mark sheet, in the encoding that platforms and spreadsheets read."""
+    source = shown(str(sheet.path))
+    found = filled(decode(sheet.data, source), source, sheet.column, graded)
+    marked = sheet.data[:1] in (b"\xef", b"\xff", b"\xfe")
+    out.deliver(found.text.encode("utf-8-sig" if marked else "utf-8"), sheet.path)
+    for note in found.notes:
+        out.say("note", note)
 
 
 def _pages(back: Back, *, dry: bool) -> Path | None:

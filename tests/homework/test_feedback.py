@@ -13,6 +13,7 @@ from conftest import Run
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reports.class_reports import report
 from attncalc.homework.reports.items import ENOUGH, items
+from attncalc.homework.reports.mark_sheets import filled
 from attncalc.record.verdicts import Finding, Marked, MarkedStep
 
 HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
@@ -232,3 +233,86 @@ def test_texts_that_cannot_be_read_are_refused(run: Run, home: Path, text: str, 
         done = run(*words, "--texts", "texts.md")
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
+
+
+MOODLE = """\
+Identifier,Full name,Email address,Grade,Maximum Grade,Grade can be changed,Last modified (grade),Feedback comments
+Participant 11,Zoe\u0308 MÜLLER,zoe@x.org,,{most},Yes,-,
+Participant 12,B. Diddley,bo@x.org,55,{most},Yes,-,"a, b
+c"
+Participant 13,"=cmd|x",ed@x.org,,{most},Yes,-,
+Participant 14,Someone Else,con@x.org,,{most},No,-,
+Participant 15,Fay,f@x.org,,{most},Yes,-,
+"""
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Quiz 1 (77),Quiz 2 (78),Final Score
+    Points Possible,,,,,8,10,(read only)
+"Müller, Zoë",1,u1,zm,S1,,,
+"Diddley, Bo",2,u2,bo,S1,3,,
+"""
+
+
+@pytest.mark.parametrize(("most", "zoe", "bo"), [("100.00", "100", "25"), ("10,00", "10", "2,5"), ("", "4", "1")])
+def test_moodles_mark_sheet_is_filled_in_and_left_as_it_was(run: Run, home: Path, most: str, zoe: str, bo: str) -> None:
+    cell = f'"{most}"' if "," in most else most
+    before = MOODLE.format(most=cell).replace("\n", "\r\n")
+    (home / "marks.csv").write_bytes(b"\xef\xbb\xbf" + before.encode())
+    done = run("grade", "problem.json", "class.csv", "--into", "marks.csv")
+    after = (home / "marks.csv").read_bytes()
+    expected = before.replace(f"zoe@x.org,,{cell}", f"zoe@x.org,{zoe},{cell}").replace('"=cmd|x"', "'=cmd|x")
+    written = f'"{bo}"' if "," in bo else bo
+    assert after.decode("utf-8-sig") == expected.replace(f"org,55,{cell}", f"org,{written},{cell}")
+    assert after.startswith(b"\xef\xbb\xbf")
+    assert '2 marks filled in under "Grade"' in done.stderr
+    assert "1 mark was another before" in done.stderr
+    assert "1 mark may not be changed" in done.stderr
+    assert 'not in the mark sheet: "../=cmd"' in done.stderr
+    assert ("scaled" in done.stderr) == bool(most)
+
+
+def test_canvas_mark_sheet_is_filled_in_under_the_assignment_that_is_named(run: Run, home: Path) -> None:
+    (home / "marks.csv").write_text(CANVAS)
+    refused = run("grade", "problem.json", "class.csv", "--into", "marks.csv")
+    assert (refused.returncode, refused.stdout, (home / "marks.csv").read_text()) == (2, "", CANVAS)
+    assert 'hint: name it: --into "marks.csv#Quiz 1 (77)"' in refused.stderr
+    run("grade", "problem.json", "class.csv", "--into", "marks.csv#quiz 1")
+    assert (home / "marks.csv").read_text() == CANVAS.replace("zm,S1,,", "zm,S1,8,").replace("bo,S1,3", "bo,S1,2")
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Ann Lee_4711_assignsubmission_file", {1}),
+        ("leeann_4711_99_sheet", {1}),
+        ("lee, ann", {1}),
+        ("ANN@x.org", {1}),
+        ("Kim", set()),
+        ("Nobody", set()),
+    ],
+)
+def test_students_are_found_by_what_platforms_call_them(name: str, found: set[int]) -> None:
+    sheet = "Identifier,Full name,Email address,Grade\n"
+    sheet += "Participant 4711,Ann Lee,ann@x.org,\nParticipant 1,Kim,k@x.org,\nParticipant 2,Kim,l@x.org,\n"
+    one = student(0, ("right", 2.0))
+    text, notes = filled(sheet, "marks.csv", "", [Graded(name, "", one.marked)])
+    assert {i for i, line in enumerate(text.splitlines()) if line.endswith(",2")} == found
+    assert any(name in note for note in notes) == (not found)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--into", "class.csv"), "cannot write class.csv: the calculation reads it"),
+        (("--into", "other.csv"), "other.csv is no mark sheet of Moodle or Canvas"),
+        (("--into", "none.csv"), "none.csv"),
+        (("--into", "marks.csv", "--anonymous"), "--anonymous takes them away"),
+        (("--into", "marks.csv#Quiz 3"), 'marks.csv has no column "Quiz 3"'),
+    ],
+)
+def test_a_mark_sheet_that_cannot_be_filled_in_is_refused(run: Run, home: Path, words: list[str], said: str) -> None:
+    (home / "other.csv").write_text("a,b\n1,2\n")
+    (home / "marks.csv").write_text(CANVAS)
+    done = run("grade", "problem.json", "class.csv", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert (home / "marks.csv").read_text() == CANVAS

@@ -1,0 +1,184 @@
+"""A mark sheet that Moodle or Canvas has exported is filled in, and can be imported there again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from unicodedata import normalize
+
+from attncalc.common.errors import InputError, amount, both, near, quoted
+from attncalc.common.numerals import parse_number
+from attncalc.common.system import NamedTuple
+from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.reading.answers import MOST_TOLD
+from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line
+from attncalc.inputs.reading import Reading
+from attncalc.record.numbers import shortest
+from attncalc.render.csv_ import harmless
+
+MOODLE, CANVAS = ("identifier", "grade"), ("student", "id")
+"""The columns by which a sheet is known."""
+NAMES = ("full name", "first name", "last name", "surname", "student")
+"""Columns that hold what students are called, which is theirs to choose."""
+IDS = ("identifier", "email address", "id number", "username", "id", "sis user id", "sis login id")
+MOST, LOCKED, POSSIBLE = "maximum grade", "grade can be changed", "points possible"
+ASSIGNMENT = re.compile(r".*\(\d+\)")
+DIGITS = 5
+"""Decimals of a grade, as Moodle keeps them."""
+
+
+class Filled(NamedTuple):
+    """A mark sheet with marks in it, and what is to be said of them."""
+
+    text: str
+    notes: Sequence[str]
+
+
+def filled(text: str, source: str, column: str, graded: Sequence[Graded]) -> Filled:
+    """The mark sheet with the marks of a class, each out of what the sheet says can be reached.
+
+    Students are found by name, number or address; whoever is not found, or found twice, is told, and has no mark.
+    """
+    delimiter = delimiter_of(first_line(text), Reading())
+    delimiter = "," if delimiter == BLANKS else delimiter
+    try:
+        rows = [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)]
+    except csv.Error as fault:
+        raise InputError(f"{source} is no list: {fault}") from None
+    head = [name.strip().casefold() for name in rows[0]]
+    at = _column(rows[0], column, source)
+    found, lost = _matched(rows, head, graded)
+    most = _possible(rows, at)
+    other = locked = 0
+    scales: set[str] = set()
+    for line, one in found.items():
+        row = rows[line] = [*rows[line], *[""] * (len(head) - len(rows[line]))]
+        assert one.marked is not None, "those without marks are not matched"
+        if LOCKED in head and row[head.index(LOCKED)].strip().casefold() == "no":
+            locked += 1
+            continue
+        limit = row[head.index(MOST)] if MOST in head else most
+        grade = _grade(one.marked.score, one.marked.out_of, limit)
+        if _value(limit) not in (None, one.marked.out_of):
+            scales.add(limit.strip())
+        other += row[at].strip() not in ("", "-", grade)
+        row[at] = grade
+    for i in (i for i, name in enumerate(head) if name in NAMES):
+        for row in rows[1:]:
+            row[i : i + 1] = [harmless(cell) for cell in row[i : i + 1]]
+    counts = [f"{source}: {amount(len(found) - locked, 'mark')} filled in under {quoted(rows[0][at])}"]
+    counts += [f"marks are scaled to {both(sorted(scales))}, which the sheet says can be reached"] if scales else []
+    counts += [f"{amount(other, 'mark was', 'marks were')} another before"] if other else []
+    counts += [f"{amount(locked, 'mark')} may not be changed, the sheet says"] if locked else []
+    return Filled(_written(rows, text, delimiter), [*counts, *lost])
+
+
+def _column(head: Sequence[str], wanted: str, source: str) -> int:
+    """The column that is to be filled in: Moodle's grade, or the one assignment of Canvas' that is meant."""
+    known = [name.strip().casefold() for name in head]
+    if all(name in known for name in MOODLE) and not wanted:
+        return known.index("grade")
+    if not all(name in known for name in MOODLE) and not all(name in known for name in CANVAS):
+        hint = "Moodle's have the columns Identifier and Grade, Canvas' the columns Student and ID"
+        raise InputError(f"{source} is no mark sheet of Moodle or Canvas", hint=hint)
+    found = [i for i, name in enumerate(head) if ASSIGNMENT.fullmatch(name.strip())]
+    if wanted:
+        said = wanted.strip().casefold()
+        found = [i for i, name in enumerate(known) if name == said or re.sub(r"\s*\(\d+\)$", "", name) == said]
+    if len(found) == 1:
+        return found[0]
+    names = [name.strip() for name in head if ASSIGNMENT.fullmatch(name.strip())]
+    if wanted:
+        raise InputError(
+            f"{source} has {'no' if not found else 'more than one'} column {quoted(wanted)}",
+            hint=near(wanted, head) or f"it has {both(map(quoted, names or head))}",
+        )
+    fault = f"{source} has {amount(len(names), 'assignment')}, and one is to be filled in"
+    raise InputError(fault, hint=f"name it: --into {quoted(f'{source}#{names[0]}')}" if names else "")
+
+
+def _matched(
+    rows: Sequence[Sequence[str]], head: Sequence[str], graded: Sequence[Graded]
+) -> tuple[dict[int, Graded], list[str]]:
+    """The rows of students, and what is said of those who have none, or whose row is not certain."""
+    lines: dict[str, set[int]] = {}
+    for line, row in enumerate(rows[1:], 1):
+        for key in _called(head, row):
+            lines.setdefault(key, set()).add(line)
+    meant: dict[int, list[Graded]] = {}
+    unknown: list[str] = []
+    unsure: list[str] = []
+    for one in graded:
+        if one.marked is None:
+            continue
+        found = lines.get(_key(one.student), set()) or set().union(*(lines.get(key, set()) for key in _numbers(one)))
+        if len(found) == 1:
+            meant.setdefault(next(iter(found)), []).append(one)
+        else:
+            (unsure if found else unknown).append(one.student)
+    unsure += [one.student for several in meant.values() for one in several if len(several) > 1]
+    told = [f"not in the mark sheet: {both(map(quoted, unknown), MOST_TOLD)}"] if unknown else []
+    told += [f"not certain who that is: {both(map(quoted, unsure), MOST_TOLD)}"] if unsure else []
+    return {line: several[0] for line, several in meant.items() if len(several) == 1}, told
+
+
+def _called(head: Sequence[str], row: Sequence[str]) -> Iterator[str]:
+    """What the student of a row may be called on a sheet."""
+    cells = {name: cell.strip() for name, cell in zip(head, row, strict=False) if cell.strip()}
+    for name in (*NAMES, *IDS):
+        cell = cells.get(name, "")
+        if cell and name not in ("first name", "last name", "surname"):
+            yield _key(cell)
+            yield from [_key(cell.partition("@")[0])] if "@" in cell else []
+            number = re.fullmatch(r"\D*(\d+)", cell)
+            yield from [f"#{number[1]}"] if number and name in ("identifier", "id") else []
+    last = cells.get("last name") or cells.get("surname", "")
+    if "first name" in cells and last:
+        yield _key(f"{cells['first name']} {last}")
+
+
+def _numbers(one: Graded) -> Iterator[str]:
+    """The numbers that platforms put into the names of what they hand over: `Ann Lee_4711_assignsubmission_file`."""
+    for number in re.findall(r"(?<=_)\d+(?=_|\Z)", one.student):
+        yield f"#{number}"
+    before = re.match(r"(.+?)_\d+_", one.student)
+    yield from [_key(before[1])] if before else []
+
+
+def _key(name: str) -> str:
+    """A name without capitals, signs against formulas, and blanks too many; `Lee, Ann` is Ann Lee."""
+    last, _, first = normalize("NFC", name).casefold().lstrip("'").partition(",")
+    return " ".join(f"{first} {last}".split())
+
+
+def _possible(rows: Sequence[Sequence[str]], at: int) -> str:
+    """What Canvas says can be reached."""
+    for row in rows[1:]:
+        if row and row[0].strip().casefold() == POSSIBLE and at < len(row):
+            return row[at]
+    return ""
+
+
+def _grade(score: float, out_of: float, limit: str) -> str:
+    """A mark out of what can be reached, with the decimal mark that stands there."""
+    most = _value(limit)
+    reached = score if most is None or not out_of else score / out_of * most
+    grade = shortest(round(reached, DIGITS))
+    return grade.replace(".", ",") if "," in limit else grade
+
+
+def _value(limit: str) -> float | None:
+    try:
+        return parse_number(limit.strip().replace(",", ".")) or None
+    except InputError:
+        return None
+
+
+def _written(rows: Sequence[Sequence[str]], before: str, delimiter: str) -> str:
+    """The sheet as it was, with the ends of its lines."""
+    end = "\r\n" if "\r\n" in before else "\n"
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(rows)
+    return text.getvalue()
