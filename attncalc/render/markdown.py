@@ -220,7 +220,7 @@ def _answered(verdict: Verdict) -> str:
     names = [str(verdict.first + j) for j in range(len(verdict.map[0]))]
     lines = [("", names), *verdict.answered]
     wide = max(len(cell.removesuffix(" ×")) for _, cells in lines for cell in cells)
-    edge = max(len(name) for name, _ in lines) if len(verdict.map) > 1 else 0
+    edge = max(len(name) for name, _ in lines) if verdict.stack else 0
     drawn = []
     for name, cells in lines:
         spaced = (f"{cell.removesuffix(' ×'):>{wide}}{' ×' if cell.endswith('×') else '  '}" for cell in cells)

@@ -162,21 +162,24 @@ class Verdict(NamedTuple):
     wrong: str = ""  # which entries are wrong, in words
     map: tuple[tuple[bool, ...], ...] = ()  # the same as a map, row by row, where it is small
     given: tuple[tuple[str, ...], ...] = ()  # what was answered, in the rows of the map
+    stack: tuple[int, ...] = ()  # the sizes of the axes in front of the columns, along which the rows lie
     first: int = 0  # by which rows and columns are counted from
 
     @property
     def answered(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The rows of the map by their indices: what was answered, with a × at what is wrong."""
         given = self.given or tuple(("·",) * len(row) for row in self.map)
-        for number, (row, cells) in enumerate(zip(self.map, given, strict=True), self.first):
-            yield str(number), tuple(f"{cell} ×" if wrong else cell for cell, wrong in zip(cells, row, strict=True))
+        for number, (row, cells) in enumerate(zip(self.map, given, strict=True)):
+            name = ",".join(str(index + self.first) for index in _place(number, self.stack))
+            yield name, tuple(f"{cell} ×" if wrong else cell for cell, wrong in zip(cells, row, strict=True))
 
     @property
     def besides(self) -> Iterator[str]:
         """What else is said of the answer, below its map or in place of one."""
-        if not self.map:
-            yield from [f"wrong entries: {self.wrong}"] if self.wrong else []
-            yield from [f"answered: {self.given[0][0]}"] if self.given else []
+        if self.wrong and (not self.map or len(self.stack) > 1):
+            yield f"wrong entries: {self.wrong}"
+        if self.given and not self.map:
+            yield f"answered: {self.given[0][0]}"
         yield from filter(None, (self.revealed, self.apart))
 
 

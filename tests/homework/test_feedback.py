@@ -316,3 +316,20 @@ def test_a_mark_sheet_that_cannot_be_filled_in_is_refused(run: Run, home: Path, 
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert (home / "marks.csv").read_text() == CANVAS
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_stack_of_matrices_is_shown_with_what_is_wrong_in_it(run: Run, home: Path, form: str) -> None:
+    weights = {"wq": [[1, 2], [0, 1]], "wk": [[1, 0], [1, 1]], "wv": [[1, 1], [2, 1]], "wo": [[1, 0], [1, 1]]}
+    inputs = {"x": [[1, 0], [0, 1]], **weights}
+    problem = {"calculation": "multihead", "inputs": inputs, "options": {"heads": 2}}
+    (home / "heads.json").write_text(json.dumps(problem))
+    (home / "mia.json").write_text(json.dumps({"steps": {"scores": [[[1, 0], [1, 0]], [[0, 2], [0, 7.5]]]}}))
+    words = ("--index-base", "1", "--feedback", "back", "--feedback-format", form)
+    done = run("grade", "heads.json", "mia.json", *words)
+    assert done.returncode == 1, done.stderr
+    page = re.sub(r"<[^>]+>", " ", (home / f"back/mia{FORMATS[form]}").read_text())
+    assert "7.5" in page
+    assert "[2,2,2]" in page.replace("\\", "")
+    if form != "text":
+        assert re.search(r"^ *2,2 .* 7\.5 ×", page, re.MULTILINE)

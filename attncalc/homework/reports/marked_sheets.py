@@ -56,6 +56,7 @@ def verdicts(marked: Marked) -> list[Verdict]:
             places(step.finding.wrong, step.shape),
             drawn := tuple(_map(step.shape, step.finding.wrong)),
             _given(step, len(drawn)),
+            tuple(step.shape[:-1]),
         )
         for step in marked.steps
     ]
@@ -96,13 +97,13 @@ def places(wrong: Wrong, shape: Sequence[int]) -> str:
 
 
 def _map(shape: Sequence[int], wrong: Wrong) -> Iterator[tuple[bool, ...]]:
-    """Which entries are wrong, row by row, of a matrix that is small enough for a map."""
-    *lead, rows, columns = (1, 1, *shape)[-max(2, len(shape)) :]
-    if not wrong.cells or not shape or lead or max(rows, columns) > MOST_MAPPED:
+    """Which entries are wrong, row by row, where that is small enough for a map; the matrices of a stack in turn."""
+    rows, columns = prod(shape[:-1]), (1, *shape)[-1]
+    if not wrong.cells or not shape or max(rows, columns) > MOST_MAPPED:
         return
-    cells = {(0, *cell)[-2:] for cell in wrong.cells}
-    for i in range(rows):
-        yield tuple((i, j) in cells for j in range(columns))
+    off = set(wrong.cells)
+    for at in np.ndindex(*shape[:-1]):
+        yield tuple((*at, j) in off for j in range(columns))
 
 
 def _given(step: MarkedStep, rows: int) -> tuple[tuple[str, ...], ...]:
