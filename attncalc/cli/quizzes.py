@@ -27,8 +27,8 @@ from attncalc.common.errors import OptionError, both, either, flag, listed, near
 from attncalc.common.system import NamedTuple, is_file
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.exports import FIXED
-from attncalc.homework.quiz.exports import FORMATS as EXPORTS
 from attncalc.homework.quiz.handouts import WORKSHEETS, files, for_platforms, key_document, worksheet_name
+from attncalc.homework.quiz.platforms import FORMATS as EXPORTS
 from attncalc.homework.quiz.search import Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
 from attncalc.homework.quiz.templates import LEVELS, Wanted
@@ -150,7 +150,7 @@ def quiz(
             "Output",
             "--export",
             "FORMAT,…",
-            "the quiz for a platform, with its answers: moodle (XML) or qti (2.1)",
+            "the quiz for a platform, with its answers: moodle (XML), qti (2.1) or canvas",
             choices=EXPORTS,
         ),
     ] = None,

@@ -16,8 +16,9 @@ from conftest import Run
 from homework.test_quiz import MADE, made
 
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.quiz.exports import FIXED, LEFT_OVER, item, moodle
+from attncalc.homework.quiz.exports import FIXED, LEFT_OVER
 from attncalc.homework.quiz.handouts import for_platforms
+from attncalc.homework.quiz.platforms import canvas, item, moodle
 from attncalc.homework.quiz.worksheets import DECIMALS
 from attncalc.render.page import Heading, Page, Paragraph
 
@@ -41,12 +42,13 @@ Gaps = list[tuple[int, list[Answer]]]
 
 
 @cache
-def exported(name: str) -> tuple[str, bytes]:
-    found = for_platforms(made(name).problem, ("moodle", "qti"))
-    text, package = found["moodle.xml"], found["qti.zip"]
+def exported(name: str) -> tuple[str, bytes, bytes]:
+    found = for_platforms(made(name).problem, ("moodle", "qti", "canvas"))
+    text, package, cartridge = found["moodle.xml"], found["qti.zip"], found["canvas.zip"]
     assert isinstance(text, str)
     assert isinstance(package, bytes)
-    return text, package
+    assert isinstance(cartridge, bytes)
+    return text, package, cartridge
 
 
 def cloze(xml: str) -> Gaps:
@@ -101,13 +103,43 @@ def qti(package: bytes) -> Gaps:
     return gaps
 
 
+def of_canvas(package: bytes) -> Gaps:
+    """The right answers of each numerical question of a quiz, and that the sheet above has its number."""
+    archive = zipfile.ZipFile(io.BytesIO(package))
+    manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))  # noqa: S314
+    named = {each.get("href") for each in manifest.iter("{http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1}file")}
+    assert {"imsmanifest.xml", *named} == {*archive.namelist()}
+    space = {"q": "http://www.imsglobal.org/xsd/ims_qtiasiv1p2"}
+    root = ElementTree.fromstring(archive.read("quiz/quiz.xml"))  # noqa: S314
+    sheet, *questions = root.findall(".//q:item", space)
+    text = sheet.findtext(".//q:mattext", "", space)
+    gaps: Gaps = []
+    for number, question in enumerate(questions, 1):
+        told = [each.text for each in question.findall(".//q:fieldentry", space)]
+        assert told[0] == "numerical_question"
+        assert text.count(f"({number})") >= 1
+        answers = []
+        for case in question.findall(".//q:respcondition", space):
+            exact, least, most = (
+                float(case.findtext(f".//q:{name}", "", space)) for name in ("varequal", "vargte", "varlte")
+            )
+            assert least < exact < most
+            answers.append(Answer(True, exact, (most - least) / 2))
+        gaps.append((int(told[1] or 0), answers))
+    return gaps
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in MADE]
 )
-def test_both_formats_hold_the_same_gaps_and_tell_right_from_wrong(name: str) -> None:
-    key, (text, package) = Key(made(name).problem), exported(name)
+def test_all_formats_hold_the_same_gaps_and_tell_right_from_wrong(name: str) -> None:
+    key, (text, package, cartridge) = Key(made(name).problem), exported(name)
     gaps = cloze(text)
     assert gaps == qti(package)
+    for (weight, answers), (points, right) in zip(gaps, of_canvas(cartridge), strict=True):
+        assert weight == points
+        assert [one.value for one in right] == [one.value for one in answers if one.right]
+        assert [one.off for one in right] == pytest.approx([one.off for one in answers if one.right], rel=1e-3)
     hints = {rule.hint for rule in key.known}
     values = [key.value(step) for step in key.steps if key.nodes[step].sources[0].row.free is None]
     known = np.concatenate([value.ravel() for value in values if value is not None] or [np.zeros(0)])
@@ -128,6 +160,7 @@ def test_what_a_page_says_cannot_act_in_a_question() -> None:
     for text in ("{1:NUMERICAL:=1}", "]]>", "<script>", 'a "b" ~ # / \\ }'):
         said = page._replace(blocks=(*page.blocks, Paragraph(text)))
         assert cloze(moodle("x", said, {})) == []
+        assert of_canvas(canvas(said.title, said, {})) == []
         root = ElementTree.fromstring(item(said.title, said, {}))  # noqa: S314
         body = root.find("q:itemBody", NS)
         assert body is not None
@@ -136,12 +169,12 @@ def test_what_a_page_says_cannot_act_in_a_question() -> None:
 
 
 def test_quiz_writes_them_with_what_is_asked_and_always_the_same(run: Run, tmp_path: Path) -> None:
-    words = ("quiz", "attention", "--seed", "3", "--export", "moodle,qti", "--ask", "weights[0,1],output")
+    words = ("quiz", "attention", "--seed", "3", "--export", "moodle,qti,canvas", "--ask", "weights[0,1],output")
     done = run(*words, "-o", "a")
     assert done.returncode == 0, done.stderr
     assert FIXED in done.stderr
     run(*words, "-o", "b")
-    for name in ("moodle.xml", "qti.zip"):
+    for name in ("moodle.xml", "qti.zip", "canvas.zip"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     gaps = cloze((tmp_path / "a/moodle.xml").read_text())
     columns = len(gaps) - 1

@@ -1,13 +1,10 @@
-"""A quiz for a learning platform: Moodle XML and QTI 2.1, a gap for every entry, known mistakes with their hints.
+"""What learning platforms get of a quiz: its gaps, one for every entry, and its text in elements that all of them take.
 
-Answers are fixed there: what follows from an own error counts as wrong, and the exports say so.
+Answers are fixed there: what follows from an own error counts as wrong, and the text says so.
 """
 
 from __future__ import annotations
 
-import io
-import re
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from html import escape
@@ -186,140 +183,11 @@ def _table(table: Table, found: Mapping[Where, Gap], how: Writing, step: str) ->
         yield f"<table><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Text in which nothing acts."""
     return escape(visible(text), quote=False)
 
 
-def _number(value: float) -> str:
+def written(value: float) -> str:
     """A number without an exponent, which some platforms take for text; what rounding has left of 0 is 0."""
     return f"{Decimal(f'{0.0 if abs(value) < LEFT_OVER else value:.12g}'):f}"
-
-
-# Moodle
-
-
-def moodle(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
-    """A question of the kind cloze, as Moodle imports it."""
-    text = body(page, found, Writing(lambda words: _plain(words).replace("{", "&#123;"), _cloze))
-    cdata = text.replace("]]>", "]]]]><![CDATA[>")
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n'
-        '<question type="category"><category><text>$course$/top/attncalc</text></category></question>\n'
-        f'<question type="cloze">\n<name><text>{_plain(name)}</text></name>\n'
-        f'<questiontext format="html"><text><![CDATA[{cdata}]]></text></questiontext>\n'
-        f'<generalfeedback format="html"><text>{_plain(FIXED)}</text></generalfeedback>\n'
-        "<penalty>0.3333333</penalty>\n<hidden>0</hidden>\n"
-        '<hint format="html"><text></text></hint>\n</question>\n</quiz>\n'
-    )
-
-
-def _cloze(gap: Gap) -> str:
-    """`{1:NUMERICAL:=0.8044:0.00005~%0%0.881:0.0005#hint}`."""
-    answers = [f"={_number(value)}:{_number(OFF)}" for value in gap.right]
-    for wrong in gap.wrong:
-        hint = re.sub(r'[}~#/"\\]', r"\\\g<0>", _plain(wrong.mistake.hint).replace("{", "&#123;"))
-        hint = hint.replace(r"&\#123;", "&#123;")
-        answers.append(f"%0%{_number(wrong.value)}:{_number(wrong.off)}#{hint}")
-    return f"{{{gap.weight}:NUMERICAL:{'~'.join(answers)}}}"
-
-
-# QTI 2.1
-
-QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
-QTI_SCHEMA = "http://www.imsglobal.org/xsd/qti/qtiv2p1/imsqti_v2p1.xsd"
-SINGLE = 'cardinality="single" baseType="float"'
-PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
-SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in a package, so that the same quiz is the same package."""
-
-
-def qti(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
-    """A package with an item, as QTI 2.1 has it."""
-    manifest = (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<manifest xmlns="{PACKAGE}" xmlns:xsi="{SCHEMA}" '
-        f'xsi:schemaLocation="{PACKAGE} http://www.imsglobal.org/xsd/qti/qtiv2p1/qtiv2p1_imscpv1p2_v1p0.xsd" '
-        'identifier="attncalc">\n<metadata><schema>QTIv2.1 Package</schema>'
-        "<schemaversion>1.0.0</schemaversion></metadata>\n<organizations/>\n<resources>\n"
-        '<resource identifier="item" type="imsqti_item_xmlv2p1" href="item.xml"><file href="item.xml"/></resource>\n'
-        "</resources>\n</manifest>\n"
-    )
-    package = io.BytesIO()
-    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file, content in (("imsmanifest.xml", manifest), ("item.xml", item(name, page, found))):
-            archive.writestr(zipfile.ZipInfo(file, LONG_AGO), content, zipfile.ZIP_DEFLATED)
-    return package.getvalue()
-
-
-def item(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
-    """An assessmentItem: the gaps, the marks of each, and the hints of known mistakes."""
-    text = body(page, found, Writing(_plain, _interaction))
-    known = {wrong.mistake.id: wrong.mistake.hint for gap in found.values() for wrong in gap.wrong}
-    total = sum(gap.weight for gap in found.values())
-    declared = [
-        f'<responseDeclaration identifier="{gap.name}" {SINGLE}>'
-        f"<correctResponse><value>{_number(gap.right[0])}</value></correctResponse></responseDeclaration>"
-        for gap in found.values()
-    ]
-    nothing = "<defaultValue><value>0</value></defaultValue>"
-    declared += [
-        f'<outcomeDeclaration identifier="SCORE" {SINGLE} normalMaximum="{total}">{nothing}</outcomeDeclaration>',
-        '<outcomeDeclaration identifier="FEEDBACK" cardinality="multiple" baseType="identifier"/>',
-    ]
-    hints = [
-        f'<modalFeedback outcomeIdentifier="FEEDBACK" identifier="{one}" showHide="show">{_plain(hint)}</modalFeedback>'
-        for one, hint in known.items()
-    ]
-    where = f'xmlns="{QTI}" xmlns:xsi="{SCHEMA}" xsi:schemaLocation="{QTI} {QTI_SCHEMA}"'
-    title = f'identifier="item" title="{escape(visible(name))}" adaptive="false" timeDependent="false"'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<assessmentItem {where} {title}>",
-        *declared,
-        f"<itemBody>\n{text}\n</itemBody>",
-        "<responseProcessing>",
-        *map(_processing, found.values()),
-        "</responseProcessing>",
-        *hints,
-        "</assessmentItem>",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _interaction(gap: Gap) -> str:
-    return f'<textEntryInteraction responseIdentifier="{gap.name}" expectedLength="8"/>'
-
-
-def _processing(gap: Gap) -> str:
-    """A right answer adds to the score; one that a known mistake gives shows its hint."""
-    score = (
-        '<setOutcomeValue identifier="SCORE"><sum><variable identifier="SCORE"/>'
-        f'<baseValue baseType="float">{gap.weight}</baseValue></sum></setOutcomeValue>'
-    )
-    first, *others = gap.right
-    cases = [(_equal(gap, first, OFF, f'<correct identifier="{gap.name}"/>'), score)]
-    cases += [(_equal(gap, value, OFF), score) for value in others]
-    for wrong in gap.wrong:
-        hint = (
-            '<setOutcomeValue identifier="FEEDBACK"><multiple><variable identifier="FEEDBACK"/>'
-            f'<baseValue baseType="identifier">{wrong.mistake.id}</baseValue></multiple></setOutcomeValue>'
-        )
-        cases.append((_equal(gap, wrong.value, wrong.off), hint))
-    names = ["responseIf", *["responseElseIf"] * (len(cases) - 1)]
-    drawn = (f"<{name}>{test}{then}</{name}>" for name, (test, then) in zip(names, cases, strict=True))
-    return f"<responseCondition>{''.join(drawn)}</responseCondition>"
-
-
-def _equal(gap: Gap, value: float, off: float, to: str = "") -> str:
-    """Whether an answer is a value, or what a declaration holds of it."""
-    to = to or f'<baseValue baseType="float">{_number(value)}</baseValue>'
-    least = f'tolerance="{_number(off)} {_number(off)}"'
-    return f'<equal toleranceMode="absolute" {least}><variable identifier="{gap.name}"/>{to}</equal>'
-
-
-FORMATS = ("moodle", "qti")
-
-
-def exported(form: str, name: str, page: Page, found: Mapping[Where, Gap]) -> tuple[str, str | bytes]:
-    """A quiz for a platform: the file's name, and what is in it."""
-    return ("moodle.xml", moodle(name, page, found)) if form == "moodle" else ("qti.zip", qti(name, page, found))

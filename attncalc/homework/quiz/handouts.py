@@ -11,7 +11,8 @@ import numpy as np
 from attncalc.common.errors import OptionError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
-from attncalc.homework.quiz.exports import exported, gaps
+from attncalc.homework.quiz.exports import gaps
+from attncalc.homework.quiz.platforms import exported
 from attncalc.homework.quiz.worksheets import Exercise, Wording
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
 from attncalc.language.graph import Node, walk

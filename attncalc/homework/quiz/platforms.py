@@ -1,0 +1,227 @@
+"""Quizzes in the formats of learning platforms: Moodle XML, QTI 2.1, and the QTI 1.2 of Canvas."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from html import escape
+
+from attncalc.common.errors import visible
+from attncalc.homework.quiz.exports import FIXED, OFF, Gap, Where, Writing, body, plain, written
+from attncalc.render.page import Page
+
+# Moodle
+
+
+def moodle(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
+    """A question of the kind cloze, as Moodle imports it."""
+    text = body(page, found, Writing(lambda words: plain(words).replace("{", "&#123;"), _cloze))
+    cdata = text.replace("]]>", "]]]]><![CDATA[>")
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<quiz>\n'
+        '<question type="category"><category><text>$course$/top/attncalc</text></category></question>\n'
+        f'<question type="cloze">\n<name><text>{plain(name)}</text></name>\n'
+        f'<questiontext format="html"><text><![CDATA[{cdata}]]></text></questiontext>\n'
+        f'<generalfeedback format="html"><text>{plain(FIXED)}</text></generalfeedback>\n'
+        "<penalty>0.3333333</penalty>\n<hidden>0</hidden>\n"
+        '<hint format="html"><text></text></hint>\n</question>\n</quiz>\n'
+    )
+
+
+def _cloze(gap: Gap) -> str:
+    """`{1:NUMERICAL:=0.8044:0.00005~%0%0.881:0.0005#hint}`."""
+    answers = [f"={written(value)}:{written(OFF)}" for value in gap.right]
+    for wrong in gap.wrong:
+        hint = re.sub(r'[}~#/"\\]', r"\\\g<0>", plain(wrong.mistake.hint).replace("{", "&#123;"))
+        hint = hint.replace(r"&\#123;", "&#123;")
+        answers.append(f"%0%{written(wrong.value)}:{written(wrong.off)}#{hint}")
+    return f"{{{gap.weight}:NUMERICAL:{'~'.join(answers)}}}"
+
+
+# QTI 2.1
+
+QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
+QTI_SCHEMA = "http://www.imsglobal.org/xsd/qti/qtiv2p1/imsqti_v2p1.xsd"
+SINGLE = 'cardinality="single" baseType="float"'
+PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
+SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in a package, so that the same quiz is the same package."""
+
+
+def qti(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
+    """A package with an item, as QTI 2.1 has it."""
+    manifest = (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<manifest xmlns="{PACKAGE}" xmlns:xsi="{SCHEMA}" '
+        f'xsi:schemaLocation="{PACKAGE} http://www.imsglobal.org/xsd/qti/qtiv2p1/qtiv2p1_imscpv1p2_v1p0.xsd" '
+        'identifier="attncalc">\n<metadata><schema>QTIv2.1 Package</schema>'
+        "<schemaversion>1.0.0</schemaversion></metadata>\n<organizations/>\n<resources>\n"
+        '<resource identifier="item" type="imsqti_item_xmlv2p1" href="item.xml"><file href="item.xml"/></resource>\n'
+        "</resources>\n</manifest>\n"
+    )
+    return _package({"imsmanifest.xml": manifest, "item.xml": item(name, page, found)})
+
+
+def _package(files: Mapping[str, str]) -> bytes:
+    """Files as a zip."""
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
+    return package.getvalue()
+
+
+def item(name: str, page: Page, found: Mapping[Where, Gap]) -> str:
+    """An assessmentItem: the gaps, the marks of each, and the hints of known mistakes."""
+    text = body(page, found, Writing(plain, _interaction))
+    known = {wrong.mistake.id: wrong.mistake.hint for gap in found.values() for wrong in gap.wrong}
+    total = sum(gap.weight for gap in found.values())
+    declared = [
+        f'<responseDeclaration identifier="{gap.name}" {SINGLE}>'
+        f"<correctResponse><value>{written(gap.right[0])}</value></correctResponse></responseDeclaration>"
+        for gap in found.values()
+    ]
+    nothing = "<defaultValue><value>0</value></defaultValue>"
+    declared += [
+        f'<outcomeDeclaration identifier="SCORE" {SINGLE} normalMaximum="{total}">{nothing}</outcomeDeclaration>',
+        '<outcomeDeclaration identifier="FEEDBACK" cardinality="multiple" baseType="identifier"/>',
+    ]
+    hints = [
+        f'<modalFeedback outcomeIdentifier="FEEDBACK" identifier="{one}" showHide="show">{plain(hint)}</modalFeedback>'
+        for one, hint in known.items()
+    ]
+    where = f'xmlns="{QTI}" xmlns:xsi="{SCHEMA}" xsi:schemaLocation="{QTI} {QTI_SCHEMA}"'
+    title = f'identifier="item" title="{escape(visible(name))}" adaptive="false" timeDependent="false"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<assessmentItem {where} {title}>",
+        *declared,
+        f"<itemBody>\n{text}\n</itemBody>",
+        "<responseProcessing>",
+        *map(_processing, found.values()),
+        "</responseProcessing>",
+        *hints,
+        "</assessmentItem>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _interaction(gap: Gap) -> str:
+    return f'<textEntryInteraction responseIdentifier="{gap.name}" expectedLength="8"/>'
+
+
+def _processing(gap: Gap) -> str:
+    """A right answer adds to the score; one that a known mistake gives shows its hint."""
+    score = (
+        '<setOutcomeValue identifier="SCORE"><sum><variable identifier="SCORE"/>'
+        f'<baseValue baseType="float">{gap.weight}</baseValue></sum></setOutcomeValue>'
+    )
+    first, *others = gap.right
+    cases = [(_equal(gap, first, OFF, f'<correct identifier="{gap.name}"/>'), score)]
+    cases += [(_equal(gap, value, OFF), score) for value in others]
+    for wrong in gap.wrong:
+        hint = (
+            '<setOutcomeValue identifier="FEEDBACK"><multiple><variable identifier="FEEDBACK"/>'
+            f'<baseValue baseType="identifier">{wrong.mistake.id}</baseValue></multiple></setOutcomeValue>'
+        )
+        cases.append((_equal(gap, wrong.value, wrong.off), hint))
+    names = ["responseIf", *["responseElseIf"] * (len(cases) - 1)]
+    drawn = (f"<{name}>{test}{then}</{name}>" for name, (test, then) in zip(names, cases, strict=True))
+    return f"<responseCondition>{''.join(drawn)}</responseCondition>"
+
+
+def _equal(gap: Gap, value: float, off: float, to: str = "") -> str:
+    """Whether an answer is a value, or what a declaration holds of it."""
+    to = to or f'<baseValue baseType="float">{written(value)}</baseValue>'
+    least = f'tolerance="{written(off)} {written(off)}"'
+    return f'<equal toleranceMode="absolute" {least}><variable identifier="{gap.name}"/>{to}</equal>'
+
+
+# Canvas, which has QTI 1.2: the sheet as a text, its gaps numbered, and a question for each number.
+
+CARTRIDGE = "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"
+QTI_12 = "http://www.imsglobal.org/xsd/ims_qtiasiv1p2"
+META = "http://canvas.instructure.com/xsd/cccv1p0"
+TEXT_ALONE, NUMERICAL = "text_only_question", "numerical_question"
+
+
+def canvas(name: str, page: Page, found: Mapping[Where, Gap]) -> bytes:
+    """A quiz as Canvas imports it; its numerical questions have right answers alone, so mistakes are not in it."""
+    total = sum(gap.weight for gap in found.values())
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n'
+    kind = "associatedcontent/imscc_xmlv1p1/learning-application-resource"
+    manifest = (
+        f'{head}<manifest identifier="attncalc" xmlns="{CARTRIDGE}">\n'
+        "<metadata><schema>IMS Content</schema><schemaversion>1.1.3</schemaversion></metadata>\n"
+        '<organizations/>\n<resources>\n<resource identifier="quiz" type="imsqti_xmlv1p2">'
+        '<file href="quiz/quiz.xml"/><dependency identifierref="meta"/></resource>\n'
+        f'<resource identifier="meta" type="{kind}" href="quiz/assessment_meta.xml">'
+        '<file href="quiz/assessment_meta.xml"/></resource>\n</resources>\n</manifest>\n'
+    )
+    meta = (
+        f'{head}<quiz identifier="quiz" xmlns="{META}"><title>{plain(name)}</title><description></description>'
+        f"<quiz_type>assignment</quiz_type><points_possible>{total}</points_possible>"
+        "<allowed_attempts>1</allowed_attempts></quiz>\n"
+    )
+    text = body(page, found, Writing(plain, lambda gap: f"({gap.name.removeprefix('gap')})"))
+    items = [_canvas_item("sheet", name, text, TEXT_ALONE, 0)]
+    for (step, _), gap in found.items():
+        said = f"({gap.name.removeprefix('gap')}) {step}"
+        items.append(
+            _canvas_item(gap.name, said, f"<p>{plain(said)} =</p>", NUMERICAL, gap.weight, _canvas_answers(gap))
+        )
+    quiz = (
+        f'{head}<questestinterop xmlns="{QTI_12}"><assessment ident="quiz" title="{escape(visible(name))}">\n'
+        '<section ident="root_section">\n{}\n</section>\n</assessment></questestinterop>\n'
+    ).replace("{}", "\n".join(items))
+    return _package({"imsmanifest.xml": manifest, "quiz/assessment_meta.xml": meta, "quiz/quiz.xml": quiz})
+
+
+def _canvas_item(name: str, title: str, text: str, kind: str, points: int, answers: str = "") -> str:
+    """A question, or a text that has none."""
+    fields = {"question_type": kind, "points_possible": points}
+    told = "".join(
+        f"<qtimetadatafield><fieldlabel>{label}</fieldlabel><fieldentry>{value}</fieldentry></qtimetadatafield>"
+        for label, value in fields.items()
+    )
+    box = (
+        '<response_str ident="response1" rcardinality="Single"><render_fib fibtype="Decimal">'
+        '<response_label ident="answer1"/></render_fib></response_str>'
+    )
+    return (
+        f'<item ident="{name}" title="{escape(visible(title))}">'
+        f"<itemmetadata><qtimetadata>{told}</qtimetadata></itemmetadata>"
+        f'<presentation><material><mattext texttype="text/html">{escape(text, quote=False)}</mattext></material>'
+        f"{box if answers else ''}</presentation>{answers}</item>"
+    )
+
+
+def _canvas_answers(gap: Gap) -> str:
+    """Each right number, and from where to where an answer may lie."""
+    cases = "".join(
+        '<respcondition continue="No"><conditionvar><or>'
+        f'<varequal respident="response1">{written(value)}</varequal>'
+        f'<and><vargte respident="response1">{written(value - OFF)}</vargte>'
+        f'<varlte respident="response1">{written(value + OFF)}</varlte></and></or></conditionvar>'
+        '<setvar action="Set" varname="SCORE">100</setvar></respcondition>'
+        for value in gap.right
+    )
+    score = '<decvar maxvalue="100" minvalue="0" varname="SCORE" vartype="Decimal"/>'
+    return f"<resprocessing><outcomes>{score}</outcomes>{cases}</resprocessing>"
+
+
+MAKERS: dict[str, tuple[str, Callable[[str, Page, Mapping[Where, Gap]], str | bytes]]] = {
+    "moodle": ("moodle.xml", moodle),
+    "qti": ("qti.zip", qti),
+    "canvas": ("canvas.zip", canvas),
+}
+"""Format → the file's name, and what makes it."""
+FORMATS = tuple(MAKERS)
+
+
+def exported(form: str, name: str, page: Page, found: Mapping[Where, Gap]) -> tuple[str, str | bytes]:
+    """A quiz for a platform: the file's name, and what is in it."""
+    file, make = MAKERS[form]
+    return file, make(name, page, found)
