@@ -16,7 +16,7 @@ from conftest import Run
 from homework.test_quiz import MADE, made
 
 from attncalc.homework.diagnosis.key import Key
-from attncalc.homework.quiz.exports import FIXED, LEFT_OVER
+from attncalc.homework.quiz.exports import BY_HAND, FIXED, LEFT_OVER
 from attncalc.homework.quiz.handouts import for_platforms
 from attncalc.homework.quiz.platforms import canvas, item, moodle
 from attncalc.homework.quiz.worksheets import DECIMALS
@@ -26,6 +26,7 @@ NUMBER = r"-?\d+(?:\.\d+)?"
 CLOZE = re.compile(r"\{(\d+):NUMERICAL:((?:[^}\\]|\\.)*)\}")
 ANSWER = re.compile(rf"(=|%0%)({NUMBER}):({NUMBER})(?:#((?:[^~\\]|\\.)*))?")
 NS = {"q": "http://www.imsglobal.org/xsd/imsqti_v2p1"}
+SEVERAL_WAYS = ("eigen", "svd")
 QUICK = ["softmax", "cosine", "grad linear-regression", "eigen"]
 
 
@@ -136,6 +137,7 @@ def test_all_formats_hold_the_same_gaps_and_tell_right_from_wrong(name: str) -> 
     key, (text, package, cartridge) = Key(made(name).problem), exported(name)
     gaps = cloze(text)
     assert gaps == qti(package)
+    assert (BY_HAND in text) == (name in SEVERAL_WAYS)
     for (weight, answers), (points, right) in zip(gaps, of_canvas(cartridge), strict=True):
         assert weight == points
         assert [one.value for one in right] == [one.value for one in answers if one.right]

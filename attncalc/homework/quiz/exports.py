@@ -37,6 +37,7 @@ from attncalc.render.page import (
 )
 
 FIXED = "Each gap is marked by itself: what follows from an earlier error counts as wrong."
+BY_HAND = "This step is not marked here: it may be written in several ways, or is no finite number."
 OFF = 0.505 * 10**-DECIMALS
 """So far an answer may be off that has as many decimals as a worksheet asks for."""
 WIDER = 10
@@ -162,6 +163,9 @@ def _table(table: Table, found: Mapping[Where, Gap], how: Writing, step: str) ->
             return how.text(text)
         return how.gap(found[step, at]) if (step, at) in found else "–"
 
+    if table.blank and not any(key == step for key, _ in found):
+        yield f"<p>{how.text(BY_HAND)}</p>"
+        return
     if not table.shape:
         text = number(table, View(everything=True))
         yield f"<p>{how.text(table.symbol or table.name)} = {entry(text, ())}</p>"

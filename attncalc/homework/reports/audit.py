@@ -25,6 +25,8 @@ ABOUT = (
     "cells {}, follow {} and follow {}, all else being equal; marks changed by hand are left out."
 )
 
+CHANGED = "Reached is the share of all marks; changed are the students whose own share would be another."
+
 
 class Cost(NamedTuple):
     """What a mistake, or a verdict that names none, cost a class."""
@@ -157,8 +159,8 @@ def audit(graded: Sequence[Graded], policy: Policy) -> Iterator[Block]:
     for name, each in {"as it is": policy, **known}.items():
         reached, moved = average(graded, each, policy)
         compared.append(Row((name, _percent(reached), str(moved))))
-    whole = Rows("each policy", ("policy", "reached", "students whose share changes"), tuple(compared))
-    yield Part("section", Heading("By other policies"), (whole,))
+    whole = Rows("each policy", ("policy", "reached", "changed"), tuple(compared))
+    yield Part("section", Heading("By other policies"), (whole, Paragraph(CHANGED, "about")))
     doubts = [
         Row((each.student, each.step, f"{each.verdict}, {shortest(each.marks)}", shortest(each.otherwise), each.why))
         for each in close(graded, policy)
