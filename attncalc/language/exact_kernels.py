@@ -22,7 +22,7 @@ from attncalc.language.decompose import sized, turned
 LARGEST_EXPONENT = math.log(10) * EXACT_DIGITS
 MOST_EXACT = 20_000
 LONG = 50
-"""A sum of so many operations is written as it is into its exponential."""
+"""A sum of more operations is taken as it is into an exponential, or below a line."""
 
 
 def number(value: Any) -> Any:
@@ -71,11 +71,21 @@ def exp(x: Any) -> Any:
         raise NotExact(
             "exponentials stand three deep in one another, and their exact form fills pages", hint=WITHOUT_EXACT
         )
-    if x.is_number and (x.args or x.is_Rational) and abs(x.evalf(5)) > LARGEST_EXPONENT:
-        raise NotExact(f"e to the {x.evalf(5)} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
-    # of a long sum SymPy asks its sign again and again, in ever more digits, and then leaves it as it is
-    plain = x.is_Add and x.is_number and not x.has(sympy.log, sympy.I) and x.count_ops() > LONG
-    return sympy.exp(x, evaluate=not plain)
+    size = _figures(x, DIGITS, {}) if x.is_number and (x.args or x.is_Rational) else sympy.Integer(0)
+    if abs(size) > LARGEST_EXPONENT:
+        raise NotExact(f"e to the {size.evalf(5)} has more than {EXACT_DIGITS:,} digits", hint=WITHOUT_EXACT)
+    return sympy.exp(x, evaluate=x.has(sympy.log, sympy.I) or not _is_long(x))
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + e⁻ˣ) of an exact number."""
+    below = 1 + exp(-x)
+    return sympy.Pow(below, -1, evaluate=not _is_long(below))
+
+
+def _is_long(x: Any) -> bool:
+    """Whether SymPy would ask the sign of a sum again and again, in ever more digits, to leave it as it is then."""
+    return bool(x.is_Add and x.is_number and x.count_ops() > LONG)
 
 
 def power(x: Any, p: Any) -> Any:

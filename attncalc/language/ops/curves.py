@@ -89,11 +89,12 @@ def _one_plus_erf(x: Array) -> Array:
     return kernels.each(math.erfc, -x)  # far below 0, 1 + erf x would be a difference of two numbers next to 1
 
 
-def _sigmoid(x: Array) -> Array:
-    if is_exact(x):
-        return np.asarray(1 / (1 + kernels.exp(np.asarray(-x))))
+def _logistic(x: Array) -> Array:
     e = np.exp(-np.abs(x))  # never overflows; the two cases are the same number
     return np.asarray(np.where(x < 0, e, 1) / (1 + e))
+
+
+_sigmoid = either(_logistic, "sigmoid")
 
 
 def _softplus(x: Array) -> Array:
