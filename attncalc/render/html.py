@@ -331,7 +331,7 @@ def _exercises(part: Part, layout: Layout) -> Iterator[str]:
     yield element("h2", text(part.heading.text))
     for block in part.blocks:
         if isinstance(block, Part) and block.kind == "exercise":
-            yield element("section", "\n".join(_exercise(block, layout)))
+            yield element("section", "\n".join(_exercise(block, layout)), "step")
         elif isinstance(block, Part):
             yield element("h2", text(block.heading.text))
         elif isinstance(block, Table):

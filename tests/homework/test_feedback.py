@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reports.class_reports import report
 from attncalc.homework.reports.items import ENOUGH, items
 from attncalc.homework.reports.mark_sheets import filled
+from attncalc.homework.reports.students import code, once
 from attncalc.record.verdicts import Finding, Marked, MarkedStep
 
 HEAD = ",".join(f'"{step}[{i},{j}]"' for step in ("weights", "output") for i in (0, 1) for j in (0, 1))
@@ -333,3 +335,12 @@ def test_a_stack_of_matrices_is_shown_with_what_is_wrong_in_it(run: Run, home: P
     assert "[2,2,2]" in page.replace("\\", "")
     if form != "text":
         assert re.search(r"(?m)(^|  )2,2 +0 +7\.5 ×", page)
+
+
+def test_a_student_is_one_however_the_name_is_written() -> None:
+    names = ["Zo\u00eb  Lee", "zoe\u0308 lee", "Bo"]
+    found, told = once([replace(student(i, ("right", 2.0)), student=name) for i, name in enumerate(names)])
+    assert [one.student for one in found] == [names[1], "Bo"]
+    assert [*told] == [names[1]]
+    assert code(names[0]) == code(names[1]) != code("Bo")
+    assert code(code("Bo")) == code("Bo")

@@ -6,13 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from unicodedata import normalize
 
 from attncalc.common.errors import InputError, amount, both, near, quoted
 from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
+from attncalc.homework.reports.students import alike
 from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line
 from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import shortest
@@ -148,9 +148,9 @@ def _numbers(one: Graded) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    """A name without capitals, signs against formulas, and blanks too many; `Lee, Ann` is Ann Lee."""
-    last, _, first = normalize("NFC", name).casefold().lstrip("'").partition(",")
-    return " ".join(f"{first} {last}".split())
+    """A name without what differs from list to list, signs against formulas too; `Lee, Ann` is Ann Lee."""
+    last, _, first = name.lstrip("'").partition(",")
+    return alike(f"{first} {last}")
 
 
 def _possible(rows: Sequence[Sequence[str]], at: int) -> str:

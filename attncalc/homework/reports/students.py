@@ -21,11 +21,16 @@ DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """What no file may be called on Windows, whatever its suffix."""
 
 
+def alike(name: str) -> str:
+    """A name as all who write it have it: without capitals, and blanks too many."""
+    return " ".join(normalize("NFC", name).casefold().split())
+
+
 def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded], dict[str, list[str]]]:
     """One sheet of each student, the last that can be read or the first; and what is said of those with several."""
     found: dict[str, list[Graded]] = {}
     for one in graded:
-        found.setdefault(normalize("NFC", one.student), []).append(one)
+        found.setdefault(alike(one.student), []).append(one)
     counts: list[Graded] = []
     told: dict[str, list[str]] = {}
     for sheets in found.values():
@@ -46,7 +51,7 @@ def code(student: str) -> str:
     """What a student is called where nobody is to be named: always the same."""
     if CODE.fullmatch(student):
         return student
-    return "s-" + b32encode(sha256(normalize("NFC", student).encode()).digest())[:8].decode().lower()
+    return "s-" + b32encode(sha256(alike(student).encode()).digest())[:8].decode().lower()
 
 
 def anonymous(graded: Iterable[Graded], log: Iterable[Override]) -> tuple[list[Graded], list[Override]]:
