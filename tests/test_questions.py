@@ -1,4 +1,4 @@
-"""docs/questions.md: what a reader asks of a page is answered by it, or by a command that it shows."""
+"""docs/questions.md and docs/comparison.md: what they say that a command shows is shown by it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import pytest
 from conftest import Run
 
 ROOT = Path(__file__).parents[1]
-ASKED = re.findall(
-    r"^\| \d+ \| (.+?) \| `attncalc (.+?)` \| `(.+)` \|$",
-    (ROOT / "docs" / "questions.md").read_text("utf-8"),
-    re.MULTILINE,
+ROW = re.compile(r"^\| \d+ \| (.+?) \| `attncalc (.+?)` \| `(.+)` \|$", re.MULTILINE)
+ASKED, COMPARED = (
+    ROW.findall((ROOT / "docs" / f"{page}.md").read_text("utf-8")) for page in ("questions", "comparison")
 )
 
 
@@ -23,8 +22,22 @@ def test_there_are_thirty_over_fifteen_calculations() -> None:
     assert len({name.partition(".")[0] for name in names}) >= 15
 
 
+def test_every_device_has_a_row() -> None:
+    assert {said.partition(",")[0].partition(":")[0] for said, *_ in COMPARED} == {
+        "Tom Yeh",
+        "Jay Alammar",
+        "Grant Sanderson",
+        "handcalcs",
+        "Symbolab",
+    }
+
+
 @pytest.mark.spread
-@pytest.mark.parametrize(("words", "line"), [found[1:] for found in ASKED], ids=[found[0] for found in ASKED])
-def test_the_page_answers_it(run: Run, words: str, line: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [found[1:] for found in (*ASKED, *COMPARED)],
+    ids=[found[0] for found in (*ASKED, *COMPARED)],
+)
+def test_the_page_shows_it(run: Run, words: str, line: str) -> None:
     done = run(*shlex.split(words), cwd=ROOT / "samples", env={"COLUMNS": "200"})
     assert line in done.stdout

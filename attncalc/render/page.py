@@ -118,6 +118,7 @@ class Table(NamedTuple):
     number: int = 0  # by which the entries of a page point at one another
     blank: bool = False  # to be filled in, where the value is a number
     decimal: str = "."  # the mark in its numbers
+    factors: tuple[Table, ...] = ()  # of a matrix product: the two matrices, as they stand in it
 
     @property
     def can_be_shown(self) -> bool:

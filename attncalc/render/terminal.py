@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import chain as joined
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.box import Box
 from rich.cells import cell_len, chop_cells
@@ -71,6 +71,7 @@ KINDS = {
 ENDLESS = 1_000_000  # columns of a page that has no width
 PROSE = 80  # columns of what is explained on such a page
 SHORTEST_RULE = 40
+WIDE = 160  # columns from which on factors stand beside their product, and heads side by side
 LEAST_WORDS = 20  # columns for words at the end of a row; where there are fewer they stand below it
 
 
@@ -273,7 +274,8 @@ class Drawn:
             if lines:
                 yield from map(self.line, lines)
                 yield Text()
-            yield from self.grid(table, margin, style)
+            beside = self.product(part, table, margin, style)
+            yield from self.grid(table, margin, style) if beside is None else (beside,)
         else:
             value = lines or [Line(table.name, (), "", (number(table, self.view),))]
             yield self.line(value[0], style)
@@ -281,13 +283,38 @@ class Drawn:
         yield from [Text()] if found else []
         yield from (self.text(note.text, KINDS[note.kind]) for note in found if note.kind != "silent")
 
+    def product(self, part: Part, table: Table, margin: int, style: str) -> RenderableType | None:
+        """A matrix product beside its factors, with the row, the column and the entry that are worked out in colour.
+
+        None where the page is not that wide, or the three of them are wider.
+        """
+        if not table.factors or self.width is None or self.width < WIDE:
+            return None
+        row, column = part.lines[0].at if len(part.lines) == 1 else NOWHERE
+        lit = ((row, None), (None, column), (row, column)) if row is not None else (NOWHERE,) * 3
+        found = [one_matrix(each, self.view) for each in (*table.factors, table)]
+        whole_grids = [each for each in found if each is not None and not any(one.gap for one in each.columns)]
+        if len(whole_grids) < len(lit) or sum(one.width() for one in whole_grids) + 4 * BETWEEN > self.width - margin:
+            return None
+        names = [self.text(each.symbol or each.name, "bold") for each in (*table.factors, table)]
+        drawn = [
+            _drawn(each, each.columns, of, self.view, "" if at < len(lit) - 1 else style, lit[at])
+            for at, (each, of) in enumerate(zip(whole_grids, (*table.factors, table), strict=True))
+        ]
+        signs = (self.text("·"), self.text("="))
+        beside = RichTable.grid(padding=(0, BETWEEN, 0, 0))
+        beside.add_row(names[0], signs[0], names[1], signs[1], names[2])
+        beside.add_row(drawn[0], "", drawn[1], "", drawn[2])
+        return beside
+
     def prose(self, words: str) -> RenderableType:
         """What is explained, in lines that are not too long to be read."""
         return _Narrow(self.text(words), PROSE) if self.width is None else self.text(words)
 
     def grid(self, table: Table, indent: int, style: str = "") -> Iterator[RenderableType]:
         """A value, drawn from a column on."""
-        return grid(table, self.view, None if self.width is None else self.width - indent, style)
+        is_wide = self.width is not None and self.width >= WIDE
+        return grid(table, self.view, None if self.width is None else self.width - indent, style, is_wide=is_wide)
 
     def line(self, line: Line, style: str = "") -> Chain:
         """`dot = 0.8×0.7 + 0.2×0.3 + 0.1×0.2 = 0.64`."""
@@ -576,7 +603,11 @@ class _Column(NamedTuple):
 
     heading: str
     cells: Sequence[str]
-    gap: bool = False  # whether it stands for columns that are left out
+    place: int | None = None  # None where it stands for columns that are left out
+
+    @property
+    def gap(self) -> bool:
+        return self.place is None
 
     @property
     def width(self) -> int:
@@ -595,14 +626,20 @@ class _Grid(NamedTuple):
     def margin(self) -> int:
         return max(map(cell_len, (self.corner, *self.labels)))
 
+    def width(self, columns: Sequence[_Column] | None = None) -> int:
+        """What these columns, or all of them, take of a line."""
+        columns = self.columns if columns is None else columns
+        return self.margin + 3 + sum(column.width for column in columns) + BETWEEN * (len(columns) - 1)
+
     def fits(self, columns: Sequence[_Column], width: int | None) -> bool:
         """Whether a page of that width holds these columns."""
-        needed = self.margin + 3 + sum(column.width for column in columns) + BETWEEN * (len(columns) - 1)
-        return width is None or needed <= width
+        return width is None or self.width(columns) <= width
 
 
-def grid(table: Table, view: View, width: int | None, style: str = "") -> Iterator[RenderableType]:
-    """A value on a page of that width; `style` is that of its numbers."""
+def grid(
+    table: Table, view: View, width: int | None, style: str = "", *, is_wide: bool = False
+) -> Iterator[RenderableType]:
+    """A value on a page of that width; `style` is that of its numbers. On a wide one matrices stand side by side."""
     if not table.can_be_shown:
         yield Text(view.spell(table.instead), FAINT)
         return
@@ -611,6 +648,10 @@ def grid(table: Table, view: View, width: int | None, style: str = "") -> Iterat
         yield Text(view.spell(shown[0].entries[0][0]), style)
         return
     hidden = whole(table.shape).tables - len(shown)
+    if is_wide and width is not None and (beside := _side_by_side(shown, table, view, width, style)) is not None:
+        yield beside
+        yield from missing(view, (hidden, "table"))
+        return
     for at, matrix in enumerate(shown):
         if at:
             yield Text()
@@ -620,6 +661,30 @@ def grid(table: Table, view: View, width: int | None, style: str = "") -> Iterat
         if matrix.at:
             yield Text(view.spell(heading(table, matrix)), "bold")
         yield from _matrix(matrix, table, view, width, style)
+
+
+def one_matrix(table: Table, view: View) -> _Grid | None:
+    """A value that is one matrix, as text."""
+    shown = window(table, view, Limits()).matrices if table.can_be_shown and table.shape else ()
+    return _grid(shown[0], table, view) if len(shown) == 1 and None not in shown[0].rows else None
+
+
+def _side_by_side(shown: Sequence[Matrix], table: Table, view: View, width: int, style: str) -> RenderableType | None:
+    """The matrices of a stack, as many in a line as the page holds; None where it holds but one."""
+    if len(shown) < 2:
+        return None
+    grids = [_grid(matrix, table, view) for matrix in shown]
+    apart = 2 * BETWEEN
+    count = (width + apart) // (max(one.width() for one in grids) + apart)
+    if count < 2 or any(column.gap for one in grids for column in one.columns):
+        return None
+    beside = RichTable.grid(padding=(0, apart, 0, 0))
+    for start in range(0, len(shown), count):
+        if start:
+            beside.add_row()
+        beside.add_row(*(Text(view.spell(heading(table, one.matrix)), "bold") for one in grids[start : start + count]))
+        beside.add_row(*(_drawn(one, one.columns, table, view, style) for one in grids[start : start + count]))
+    return beside
 
 
 def _matrix(matrix: Matrix, table: Table, view: View, width: int | None, style: str) -> Iterator[RenderableType]:
@@ -656,7 +721,7 @@ def _grid(matrix: Matrix, table: Table, view: View) -> _Grid:
     columns = []
     for j, cells in zip(matrix.columns, zip(*matrix.entries, strict=True), strict=True):
         spelled = cells if view.unicode else [view.spell(cell) for cell in cells]
-        columns.append(_Column(name(across, j), align(spelled), gap=j is None))
+        columns.append(_Column(name(across, j), align(spelled), j))
     corner = view.spell(across if is_row else f"{down} ╲ {across}")
     return _Grid(matrix, corner, [""] if is_row else [name(down, i) for i in matrix.rows], columns)
 
@@ -678,14 +743,26 @@ def _fitting(grid: _Grid, view: View, width: int | None) -> Sequence[_Column]:
         return grid.columns
     sign = view.spell(GAP)
     *first, last = (column for column in grid.columns if not column.gap)
-    gap = _Column(sign, [sign] * len(last.cells), gap=True)
+    gap = _Column(sign, [sign] * len(last.cells))
     while first and not grid.fits([*first, gap, last], width):
         first.pop()
     return [*first, gap, last] if first else [grid.columns[0]]
 
 
-def _drawn(grid: _Grid, columns: Sequence[_Column], table: Table, view: View, style: str) -> RichTable:
+Lit: TypeAlias = tuple[int | None, int | None]
+"""A row and a column that are in colour, or where there are both the entry in them."""
+NOWHERE: Lit = (None, None)
+
+
+def _drawn(
+    grid: _Grid, columns: Sequence[_Column], table: Table, view: View, style: str, lit: Lit = NOWHERE
+) -> RichTable:
     """The headings, a rule, and the rows; labels of one's own are as clear as the numbers, indices fainter."""
+
+    def styled(row: int | None, column: _Column) -> str:
+        wanted = lit != NOWHERE and lit[0] in (None, row) and lit[1] in (None, column.place)
+        return FAINT if row is None else ACCENT if wanted else style
+
     row_style, heading_style = ("" if axis in table.labels else FAINT for axis in axes(table))
     box, bar = BOXES[view.unicode], view.spell(" │")
     drawn = RichTable(box=box, show_edge=False, padding=0, border_style=FAINT, header_style="", safe_box=False)
@@ -695,7 +772,7 @@ def _drawn(grid: _Grid, columns: Sequence[_Column], table: Table, view: View, st
         drawn.add_column(Text(right(column.heading, width), heading_style), no_wrap=True, width=width)
     for at, (row, name) in enumerate(zip(grid.matrix.rows, grid.labels, strict=True)):
         words = Text(name, FAINT if row is None else row_style).append(bar, FAINT)
-        spread = (right(column.cells[at], width) for column, width in zip(columns, widths, strict=True))
-        cells = (Text(cell, FAINT if row is None else style) for cell in spread)
+        spread = zip(columns, widths, strict=True)
+        cells = (Text(right(column.cells[at], width), styled(row, column)) for column, width in spread)
         drawn.add_row(*joined((words,), cells))
     return drawn

@@ -357,9 +357,15 @@ def _divided(trace: Trace, view: View) -> tuple[list[tuple[str, Part]], list[tup
     result = trace.outputs[0]
     items = shown(trace, view)
     followed: dict[str, int] = {}
+    known = {(step.key, False): step for step in trace.steps}
+    known |= {(name, True): step for name, step in operand_steps(trace).items()}
 
     def made(step: Step, number: int | None) -> tuple[str, Part]:
-        return step.group, _step(step, number, trace, view, followed)
+        part = _step(step, number, trace, view, followed)
+        shown = part.one(Table)
+        factors = tuple(_factors(step, trace, view, known))
+        blocks = (block._replace(factors=factors) if block is shown else block for block in part.blocks)
+        return step.group, part._replace(blocks=tuple(blocks)) if factors else part
 
     keys = [step.key for _, step in items]
     first = keys.index(result.key) if result.key in keys else len(keys)
@@ -384,6 +390,20 @@ def _step(step: Step, number: int | None, trace: Trace, view: View, followed: di
     if worked := _worked(step, shown, trace, view, followed):
         blocks.append(Arithmetic(tuple(worked)))
     return Part("step", Heading(step.name, number, step.key), (*blocks, shown, *_findings(step)))
+
+
+def _factors(step: Step, trace: Trace, view: View, known: Mapping[tuple[str, bool], Step]) -> Iterator[Table]:
+    """The matrices that a step is the product of, as they stand in it; none where one of them was not kept."""
+    factors = solver.factors(trace, step)
+    made = [known.get((factor.name, factor.is_operand)) for factor in factors]
+    values = [found for found in made if found is not None and found.value is not None]
+    for factor, found in zip(factors, values, strict=True) if len(values) == len(factors) else ():
+        shown = table(found, trace, view)
+        value, symbol = np.asarray(shown.value), shown.symbol or shown.name
+        names = factor.axes[::-1] if factor.is_turned else factor.axes
+        labels = {new: shown.labels[old] for old, new in zip(shown.axes, names, strict=True) if old in shown.labels}
+        value, symbol = (value.T, f"{symbol}ᵀ") if factor.is_turned else (value, symbol)
+        yield shown._replace(value=value, axes=factor.axes, shape=value.shape, labels=labels, symbol=symbol)
 
 
 RANKED = "how close it was, by the softmax of these scores:"

@@ -11,6 +11,7 @@ import numpy as np
 
 from attncalc.common.errors import AttncalcError, DomainError, NotExact, both
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.evaluate.values import Rounding, evaluate
 from attncalc.language.graph import Node, expanded, steps, walk
 from attncalc.language.kernels import exact as exact_kernels
@@ -393,6 +394,36 @@ def ranked(trace: Trace, step: Step) -> list[tuple[int, float]]:
     shares = np.exp(scores - scores.max())
     order = np.argsort(-scores, kind="stable")
     return [(int(i), float(shares[i] / shares.sum())) for i in order] if order[0] == step.value.item() else []
+
+
+class Factor(NamedTuple):
+    """A matrix in a product: a step's key or an operand's name, and how it stands there."""
+
+    name: str
+    is_operand: bool
+    is_turned: bool  # whether it is transposed
+    axes: tuple[str, ...]
+
+
+def factors(trace: Trace, step: Step) -> list[Factor]:
+    """The two matrices that a step is the product of; none where it is no product, or not of steps and operands."""
+    graph = behind(trace)
+    node = graph.nodes.get(step.key) if graph and len(step.shape) == 2 else None
+    made = node.sources[0] if node else None
+    if made is None or made.op != "matmul" or any(len(source.axes) != 2 for source in made.sources):
+        return []
+    found = []
+    for source in made.sources:
+        plain, is_turned = source, False
+        while plain.op in ("transpose", "rename"):
+            is_turned ^= plain.op == "transpose"
+            plain = plain.sources[0]
+        if plain.op not in ("step", "input"):
+            return []
+        is_operand = plain.op == "input"
+        name = plain.args["name"] if is_operand else plain.path
+        found.append(Factor(name, is_operand, is_turned, source.names))
+    return found
 
 
 def edges(trace: Trace) -> list[tuple[str, str, str]]:

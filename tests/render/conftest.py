@@ -19,7 +19,7 @@ class ByHand(Behind):
     """Arithmetic by the names of steps, in the place of a graph."""
 
     def __init__(self, lines: Mapping[str, Callable[[tuple[int, ...]], Arithmetic]], nothing: Any = None) -> None:
-        self.lines, self.nothing = lines, nothing
+        self.lines, self.nothing, self.named = lines, nothing, ()
 
     def knows(self, step: Step) -> bool:
         return step.name in self.lines

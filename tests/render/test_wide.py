@@ -1,0 +1,67 @@
+"""Pages of 160 columns and more: factors stand beside their product, what is worked out in colour; heads in a row."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from rows import rows
+from solved import ONE_OF_EACH, Tried, page_in, solved
+from test_samples import posed
+
+from attncalc.render import View, traces
+from attncalc.render.page import Part, Table
+from attncalc.render.terminal import WIDE
+from attncalc.solve.solver import solve
+
+LAYERS = ("attention", "matmul", "multihead", "encoder-block", "decoder-only", "mlp")
+
+
+@rows("tried", ONE_OF_EACH)
+def test_the_factors_make_the_product(tried: Tried) -> None:
+    trace = solved(tried)
+    for part in traces.page(trace, View(everything=True)).all(Part):
+        for table in (step.one(Table) for step in part.steps):
+            if table.factors:
+                a, b = (np.asarray(factor.value) for factor in table.factors)
+                assert [factor.axes for factor in table.factors] == [
+                    (table.axes[0], table.factors[1].axes[0]),
+                    (table.factors[0].axes[1], table.axes[1]),
+                ]
+                np.testing.assert_allclose(np.asarray(table.value), a @ b, rtol=1e-9, atol=1e-12)
+
+
+def test_most_layers_have_some() -> None:
+    pages = [traces.page(solved(tried), View(everything=True)) for tried in ONE_OF_EACH if tried.name in LAYERS]
+    assert all(any(step.one(Table).factors for part in page.all(Part) for step in part.steps) for page in pages)
+
+
+@rows("tried", ONE_OF_EACH, thorough=lambda tried: tried.name not in LAYERS)
+def test_no_line_is_wider_than_the_page(tried: Tried) -> None:
+    for width in (WIDE, WIDE + 40):
+        page = page_in("table", solved(tried), View(width=width, everything=True))
+        assert max(map(len, page.splitlines())) <= width
+
+
+def lines(width: int, *, color: bool = False) -> list[str]:
+    return page_in("table", solve(posed("attention")), View(width=width, color=color)).splitlines()
+
+
+def test_a_narrower_page_has_the_product_alone() -> None:
+    found = re.compile(r" +weights +· +V +=  output")
+    assert any(map(found.fullmatch, lines(WIDE)))
+    assert not any(map(found.fullmatch, lines(WIDE - 1)))
+
+
+def test_the_row_the_column_and_the_entry_that_are_worked_out_share_a_colour() -> None:
+    page = lines(WIDE, color=True)
+    first = next(line for line in page if "1.3195" in line and "1.0963" not in line and "│" in line)
+    assert re.findall(r"\x1b\[1;38;5;32m *([-0-9.]+)\x1b", first) == ["0.1065", "0.1065", "0.7870", "3", "1.3195"]
+
+
+def test_heads_stand_in_a_row() -> None:
+    page = page_in("table", solve(posed("multihead")), View(width=WIDE))
+    assert re.search(r"^ +h = 0 +h = 1$", page, re.MULTILINE)
+    assert not re.search(
+        r"^ +h = 0 +h = 1$", page_in("table", solve(posed("multihead")), View(width=WIDE - 1)), re.MULTILINE
+    )
