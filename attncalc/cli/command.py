@@ -204,6 +204,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "compare": ("comparing:compare", "Compare two dumps of arrays, and name the first array that diverges."),
     "grade": ("grade:grade", "Mark many answer sheets against one key."),
     "quiz": ("quizzes:quiz", "A new problem with friendly numbers, blank answer sheets and the key."),
+    "practice": ("practice:practice", "A tutor: it asks for one step after the other, judges each, and gives hints."),
     "mistakes": ("reference:mistakes", "The known mistakes with their ids, wrong rules and hints."),
     "run": ("solving:run", "Evaluate a problem or a saved result again."),
     "list": ("lists:every", "Every calculation, with one line about it."),

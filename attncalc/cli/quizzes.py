@@ -47,25 +47,30 @@ MOST_SIZE = 64
 MOST_PAIRS = 6
 
 
+Seed = Annotated[
+    int | None,
+    option("Problem", "--seed", "N", "the same seed gives the same problem (any)", check=whole_to(MOST_SEED)),
+]
+Sizes = Annotated[list[str] | None, option("Problem", "--size", "AXIS=N,…", "sizes of axes: n=3,d_k=4")]
+Level = Annotated[
+    str | None,
+    option(
+        "Problem",
+        "--level",
+        "|".join(LEVELS),
+        "how easy the numbers are (medium)",
+        choices=LEVELS,
+        check=one_of(LEVELS),
+    ),
+]
+
+
 class Drawing(NamedTuple):
     """Which numbers a problem has."""
 
-    seed: Annotated[
-        int | None,
-        option("Problem", "--seed", "N", "the same seed gives the same problem (any)", check=whole_to(MOST_SEED)),
-    ] = None
-    size: Annotated[list[str] | None, option("Problem", "--size", "AXIS=N,…", "sizes of axes: n=3,d_k=4")] = None
-    level: Annotated[
-        str | None,
-        option(
-            "Problem",
-            "--level",
-            "|".join(LEVELS),
-            "how easy the numbers are (medium)",
-            choices=LEVELS,
-            check=one_of(LEVELS),
-        ),
-    ] = None
+    seed: Seed = None
+    size: Sizes = None
+    level: Level = None
     given: Annotated[
         list[str] | None, option("Problem", "--given", "NAME,…", "the operands of the form that is wanted: x,wq,wk,wv")
     ] = None
@@ -174,13 +179,13 @@ def quiz(
         _make_key(key, output, calculation or (), [name for name, value in said.items() if value is not None])
         return
     words = calculation or []
-    whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and _may_be_document(words[0])
+    whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
     name = "" if whole else named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz {} -o quiz")
     if not output:
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
     formats = _formats(format)
     exports = [choice("--export", word, EXPORTS) for word in names(export)]
-    sizes = _sizes(drawing.size)
+    sizes = sizes_of(drawing.size)
     wording = asking.wording(printed.printing)
     found, wants = _of_document(words[0], drawing, asking) if whole else _drawn(name, drawing, sizes, asking, own)
     made: dict[str, str | bytes] = {**files(found.problem, formats, wants, wording)}
@@ -191,7 +196,8 @@ def quiz(
     _tell(found, sizes)
 
 
-def _may_be_document(word: str) -> bool:
+def may_be_document(word: str) -> bool:
+    """Whether a word names a file, rather than a calculation."""
     return is_file(word) or word.startswith("@") or word == "-"
 
 
@@ -281,7 +287,7 @@ def _formats(words: list[str] | None) -> list[str]:
     return found
 
 
-def _sizes(words: list[str] | None) -> dict[str, int]:
+def sizes_of(words: list[str] | None) -> dict[str, int]:
     """`n=3,d_k=4`."""
     found: dict[str, int] = {}
     for word in names(words):

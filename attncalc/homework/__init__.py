@@ -1,7 +1,8 @@
 """Homework: sheets are read, each step is judged, the mistake behind it is named, and new problems are made.
 
 The rooms, each of which knows only those before it: `reading` (from sheets to answers), `diagnosis` (what may be behind
-an answer), `marking` (a finding for each step, marks, whole classes), `quiz` and `reports`.
+an answer), `marking` (a finding for each step, marks, whole classes), `quiz` and `reports`, and `practice`, which asks
+for one step after the other.
 
 Glossary:
 - sheet: what one student has handed in; an *answer* is what stands on it for one step.

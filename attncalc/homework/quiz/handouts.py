@@ -36,7 +36,7 @@ def files(
 ) -> dict[str, str]:
     """Everything that is handed out, by the names of the files; worksheets in these formats of pages."""
     trace = solve(problem, keep_all=True)
-    exercises = _exercises(trace, Key(problem), asked)
+    exercises = exercises_of(trace, Key(problem), asked)
     worksheet = _worksheet(trace, exercises, asked, wording)
     return {
         "problem.json": _problem(trace, asked),
@@ -55,7 +55,7 @@ def for_platforms(
 ) -> dict[str, str | bytes]:
     """The same for learning platforms, in formats of exports, by the names of the files; the answers are in them."""
     trace, key = solve(problem, keep_all=True), Key(problem)
-    exercises = _exercises(trace, key, asked)
+    exercises = exercises_of(trace, key, asked)
     worksheet, found = _worksheet(trace, exercises, asked, wording), gaps(key, exercises)
     return dict(exported(form, worksheet.title, worksheet, found) for form in formats)
 
@@ -75,7 +75,7 @@ def _key(trace: Trace, asked: Asked) -> str:
     return written({**document(trace, view), **asked.written()}, view)
 
 
-def _exercises(trace: Trace, key: Key, asked: Asked) -> list[Exercise]:
+def exercises_of(trace: Trace, key: Key, asked: Asked = EVERYTHING) -> list[Exercise]:
     """The steps that are to be filled in: those that are asked for, or all that have numbers, the result among them."""
     known = {step.key: step for step in (*trace.outputs, *trace.steps)}
     every = asked.steps or [step for step in key.steps if key.value(step) is not None and step not in asked.shown]

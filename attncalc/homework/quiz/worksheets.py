@@ -48,12 +48,16 @@ class Exercise(NamedTuple):
 
 def page(trace: Trace, exercises: Sequence[Exercise], shown: Sequence[Step], wording: Wording) -> Page:
     """A problem, with the steps of it that are told, and those that are to be filled in."""
-    chosen = _chosen(trace)
-    given = (*operands(trace), *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
-    start = (Heading(trace.calculation), Paragraph(_about(trace)), Paragraph("Name", "blank"))
+    start = (Heading(trace.calculation), Paragraph(about(trace)), Paragraph("Name", "blank"))
     work = (Paragraph(ASKED, "instructions"), *_exercises(trace, exercises, wording))
-    parts = Part("exercises", Heading("Given"), given), Part("exercises", Heading("Work out"), work)
+    parts = Part("exercises", Heading("Given"), given(trace, shown)), Part("exercises", Heading("Work out"), work)
     return printed(Page(trace.calculation, (*start, *parts)), wording.printing)
+
+
+def given(trace: Trace, shown: Sequence[Step]) -> tuple[Block, ...]:
+    """The operands of a problem, the steps of it that are told, and the options that were given."""
+    chosen = _chosen(trace)
+    return (*operands(trace), *map(_told, shown), *([Paragraph(f"with {chosen}")] if chosen else []))
 
 
 def _told(step: Step) -> Table:
@@ -73,7 +77,7 @@ def _exercises(trace: Trace, exercises: Sequence[Exercise], wording: Wording) ->
             group = step.group
             yield Part("group", Heading(group or trace.calculation), ())
         blank = Table(step.name, exercise.boxes, step.axes, step.shape, step.labels, symbol=step.symbol, blank=True)
-        told = [*_said(exercise, wording, tells=_tells(trace)), blank]
+        told = [*_said(exercise, wording, tells=tells_formulas(trace)), blank]
         yield Part("exercise", Heading(step.name, number, step.key), tuple(told))
 
 
@@ -87,7 +91,7 @@ def _said(exercise: Exercise, wording: Wording, *, tells: bool) -> Iterator[Bloc
         yield Paragraph(step.why, "why")
 
 
-def _tells(trace: Trace) -> bool:
+def tells_formulas(trace: Trace) -> bool:
     """Whether the steps' formulas may be shown: those of a formula's derivatives are the answers."""
     return not any(table.is_words for table in operands(trace) if not table.shape)
 
@@ -100,7 +104,7 @@ def _chosen(trace: Trace) -> str:
     return ", ".join(f"{name} = {_word(value)}" for name, value in told)
 
 
-def _about(trace: Trace) -> str:
+def about(trace: Trace) -> str:
     """What is worked out, in a sentence or two."""
     derivative, _, name = trace.calculation.rpartition(" ")
     return f"{DERIVATIVES[derivative].says.format(name)} {trace.summary}" if derivative else trace.summary

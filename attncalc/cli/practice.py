@@ -1,0 +1,121 @@
+"""`practice`: a tutor in the terminal, which works as well from a script's standard input."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Annotated
+
+import typer
+
+from attncalc.calculations import TABLE, families, load
+from attncalc.cli import output as out
+from attncalc.cli.lists import listed_page
+from attncalc.cli.quizzes import Level, Seed, Sizes, may_be_document, sizes_of
+from attncalc.cli.reference import named
+from attncalc.cli.settings import Colour
+from attncalc.common.errors import OptionError, both, flag, quoted
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.practice.posed import Posed
+from attncalc.homework.practice.session import Session
+from attncalc.homework.quiz.search import quiz as found_for
+from attncalc.homework.quiz.templates import LEVELS, Wanted
+from attncalc.homework.reading.asked import from_document
+from attncalc.inputs.problem_files import Document, load_document
+from attncalc.inputs.reading import Reading
+from attncalc.render import View
+from attncalc.render.page import Block, Page, write
+
+NOT_SOLVED = 1
+TRIED = 5
+"""So many problems are drawn until one shows the last mistake."""
+
+
+def practice(
+    calculation: Annotated[list[str] | None, typer.Argument(metavar="[grad] calculation|document")] = None,
+    *,
+    seed: Seed = None,
+    size: Sizes = None,
+    level: Level = None,
+    color: Colour = "auto",
+) -> int:
+    """Asks for one step after the other, says at once whether it is right, and helps as far as you want.
+
+    An answer is anything that an operand takes, a file with @ before its name. The words hint, why, skip, back, list,
+    next and quit, or their first letters, go before. It ends after three problems in a row without help, with quit, or
+    with the end of input: exit status 0 if all was solved, else 1. Without a calculation it lists them all.
+
+    Example: attncalc practice attention --seed 1
+    """
+    view = View(width=out.width(), color=out.wants_color(color), unicode=out.carries_signs(sys.stdout))
+    if not calculation:
+        known = {heading: _practised(rows) for heading, rows in families().items()}
+        _show(list(listed_page({heading: rows for heading, rows in known.items() if rows}).blocks), view)
+        return 0
+    session = _session(calculation, seed, sizes_of(size), level)
+    _show(session.begin(), view)
+    while not session.ended:
+        line = _line()
+        if line is None:
+            _show(session.close(), view)
+            break
+        _show(session.hear(line), view)
+    return 0 if session.solved else NOT_SOLVED
+
+
+def _practised(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The calculations for which problems are made."""
+    return [(name, line) for name, line in rows if not load(name).exercise.refused]
+
+
+def _session(words: Sequence[str], seed: int | None, sizes: Mapping[str, int], level: str | None) -> Session:
+    """A session with drawn numbers, or one that begins with a problem of one's own."""
+    own = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
+    held: Document | None = None
+    if own:
+        read = Reading()
+        if words[0] == "-":
+            raise OptionError("practice reads answers from standard input: the problem must be in a file")
+        held = load_document(words[0], read)
+        for note in read.notes:
+            out.say("note", note)
+        surplus = [flag(name) for name, value in (("size", sizes), ("level", level)) if value]
+        if surplus:
+            mend = "name a calculation, and its numbers are drawn"
+            raise OptionError(f"{quoted(words[0])} has its own numbers: {both(surplus)} cannot change them", hint=mend)
+    name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
+    chosen = seed if seed is not None else int.from_bytes(os.urandom(3), "big")
+    if seed is None and held is None:
+        out.say("note", f"--seed {chosen} makes these problems again")
+    wanted = Wanted(dict(held.problem.options), given=tuple(held.problem.inputs)) if held else Wanted()
+
+    def draw(number: int, mistake: str) -> Posed:
+        if held is not None and number == 0:
+            return Posed(held.problem, from_document(held.document, Key(held.problem).names, words[0]))
+        seeds = (chosen + TRIED * number + turn for turn in range(TRIED))
+        drawn = (found_for(name, seed=each, sizes=sizes, level=level or LEVELS[1], wanted=wanted) for each in seeds)
+        first = next(drawn)
+        showing = (one for one in chain([first], drawn) if mistake not in one.hidden)
+        return Posed(next(showing, first).problem)
+
+    return Session(draw)
+
+
+def _line() -> str | None:
+    """The next line that is said; None at the end of input."""
+    if sys.stdin is None:
+        return None
+    if out.is_terminal(sys.stdin):
+        out.write("> ")
+    try:
+        line = sys.stdin.readline()
+    except UnicodeDecodeError:
+        return "?"  # what nobody can read is no answer
+    return line or None
+
+
+def _show(blocks: Sequence[Block], view: View) -> None:
+    """Write what is said back."""
+    if blocks:
+        text = str(write(Page("practice", tuple(blocks)), "table", view))
+        out.write_page(text if text.endswith("\n") else text + "\n")

@@ -1,0 +1,211 @@
+"""One problem that is practised: what was answered to each of its steps, what was found of that, and its hints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from attncalc.common.errors import InputError
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.quiz.handouts import exercises_of
+from attncalc.homework.quiz.worksheets import Exercise, tells_formulas
+from attncalc.homework.reading.answers import Answer, Sheet, from_array, from_text
+from attncalc.homework.reading.sheets import EVERYTHING, Asked
+from attncalc.inputs.given import brackets
+from attncalc.record.trace import Step
+from attncalc.record.verdicts import FOLLOWS, MISSING, SOUND, Finding
+from attncalc.render import View
+from attncalc.render.page import Block, Heading, Line, Paragraph, Part
+from attncalc.render.traces import cells, table
+from attncalc.solve.problem import Problem
+from attncalc.solve.solver import solve
+
+UNAIDED, AIDED, SHOWN, OPEN, FOLLOWED = "unaided", "aided", "shown", "to do", "follows"
+"""How a step ends; what is still to do; what is right but for an own wrong value before it."""
+MOST_AT_ONCE = 16
+"""A step with more entries may be answered a row or a cell at a time."""
+MOST_TRIED = 24
+"""Of so many entries one is looked for that can be worked out as an example."""
+
+
+@dataclass(eq=False)
+class Task:
+    """A step that is asked for."""
+
+    exercise: Exercise
+    answer: Answer | None = None  # what later steps are worked out from
+    finding: Finding | None = None
+    part: Answer | None = None  # the rows and cells so far, of a step that is answered in parts
+    hints: int = 0  # how many were taken
+    shown: bool = False
+    tries: Counter[str] = field(default_factory=Counter)  # wrong answers, by how they were written
+    repeated: int = 0  # how often the last wrong answer was given
+    met: list[str] = field(default_factory=list)  # the mistakes that were found in it
+
+    @property
+    def step(self) -> Step:
+        """The step."""
+        return self.exercise.step
+
+    @property
+    def name(self) -> str:
+        """By which the step is asked for."""
+        return self.step.key
+
+    @property
+    def state(self) -> str:
+        """How it has ended, or that it has not."""
+        if self.shown:
+            return SHOWN
+        if self.finding is None or self.finding.verdict not in (*SOUND, FOLLOWS):
+            return OPEN
+        if self.finding.verdict == FOLLOWS:
+            return FOLLOWED
+        return AIDED if self.hints else UNAIDED
+
+    @property
+    def is_done(self) -> bool:
+        """Whether one may go on without leaving something behind."""
+        return self.state != OPEN
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether it may be answered a row or a cell at a time."""
+        return self.step.value is not None and self.step.value.size > MOST_AT_ONCE and self.exercise.where is None
+
+    @property
+    def first_blank(self) -> int:
+        """Of the entries in their order, the first one that is not answered yet."""
+        return 0 if self.part is None else int(np.argmin(self.part.answered.ravel()))
+
+
+class Posed:
+    """A problem with its tasks, in the order in which a hand works."""
+
+    def __init__(self, problem: Problem, asked: Asked = EVERYTHING) -> None:
+        self.problem, self.asked = problem, asked
+        self.key = Key(problem)
+        self.trace = solve(problem, keep_all=True)
+        self.marker = Marker(self.key, asked=Asked(shown=asked.shown))
+        self.tasks = [Task(exercise) for exercise in exercises_of(self.trace, self.key, asked)]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every task has ended."""
+        return all(task.is_done for task in self.tasks)
+
+    # Answers
+
+    def judge(self, task: Task, sheet: Sheet) -> Finding:
+        """What is found of an answer to a task; own values before it are taken for what they are.
+
+        What follows from them is judged anew. An InputError is raised for what is no answer to the task.
+        """
+        said = self._completed(task, self._answer(task, sheet))
+        before = {each.name: each.answer for each in self.tasks if each.answer is not None and each is not task}
+        marked = self.marker.mark(Sheet({**before, task.name: said}))
+        found = {self.key.names.find(step.name): step.finding for step in marked.steps}
+        finding = found[self.key.names.find(task.name)]
+        if finding.verdict == MISSING and said is not task.part and not task.in_parts:
+            raise InputError(finding.hint)
+        if not said.answered.all() and task.in_parts and finding.verdict in (MISSING, FOLLOWS):
+            task.part = said
+            return finding
+        if finding.verdict in SOUND or finding.verdict == FOLLOWS or task.part is None:
+            task.answer, task.finding = said, finding
+        if finding.verdict in SOUND or finding.verdict == FOLLOWS:
+            task.part = None
+        else:
+            written = " ".join(map(str, said.text.ravel()))
+            written = written if written.strip() else str(said.value.tolist())
+            task.tries[written] += 1
+            task.repeated = task.tries[written]
+            task.met += finding.mistakes
+        for other in self.tasks:
+            if other.answer is not None and other is not task and other.state in (OPEN, FOLLOWED):
+                other.finding = found[self.key.names.find(other.name)]
+        return finding
+
+    def _answer(self, task: Task, sheet: Sheet) -> Answer:
+        """The answer to a task in what was said: the only one, or that of its name."""
+        own = self.key.names.find(task.name)
+        found = [answer for name, answer in sheet.steps.items() if name and self.key.names.find(name) == own]
+        if not found and [*sheet.steps] == [""]:
+            found = [sheet.steps[""]]
+        if len(found) != 1:
+            raise InputError(f"that holds no answer to {task.name}")
+        if not found[0].answered.any():
+            raise InputError("nothing is answered")
+        return found[0]
+
+    def _completed(self, task: Task, said: Answer) -> Answer:
+        """A row or a cell of a large step with those before it; anything else as it is."""
+        row = task.step.shape[-1] if task.step.shape else 1
+        count, first = said.value.size, task.first_blank
+        if not task.in_parts or count not in (1, row) or said.asked is not None:
+            return said
+        if count > 1 and first % row:
+            raise InputError(f"a row begun cell by cell is finished so: {self.place(task)} is next")
+        size = int(np.prod(task.step.shape))
+        entries = [None] * size if task.part is None else [*task.part.text.ravel()]
+        entries[first : first + count] = said.text.ravel()
+        return from_text(entries, task.step.shape, brackets("", task.name))
+
+    def place(self, task: Task) -> str:
+        """Which entry of a large step is next: `weights[1,0]`."""
+        at = np.unravel_index(task.first_blank, task.step.shape)
+        return f"{task.name}[{','.join(map(str, at))}]"
+
+    # Hints: the principle; the rule with its sizes; another entry worked out; this step itself
+
+    def hint(self, task: Task) -> Sequence[Block]:
+        """The next hint; the last one shows the step."""
+        ladder = [*self._ladder(task)]
+        rung = min(task.hints, len(ladder))
+        task.hints += 1
+        return ladder[rung] if rung < len(ladder) else self.show(task)
+
+    def left(self, task: Task) -> int:
+        """How many hints there are before the step itself is shown."""
+        return max(len([*self._ladder(task)]) - task.hints, 0)
+
+    def _ladder(self, task: Task) -> Iterator[Sequence[Block]]:
+        step = task.step
+        if self.why(task):
+            yield self.why(task)
+        if step.formula and tells_formulas(self.trace):
+            yield [Paragraph(" = ".join(filter(None, (step.symbol, step.formula, step.sizes))))]
+        if lines := self._example(task):
+            yield [Paragraph(f"Another entry: {lines[0].text}")]
+
+    def why(self, task: Task) -> list[Block]:
+        """The reason for a step."""
+        words = [task.step.why] if task.step.why else [*task.step.about[:1]]
+        return [Paragraph(f"{text[:1].upper()}{text[1:]}.".replace("..", ".")) for text in words]
+
+    def _example(self, task: Task) -> tuple[Line, ...]:
+        """An entry that is worked out, of a step that has others: not the one that is next, nor the first wrong one."""
+        step, wrong = task.step, task.finding.wrong.cells[:1] if task.finding else ()
+        if step.value is None or step.value.size < 2:
+            return ()
+        asked = np.unravel_index(task.first_blank, step.shape) if not wrong else wrong[0]
+        places = (at for at in np.ndindex(*step.shape) if at != tuple(map(int, asked)))
+        for at in islice(places, MOST_TRIED):
+            word = f"{task.name}[{','.join(map(str, at))}]"
+            found = tuple(line for _, line in cells(self.trace, View(cells=(word,))) if line.arithmetic)
+            if found:
+                return found
+        return ()
+
+    def show(self, task: Task) -> Sequence[Block]:
+        """The value of a step, which is taken for the writer's own."""
+        assert task.step.value is not None, "it is asked for"
+        task.shown, task.part = True, None
+        task.answer = from_array(task.step.value.astype(float), brackets("", task.name))
+        task.finding = None
+        return [Part("exercises", Heading("This step"), (table(task.step, self.trace, View()),))]

@@ -1,0 +1,264 @@
+"""A session of practice: what is said to it, line by line, and what it says back; problem after problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+
+from attncalc.common.errors import AttncalcError, both, listed
+from attncalc.homework.diagnosis.key import known
+from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
+from attncalc.homework.quiz.worksheets import DECIMALS, about, given
+from attncalc.homework.reading.sheets import read_sheet, spelled
+from attncalc.inputs.reading import Reading
+from attncalc.record.verdicts import EARLY, FOLLOWS, MISSING, RIGHT, SOUND, TO_ROUNDING, Finding
+from attncalc.render.page import Block, Heading, Paragraph, Part, Point, Points
+
+WORDS = ("hint", "why", "skip", "back", "list", "next", "quit")
+"""What may be said in place of an answer, each also by its first letter."""
+LETTERS = {word[0]: word for word in WORDS}
+ENOUGH = 3
+"""So many problems in a row without help, and the session ends."""
+AGAIN = 3
+"""After the same wrong answer so many times a hint is offered."""
+MOST_CELLS = 6
+MOST_BYTES = 4 * 2**20
+"""Of a file with an answer."""
+TOLD = (
+    "An answer is what an operand takes: 1 2; 3 4, or a file as @FILE. In its place you can say "
+    f"{', '.join(WORDS)}, or their first letters."
+)
+
+PRAISE = {
+    RIGHT: "Right.",
+    TO_ROUNDING: "Right, but for the last digit.",
+    EARLY: "Right, from numbers that were rounded on the way.",
+    FOLLOWS: "It follows from your own values, of which some are wrong: back goes to them.",
+}
+
+Draw = Callable[[int, str], Posed]
+"""A problem by its number, from 0 on; if there is a choice, one on which a mistake shows. An AttncalcError: no more."""
+
+
+class Session:
+    """What one student practises."""
+
+    def __init__(self, draw: Draw) -> None:
+        self.draw, self.number = draw, 0
+        self.posed = draw(0, "")
+        self.at = 0  # which task is asked for; beyond the last: none
+        self.ended = False
+        self.unaided = 0  # so many problems in a row
+        self.counted = False  # whether the problem at hand is in that number
+        self.last: dict[str, str] = {}  # how each step ended when it was done last
+        self.met: dict[str, int] = {}  # mistakes, and how often they were made
+        self.latest = ""
+
+    @property
+    def solved(self) -> bool:
+        """Whether all that was begun is solved."""
+        states = self.last | {task.name: task.state for task in self.posed.tasks if self._is_begun(task)}
+        return bool(states) and all(state in (UNAIDED, AIDED) for state in states.values())
+
+    def _is_begun(self, task: Task) -> bool:
+        """Whether a task counts: of a problem that nobody has touched, none does, unless it is the first."""
+        touched = any(each.answer or each.tries or each.hints or each.part for each in self.posed.tasks)
+        return self.number == 0 or touched
+
+    @property
+    def task(self) -> Task | None:
+        """The task at hand."""
+        return self.posed.tasks[self.at] if self.at < len(self.posed.tasks) else None
+
+    # What is said back
+
+    def begin(self) -> list[Block]:
+        """The problem, and the first task."""
+        posed = self.posed
+        shown = [posed.trace.find(spelled(step)) for step in posed.asked.shown]
+        told = Part("exercises", Heading("Given"), given(posed.trace, shown))
+        if self.number:
+            return [told, *self._asks()]
+        advice = Paragraph(f"{TOLD} Write {DECIMALS} decimals where a number does not come out sooner.")
+        return [Heading(posed.trace.calculation), Paragraph(about(posed.trace)), told, advice, *self._asks()]
+
+    def hear(self, line: str) -> list[Block]:
+        """What is said back to a line: a word, or an answer."""
+        word = line.strip().casefold()
+        word = LETTERS.get(word, word)
+        if word in WORDS:
+            say: Callable[[], list[Block]] = getattr(self, f"_{word}")
+            return say()
+        return self._answered(line.strip()) if word else []
+
+    def _asks(self) -> list[Block]:
+        """The question for the task at hand."""
+        task, every = self.task, self.posed.tasks
+        if task is None:
+            return self._end_of_problem()
+        step = task.step
+        sizes = " × ".join(f"{axis}={size}" for axis, size in zip(step.axes, step.shape, strict=True))
+        made_of = f", from {both(task.exercise.made_of)}" if task.exercise.made_of else ""
+        asked = f"Step {self.at + 1} of {len(every)}: {task.name}, {sizes or 'a number'}{made_of}"
+        found: list[Block] = [Paragraph(asked, "onward")]
+        if task.exercise.where is not None:
+            found.append(Paragraph("Only some of its entries are asked for: write ? for the others."))
+        if task.in_parts:
+            found.append(Paragraph(f"A row or a cell at a time will do: {self.posed.place(task)} is next."))
+        if not task.is_done and self.last.get(task.name, UNAIDED) not in (UNAIDED, FOLLOWED):
+            found += self.posed.why(task)
+        return found
+
+    def _end_of_problem(self) -> list[Block]:
+        left = [task.name for task in self.posed.tasks if not task.is_done]
+        if left:
+            said = f"Left open: {listed(left, MOST_CELLS)}. back goes to the step before, next to other numbers."
+            return [Paragraph(said)]
+        self._count()
+        if self.ended:
+            return self._closing()
+        return [Paragraph("This problem is done. next gives other numbers, quit ends.")]
+
+    def _count(self) -> None:
+        """Count the problem that is done."""
+        if self.counted:
+            return
+        self.counted = True
+        alone = all(task.state == UNAIDED for task in self.posed.tasks)
+        self.unaided = self.unaided + 1 if alone else 0
+        self.ended = self.unaided >= ENOUGH
+
+    def _closing(self) -> list[Block]:
+        """What was met, and what to do next."""
+        name = self.posed.problem.name
+        said = {mistake.id: mistake for mistake in known(self.posed.problem.calculation.name)}
+        self._remember()
+        points = [Point(f"{one}, {count} ×", said[one].hint if one in said else "") for one, count in self.met.items()]
+        found: list[Block] = [Paragraph(f"{self.unaided} problems in a row without help.")] if self.ended else []
+        if points:
+            found.append(Part("section", Heading("Met on the way"), (Points(tuple(points)),)))
+        weak = [step for step, state in self.last.items() if state not in (UNAIDED, FOLLOWED)]
+        onward = f"Next: attncalc practice {name} --level hard"
+        if weak:
+            onward = f"Next: attncalc practice {name}, for {listed(weak, MOST_CELLS)}"
+        return [*found, Paragraph(onward)]
+
+    def close(self) -> list[Block]:
+        """What is said where somebody ends before that."""
+        return [] if self.ended else self._closing()
+
+    def _remember(self) -> None:
+        """Keep how the steps of the problem at hand have ended."""
+        for task in self.posed.tasks:
+            if self._is_begun(task):
+                self.last[task.name] = task.state
+            for mistake in task.met:
+                self.met[mistake] = self.met.get(mistake, 0) + 1
+            task.met.clear()
+
+    # Answers
+
+    def _answered(self, text: str) -> list[Block]:
+        """Judge an answer; where the task at hand is done, it is for the next one that is not."""
+        if self.task is None:
+            return [Paragraph("Every step has been asked for. next gives other numbers, back goes back, quit ends.")]
+        found: list[Block] = []
+        if self.task.is_done and not self.task.shown:
+            ahead = [i for i in range(self.at, len(self.posed.tasks)) if not self.posed.tasks[i].is_done]
+            if not ahead:
+                return [Paragraph("This step is done. next goes on.")]
+            self.at = ahead[0]
+            found = self._asks()
+        task = self.task
+        assert task is not None, "it was found"
+        try:
+            if text.startswith("-") and (text == "-" or text[1:2] == "#"):
+                raise AttncalcError("answers are typed here: no file is read from standard input")
+            finding = self.posed.judge(task, read_sheet(text, Reading(most=MOST_BYTES)))
+        except AttncalcError as fault:
+            said = f"That cannot be read, and counts for nothing: {fault.message}."
+            return [*found, Paragraph(" ".join(filter(None, [said, fault.hint])))]
+        self.latest = finding.mistakes[0] if finding.mistakes else self.latest
+        return [*found, *self._told(task, finding)]
+
+    def _told(self, task: Task, finding: Finding) -> list[Block]:
+        """What is found of an answer."""
+        if finding.verdict in (*SOUND, FOLLOWS) and task.is_done and task.part is None:
+            said = PRAISE[finding.verdict]
+            if self.at + 1 < len(self.posed.tasks):
+                return [Paragraph(f"{said} next goes on.", "sound")]
+            self.at += 1
+            return [Paragraph(said, "sound"), *self._end_of_problem()]
+        if finding.verdict in (MISSING, FOLLOWS):
+            said = "Right so far." if finding.verdict == MISSING else "So far it follows from your own values."
+            return [Paragraph(f"{said} {self.posed.place(task)} is next.", "sound")]
+        cells = [f"{task.name}[{','.join(map(str, at))}]" for at in finding.wrong.cells if at]
+        some = cells and finding.wrong.number < prod(task.step.shape)
+        where = f"Look at {listed(cells, MOST_CELLS)}." if some else ""
+        said = " ".join(filter(None, ["Not right yet.", where, _sentence(finding.hint)]))
+        found: list[Block] = [Paragraph(said, "wrong")]
+        if task.repeated >= AGAIN:
+            found.append(Paragraph("That same answer came before: hint helps you on."))
+        elif sum(task.tries.values()) == 1 and not self.at and not self.number:
+            found.append(Paragraph("Try again, or next goes on with your value, skip with the right one."))
+        return found
+
+    # Words
+
+    def _hint(self) -> list[Block]:
+        task = self.task
+        if task is None or (task.is_done and not task.shown):
+            return [Paragraph("There is nothing left to hint at: next goes on.")]
+        if task.shown:
+            return [*self.posed.show(task), Paragraph("next goes on.")]
+        found = [*self.posed.hint(task)]
+        if not task.shown:
+            return [*found, Paragraph(f"Hints left before the step itself is shown: {self.posed.left(task)}.")]
+        return [*found, Paragraph("That is the step. It comes back with other numbers, to be done. next goes on.")]
+
+    def _why(self) -> list[Block]:
+        if self.task is None:
+            return [Paragraph("No step is asked for.")]
+        if not self.task.is_done and not self.task.hints:
+            self.task.hints = 1  # it is the first of the hints
+        words = [Paragraph(text) for text in self.task.step.about]
+        found: list[Block] = [*self.posed.why(self.task), *words[:2]]
+        return found or [Paragraph("No reason is known.")]
+
+    def _skip(self) -> list[Block]:
+        if self.task is not None and not self.task.is_done:
+            self.task.answer = self.task.part = None  # later steps are judged by the right one
+        return self._next()
+
+    def _next(self) -> list[Block]:
+        if self.task is not None:
+            self.at += 1
+            return self._asks()
+        self._remember()
+        try:
+            posed = self.draw(self.number + 1, self.latest)
+        except AttncalcError as fault:
+            return [Paragraph(f"There are no other numbers: {fault.message}. quit ends.")]
+        self.number, self.posed, self.at, self.counted = self.number + 1, posed, 0, False
+        return self.begin()
+
+    def _back(self) -> list[Block]:
+        self.at = max(self.at - 1, 0)
+        return self._asks()
+
+    def _list(self) -> list[Block]:
+        return [Points(tuple(self._listed()))]
+
+    def _listed(self) -> Iterator[Point]:
+        for i, task in enumerate(self.posed.tasks):
+            here = " (here)" if i == self.at else ""
+            yield Point(f"{i + 1}. {task.name}{here}", task.state)
+
+    def _quit(self) -> list[Block]:
+        found = self.close()
+        self.ended = True
+        return found
+
+
+def _sentence(text: str) -> str:
+    return "" if not text else text[:1].upper() + text[1:] + ("" if text.endswith(("?", ".")) else ".")

@@ -1,0 +1,183 @@
+"""Practice: what a script that answers rightly, wrongly, oddly or not at all is told, step after step."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+from conftest import Run
+from rows import rows
+
+from attncalc.calculations import TABLE, load
+from attncalc.homework.practice.posed import AIDED, OPEN, SHOWN, UNAIDED, Posed, Task
+from attncalc.homework.practice.session import Session
+from attncalc.homework.quiz.search import quiz
+from attncalc.record.numbers import encode
+from attncalc.render import View
+from attncalc.render.page import Page, write
+from attncalc.solve.problem import Problem
+
+QUICK = ("attention", "layernorm", "cosine")
+NAMES = [
+    *(name for name in TABLE if not load(name).exercise.refused),
+    "grad softmax",
+    "grad attention",
+]
+
+
+@cache
+def drawn(name: str, seed: int, size: int | None = None) -> Problem:
+    return quiz(name, seed=seed, sizes={"n": size, "m": size} if size else {}).problem
+
+
+def session(name: str, size: int | None = None) -> Session:
+    return Session(lambda number, mistake: Posed(drawn(name, 1 + number, size)))
+
+
+def answer(task: Task) -> str:
+    assert task.step.value is not None
+    value = task.step.value.astype(float) if task.step.value.dtype.kind == "b" else task.step.value
+    return json.dumps(encode(value))
+
+
+def said(at: Session, line: str) -> str:
+    return " ".join(str(write(Page("practice", tuple(at.hear(line))), "table", View(width=40))).split())
+
+
+@rows("name", NAMES, thorough=lambda name: name not in QUICK)
+def test_right_answers_solve_it(name: str) -> None:
+    at = session(name)
+    assert at.begin()
+    for task in at.posed.tasks:
+        assert not at.solved
+        told = said(at, answer(task))
+        assert task.state == UNAIDED, (task.name, told)
+    assert at.solved
+    assert not at.ended
+
+
+@rows("name", NAMES, thorough=lambda name: name not in QUICK)
+def test_nothing_is_given_away_and_hints_end_in_the_step(name: str) -> None:
+    """What is unknown is shown by the last hint alone, whose step then counts as shown; and all fits 40 columns."""
+    at = session(name)
+    lines = str(write(Page("practice", tuple(at.begin())), "table", View(width=40))).splitlines()
+    assert not [line for line in lines if len(line) > 40 and "│" not in line and " " in line.strip()]
+    for task in at.posed.tasks:
+        assert task.step.value is not None
+        for _ in range(at.posed.left(task)):
+            said(at, "hint")
+            assert task.state == OPEN
+        assert "This step" in said(at, "h")
+        assert task.state == SHOWN
+        said(at, "next")
+    assert not at.solved
+
+
+def test_a_session_of_three_without_help_ends_by_itself() -> None:
+    at = session("softmax")
+    for _ in range(3):
+        at.begin()
+        for task in at.posed.tasks:
+            told = said(at, answer(task))
+            assert at.ended or "next" in told
+        if not at.ended:
+            said(at, "next")
+    assert at.ended
+    assert at.solved
+    assert at.number == 2
+
+
+def test_help_begins_the_row_anew_and_comes_back() -> None:
+    at = session("softmax")
+    said(at, "why")
+    for task in at.posed.tasks:
+        said(at, answer(task))
+    assert at.posed.tasks[0].state == AIDED
+    assert at.solved
+    assert at.unaided == 0
+    assert at.posed.tasks[0].step.why[:20].casefold() in " ".join(said(at, "next").split()).casefold()
+
+
+@rows("name", NAMES, thorough=lambda name: name not in QUICK[:1])
+def test_known_mistakes_are_asked_about(name: str) -> None:
+    """Whoever makes one is asked the question that goes with it, or with one that gives the same numbers."""
+    at = session(name)
+    key = at.posed.key
+    right = [answer(task) for task in at.posed.tasks]
+    asked, tried = 0, []
+    for rule in key.known:
+        wrong = None if rule.kind != "misconception" or rule.alias_of else key.solutions.by(rule)
+        for i, task in enumerate(at.posed.tasks if wrong else ()):
+            value = key.value(key.names.find(task.name), wrong)
+            if value is None or value.dtype.kind not in "fiu" or not np.isfinite(value).all():
+                break
+            if json.dumps(encode(value)) == right[i]:
+                continue
+            at.at = i
+            told = said(at, json.dumps(encode(value)))
+            if task.is_done:  # as a zero below zero
+                continue
+            tried.append(rule.id)
+            found = [each for each in key.known if each.hint and " ".join(each.hint.split())[:60] in told]
+            asked += bool(found)
+            assert "Not right yet" in told
+            task.answer = task.finding = None
+            break
+    assert asked or not tried
+
+
+def test_own_wrong_values_are_followed_and_mended() -> None:
+    at = session("attention")
+    scores, scaled, *_ = at.posed.tasks
+    assert scores.step.value is not None
+    own = scores.step.value + np.arange(9).reshape(3, 3)
+    assert "Not right" in said(at, json.dumps(own.tolist()))
+    said(at, "next")
+    assert "follows from your own" in said(at, json.dumps((own / 2).tolist()))
+    assert "to do" in said(at, "list")
+    said(at, "back")
+    assert "Right" in said(at, answer(scores))
+    assert scaled.state == OPEN
+
+
+def test_words_and_what_cannot_be_read_are_no_attempts() -> None:
+    at = session("attention")
+    task = at.posed.tasks[0]
+    for line in ("?", "1 2;", "abc", "-", "@no-such-file.json", '{"nothing": 1}', "[1, [2]]", ""):
+        assert not line or "counts for nothing" in said(at, line), line
+        assert not task.tries
+        assert task.state == OPEN
+    for word in ("skip", "s", "back", "b", "list", "l", "n", "next", "back"):
+        said(at, word)
+    assert at.at == 1
+    for turn in range(3):
+        assert ("came before" in said(at, "[[1,2,9],[3,4,9],[9,9,8]]")) == (turn == 2)
+
+
+def test_large_steps_go_by_rows_and_cells() -> None:
+    at = session("attention", 5)
+    task = next(task for task in at.posed.tasks if task.in_parts)
+    assert task.step.value is not None
+    first, second, *rest = task.step.value.tolist()
+    assert "[1,0] is next" in said(at, json.dumps(first))
+    assert "[2,0] is next" in [said(at, json.dumps(entry)) for entry in second][-1]
+    assert "Not right" in said(at, json.dumps([entry + 1 for entry in rest[0]]))
+    for row in rest:
+        said(at, json.dumps(row))
+    assert task.state == UNAIDED
+
+
+def test_the_command_in_a_pipe(run: Run) -> None:
+    done = run("practice")
+    assert "attention" in done.stdout
+    assert done.returncode == 0
+    done = run("practice", "attention", "--seed", "1", input="why\nquit\n")
+    assert done.returncode == 1
+    assert "Step 1 of 4" in done.stdout
+    at = session("attention")
+    lines = [answer(task) for task in at.posed.tasks]
+    assert run("practice", "attention", "--seed", "1", input="\nnext\n".join(lines)).returncode == 0
+    assert run("practice", "attention", "--seed", "1", input="\n".join(lines)).returncode == 0
+    assert run("practice", "attention", "--seed", "1", input=lines[0]).returncode == 1
+    assert run("practice", "nothing-such").returncode == 2
