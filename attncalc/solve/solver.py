@@ -410,13 +410,13 @@ def factors(trace: Trace, step: Step) -> list[Factor]:
     graph = behind(trace)
     node = graph.nodes.get(step.key) if graph and len(step.shape) == 2 else None
     made = node.sources[0] if node else None
-    if made is None or made.op != "matmul" or any(len(source.axes) != 2 for source in made.sources):
+    if made is None or not (made.row.adds and made.row.sign == "·" and all(len(s.axes) == 2 for s in made.sources)):
         return []
     found = []
     for source in made.sources:
         plain, is_turned = source, False
-        while plain.op in ("transpose", "rename"):
-            is_turned ^= plain.op == "transpose"
+        while plain.row.renames or (plain.row.view and plain.row.transposed):
+            is_turned ^= not plain.row.renames
             plain = plain.sources[0]
         if plain.op not in ("step", "input"):
             return []

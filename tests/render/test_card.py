@@ -70,6 +70,7 @@ def test_breaks_a_list_of_choices_between_them(name: str, width: int) -> None:
     assert not {choice for takes in chosen for choice in takes.split("|")} - written
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_leaves_words_whole_on_the_narrowest_page(name: str) -> None:
     known = of(name)
@@ -79,17 +80,20 @@ def test_leaves_words_whole_on_the_narrowest_page(name: str) -> None:
     assert not {word for word in wanted if len(word) < 16} - written
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_has_a_spelling_for_every_sign_in_ascii(name: str) -> None:
     assert not re.findall(r"\\[xuU][0-9a-f]+", page(of(name), "table", View(unicode=False)))
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_sets_its_formulas_as_latex_in_markdown(name: str) -> None:
     faults = {latex: formula_fault(latex) for latex in re.findall(r"\$([^$]+)\$", page(of(name), "markdown", View()))}
     assert not {latex: fault for latex, fault in faults.items() if fault}
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 def test_is_one_object_as_json(name: str) -> None:
     known = of(name)

@@ -93,6 +93,7 @@ def test_what_is_counted_has_no_halves_along_its_side(x: Any, whole: bool) -> No
 
 
 @needs_matplotlib
+@pytest.mark.spread
 @pytest.mark.parametrize("format", PICTURES)
 def test_the_same_numbers_are_the_same_bytes(format: str) -> None:
     pictures = [KINDS["bars"], KINDS["curves"], KINDS["a landscape"]]
@@ -121,6 +122,7 @@ def test_what_the_usual_font_lacks_is_looked_for_in_the_others(text: str, others
 
 
 @needs_matplotlib
+@pytest.mark.spread
 @pytest.mark.parametrize("setting", ["text.usetex: True", "nonsense", "savefig.dpi: 3\naxes.grid: True"])
 def test_settings_of_the_reader_change_nothing(
     setting: str, run: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -134,6 +136,7 @@ def test_settings_of_the_reader_change_nothing(
 
 
 @needs_matplotlib
+@pytest.mark.spread
 @pytest.mark.parametrize("format", PICTURES)
 def test_a_trace_writes_its_file(tmp_path: Path, format: str) -> None:
     path = tmp_path / f"x.{format}"
@@ -142,6 +145,7 @@ def test_a_trace_writes_its_file(tmp_path: Path, format: str) -> None:
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("format", PICTURES)
 def test_without_matplotlib_it_is_said_and_nothing_is_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, format: str
