@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from conftest import Run
@@ -181,3 +182,26 @@ def test_the_command_in_a_pipe(run: Run) -> None:
     assert run("practice", "attention", "--seed", "1", input="\n".join(lines)).returncode == 0
     assert run("practice", "attention", "--seed", "1", input=lines[0]).returncode == 1
     assert run("practice", "nothing-such").returncode == 2
+
+
+def test_what_is_saved_goes_on(run: Run, tmp_path: Path) -> None:
+    at = session("softmax")
+    lines = [answer(task) for task in at.posed.tasks]
+    words = ("practice", "softmax", "--seed", "1", "--save", "p.jsonl")
+    (tmp_path / "a.json").write_text(lines[1])
+    first = run(*words, input=f"hint\n{lines[0]}\n@a.json\nquit\n")
+    assert first.returncode == 1, first.stderr
+    (tmp_path / "a.json").unlink()
+    with (tmp_path / "p.jsonl").open("a") as file:
+        file.write('{"said": "1 2')  # the power failed
+    second = run("practice", "softmax", "--save", "p.jsonl", input="\n".join(["list", *lines[2:]]))
+    assert "goes on" in second.stdout
+    assert " ".join(second.stdout.split()).count("to do") == len(lines) - 2
+    assert "aided" in second.stdout
+    assert second.returncode == 0, second.stdout
+    third = run("practice", "softmax", "--save", "p.jsonl", input="list\n")
+    assert "to do" not in third.stdout
+    assert third.returncode == 0
+    (tmp_path / "own.json").write_text('{"a": 1}')
+    assert run(*words[:-1], "own.json").returncode == 2
+    assert (tmp_path / "own.json").read_text() == '{"a": 1}'

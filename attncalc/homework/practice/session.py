@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from math import prod
+from typing import Any
 
 from attncalc.common.errors import AttncalcError, both, listed
 from attncalc.homework.diagnosis.key import known
@@ -43,9 +45,9 @@ Draw = Callable[[int, str], Posed]
 class Session:
     """What one student practises."""
 
-    def __init__(self, draw: Draw) -> None:
-        self.draw, self.number = draw, 0
-        self.posed = draw(0, "")
+    def __init__(self, draw: Draw, number: int = 0) -> None:
+        self.draw, self.number, self.first = draw, number, number
+        self.posed = draw(number, "")
         self.at = 0  # which task is asked for; beyond the last: none
         self.ended = False
         self.unaided = 0  # so many problems in a row
@@ -53,6 +55,7 @@ class Session:
         self.last: dict[str, str] = {}  # how each step ended when it was done last
         self.met: dict[str, int] = {}  # mistakes, and how often they were made
         self.latest = ""
+        self.said = ""  # the last line, with the numbers of a file in place of its name
 
     @property
     def solved(self) -> bool:
@@ -63,7 +66,7 @@ class Session:
     def _is_begun(self, task: Task) -> bool:
         """Whether a task counts: of a problem that nobody has touched, none does, unless it is the first."""
         touched = any(each.answer or each.tries or each.hints or each.part for each in self.posed.tasks)
-        return self.number == 0 or touched
+        return self.number == self.first or touched
 
     @property
     def task(self) -> Task | None:
@@ -77,14 +80,28 @@ class Session:
         posed = self.posed
         shown = [posed.trace.find(spelled(step)) for step in posed.asked.shown]
         told = Part("exercises", Heading("Given"), given(posed.trace, shown))
-        if self.number:
+        if self.number > self.first:
             return [told, *self._asks()]
         advice = Paragraph(f"{TOLD} Write {DECIMALS} decimals where a number does not come out sooner.")
         return [Heading(posed.trace.calculation), Paragraph(about(posed.trace)), told, advice, *self._asks()]
 
+    def again(self) -> list[Block]:
+        """The problem and the task at hand, for whoever comes back."""
+        return [Paragraph("This goes on from where it was left."), *self.begin()]
+
+    def record(self) -> dict[str, Any]:
+        """What was said last, and where things stand after it."""
+        found: dict[str, Any] = {"said": self.said, "problem": self.number}
+        if self.task is not None:
+            task = self.task
+            verdict = task.finding.verdict if task.finding else None
+            found |= {"step": task.name, "state": task.state, "verdict": verdict, "hints": task.hints}
+        return found
+
     def hear(self, line: str) -> list[Block]:
         """What is said back to a line: a word, or an answer."""
-        word = line.strip().casefold()
+        self.said = line.strip()
+        word = self.said.casefold()
         word = LETTERS.get(word, word)
         if word in WORDS:
             say: Callable[[], list[Block]] = getattr(self, f"_{word}")
@@ -174,7 +191,10 @@ class Session:
         try:
             if text.startswith("-") and (text == "-" or text[1:2] == "#"):
                 raise AttncalcError("answers are typed here: no file is read from standard input")
-            finding = self.posed.judge(task, read_sheet(text, Reading(most=MOST_BYTES)))
+            sheet = read_sheet(text, Reading(most=MOST_BYTES))
+            finding = self.posed.judge(task, sheet)
+            if sheet.source:
+                self.said = json.dumps({name or task.name: one.text.tolist() for name, one in sheet.steps.items()})
         except AttncalcError as fault:
             said = f"That cannot be read, and counts for nothing: {fault.message}."
             return [*found, Paragraph(" ".join(filter(None, [said, fault.hint])))]
@@ -199,7 +219,7 @@ class Session:
         found: list[Block] = [Paragraph(said, "wrong")]
         if task.repeated >= AGAIN:
             found.append(Paragraph("That same answer came before: hint helps you on."))
-        elif sum(task.tries.values()) == 1 and not self.at and not self.number:
+        elif sum(task.tries.values()) == 1 and not self.at and self.number == self.first:
             found.append(Paragraph("Try again, or next goes on with your value, skip with the right one."))
         return found
 
