@@ -15,7 +15,7 @@ from attncalc.cli import output as out
 from attncalc.cli.lists import listed_page
 from attncalc.cli.quizzes import Level, Seed, Sizes, may_be_document, sizes_of
 from attncalc.cli.reference import named
-from attncalc.cli.settings import Colour, option
+from attncalc.cli.settings import Colour, option, switch
 from attncalc.common.errors import InputError, OptionError, both, flag, quoted, reason
 from attncalc.common.system import shown, unwritable
 from attncalc.homework.diagnosis.key import Key
@@ -41,6 +41,10 @@ def practice(
     seed: Seed = None,
     size: Sizes = None,
     level: Level = None,
+    fade: Annotated[
+        bool,
+        switch("Problem", "--fade", "work the first problem out, leave the last step of the next to do, and so on"),
+    ] = False,
     save: Annotated[
         str | None,
         option("Output", "--save", "FILE", "append what happens, as JSON lines, and go on from there"),
@@ -62,7 +66,7 @@ def practice(
         _show(list(listed_page({heading: rows for heading, rows in known.items() if rows}).blocks), view)
         return 0
     path = None if save is None else _save_file(save)
-    session = _session(calculation, seed, sizes_of(size), level, path)
+    session = _session(calculation, seed, sizes_of(size), level, path, fade=fade)
     _show(session.begin() if not session.said else session.again(), view)
     while not session.ended:
         line = _line()
@@ -115,7 +119,13 @@ def _practised(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _session(
-    words: Sequence[str], seed: int | None, sizes: Mapping[str, int], level: str | None, path: Path | None
+    words: Sequence[str],
+    seed: int | None,
+    sizes: Mapping[str, int],
+    level: str | None,
+    path: Path | None,
+    *,
+    fade: bool,
 ) -> Session:
     """A session with drawn numbers, or one that begins with a problem of one's own."""
     own = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
@@ -134,7 +144,13 @@ def _session(
     name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
     kept = _kept(path)
     chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
-    head = {"practice": name, "size": dict(sizes), "level": level, "document": dict(held.document) if held else None}
+    head = {
+        "practice": name,
+        "size": dict(sizes),
+        "level": level,
+        "fade": fade,
+        "document": dict(held.document) if held else None,
+    }
     head = json.loads(json.dumps(head))
     earlier = [line["seed"] for line in kept if head.items() <= line.items() and seed in (None, line["seed"])]
     chosen = earlier[-1] if earlier else chosen
@@ -151,16 +167,16 @@ def _session(
         showing = (one for one in chain([first], drawn) if mistake not in one.hidden)
         return Posed(next(showing, first).problem)
 
-    session = Session(draw)
+    session = Session(draw, fade=fade)
     head["seed"] = chosen
     ours = False
     for line in kept:  # what was said is said again
         ours = line.items() >= head.items() if "practice" in line else ours
         if ours and "said" in line and line["said"] not in ("quit", "q"):
-            session = Session(draw, session.number + 1) if session.ended else session
+            session = Session(draw, session.number + 1, fade=fade) if session.ended else session
             session.hear(line["said"])
     if session.ended:
-        session = Session(draw, session.number + 1)
+        session = Session(draw, session.number + 1, fade=fade)
     if path is not None:
         _append(path, head)
     return session

@@ -89,6 +89,21 @@ def test_a_session_of_three_without_help_ends_by_itself() -> None:
     assert at.number == 2
 
 
+def test_examples_fade_from_the_end() -> None:
+    at = Session(lambda number, mistake: Posed(drawn("softmax", 1 + number)), fade=True)
+    count = len(at.posed.tasks)
+    for number in range(count + 1):
+        at.begin()
+        asked = [task for task in at.posed.tasks if task.state == OPEN]
+        assert asked == at.posed.tasks[count - number :]
+        for task in asked:
+            said(at, answer(task))
+            assert task.state == UNAIDED
+        assert at.solved == bool(number)
+        assert not at.ended
+        said(at, "next")
+
+
 def test_help_begins_the_row_anew_and_comes_back() -> None:
     at = session("softmax")
     said(at, "why")

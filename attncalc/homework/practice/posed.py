@@ -25,8 +25,8 @@ from attncalc.render.traces import cells, table
 from attncalc.solve.problem import Problem
 from attncalc.solve.solver import solve
 
-UNAIDED, AIDED, SHOWN, OPEN, FOLLOWED = "unaided", "aided", "shown", "to do", "follows"
-"""How a step ends; what is still to do; what is right but for an own wrong value before it."""
+UNAIDED, AIDED, SHOWN, OPEN, FOLLOWED, GIVEN = "unaided", "aided", "shown", "to do", "follows", "worked out"
+"""How a step ends; what is still to do; what is right but for an own wrong value; what is not asked for."""
 MOST_AT_ONCE = 16
 """A step with more entries may be answered a row or a cell at a time."""
 MOST_TRIED = 24
@@ -43,6 +43,7 @@ class Task:
     part: Answer | None = None  # the rows and cells so far, of a step that is answered in parts
     hints: int = 0  # how many were taken
     shown: bool = False
+    given: bool = False  # worked out from the beginning, as an example
     tries: Counter[str] = field(default_factory=Counter)  # wrong answers, by how they were written
     repeated: int = 0  # how often the last wrong answer was given
     met: list[str] = field(default_factory=list)  # the mistakes that were found in it
@@ -61,7 +62,7 @@ class Task:
     def state(self) -> str:
         """How it has ended, or that it has not."""
         if self.shown:
-            return SHOWN
+            return GIVEN if self.given else SHOWN
         if self.finding is None or self.finding.verdict not in (*SOUND, FOLLOWS):
             return OPEN
         if self.finding.verdict == FOLLOWS:
@@ -202,10 +203,15 @@ class Posed:
                 return found
         return ()
 
+    def work_out(self, task: Task) -> list[Block]:
+        """A step as an example: its reason, its rule and its value."""
+        task.given = True
+        return [*(block for rung in self._ladder(task) for block in rung), *self.show(task)]
+
     def show(self, task: Task) -> Sequence[Block]:
         """The value of a step, which is taken for the writer's own."""
         assert task.step.value is not None, "it is asked for"
         task.shown, task.part = True, None
         task.answer = from_array(task.step.value.astype(float), brackets("", task.name))
         task.finding = None
-        return [Part("exercises", Heading("This step"), (table(task.step, self.trace, View()),))]
+        return [Part("exercises", Heading(f"This step: {task.name}"), (table(task.step, self.trace, View()),))]

@@ -45,10 +45,10 @@ Draw = Callable[[int, str], Posed]
 class Session:
     """What one student practises."""
 
-    def __init__(self, draw: Draw, number: int = 0) -> None:
-        self.draw, self.number, self.first = draw, number, number
-        self.posed = draw(number, "")
-        self.at = 0  # which task is asked for; beyond the last: none
+    def __init__(self, draw: Draw, number: int = 0, *, fade: bool = False) -> None:
+        self.draw, self.number, self.first, self.fade = draw, number, number, fade
+        self.example: list[Block] = []  # the steps that are worked out
+        self._pose(draw(number, ""))
         self.ended = False
         self.unaided = 0  # so many problems in a row
         self.counted = False  # whether the problem at hand is in that number
@@ -57,16 +57,28 @@ class Session:
         self.latest = ""
         self.said = ""  # the last line, with the numbers of a file in place of its name
 
+    def _pose(self, posed: Posed) -> None:
+        """Begin with a problem; where examples fade, its first steps are worked out, each time one less."""
+        self.posed, self.counted = posed, False
+        self.at = max(len(posed.tasks) - (self.number - self.first), 0) if self.fade else 0
+        self.example = [block for task in posed.tasks[: self.at] for block in posed.work_out(task)]
+
     @property
     def solved(self) -> bool:
         """Whether all that was begun is solved."""
-        states = self.last | {task.name: task.state for task in self.posed.tasks if self._is_begun(task)}
+        states = self.last | {
+            task.name: task.state for task in self.posed.tasks if self._is_begun(task) and not task.given
+        }
         return bool(states) and all(state in (UNAIDED, AIDED) for state in states.values())
 
     def _is_begun(self, task: Task) -> bool:
-        """Whether a task counts: of a problem that nobody has touched, none does, unless it is the first."""
-        touched = any(each.answer or each.tries or each.hints or each.part for each in self.posed.tasks)
-        return self.number == self.first or touched
+        """Whether a task counts: of a problem that nobody has touched, none does, unless it is the first.
+
+        What is worked out as an example never does.
+        """
+        own = [each for each in self.posed.tasks if not each.given]
+        touched = any(each.answer or each.tries or each.hints or each.part for each in own)
+        return not task.given and (self.number == self.first or touched)
 
     @property
     def task(self) -> Task | None:
@@ -80,10 +92,18 @@ class Session:
         posed = self.posed
         shown = [posed.trace.find(spelled(step)) for step in posed.asked.shown]
         told = Part("exercises", Heading("Given"), given(posed.trace, shown))
+        asks = [*self.example, *self._asks()]
         if self.number > self.first:
-            return [told, *self._asks()]
+            return [told, *asks]
         advice = Paragraph(f"{TOLD} Write {DECIMALS} decimals where a number does not come out sooner.")
-        return [Heading(posed.trace.calculation), Paragraph(about(posed.trace)), told, advice, *self._asks()]
+        return [
+            Heading(posed.trace.calculation),
+            Paragraph(about(posed.trace)),
+            told,
+            advice,
+            *self.example,
+            *self._asks(),
+        ]
 
     def again(self) -> list[Block]:
         """The problem and the task at hand, for whoever comes back."""
@@ -259,7 +279,8 @@ class Session:
             posed = self.draw(self.number + 1, self.latest)
         except AttncalcError as fault:
             return [Paragraph(f"There are no other numbers: {fault.message}. quit ends.")]
-        self.number, self.posed, self.at, self.counted = self.number + 1, posed, 0, False
+        self.number += 1
+        self._pose(posed)
         return self.begin()
 
     def _back(self) -> list[Block]:
