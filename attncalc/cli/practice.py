@@ -24,11 +24,13 @@ from attncalc.homework.practice.session import Session
 from attncalc.homework.quiz.search import quiz as found_for
 from attncalc.homework.quiz.templates import LEVELS, Wanted
 from attncalc.homework.reading.asked import from_document
+from attncalc.homework.reading.sheets import EVERYTHING
 from attncalc.inputs.problem_files import Document, load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode, read_file
 from attncalc.render import View
 from attncalc.render.page import Block, Page, write
+from attncalc.solve.problem import Problem
 
 NOT_SOLVED = 1
 TRIED = 5
@@ -113,6 +115,12 @@ def _kept(path: Path | None) -> list[dict[str, Any]]:
     return found
 
 
+def _sizes_in(problem: Problem) -> dict[str, int]:
+    """The sizes of a problem's axes, for other numbers like it."""
+    every = [axis for axes in Key(problem).axes.values() for axis in axes]
+    return {part.name: part.size for axis in every for part in (axis.parts or (axis,))}
+
+
 def _practised(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The calculations for which problems are made."""
     return [(name, line) for name, line in rows if not load(name).exercise.refused]
@@ -142,6 +150,7 @@ def _session(
             mend = "name a calculation, and its numbers are drawn"
             raise OptionError(f"{quoted(words[0])} has its own numbers: {both(surplus)} cannot change them", hint=mend)
     name = held.problem.name if held else named(words, "practice", with_file="attncalc practice {}")
+    own_sizes = _sizes_in(held.problem) if held else sizes
     kept = _kept(path)
     chosen = int.from_bytes(os.urandom(3), "big") if seed is None else seed
     head = {
@@ -158,14 +167,17 @@ def _session(
         out.say("note", f"--seed {chosen} makes these problems again")
     wanted = Wanted(dict(held.problem.options), given=tuple(held.problem.inputs)) if held else Wanted()
 
+    def posed(problem: Problem) -> Posed:
+        return Posed(problem, from_document(held.document, Key(problem).names, words[0]) if held else EVERYTHING)
+
     def draw(number: int, mistake: str) -> Posed:
         if held is not None and number == 0:
-            return Posed(held.problem, from_document(held.document, Key(held.problem).names, words[0]))
+            return posed(held.problem)
         seeds = (chosen + TRIED * number + turn for turn in range(TRIED))
-        drawn = (found_for(name, seed=each, sizes=sizes, level=level or LEVELS[1], wanted=wanted) for each in seeds)
+        drawn = (found_for(name, seed=each, sizes=own_sizes, level=level or LEVELS[1], wanted=wanted) for each in seeds)
         first = next(drawn)
         showing = (one for one in chain([first], drawn) if mistake not in one.hidden)
-        return Posed(next(showing, first).problem)
+        return posed(next(showing, first).problem)
 
     session = Session(draw, fade=fade)
     head["seed"] = chosen

@@ -220,3 +220,14 @@ def test_what_is_saved_goes_on(run: Run, tmp_path: Path) -> None:
     (tmp_path / "own.json").write_text('{"a": 1}')
     assert run(*words[:-1], "own.json").returncode == 2
     assert (tmp_path / "own.json").read_text() == '{"a": 1}'
+
+
+def test_ones_own_problem_comes_back_with_other_numbers_of_its_sizes(run: Run, tmp_path: Path) -> None:
+    inputs = {"q": [[0, 2], [1, 1]], "k": [[0, 1], [2, 0]], "v": [[0, 1], [1, -1]]}
+    mine = {"calculation": "attention", "inputs": inputs, "ask": ["weights", "output"], "shown": ["scores"]}
+    (tmp_path / "mine.json").write_text(json.dumps(mine))
+    words = "0.8044 0.1956; 0.3302 0.6698\n0.1956 0.6089; 0.6698 -0.3395\nnext\n"
+    done = run("practice", "mine.json", input=words)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("Step 1 of 2: weights, n=2 × m=2") == 2
+    assert run("practice", "mine.json", "--level", "hard").returncode == 2
