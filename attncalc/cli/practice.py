@@ -18,6 +18,7 @@ from attncalc.cli.reference import named
 from attncalc.cli.settings import Colour, option, switch
 from attncalc.common.errors import InputError, OptionError, both, flag, quoted, reason
 from attncalc.common.system import shown, unwritable
+from attncalc.declare.operands import UPSTREAM
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.practice.posed import Posed
 from attncalc.homework.practice.session import Session
@@ -165,7 +166,10 @@ def _session(
     chosen = earlier[-1] if earlier else chosen
     if seed is None and held is None and not earlier:
         out.say("note", f"--seed {chosen} makes these problems again")
-    wanted = Wanted(dict(held.problem.options), given=tuple(held.problem.inputs)) if held else Wanted()
+    wanted = Wanted()
+    if held:
+        given = tuple(operand for operand in held.problem.inputs if operand != UPSTREAM.name)
+        wanted = Wanted(dict(held.problem.options), given=given, backward=held.problem.backward)
 
     def posed(problem: Problem) -> Posed:
         return Posed(problem, from_document(held.document, Key(problem).names, words[0]) if held else EVERYTHING)
