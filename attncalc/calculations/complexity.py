@@ -162,7 +162,7 @@ class Sizes(NamedTuple):
 )
 def complexity(
     *,
-    n: Annotated[int, "how many tokens", AT_LEAST_1] = 512,
+    n: Annotated[int, "how many tokens", AT_LEAST_1] = 1024,
     d_model: Annotated[int, "the width of a token", AT_LEAST_1] = WIDTH,
     heads: Annotated[int, "how many heads", AT_LEAST_1] = HEADS,
     kv_heads: Annotated[int | None, "how many key heads; as many as heads if not given", AT_LEAST_1] = None,
