@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from attncalc.common.numerals import Array
-from attncalc.evaluate.values import Known, by_key, evaluate, has_faint
+from attncalc.evaluate.values import FAINT, Known, by_key, evaluate, has_faint
 from attncalc.language.axes import align
 from attncalc.language.graph import Node, inside, walk
 from attncalc.language.kernels import doubled
@@ -40,9 +40,13 @@ class Leftovers:
         if not has_faint(self.values[step]):
             return None
         size = np.abs(self.values[step])
-        found = (size > 0) & np.isfinite(size) & (size <= self.allowed(step))
+        small = (size > 0) & np.isfinite(size)
+        found = small & (size <= self.allowed(step))
+        of_nothing = small & self._made_of_nothing(step)
         if found.any():
-            found &= ~self._is_meant(step) | self._made_of_nothing(step)
+            found &= ~self._is_meant(step) | of_nothing
+        faint = FAINT * np.finfo(size.dtype).eps * max(1.0, np.max(size, initial=0.0, where=np.isfinite(size)))
+        found |= of_nothing & (size < faint)
         return found if found.any() else None
 
     def _is_meant(self, step: Node) -> Array:

@@ -358,6 +358,7 @@ class Around:
         self.values, self.operands, self.look = values, operands, look
         self.plain = plain  # where entries have digits that no step before shows, once it is asked
         self.faint: dict[Node, bool] = {}  # whether a step has entries that may be left over, once it is asked
+        self.clean: dict[Node, tuple[Array, EntryOf] | None] = {}
 
     @cached_property
     def leftovers(self) -> Leftovers:
@@ -371,6 +372,27 @@ class Around:
         if step not in self.faint:
             self.faint[step] = has_faint(self.values[step])
         return self.leftovers.of(step) if self.faint[step] else None
+
+    def look_for(self, node: Node, at: At) -> EntryOf:
+        """The values that an entry's arithmetic is written in: those that pages show, where they give the entry."""
+        if node not in self.clean:
+            self.clean[node] = self._cleaned(node)
+        found = self.clean[node]
+        return found[1] if found and found[0][tuple(at[name] for name in node.names)] else self.look
+
+    def _cleaned(self, node: Node) -> tuple[Array, EntryOf] | None:
+        """Where entries come out the same with 0 for what is left over in the steps behind, and the values with 0."""
+        behind = {source for made in (node, *inside(node)) for source in made.sources if named(source)}
+        gone = {step: self.left_over(step) for step in behind if step in self.values and step is not node}
+        clean = {step: np.where(where, 0, self.values[step]) for step, where in gone.items() if where is not None}
+        value = self.values.get(node)
+        if not clean or value is None:
+            return None
+        values = {**self.values, **clean}
+        own = {key: given for key, given in by_key(values).items() if key != node.key}
+        with np.errstate(all="ignore"):
+            made = evaluate([node], self.operands, dtype=value.dtype.name, given=own)[node]
+            return np.abs(made - value) <= MOST_OFF * np.abs(value), looking(values, self.operands)
 
     @cached_property
     def shown(self) -> EntryOf:
@@ -418,7 +440,8 @@ class Behind:
         if _is_off(node, around, where):
             return ()
         nothing = self.left_over(step)
-        return entry(node, where, around.look if nothing is None or not nothing[at] else around.shown)
+        look = around.look_for(node, where) if nothing is None or not nothing[at] else around.shown
+        return entry(node, where, look)
 
     def origins(self, step: Step, at: tuple[int, ...]) -> tuple[Origin, ...]:
         """What one entry is made from."""

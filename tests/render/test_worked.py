@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
+from test_samples import PROBLEMS, posed
 
 import attncalc as ac
-from attncalc.record.trace import Trace
+from attncalc.common.errors import AttncalcError
+from attncalc.record.trace import Entry, Trace
 from attncalc.render import View
 from attncalc.render.page import Part
 from attncalc.render.traces import leading, links, page
+from attncalc.solve import solver
+from attncalc.solve.problem import Backward
+from attncalc.solve.solver import solve
 
 
 @pytest.mark.parametrize(
@@ -69,3 +75,24 @@ def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) ->
     line = ("(", one, *(piece for _ in range(5) for piece in (" − ", one, ")² + (", one)), " − ", one, ")²")
     step = make.step("x", 0.0)
     assert in_the_step(make.trace(step, arithmetic={"x": lambda at: line}), "x") == " + ".join(["(1 − 1)²"] * 6)
+
+
+@pytest.mark.spread(2)
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bool) -> None:
+    problem = posed(name)
+    if backward:
+        problem = problem._replace(backward=problem.backward or Backward())
+    try:
+        trace = solve(problem)
+    except AttncalcError:  # it has no gradient
+        return
+    for step in islice(trace.steps, 60):
+        if solver.is_worked_out(trace, step) and 0 not in step.shape:
+            at = solver.telling(trace, step, {}) or (0,) * len(step.shape)
+            for place in {at, (0,) * len(step.shape)}:
+                line = solver.arithmetic(trace, step, place)
+                sizes = [abs(float(piece.value)) for piece in line if isinstance(piece, Entry)]
+                largest = max(sizes, default=0.0)
+                assert not [size for size in sizes if 0 < size < 1e-14 * min(largest, 1)], (step.key, place)
