@@ -54,6 +54,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = filter(asked, items)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file's tests go to one process: what they share is made once."""
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # a door; xdist tells no types
+
+    return LoadFileScheduling(config, log)
+
+
 def pytest_collection_finish() -> None:
     """Spare the collector what stays to the end: going through it again and again took a tenth of the time."""
     gc.collect()

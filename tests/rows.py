@@ -20,7 +20,7 @@ import pytest
 from hypothesis import settings
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-QUICK = 30
+QUICK = 20
 """So many examples Hypothesis draws for a test, where `--thorough` doesn't ask for more."""
 ONLY: list[str] = []
 """What `--row` asks for."""

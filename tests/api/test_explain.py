@@ -18,7 +18,7 @@ from attncalc.solve.solver import solve
 Q, K, V = [[1, 0, 1], [0, 1, 1]], [[1, 1, 0], [1, 0, 1]], [[2, 0, 1], [1, 1, 0]]
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread
 @pytest.mark.parametrize("name", TABLE)
 class TestEachCard:
     def test_says_what_the_calculation_says(self, name: str) -> None:

@@ -121,7 +121,7 @@ def test_every_operand_and_option_has_a_case(name: str) -> None:
     assert not unused, f"add to tests/calculations/cases.py a case of {name} with {', '.join(sorted(unused))}"
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread
 @every_case
 class TestEachCase:
     def test_has_the_steps_and_outputs_that_are_promised(self, name: str, case: Case) -> None:
@@ -182,7 +182,7 @@ class TestEachCase:
                 assert_allclose(spread.result, repeated.result, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread
 @every_smooth_case
 class TestEachGradient:
     def test_agrees_with_central_differences(self, name: str, case: Case) -> None:

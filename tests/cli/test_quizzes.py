@@ -42,6 +42,7 @@ def test_the_problem_has_the_sizes_and_not_the_answers(quiz: Path) -> None:
     assert [len(problem["inputs"]["q"]), len(problem["inputs"]["q"][0])] == [3, 4]
 
 
+@pytest.mark.thorough
 def test_the_same_seed_writes_the_same_files(run: Run, quiz: Path) -> None:
     again = ("quiz", "attention", "--seed", "1", "--size", "d_k=4", "--size", "n=3", "--level", "easy", "-o")
     assert run(*again, "again/and/again").returncode == 0

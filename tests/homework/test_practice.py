@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 from conftest import Run
 from rows import rows
 
@@ -89,6 +90,7 @@ def test_a_session_of_three_without_help_ends_by_itself() -> None:
     assert at.number == 2
 
 
+@pytest.mark.thorough
 def test_examples_fade_from_the_end() -> None:
     at = Session(lambda number, mistake: Posed(drawn("softmax", 1 + number)), fade=True)
     count = len(at.posed.tasks)

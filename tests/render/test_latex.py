@@ -80,7 +80,8 @@ def compiles(page: str, folder: Path) -> str:
     return "\n".join(errors)
 
 
-@rows("tried", ONE_OF_EACH)
+@pytest.mark.spread
+@rows("tried", ONE_OF_EACH, by=lambda tried: tried.name)
 class TestEveryCalculation:
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace = solved(tried)

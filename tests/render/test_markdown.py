@@ -70,7 +70,8 @@ def page_of(tried: Tried) -> Page:
     return Page(page_in("markdown", solved(tried), View(everything=True)))
 
 
-@rows("tried", ONE_OF_EACH)
+@pytest.mark.spread
+@rows("tried", ONE_OF_EACH, by=lambda tried: tried.name)
 class TestEveryCalculation:
     def test_every_number_stands_in_the_page(self, tried: Tried) -> None:
         trace, page = solved(tried), page_of(tried)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from rows import rows
 from solved import ONE_OF_EACH, Tried, page_in, solved
 
@@ -11,7 +12,8 @@ from attncalc.record.trace import Trace
 from attncalc.render import View
 
 
-@rows("tried", ONE_OF_EACH)
+@pytest.mark.spread
+@rows("tried", ONE_OF_EACH, by=lambda tried: tried.name)
 class TestEveryCalculation:
     def test_latex_is_one_display_of_every_formula(self, tried: Tried) -> None:
         trace = solved(tried)

@@ -77,7 +77,7 @@ def test_differences_that_are_squared_and_added_up_are_a_term_each(make: Any) ->
     assert in_the_step(make.trace(step, arithmetic={"x": lambda at: line}), "x") == " + ".join(["(1 − 1)²"] * 6)
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_line_is_written_with_what_rounding_left_over(name: str, backward: bool) -> None:
