@@ -48,6 +48,10 @@ def practice(
         bool,
         switch("Problem", "--fade", "work the first problem out, leave the last step of the next to do, and so on"),
     ] = False,
+    why: Annotated[bool, switch("Problem", "--why/--no-why", "ask now and then why a step is there")] = True,
+    predict: Annotated[
+        bool, switch("Problem", "--predict", "ask before each step which entry will be the largest")
+    ] = False,
     save: Annotated[
         str | None,
         option("Output", "--save", "FILE", "append what happens, as JSON lines, and go on from there"),
@@ -69,7 +73,8 @@ def practice(
         _show(list(listed_page({heading: rows for heading, rows in known.items() if rows}).blocks), view)
         return 0
     path = None if save is None else _save_file(save)
-    session = _session(calculation, seed, sizes_of(size), level, path, fade=fade)
+    how = {"fade": fade, "whys": why, "predict": predict}
+    session = _session(calculation, seed, sizes_of(size), level, path, how)
     _show(session.begin() if not session.said else session.again(), view)
     while not session.ended:
         line = _line()
@@ -133,8 +138,7 @@ def _session(
     sizes: Mapping[str, int],
     level: str | None,
     path: Path | None,
-    *,
-    fade: bool,
+    how: Mapping[str, bool],
 ) -> Session:
     """A session with drawn numbers, or one that begins with a problem of one's own."""
     own = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
@@ -158,7 +162,7 @@ def _session(
         "practice": name,
         "size": dict(sizes),
         "level": level,
-        "fade": fade,
+        **how,
         "document": dict(held.document) if held else None,
     }
     head = json.loads(json.dumps(head))
@@ -183,16 +187,16 @@ def _session(
         showing = (one for one in chain([first], drawn) if mistake not in one.hidden)
         return posed(next(showing, first).problem)
 
-    session = Session(draw, fade=fade)
+    session = Session(draw, **how)
     head["seed"] = chosen
     ours = False
     for line in kept:  # what was said is said again
         ours = line.items() >= head.items() if "practice" in line else ours
         if ours and "said" in line and line["said"] not in ("quit", "q"):
-            session = Session(draw, session.number + 1, fade=fade) if session.ended else session
+            session = Session(draw, session.number + 1, **how) if session.ended else session
             session.hear(line["said"])
     if session.ended:
-        session = Session(draw, session.number + 1, fade=fade)
+        session = Session(draw, session.number + 1, **how)
     if path is not None:
         _append(path, head)
     return session

@@ -233,3 +233,53 @@ def test_ones_own_problem_comes_back_with_other_numbers_of_its_sizes(run: Run, t
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("Step 1 of 2: weights, n=2 × m=2") == 2
     assert run("practice", "mine.json", "--level", "hard").returncode == 2
+
+
+def test_now_and_then_it_is_asked_why_and_a_number_that_is_no_reply_is_an_answer() -> None:
+    at = session("attention")
+    at.begin()
+    told = [said(at, answer(task)) for task in at.posed.tasks[:3]][-1]
+    reason = at.posed.tasks[2].step.why
+    assert f"Why is there {at.posed.tasks[2].name}?" in told
+    assert at.question is not None
+    assert at.question.reasons[at.question.right - 1] == reason
+    others = {step.why for step in at.posed.trace.steps} - {reason}
+    assert len(set(at.question.reasons) - {reason}) == 2
+    assert set(at.question.reasons) - {reason} <= others
+    right = at.question.right
+    assert said(at, str(right)) == "Yes, that is why."
+    assert "cannot be read" not in said(at, answer(at.posed.tasks[3]))
+    assert at.solved
+
+
+@pytest.mark.parametrize("off", [1, 2])
+def test_a_wrong_reason_is_told_and_costs_nothing(off: int) -> None:
+    at = session("attention")
+    for task in at.posed.tasks[:3]:
+        said(at, answer(task))
+    assert at.question is not None
+    told = said(at, str((at.question.right - 1 + off) % 3 + 1))
+    assert "It is" in told
+    assert at.posed.tasks[2].step.why in told
+    assert at.posed.tasks[2].state == UNAIDED
+
+
+def test_nobody_is_asked_who_does_not_want_to_be() -> None:
+    at = Session(lambda number, mistake: Posed(drawn("attention", 1 + number)), whys=False)
+    assert not any("Why" in said(at, answer(task)) for task in at.posed.tasks)
+
+
+def test_the_largest_entry_is_foreseen_by_indices_or_labels() -> None:
+    at = Session(lambda number, mistake: Posed(drawn("attention", 1 + number)), predict=True)
+    task = at.posed.tasks[2]
+    at.at = 2
+    assert task.step.value is not None
+    i, j = np.unravel_index(task.step.value.argmax(), task.step.shape)
+    where = f"{task.name}[{i},{j}]"
+    labels = ",".join(task.step.labels[axis][k] for axis, k in zip(task.step.axes, (i, j), strict=True))
+    for word in (f"[{i},{j}]", f"{i}, {j}", labels):
+        assert said(at, word) == "Work it out, and see."
+    assert f"The largest is {where}, as you said." in said(at, answer(task))
+    task = at.posed.tasks[3]
+    said(at, "next")
+    assert said(at, "9,9") != "Work it out, and see."  # no place of the step: it is an answer, of the wrong shape

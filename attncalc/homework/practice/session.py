@@ -10,6 +10,7 @@ from typing import Any
 from attncalc.common.errors import AttncalcError, both, listed
 from attncalc.homework.diagnosis.key import known
 from attncalc.homework.practice.posed import AIDED, FOLLOWED, UNAIDED, Posed, Task
+from attncalc.homework.practice.questions import Why, largest, place, why
 from attncalc.homework.quiz.worksheets import DECIMALS, about, given
 from attncalc.homework.reading.sheets import read_sheet, spelled
 from attncalc.inputs.reading import Reading
@@ -45,8 +46,14 @@ Draw = Callable[[int, str], Posed]
 class Session:
     """What one student practises."""
 
-    def __init__(self, draw: Draw, number: int = 0, *, fade: bool = False) -> None:
+    def __init__(
+        self, draw: Draw, number: int = 0, *, fade: bool = False, whys: bool = True, predict: bool = False
+    ) -> None:
         self.draw, self.number, self.first, self.fade = draw, number, number, fade
+        self.whys, self.predict = whys, predict
+        self.question: Why | None = None
+        self.right = 0  # so many steps were right at once
+        self.predicted: dict[str, tuple[int, ...]] = {}  # of each step of the problem, where its largest entry is to be
         self.example: list[Block] = []  # the steps that are worked out
         self._pose(draw(number, ""))
         self.ended = False
@@ -60,6 +67,7 @@ class Session:
     def _pose(self, posed: Posed) -> None:
         """Begin with a problem; where examples fade, its first steps are worked out, each time one less."""
         self.posed, self.counted = posed, False
+        self.predicted = {}
         self.at = max(len(posed.tasks) - (self.number - self.first), 0) if self.fade else 0
         self.example = [block for task in posed.tasks[: self.at] for block in posed.work_out(task)]
 
@@ -123,6 +131,10 @@ class Session:
         self.said = line.strip()
         word = self.said.casefold()
         word = LETTERS.get(word, word)
+        asked, self.question = self.question, None
+        replied = asked.replied(word) if asked else self._foreseen(self.said)
+        if replied is not None:
+            return replied
         if word in WORDS:
             say: Callable[[], list[Block]] = getattr(self, f"_{word}")
             return say()
@@ -140,6 +152,10 @@ class Session:
         found: list[Block] = [Paragraph(asked, "onward")]
         if task.exercise.where is not None:
             found.append(Paragraph("Only some of its entries are asked for: write ? for the others."))
+        if self._may_foresee(task):
+            found.append(
+                Paragraph("Which entry will be the largest? Say its place, as [0], [1,0] or by labels, or go on.")
+            )
         if task.in_parts:
             found.append(Paragraph(f"A row or a cell at a time will do: {self.posed.place(task)} is next."))
         if not task.is_done and self.last.get(task.name, UNAIDED) not in (UNAIDED, FOLLOWED):
@@ -225,10 +241,13 @@ class Session:
         """What is found of an answer."""
         if finding.verdict in (*SOUND, FOLLOWS) and task.is_done and task.part is None:
             said = PRAISE[finding.verdict]
+            seen = self._seen(task)
+            self.question = self._whys(task)
+            asked = self.question.asked() if self.question else []
             if self.at + 1 < len(self.posed.tasks):
-                return [Paragraph(f"{said} next goes on.", "sound")]
+                return [Paragraph(f"{said} next goes on.", "sound"), *seen, *asked]
             self.at += 1
-            return [Paragraph(said, "sound"), *self._end_of_problem()]
+            return [Paragraph(said, "sound"), *seen, *self._end_of_problem(), *([] if self.ended else asked)]
         if finding.verdict in (MISSING, FOLLOWS):
             said = "Right so far." if finding.verdict == MISSING else "So far it follows from your own values."
             return [Paragraph(f"{said} {self.posed.place(task)} is next.", "sound")]
@@ -242,6 +261,34 @@ class Session:
         elif sum(task.tries.values()) == 1 and not self.at and self.number == self.first:
             found.append(Paragraph("Try again, or next goes on with your value, skip with the right one."))
         return found
+
+    # Questions beside the numbers
+
+    def _whys(self, task: Task) -> Why | None:
+        """The question why a step that is right is there, now and then."""
+        if not self.whys or task.state != UNAIDED:
+            return None
+        self.right += 1
+        return why(self.posed, task, self.right)
+
+    def _may_foresee(self, task: Task) -> bool:
+        return self.predict and not task.is_done and not task.shown and largest(task.step) is not None
+
+    def _foreseen(self, text: str) -> list[Block] | None:
+        """What is said back to a place; None of what is none, or where none was asked for."""
+        task = self.task
+        if task is None or not self._may_foresee(task) or (found := place(task.step, text)) is None:
+            return None
+        self.predicted[task.name] = found
+        return [Paragraph("Work it out, and see.")]
+
+    def _seen(self, task: Task) -> list[Block]:
+        """Whether the largest entry is where it was said to be."""
+        said, found = self.predicted.get(task.name), largest(task.step)
+        if said is None or found is None:
+            return []
+        where = f"{task.name}[{','.join(map(str, found))}]"
+        return [Paragraph(f"The largest is {where}{', as you said' if said == found else ''}.")]
 
     # Words
 
