@@ -27,7 +27,7 @@ ONLY: list[str] = []
 
 
 def is_left_out(item: pytest.Item) -> bool:
-    """Whether a row of a test that is marked `spread` is left to --thorough: one in so many (5) is not.
+    """Whether a row of a test that is marked `spread` is left to --thorough: one in so many (7) is not.
 
     Tests take turns, so that each row is looked at by some of them; those of a class share what they are made of.
     Where rows are asked for, they and no others are looked at.
@@ -37,7 +37,7 @@ def is_left_out(item: pytest.Item) -> bool:
         return False
     if ONLY:
         return not any(part in item.name for part in ONLY)
-    (share,) = spread.args or (5,)
+    (share,) = spread.args or (7,)
     test = item.nodeid.partition("[")[0]
     turn = crc32((test.rpartition("::")[0] if getattr(item, "cls", None) else test).encode())
     return bool((sum(call.indices.values()) + turn) % share)
