@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file's tests go to one process, since what they share is made once; the files in order, the heavy among them."""
+    """A file's tests go to one process, since what they share is made once; files in their order, heavy or not."""
     from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]  # a door; xdist tells no types
 
     config.option.loadscopereorder = False  # else those of few tests, which may be long ones, come last

@@ -240,7 +240,7 @@ def test_now_and_then_it_is_asked_why_and_a_number_that_is_no_reply_is_an_answer
     at.begin()
     told = [said(at, answer(task)) for task in at.posed.tasks[:3]][-1]
     reason = at.posed.tasks[2].step.why
-    assert f"Why is there {at.posed.tasks[2].name}?" in told
+    assert f"why there is a step {at.posed.tasks[2].name}?" in told
     assert at.question is not None
     assert at.question.reasons[at.question.right - 1] == reason
     others = {step.why for step in at.posed.trace.steps} - {reason}
@@ -266,7 +266,7 @@ def test_a_wrong_reason_is_told_and_costs_nothing(off: int) -> None:
 
 def test_nobody_is_asked_who_does_not_want_to_be() -> None:
     at = Session(lambda number, mistake: Posed(drawn("attention", 1 + number)), whys=False)
-    assert not any("Why" in said(at, answer(task)) for task in at.posed.tasks)
+    assert not any("why there" in said(at, answer(task)) for task in at.posed.tasks)
 
 
 def test_the_largest_entry_is_foreseen_by_indices_or_labels() -> None:

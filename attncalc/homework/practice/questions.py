@@ -27,7 +27,7 @@ class Why(NamedTuple):
     def asked(self) -> list[Block]:
         """The question."""
         listed = [Paragraph(f"{number}  {reason}") for number, reason in enumerate(self.reasons, 1)]
-        return [Paragraph(f"Why is there {self.name}? Say 1, 2 or 3, or go on."), *listed]
+        return [Paragraph(f"Which of these is why there is a step {self.name}? Say 1, 2 or 3, or go on."), *listed]
 
     def replied(self, text: str) -> list[Block] | None:
         """What is said back to a number; None of anything else, which is no reply."""
