@@ -21,7 +21,8 @@ ALWAYS: dict[str, Any] = {"deadline": None}
 if os.environ.get("CI"):
     ALWAYS |= {"derandomize": True, "print_blob": True}
 settings.register_profile("quick", **ALWAYS, max_examples=rows.QUICK)
-settings.register_profile("thorough", **ALWAYS, max_examples=200)
+settings.register_profile("thorough", **ALWAYS, max_examples=120)
+settings.register_profile("few", **ALWAYS, max_examples=5)
 settings.load_profile("quick")
 
 
@@ -34,6 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
     rows.ONLY[:] = config.getoption("--row")
     if config.getoption("--thorough"):
         settings.load_profile("thorough")
+    elif rows.ONLY:  # whoever asks for a row wants to know of that row: examples that are drawn know nothing of it
+        settings.load_profile("few")
 
 
 @pytest.hookimpl(trylast=True)  # the snapshots' plug-in is to see what is left out: what it didn't see, it calls unused
