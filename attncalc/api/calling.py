@@ -14,7 +14,7 @@ from attncalc.common.errors import OptionError, amount, both, either, visible
 from attncalc.common.numerals import DTYPES
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.inputs.models import from_model
+from attncalc.inputs.models import from_checkpoint, from_model
 from attncalc.inputs.python_values import to_given
 from attncalc.record.trace import Trace
 from attncalc.solve.problem import Backward, Problem, problem_of
@@ -106,6 +106,8 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
     for operand in calculation.operands:
         if operand.kind == "model" and given.get(operand.name) is not None:
             given = from_model(given.pop(operand.name), calculation) | given
+        if operand.kind == "checkpoint" and given.get(operand.name) is not None:
+            given = from_checkpoint(given, calculation, operand.name)
     arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
     options = {name: value for name, value in given.items() if name not in arrays}
     inputs = {}

@@ -223,6 +223,14 @@ TABLE: dict[str, tuple[str, str]] = {
 }
 """Name → (module, one line), read off the modules by docs/generate.py."""
 
+WHOLE: dict[str, tuple[str, str]] = {
+    "model": (
+        "language_model",
+        "Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens.",
+    ),
+}
+"""The same for what is computed of a checkpoint, and of nothing smaller: no sample, quiz or exact form has room."""
+
 FAMILIES: dict[str, str] = {
     "vectors": "Vectors and distances",
     "distances": "Vectors and distances",
@@ -247,6 +255,7 @@ FAMILIES: dict[str, str] = {
     "layers": "Layers",
     "transformer_blocks": "Layers",
     "experts": "Layers",
+    "language_model": "Layers",
     "transformer": "Layers",
     "sequence": "Layers",
     "calculus": "Optimisation and training",
@@ -282,7 +291,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 def families() -> dict[str, list[tuple[str, str]]]:
     """Heading → the (name, one line) of each calculation under it."""
     found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in FAMILIES.values()}
-    for name, (module, line) in TABLE.items():
+    for name, (module, line) in (TABLE | WHOLE).items():
         found[FAMILIES[module]].append((name, line))
     return found
 
@@ -302,8 +311,9 @@ def beside(name: str, option: str) -> list[str]:
 
 def load(name: str) -> Calculation:
     """The calculation called `name`; only its module is imported."""
-    if name not in TABLE:
+    known = TABLE | WHOLE
+    if name not in known:
         raise unknown(name)
-    module = importlib.import_module(f"attncalc.calculations.{TABLE[name][0]}")
+    module = importlib.import_module(f"attncalc.calculations.{known[name][0]}")
     found: Calculation = getattr(module, name.replace("-", "_"))
     return found

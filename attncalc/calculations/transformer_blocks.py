@@ -103,8 +103,7 @@ class Design(NamedTuple):
     joining: Joining
 
 
-SECOND = ("both", "sandwich")
-"""Where a part has two norms."""
+SELF = "self-attention"
 
 
 def designed(
@@ -123,19 +122,17 @@ def designed(
     return Design(Style("rms" if kind == "rms" else "layer", eps, joining.norm_offset), at, activation, joining)
 
 
-def encoder_layer(X: Node, weights: Weights, design: Design, sight: Sight) -> Node:
-    """Self-attention, then the feed-forward network."""
-    return _joined(X, [_own(weights, design, sight), _feed_forward(weights, design)], weights, design)
+def encoder_layer(X: Node, weights: Weights, design: Design, sight: Sight, name: str = SELF) -> Node:
+    """Self-attention, in a group of that name, then the feed-forward network."""
+    own = _attention(name, None, weights, "", design, sight)
+    return _joined(X, [own, _feed_forward(weights, design)], weights, design)
 
 
 def decoder_layer(X: Node, memory: Node, weights: Weights, design: Design, own: Sight, cross: Sight) -> Node:
     """Self-attention, attention to what the encoder found, then the feed-forward network."""
     informed = _attention("cross-attention", memory, weights, "cross_", design, cross)
-    return _joined(X, [_own(weights, design, own), informed, _feed_forward(weights, design)], weights, design)
-
-
-def _own(weights: Weights, design: Design, sight: Sight) -> Part:
-    return _attention("self-attention", None, weights, "", design, sight)
+    first = _attention(SELF, None, weights, "", design, own)
+    return _joined(X, [first, informed, _feed_forward(weights, design)], weights, design)
 
 
 def _joined(X: Node, parts: list[Part], weights: Weights, design: Design) -> Node:

@@ -23,7 +23,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, either, near, quoted, visible
 from attncalc.common.numerals import Array, written_number
-from attncalc.common.system import docstring
+from attncalc.common.system import NamedTuple, docstring
 from attncalc.declare.operands import (
     AS_ITS_SAMPLE,
     WEIGHTS,
@@ -106,6 +106,13 @@ Slopes = Callable[[Node, Mapping[str, Any]], "Node | None"]
 """(the result, the options) → its Jacobian as a formula of its own, None where the chain rule must do."""
 Check = Callable[[Mapping[str, Any]], "Mapping[str, Any] | None"]
 """(operands and options by name) → DomainError, or the options that the values settle otherwise, if there are any."""
+
+
+class Measured(NamedTuple):
+    """What a calculation returns whose backward pass starts from a loss that is not its first result."""
+
+    outputs: tuple[Node, ...]
+    loss: Node | None  # None where nothing was given to measure by
 
 
 class Calculation:
@@ -195,14 +202,14 @@ class Calculation:
 
     def operand(self, name: str) -> Operand | None:
         """The operand called `name`, if there is one; `encoder 2/wq` is one of the second layer of a stack."""
-        stack, number, inner = layer_of(name)
-        among = self.declaration.layers.get(stack, ()) if number else self.operands
+        stack, _, inner = layer_of(name)
+        among = self.declaration.layers.get(stack, ()) if stack else self.operands
         found = next((o for o in among if o.name == inner), None)
         return found and found._replace(name=name)
 
     def operands_in(self, names: Iterable[str]) -> tuple[Operand, ...]:
         """The operands, and those of the layers that are named."""
-        layered = (self.operand(name) for name in names if layer_of(name)[1])
+        layered = (self.operand(name) for name in names if layer_of(name)[0])
         return (*self.operands, *(operand for operand in layered if operand is not None))
 
     def option(self, name: str) -> Option | None:

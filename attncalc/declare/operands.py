@@ -11,12 +11,13 @@ from attncalc.common.system import NamedTuple
 from attncalc.language.graph import Node
 from attncalc.record.trace import NOTHING, Trace
 
-Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model"]
+Kind = Literal["real", "logits", "mask", "integers", "tokens", "data", "expression", "model", "checkpoint"]
 """What entries an operand may have: finite numbers; also −∞; also true/false; whole numbers; ids or words.
 
 `data` are finite numbers that a loss is measured by, targets and class weights: nobody asks for their gradient. An
 `expression` is no array but a formula, `x**2 + sin(y)`: its value is one text, and its parameter an Expression. A
-`model` is no array either: it is a file that holds other operands, and options, by their names.
+`model` is no array either: it is a file that holds other operands, and options, by their names. A `checkpoint` is the
+folder of one as others write it, whose path is kept.
 """
 
 Shape = tuple["str | tuple[str, ...]", ...]
@@ -140,10 +141,13 @@ def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Decl
     return Declared(axes, symbol=symbol, help=help, required=required)
 
 
-def layer_of(name: str) -> tuple[str, int, str]:
-    """`"encoder 2/wq"` → ("encoder", 2, "wq"); the number is 0 where a name is that of no layer's operand."""
-    found = re.fullmatch(r"(\w+) (\d{1,4})/(\w+)", name) if "/" in name else None
-    return (found[1], int(found[2]), found[3]) if found else ("", 0, name)
+def layer_of(name: str) -> tuple[str, int | None, str]:
+    """`"encoder 2/wq"` → ("encoder", 2, "wq"), `"final norm/gamma"` → ("final_norm", None, "gamma").
+
+    The first is "" where a name is that of no layer's operand.
+    """
+    found = re.fullmatch(r"([a-z_ ]+?)(?: (\d{1,4}))?/([\w/-]+)", name) if "/" in name else None
+    return (found[1].replace(" ", "_"), int(found[2]) if found[2] else None, found[3]) if found else ("", None, name)
 
 
 def parse_shape(text: str) -> Shape:

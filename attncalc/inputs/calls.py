@@ -13,7 +13,7 @@ from attncalc.inputs.given import looks_numeric, spoken
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.reading import Contents, Reading, calculation_of, matching, option_value, word_in
 from attncalc.inputs.resolve import TABLE, Found, find, near_files, read_operands, read_word
-from attncalc.record.trace import NOTHING, Given
+from attncalc.record.trace import CHECKPOINT, NOTHING, Given
 from attncalc.solve.problem import OF_DERIVATIVES, told_apart
 
 
@@ -158,6 +158,8 @@ def _check_transposed(call: Call) -> None:
 def _supply(call: Call, operand: Operand, word: str) -> None:
     """Take a word for its operand, and from the file that it names what that holds for others, and its options."""
     call.words[operand.name] = word
+    if operand.kind == "checkpoint":
+        return  # a folder, which is read when all options are known
     found = find(word, operand, call.reading)
     if operand.kind == "model":
         if found is None:
@@ -370,9 +372,20 @@ def read_all(
         from attncalc.inputs.models import from_file  # a door: few calculations have one
 
         files, options = from_file(model, calculation, files, options)
+    held = next((o.name for o in calculation.operands if o.kind == "checkpoint"), None)
+    checkpoint = {}
+    if held is not None and (held in words or held in files):
+        from attncalc.inputs import checkpoints  # a door, as above
+
+        path = words[held] if held in words else checkpoints.unchanged(files[held], reading)
+        stored, options, checkpoint[held] = checkpoints.unfolded(path, reading, options)
+        files = {name: file for name, file in files.items() if name != held} | stored
+        words = {name: word for name, word in words.items() if name != held}
     operands = [*operands, *(o for o in calculation.operands_in(files) if o not in operands)]
     inputs, spoken = read_operands(operands, words, files, reading)
-    return inputs, {**options, **spoken}
+    for name in checkpoint and stored:
+        inputs[name] = inputs[name].noted(CHECKPOINT, inputs[name].source)
+    return checkpoint | inputs, {**options, **spoken}
 
 
 def document_inputs(contents: Contents, operands: Sequence[Operand]) -> dict[str, Found]:
@@ -456,7 +469,7 @@ def check_version(contents: Contents) -> None:
 
 def _operand(key: str, names: Sequence[str], contents: Contents) -> str:
     """The operand that a key of a document means; that of a layer is called by its whole name."""
-    if layer_of(key)[1]:
+    if layer_of(key)[0]:
         return key
     for name in [key] if key in names else names:
         if matching(name, [key], contents.source):

@@ -320,7 +320,9 @@ def gradient_step(
     edges: tuple[tuple[str, str], ...] = (),
 ) -> Node:
     """The step that holds the gradient of the loss with respect to a step or an operand."""
-    name, within = (of.args["name"], of.args["group"]) if of.op == "step" else (of.args["name"], "")
+    name, within = of.args["name"], of.args.get("group", "")
+    if of.op != "step":
+        within, _, name = name.rpartition("/")
     return Node(
         "step",
         value,

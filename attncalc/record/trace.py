@@ -163,6 +163,10 @@ WORDS = "words"
 """The kind of a remark that is but the words which ids stand for."""
 
 
+CHECKPOINT = "checkpoint"
+"""The kind of a remark on an operand that stays where it is stored: a document holds its file's name alone."""
+
+
 class Given(NamedTuple):
     """An operand as it was given."""
 
@@ -179,6 +183,11 @@ class Given(NamedTuple):
     def note(self) -> str:
         """What there is to remark on how it was read: "first column read as row labels"."""
         return "; ".join(remark.text for remark in self.remarks)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether it is one of the many arrays of a checkpoint, which no page repeats."""
+        return any(remark.kind == CHECKPOINT for remark in self.remarks)
 
     def noted(self, kind: str, text: str) -> Given:
         """The operand with one more remark, where there is one."""

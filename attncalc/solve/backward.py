@@ -123,11 +123,11 @@ def gradchecks(written: Written) -> dict[Node, Check]:
         name: value.astype(np.float64) if value.dtype == object else value for name, value in written.values.items()
     }
     values = evaluate(written.roots, operands)
-    by_symbol = {node.args["symbol"]: node for node in written.outputs}
+    found = {(node.args["group"], node.args["symbol"]): node for node in written.outputs}
     return {
         gradient: compare(written.result, name, values[gradient], operands, operands[UPSTREAM.name])
         for name, node in written.operands.items()
-        if (gradient := by_symbol.get(gradient_symbol(node))) is not None
+        if (gradient := found.get((name.rpartition("/")[0], gradient_symbol(node)))) is not None
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from attncalc.common.errors import AttncalcError, NoGradient, OptionError, ShapeError, both, near
 from attncalc.common.numerals import Array
-from attncalc.declare.calculation import Calculation
+from attncalc.declare.calculation import Calculation, Measured
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
 from attncalc.evaluate.values import Rounding
 from attncalc.language import primitive
@@ -169,10 +169,12 @@ def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) 
     }
 
 
-def _returned(made: Node | tuple[Node, ...] | Loop, problem: Problem) -> tuple[tuple[Node, ...], Loop | None]:
+def _returned(made: Node | tuple[Node, ...] | Measured | Loop, problem: Problem) -> tuple[tuple[Node, ...], Loop | None]:
     """The outputs that a calculation returns, and its loop if it is one; a backward pass starts from a loop's loss."""
     if isinstance(made, Node):
         return (made,), None
+    if isinstance(made, Measured):
+        return _measured(made, problem), None
     if isinstance(made, tuple):
         return made, None
     if problem.backward is None:
@@ -183,12 +185,22 @@ def _returned(made: Node | tuple[Node, ...] | Loop, problem: Problem) -> tuple[t
     return (made.loss,), None
 
 
+def _measured(made: Measured, problem: Problem) -> tuple[Node, ...]:
+    """The results, or for a backward pass the loss from which it starts."""
+    if problem.backward is None:
+        return made.outputs
+    if made.loss is None:
+        raise NoGradient(f"{problem.calculation.name} has no loss here to start from", hint="--targets gives one")
+    return (made.loss,)
+
+
 def _told_apart(
     calculation: Calculation, inputs: Mapping[str, Given]
 ) -> tuple[dict[str, Array], dict[str, Expression]]:
     """The arrays among the operands by their names, and the formulas by the parameters that take them."""
     formulas = {o.name: o.symbol for o in calculation.operands if o.kind == "expression"}
-    arrays = {name: g.value for name, g in inputs.items() if name not in formulas}
+    held = [o.name for o in calculation.operands if o.kind == "checkpoint"]
+    arrays = {name: g.value for name, g in inputs.items() if name not in formulas and name not in held}
     if not formulas:
         return arrays, {}
     from attncalc.language.expression import parse  # a door: few calculations have a formula among their operands
@@ -224,14 +236,15 @@ def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Map
 
 
 def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> Iterator[dict[str, Node | None]]:
-    """The weights of each layer of a stack, the first one's first."""
-    for i in range(1, max((layer_of(n)[1] for n in nodes if layer_of(n)[0] == stack), default=0) + 1):
-        missing = [o.name for o in layer if o.required and f"{stack} {i}/{o.name}" not in nodes]
+    """The weights of each layer of a stack, the first one's first; of a part that has no number, of that alone."""
+    found = {layer_of(n)[1]: n.rpartition("/")[0] for n in nodes if layer_of(n)[0] == stack}
+    numbers = [number for number in found if number is not None]
+    parts = [f"{stack} {i}" for i in range(min(1, *numbers, 1), max(numbers) + 1)] if numbers else []
+    for part in parts or ([stack.replace("_", " ")] if found else []):
+        missing = [o.name for o in layer if o.required and f"{part}/{o.name}" not in nodes]
         if missing:
-            raise OptionError(
-                f"{stack} {i} needs {both(missing)}, which {'is' if len(missing) == 1 else 'are'} missing"
-            )
-        yield {o.name: nodes.get(f"{stack} {i}/{o.name}") for o in layer}
+            raise OptionError(f"{part} needs {both(missing)}, which {'is' if len(missing) == 1 else 'are'} missing")
+        yield {o.name: nodes.get(f"{part}/{o.name}") for o in layer}
 
 
 def _named(g: Given, node: Node) -> Given:

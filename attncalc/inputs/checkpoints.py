@@ -1,0 +1,377 @@
+"""A checkpoint as Hugging Face's libraries write it: its configuration as our options, its tensors as our operands.
+
+What its keys and tensors mean stands in a table for each architecture, in the folder architectures/. What no table
+says is refused by its name: nothing is guessed, and no code that comes with a checkpoint is ever run.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attncalc.common.errors import InputError, amount, both, either, listed, near, quoted, visible
+from attncalc.common.system import NamedTuple, exists, is_folder, shown
+from attncalc.inputs.indexing import Part
+from attncalc.inputs.json_files import parse_json, plain
+from attncalc.inputs.reading import Contents, Reading
+from attncalc.inputs.resolve import SHARDED, Found, checkpoint_in, decode, opened, read_file
+from attncalc.inputs.stored_arrays import ArrayFile
+from attncalc.inputs.weights import Heads
+from attncalc.record.trace import Given
+
+FOLDER = Path(__file__).parent / "architectures"
+CONFIG = "config.json"
+MOST_CONFIG = 2**22  # bytes
+PASSED_OVER = """
+    _name_or_path architectures dtype torch_dtype transformers_version use_cache vocab_size bos_token_id eos_token_id
+    pad_token_id sep_token_id cls_token_id decoder_start_token_id initializer_range attention_dropout *_pdrop
+    tie_word_embeddings model_type return_dict output_hidden_states output_attentions output_router_logits torchscript
+    id2label label2id problem_type chunk_size_feed_forward _attn_implementation* attn_implementation task_specific_params
+    gradient_checkpointing tokenizer_class prefix finetuning_task num_labels do_sample max_length min_length
+    temperature top_k top_p typical_p num_beams repetition_penalty length_penalty no_repeat_ngram_size early_stopping
+    num_return_sequences begin_suppress_tokens suppress_tokens forced_*_token_id is_decoder is_encoder_decoder
+    rope_theta rope_scaling rope_parameters rope_local_base_freq
+""".split()
+"""Keys of any configuration that change no number, or are read by rules of their own."""
+ROPE = {
+    "rope_theta": "rope_base",
+    "factor": "rope_factor",
+    "original_max_position_embeddings": "rope_original_length",
+    "low_freq_factor": "rope_low_freq_factor",
+    "high_freq_factor": "rope_high_freq_factor",
+    "beta_fast": "rope_beta_fast",
+    "beta_slow": "rope_beta_slow",
+    "attention_factor": "rope_attention_factor",
+    "mscale": "rope_mscale",
+    "mscale_all_dim": "rope_mscale_all_dim",
+    "short_factor": "rope_short_factor",
+    "long_factor": "rope_long_factor",
+}
+"""How the turns of positions are configured, the same in all architectures."""
+SCALINGS = {"default": "none", "linear": "linear", "dynamic": "dynamic", "yarn": "yarn", "longrope": "longrope"}
+SCALINGS |= {"su": "longrope", "llama3": "llama3"}
+LOCAL, GLOBAL = "sliding_attention", "full_attention"
+
+
+class Checkpoint(NamedTuple):
+    """A model as it is stored."""
+
+    path: str
+    architecture: str  # the name of its table
+    layers: int
+    options: dict[str, Any]  # of the calculation `model`
+    found: dict[str, Found]  # operand → where it is stored
+    contents: ArrayFile
+
+    @property
+    def files(self) -> dict[str, dict[str, Any]]:
+        """The size and the SHA-256 of each file that holds tensors or the configuration."""
+        folder = Path(self.path)
+        names = sorted(p.name for p in folder.iterdir() if p.name == CONFIG or p.suffix == ".safetensors")
+        return {name: {"bytes": (folder / name).stat().st_size, "sha256": _digest(folder / name)} for name in names}
+
+
+def _digest(path: Path) -> str:
+    found = sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(2**22):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
+    """The checkpoint in a folder; raises where its configuration or its tensors are not those of a known model."""
+    said = shown(path)
+    if not is_folder(path):
+        there = f"{said} is a file" if exists(path) else f"there is no folder {said}"
+        raise InputError(there, hint=f"a checkpoint is a folder with {CONFIG} and safetensors files")
+    at = str(Path(path, CONFIG))
+    if not exists(at):
+        raise InputError(f"{said} has no {CONFIG}", hint="a checkpoint is a folder as save_pretrained writes it")
+    if checkpoint_in(path) is None:
+        pickles = [p.name for p in Path(path).iterdir() if p.suffix in (".bin", ".pt", ".pth")]
+        hint = f"{pickles[0]} is a pickle, which is never opened: save_pretrained(…, safe_serialization=True)"
+        raise InputError(
+            f"{said} has no model.safetensors, nor model{SHARDED}",
+            hint=hint if pickles else "copy all files of the checkpoint",
+        )
+    config = plain(parse_json(decode(read_file(at, MOST_CONFIG), shown(at)), shown(at)), shown(at))
+    if not isinstance(config, dict):
+        raise InputError(f"{shown(at)} is not an object")
+    name, table = _table_of(config, shown(at))
+    contents = opened(path, reading)
+    assert isinstance(contents, ArrayFile), "it ends in .safetensors, or lists files that do"
+    options = _options(table, config, shown(at))
+    layers = _count(config, table["layers"], shown(at))
+    found = _tensors(table, contents, layers, options, config)
+    return Checkpoint(path, name, layers, options, found, contents)
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    """The architectures by their names."""
+    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def _table_of(config: Mapping[str, Any], source: str) -> tuple[str, dict[str, Any]]:
+    if "auto_map" in config:
+        fact = f"{source}: auto_map asks for code of the checkpoint's own, which is never run"
+        raise InputError(fact, hint="a model of a known architecture needs none: leave the key out")
+    if config.get("quantization_config"):
+        raise InputError(f"{source}: quantization_config is not supported", hint="save the weights in bfloat16")
+    kind = config.get("model_type")
+    for name, table in _tables().items():
+        if kind in table["model_type"]:
+            return name, table
+    known = [kind for table in _tables().values() for kind in table["model_type"]]
+    raise InputError(
+        f"{source}: model_type is {quoted(str(kind))}, of which no table is known",
+        hint=near(str(kind), known) or f"known are {', '.join(known)}",
+    )
+
+
+# The configuration
+
+
+def _count(config: Mapping[str, Any], key: str, source: str) -> int:
+    value = config.get(key)
+    if type(value) is not int or not 1 <= value <= 1000:
+        raise InputError(f"{source}: {key} is {quoted(str(value))}, not a number of layers from 1 to 1000")
+    return value
+
+
+def _options(table: Mapping[str, Any], config: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Our options: those of the architecture, overruled by what the configuration says."""
+    options: dict[str, Any] = dict(table["options"])
+    flat = dict(_flat(config))
+    known = [*PASSED_OVER, *table["passed_over"], *table["config"], table["layers"]]
+    for key, value in flat.items():
+        if value is not None and value is not False and not any(fnmatch(key, pattern) for pattern in known):
+            raise InputError(
+                f"{source}: {key} = {visible(str(value), 60)} is not supported for {config['model_type']}",
+                hint="nothing is guessed of what changes a model's numbers",
+            )
+    for key, meaning in table["config"].items():
+        if key in flat:
+            options |= _option(key, flat[key], meaning, flat, source)
+    heads, width = options.get("heads"), config.get("hidden_size")
+    head = config.get("head_dim") or (width // heads if heads and type(width) is int else None)
+    return options | _rope(config, options, head, source)
+
+
+def _flat(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The keys, those of inner objects behind a point; turns and words are read by rules of their own."""
+    for key, value in config.items():
+        if isinstance(value, Mapping) and not key.startswith(("rope_", "id2label", "label2id", "task_specific")):
+            yield from ((f"{key}.{inner}", held) for inner, held in value.items())
+        else:
+            yield key, value
+
+
+def _option(key: str, value: Any, meaning: Any, config: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """What a key says of our options; one without a value says nothing."""
+    if isinstance(meaning, str):
+        meaning = {"option": meaning}
+    if "must" in meaning:
+        if value is not None and value not in meaning["must"]:
+            wanted = either(str(one).lower() for one in meaning["must"])
+            raise InputError(f"{source}: {key} = {visible(str(value), 60)} is not supported: it must be {wanted}")
+        return {}
+    if "same_as" in meaning:
+        other = meaning["same_as"]
+        if value is not None and value != config.get(other):
+            raise InputError(f"{source}: {key} = {value} is not supported: it must be {other}, {config.get(other)}")
+        return {}
+    if value is None or ("when" in meaning and config.get(meaning["when"]) is not True):
+        return {}
+    option = meaning["option"]
+    if "places_of" in meaning:
+        others = {meaning["places_of"], meaning["others"]}
+        if not isinstance(value, list) or not set(value) <= others:
+            raise InputError(f"{source}: {key} is not a list of {either(sorted(others))}")
+        return {option: tuple(i for i, kind in enumerate(value) if kind == meaning["places_of"])}
+    if "words" in meaning:
+        word = str(value).lower() if isinstance(value, bool) else str(value)
+        if word not in meaning["words"] and not isinstance(value, bool):
+            known = ", ".join(meaning["words"])
+            raise InputError(f"{source}: {key} = {quoted(word)} is not supported", hint=f"known are {known}")
+        return {option: meaning["words"][word]} if word in meaning["words"] else {}
+    if "inverse_root" in meaning:
+        return {option: 1 / math.sqrt(value)}
+    if "share_of_head" in meaning:
+        return {"share_of_head": value}
+    return {option: value}
+
+
+def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, source: str) -> dict[str, Any]:
+    """The options of the turns, where the architecture has any; what a scaling asks for must be known."""
+    share = options.pop("share_of_head", None)
+    if not options.get("rope"):
+        return {}
+    held = config.get("rope_parameters") or {}
+    found: dict[str, Any] = {}
+    if GLOBAL in held:
+        found |= {"local_rope_base": held[LOCAL]["rope_theta"]} if LOCAL in held else {}
+        held = held[GLOBAL]
+    if config.get("rope_local_base_freq") is not None:
+        found["local_rope_base"] = config["rope_local_base_freq"]
+    asked = {"rope_theta": config.get("rope_theta")} | dict(config.get("rope_scaling") or {}) | dict(held)
+    kind = asked.pop("rope_type", None) or asked.pop("type", None) or "default"
+    asked.pop("type", None)
+    if kind not in SCALINGS:
+        raise InputError(f"{source}: rope_type = {quoted(str(kind))} is not supported", hint=f"or {', '.join(SCALINGS)}")
+    if kind != "default":
+        found["rope_scaling"] = SCALINGS[kind]
+    if "truncate" in asked and not asked.pop("truncate"):
+        found["rope_no_truncate"] = True
+    share = asked.pop("partial_rotary_factor", None) or config.get("partial_rotary_factor") or share
+    if share not in (None, 1, 1.0):
+        if head is None:
+            raise InputError(f"{source}: a share of {share} of each head is turned, and nothing says how wide it is")
+        found["rope_dims"] = int(head * share)
+    longest = config.get("max_position_embeddings")
+    if kind in ("dynamic", "yarn", "longrope", "su") and "original_max_position_embeddings" not in asked:
+        asked["original_max_position_embeddings"] = config.get("original_max_position_embeddings") or longest
+    for key, value in asked.items():
+        if value is None:
+            continue
+        if key not in ROPE:
+            raise InputError(f"{source}: {key} = {visible(str(value), 60)} of the rotation is not supported")
+        found[ROPE[key]] = tuple(value) if isinstance(value, list) else value
+    return found
+
+
+# The tensors
+
+_MATRIX = re.compile(r"/(?:w[qkvo123]|weights)\Z")
+
+
+AND, GROUPED = " + ", "grouped "
+"""Between the operands that lie one behind the other in a tensor; in front of those that lie so for each group."""
+
+
+def _told(paths: str) -> tuple[str, list[str]]:
+    """How a tensor holds operands, and their names."""
+    way = GROUPED if paths.startswith(GROUPED) else ""
+    return way, paths.removeprefix(way).split(AND)
+
+
+def _tensors(
+    table: Mapping[str, Any],
+    contents: ArrayFile,
+    layers: int,
+    options: Mapping[str, Any],
+    config: Mapping[str, Any],
+) -> dict[str, Found]:
+    """Where each of our operands is stored; a tensor that no operand is for is named, and one that is missing."""
+    own = dict(table["tensors"])
+    inner = {key: value for key, value in table["layer"].items() if key != "prefix"}
+    for i in range(layers):
+        prefix = table["layer"]["prefix"].replace("{i}", str(i))
+        for name, paths in inner.items():
+            way, inside = _told(paths)
+            own[prefix + name] = way + AND.join(f"layer {i}/{path}" for path in inside)
+    found: dict[str, Found] = {}
+    left = dict.fromkeys(contents.names)
+    tied = config.get("tie_word_embeddings")
+    for written, paths in own.items():
+        name, _, index = written.partition("[")
+        held = next((full for full in (table["prefix"] + name, name) if full in left), None)
+        if held is None:
+            continue
+        del left[held]
+        if not (tied and paths == "logits/weights"):
+            found |= dict(_parts(contents, held, paths, index, table["stored"], options))
+    ignored = [pattern.replace("{i}", "*") for pattern in table["ignored"]]
+    surplus = [n for n in left if not any(fnmatch(n.removeprefix(table["prefix"]), pattern) for pattern in ignored)]
+    if surplus:
+        said = listed([quoted(name) for name in surplus], 6)
+        verb = "is" if len(surplus) == 1 else "are"
+        fact = f"{contents.source}: {said} {verb} in no place of {config['model_type']}"
+        raise InputError(fact, hint="is config.json that of this checkpoint?")
+    needed = ["embedding/table", *(f"layer {i}/{p}" for i in range(layers) for p in _needed(inner, options))]
+    needed += ["logits/weights"] if tied is False and "logits/weights" in own.values() else []
+    absent = [name for name in needed if name not in found]
+    if absent:
+        names = [next(n for n, paths in own.items() if path in _told(paths)[1]) for path in absent]
+        said = listed([quoted(name) for name in dict.fromkeys(names)], 6)
+        are = "is" if len(names) == 1 else "are"
+        hint = f"{CONFIG} asks for {amount(layers, 'layer')}"
+        raise InputError(f"{contents.source}: {said} {are} missing", hint=hint)
+    return found
+
+
+def _needed(inner: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:
+    """What a layer cannot do without: matrices and gains of the norms, of which a parallel layer may share one."""
+    paths = [path for words in inner.values() for path in _told(words)[1]]
+    gains = [] if options.get("parallel") else [p for p in paths if p.endswith("gamma")]
+    return [*filter(_MATRIX.search, paths), *gains]
+
+
+def _parts(
+    contents: Contents, name: str, paths: str, index: str, stored: str, options: Mapping[str, Any]
+) -> Iterator[tuple[str, Found]]:
+    """The operands that a tensor holds, with the parts of it that they are, turned as tokens in rows need them."""
+    way, names = _told(paths)
+    matrix = _MATRIX.search(names[0]) is not None
+    turned = (Part(".T"),) if matrix and stored == "[out, in]" else ()
+    axis = 1 if matrix and stored == "[in, out]" else 0
+    if index:
+        start = int(index.partition(":")[0])
+        turned = (Part(f"[{index}", (slice(start, None),)), *turned)
+    if len(names) == 1:
+        yield names[0], Found(contents, name, turned, told=True)
+        return
+    heads = options["heads"]
+    groups = options.get("kv_heads") or heads
+    if way:
+        whiches = (slice(-2), slice(-2, -1), slice(-1, None))
+        for path, which in zip(names, whiches, strict=True):
+            cut = Heads(f"[{path[-1]} of {amount(heads, 'head')}]", axis, groups, heads // groups + 2, which)
+            yield path, Found(contents, name, (cut, *turned), told=True)
+        return
+    shares = (heads, groups, groups) if len(names) == 3 else (1,) * len(names)
+    assert isinstance(contents, ArrayFile)
+    size = contents.described(name)[0][axis]
+    if size % sum(shares):
+        fact = f"{contents.source}: {quoted(name)} has {size} places in axis {axis}"
+        raise InputError(f"{fact}, which {both(map(str, shares))} parts do not share")
+    begin = 0
+    for path, share in zip(names, shares, strict=True):
+        end = begin + size // sum(shares) * share
+        place = Part(f"[{':, ' * axis}{begin}:{end}]", (*[slice(None)] * axis, slice(begin, end)))
+        yield path, Found(contents, name, (place, *turned), told=True)
+        begin = end
+
+
+# A call that names a checkpoint
+
+
+def unfolded(path: str, reading: Reading, options: Mapping[str, Any]) -> tuple[dict[str, Found], dict[str, Any], Given]:
+    """Where the operands of a checkpoint are, its options overruled by those that are given, and its path."""
+    held = read_checkpoint(path, reading)
+    given = Given(np.asarray(path), source=shown(path))
+    return held.found, held.options | dict(options), given
+
+
+def unchanged(file: Found, reading: Reading) -> str:
+    """The path of a document's checkpoint; raises where its files are no longer what they were."""
+    source, stored = file.contents.source, plain(file.contents.members.get(file.name or ""), file.contents.source)
+    if not isinstance(stored, Mapping) or not isinstance(stored.get("path"), str):
+        raise InputError(f"{source}: checkpoint is not an object with a path")
+    path = str(stored["path"])
+    held = read_checkpoint(path, reading).files
+    for name, facts in dict(stored.get("files") or {}).items():
+        if held.get(name) != facts:
+            what = "is gone" if name not in held else "has changed since"
+            raise InputError(f"{shown(path)}: {visible(name, 80)} {what}, and the document is of what it was")
+    return path
