@@ -34,6 +34,7 @@ _HOMEWORK = {
     "Policy": "record.verdicts",
     "assert_close": "api.scoring",
     "compare": "homework.dumps",
+    "load": "api.models",
     "score": "api.scoring",
 }
 """What is loaded only by those who check answers, and where it is."""
@@ -57,14 +58,14 @@ def __getattr__(name: str) -> object:
     if name in (*__all__, *_HOMEWORK):
         home = _HOMEWORK.get(name) or ("record.trace" if name in ("Step", "Trace") else "common.errors")
         return getattr(import_module(f"attncalc.{home}"), name)
-    from attncalc.calculations import TABLE
+    from attncalc.calculations import TABLE, WHOLE
 
-    if name.replace("_", "-") not in TABLE:
+    if name.replace("_", "-") not in TABLE | WHOLE:
         raise AttributeError(f"attncalc has no calculation called {name!r}")
     return import_module("attncalc.api.calling").function(name.replace("_", "-"))
 
 
 def __dir__() -> list[str]:
-    from attncalc.calculations import TABLE
+    from attncalc.calculations import TABLE, WHOLE
 
-    return [*__all__, *_HOMEWORK, *(name.replace("-", "_") for name in TABLE)]
+    return [*__all__, *_HOMEWORK, *(name.replace("-", "_") for name in TABLE | WHOLE)]

@@ -5,6 +5,8 @@ from typing import Literal
 from numpy.typing import DTypeLike
 
 from attncalc import calculations as calculations
+from attncalc.api.models import Model as Model
+from attncalc.api.models import load as load
 from attncalc.api.scoring import assert_close as assert_close
 from attncalc.api.scoring import score as score
 from attncalc.common.errors import AttncalcError as AttncalcError
@@ -1335,3 +1337,72 @@ def mlp(
     round_to: int | None = ...,
 ) -> Trace:
     """Train a network: forward to the loss, backward to every weight's gradient, then a step against it."""
+
+def model(
+    checkpoint: Numbers,
+    tokens: Numbers | str,
+    targets: Numbers | str | None = ...,
+    *,
+    heads: int = ...,
+    norm: Literal["post", "pre", "both", "sandwich", "after", "layer", "rms"] = ...,
+    activation: Literal[
+        "relu",
+        "leaky-relu",
+        "elu",
+        "sigmoid",
+        "tanh",
+        "gelu",
+        "gelu-tanh",
+        "gelu-sigmoid",
+        "silu",
+        "softplus",
+        "swiglu",
+        "geglu",
+        "geglu-tanh",
+        "reglu",
+        "glu",
+    ] = ...,
+    eps: Number = ...,
+    no_causal: bool = ...,
+    causal: bool = ...,
+    kv_heads: int | None = ...,
+    causal_align: Literal["start", "end"] = ...,
+    window: int | None = ...,
+    scale: Number | Literal["default", "none"] = ...,
+    softcap: Number | None = ...,
+    mask_before_scale: bool = ...,
+    max_distance: int = ...,
+    qk_norm: bool = ...,
+    rope: bool = ...,
+    rope_base: Number = ...,
+    rope_layout: Literal["interleaved", "half"] = ...,
+    rope_dims: int | None = ...,
+    rope_scaling: Literal["none", "base", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3"] = ...,
+    rope_factor: Number | None = ...,
+    rope_original_length: int | None = ...,
+    rope_length: int | None = ...,
+    rope_low_freq_factor: Number | None = ...,
+    rope_high_freq_factor: Number | None = ...,
+    rope_beta_fast: Number | None = ...,
+    rope_beta_slow: Number | None = ...,
+    rope_attention_factor: Number | None = ...,
+    rope_mscale: Number | None = ...,
+    rope_mscale_all_dim: Number | None = ...,
+    rope_no_truncate: bool = ...,
+    rope_short_factor: Number | Iterable[Number] | None = ...,
+    rope_long_factor: Number | Iterable[Number] | None = ...,
+    norm_at: Literal["post", "pre", "both", "sandwich", "after"] | None = ...,
+    norm_offset: Number = ...,
+    parallel: bool = ...,
+    residual_scale: Number = ...,
+    bias: Literal["alibi", "t5"] | None = ...,
+    scale_embedding: bool = ...,
+    window_layers: int | Iterable[int] | None = ...,
+    local_rope_base: Number | None = ...,
+    final_softcap: Number | None = ...,
+    top: int = ...,
+    generate: int | None = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attncalc
 from attncalc.api.calling import signature
-from attncalc.calculations import TABLE, load
+from attncalc.calculations import TABLE, WHOLE, load
 
 STUB = Path(__file__).parents[1] / "attncalc/__init__.pyi"
 HEAD = """\
@@ -20,6 +20,8 @@ from typing import Literal
 from numpy.typing import DTypeLike
 
 from attncalc import calculations as calculations
+from attncalc.api.models import Model as Model
+from attncalc.api.models import load as load
 from attncalc.api.scoring import assert_close as assert_close
 from attncalc.api.scoring import score as score
 """
@@ -36,7 +38,7 @@ def stub() -> str:
     types = "from attncalc.common.numerals import Number, Numbers\n"
     types += "from attncalc.homework.dumps import compare as compare\n"
     records += "from attncalc.record.verdicts import Policy as Policy\n"
-    text = f"{HEAD}{errors}{types}{records}\n__version__: str\n\n" + "\n".join(map(_function, TABLE))
+    text = f"{HEAD}{errors}{types}{records}\n__version__: str\n\n" + "\n".join(map(_function, TABLE | WHOLE))
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(STUB), "-"]
     return subprocess.run(ruff, input=text, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
 

@@ -80,7 +80,8 @@ def _calculations() -> str:
     text = CALCULATIONS.read_text(encoding="utf-8")
     before, start, rest = text.partition("TABLE: dict[str, tuple[str, str]] = {\n")
     _, end, after = rest.partition("\n}\n")
-    there = dict(_declared())
+    whole = re.findall(r'^    "([^"]+)": \(', text.partition("\nWHOLE: ")[2].partition("\n}\n")[0], re.MULTILINE)
+    there = {name: row for name, row in _declared() if name not in whole}
     order: list[str] = [
         name for name in re.findall(r'^    "([^"]+)": \(', rest.partition("\n}\n")[0], re.MULTILINE) if name in there
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from inspect import Parameter, Signature
+from os import fspath
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from attncalc.common.errors import OptionError, amount, both, either, visible
 from attncalc.common.numerals import DTYPES
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.inputs.models import from_checkpoint, from_model
+from attncalc.inputs.calls import read_all
+from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import to_given
+from attncalc.inputs.reading import Reading
 from attncalc.record.trace import Trace
 from attncalc.solve.problem import Backward, Problem, problem_of
 from attncalc.solve.solver import solve
@@ -107,7 +110,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         if operand.kind == "model" and given.get(operand.name) is not None:
             given = from_model(given.pop(operand.name), calculation) | given
         if operand.kind == "checkpoint" and given.get(operand.name) is not None:
-            given = from_checkpoint(given, calculation, operand.name)
+            given |= _stored(calculation, operand.name, given)
     arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
     options = {name: value for name, value in given.items() if name not in arrays}
     inputs = {}
@@ -115,6 +118,13 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         if arrays.get(operand.name) is not None:
             inputs[operand.name] = to_given(arrays[operand.name], operand, settings.get("dtype", "float64"))
     return solve(Problem(calculation, inputs, options), **settings)
+
+
+def _stored(calculation: Calculation, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The operands and options of the checkpoint whose path is given under that name; options that are given win."""
+    options = {key: value for key, value in given.items() if calculation.option(key)}
+    inputs, settled = read_all(calculation, calculation.operands, {name: fspath(given[name])}, {}, options, Reading())
+    return {**inputs, **settled}
 
 
 def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck: bool) -> Trace:

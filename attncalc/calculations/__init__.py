@@ -255,7 +255,6 @@ FAMILIES: dict[str, str] = {
     "layers": "Layers",
     "transformer_blocks": "Layers",
     "experts": "Layers",
-    "language_model": "Layers",
     "transformer": "Layers",
     "sequence": "Layers",
     "calculus": "Optimisation and training",
@@ -291,7 +290,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 def families() -> dict[str, list[tuple[str, str]]]:
     """Heading → the (name, one line) of each calculation under it."""
     found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in FAMILIES.values()}
-    for name, (module, line) in (TABLE | WHOLE).items():
+    for name, (module, line) in TABLE.items():
         found[FAMILIES[module]].append((name, line))
     return found
 

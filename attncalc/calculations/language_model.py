@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from attncalc.calculations.attention_options import DEFAULTS, MaxDistance, Rotation
+from attncalc.calculations.attention_options import DEFAULTS, Rotation
 from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.losses import next_token_loss
 from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
@@ -18,13 +18,12 @@ from attncalc.calculations.transformer_blocks import (
     ENCODER,
     JOINED,
     SIZES,
-    Design,
     Joining,
     Norm,
     designed,
     encoder_layer,
 )
-from attncalc.common.errors import OptionError
+from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Measured, calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
@@ -33,7 +32,7 @@ from attncalc.language.graph import Node, aside, group, output, step
 from attncalc.language.ops import affine, concat, rename, softmax, spread, take, tanh
 from attncalc.language.ops import ranking as best
 from attncalc.language.ops.parts import part_of
-from attncalc.record.trace import Step, Trace
+from attncalc.record.trace import FACTS, Step, Trace
 
 MOST_NEXT = 5
 
@@ -67,19 +66,42 @@ HEAD = {
 
 
 def _with_the_next(trace: Trace) -> Trace:
-    """The trace with the likeliest next tokens beside the logits: an id, a logit and a probability a row."""
+    """The trace with what is told of the whole: how long vectors are in each layer, and the likeliest next tokens."""
     options = options_of(trace)
-    if trace.calculation != "model" or options["generate"] is not None or options["no_causal"]:
+    if trace.calculation != "model" or options["generate"] is not None:
         return trace
-    logits, shares = trace["logits"][-1], trace["next_probabilities"]
-    top = np.argsort(-logits, kind="stable")[: options["top"]]
-    rows = np.stack([top, logits[top], shares[top]], axis=-1)
-    words = trace.inputs["embedding/table"].labels.get(0, ())
-    labels = {"field": ("token", "logit", "probability")}
-    labels |= {"rank": tuple(words[int(i)] for i in top)} if words else {}
-    why = "the tokens that fit best behind the last one"
-    told = Step("next", "", ("rank", "field"), rows.shape, rows, "next", why=why, labels=labels)
-    return trace._replace(outputs=(*trace.outputs, told))
+    told = [_layers_told(trace)]
+    if not options["no_causal"]:
+        logits, shares = trace["logits"][-1], trace["next_probabilities"]
+        top = np.argsort(-logits, kind="stable")[: options["top"]]
+        words = trace.inputs["embedding/table"].labels.get(0, ())
+        ids = tuple(f"{i} {words[int(i)]}" if words else str(i) for i in top)
+        why = "the tokens that fit best behind the last one"
+        facts = {"logit": logits[top], "probability": shares[top]}
+        told.append(_facts("next", "token", ids, facts, why))
+    return trace._replace(outputs=(*trace.outputs, *told))
+
+
+def _layers_told(trace: Trace) -> Step:
+    """How long the tokens' vectors are behind each layer, on average, and what its two parts have added."""
+    hidden = trace["hidden"]
+    steps = {made.key: made.value for made in trace.steps if made.name == "output" or made.name.startswith("residual")}
+    layers = range(len(hidden) - 1)
+    streams = [steps.get(f"layer {i}/residual2") for i in layers]
+    added = {part: [steps.get(f"layer {i}/{part}/output") for i in layers] for part in ("attention", "feed-forward")}
+    facts = {"residual stream": _lengths(streams)} | {part: _lengths(x) for part, x in added.items()}
+    why = "the mean length of the tokens' vectors: what goes on to the next layer, and what each part has added"
+    return _facts("layers", "layer", tuple(map(str, layers)), facts, why)
+
+
+def _lengths(arrays: list[Array | None]) -> Array:
+    return np.array([np.nan if x is None else np.linalg.norm(x, axis=-1).mean() for x in arrays])
+
+
+def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array], why: str) -> Step:
+    """A table of facts, a row for each thing."""
+    rows = np.stack(list(facts.values()), axis=-1)
+    return Step(name, "", (of, FACTS), rows.shape, rows, name, why=why, labels={of: labels, FACTS: tuple(facts)})
 
 
 @calculation(
@@ -138,7 +160,8 @@ def model(
                 x = _last_norm(x, "norm", table["norm/gamma"], table["norm/beta"], design.style)
         hidden = [x]
         for i, weights in enumerate(layer):
-            sight = _sight(i, window_layers, attending, rotation, local_rope_base)._replace(causal=not no_causal, B=bias)
+            sight = _sight(i, window_layers, attending, rotation, local_rope_base)
+            sight = sight._replace(causal=not no_causal, B=bias)
             with group(f"layer {i}"):
                 named = {name: weights[path_of(name)] for name in ENCODER}
                 x = encoder_layer(x, named, design, sight, "attention")
@@ -193,8 +216,7 @@ def _loss(logits: Node, tokens: Node, targets: Node | None, *, no_causal: bool) 
         if no_causal or n.size == 1:
             return None
         logits, targets = part_of(logits, n.name, 0, n.size - 1), part_of(tokens, n.name, 1, n.size)
-    with group("loss"):
-        found: Node = next_token_loss.graph(logits, targets)[0]
+    found: Node = next_token_loss.graph(logits, targets)[0]
     return found
 
 

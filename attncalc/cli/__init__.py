@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, families
+from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, families
 from attncalc.cli import output
 from attncalc.cli.command import MISREAD, PLAIN, PROGRAM, VERBS, Context, Words, flat, help_of, made
 from attncalc.common.errors import AttncalcError, OptionError, near, quoted
@@ -23,7 +23,7 @@ class Commands(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.noun, self.verbs = ("command", VERBS) if self.name == PROGRAM else ("calculation", {})
-        self.lines = {name: line for name, (_, line) in (*TABLE.items(), *self.verbs.items())}
+        self.lines = {name: line for name, (_, line) in (*TABLE.items(), *WHOLE.items(), *self.verbs.items())}
 
     def list_commands(self, ctx: Context) -> list[str]:
         """The names of all commands."""
@@ -77,6 +77,7 @@ class Commands(TyperGroup):
     def get_help(self, ctx: Context) -> str:
         """The help as plain text: the commands under the headings of their families, then the group's own options."""
         commands = families()
+        commands["Whole models"] = [(name, line) for name, (_, line) in WHOLE.items()]
         if self.verbs:
             commands["Over all of them"] = [(name, line) for name, (_, line) in self.verbs.items()]
         return help_of(ctx, [f"{self.noun.upper()} [OPERANDS] [OPTIONS]"], commands)

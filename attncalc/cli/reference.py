@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from attncalc.api.explain import card
-from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, unknown
+from attncalc.calculations import ALIASES, DERIVATIVES, TABLE, WHOLE, unknown
 from attncalc.cli import output as out
 from attncalc.cli.command import VERBS
 from attncalc.cli.lists import FORMATS, show
@@ -145,7 +145,7 @@ def named(words: Sequence[str], verb: str, *, ending: str = "", with_file: str) 
         )
     name = names[0].replace("_", "-")
     name = ALIASES.get(name, (name,))[0]
-    if name in VERBS:
+    if name in VERBS or name in WHOLE:
         raise OptionError(
             f"{verb} is for calculations, and {quoted(name)} is none", hint=f"attncalc {name} --help explains it"
         )

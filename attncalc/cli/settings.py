@@ -450,7 +450,7 @@ def command_of(
 
 def own_options(calculation: "Calculation", derivative: str = "") -> dict[str, Any]:
     """The options of the operands, of the calculation and of its derivative: their names → their annotations."""
-    return _own(calculation) | _of_derivative(derivative) | _weights(calculation)
+    return _own(calculation) | _of_derivative(derivative) | _weights(calculation) | _info(calculation, derivative)
 
 
 def _own(calculation: "Calculation") -> dict[str, Any]:
@@ -517,6 +517,13 @@ def _of_derivative(derivative: str) -> dict[str, Any]:
         else:
             found[name] = Annotated[bool | None, switch(section, flag(name), says)]
     return found
+
+
+def _info(calculation: "Calculation", derivative: str) -> dict[str, Any]:
+    """The switch that asks what a checkpoint is, and computes nothing."""
+    if derivative or all(operand.kind != "checkpoint" for operand in calculation.operands):
+        return {}
+    return {"info": Annotated[bool | None, switch("Options", "--info", "tell what the checkpoint is; needs no tokens")]}
 
 
 def _weights(calculation: "Calculation") -> dict[str, Any]:

@@ -37,6 +37,10 @@ def carry_out(
     tables: Tables,
 ) -> int:
     """Read the operands, calculate, and show the result; or check an answer in its place: the exit status."""
+    if own.get("info"):
+        from attncalc.cli.models import inform  # a door: few calls ask for it
+
+        return inform([*words, *filter(None, [own.get("checkpoint")])], chosen)
     named, options, backward = by_name(calculation, derivative, own)
     read = Reading(**tables.asked())
     gathered = (_gathered_in_letters if chosen.symbolic else gather)(

@@ -23,7 +23,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, OptionError, either, near, quoted, visible
 from attncalc.common.numerals import Array, written_number
-from attncalc.common.system import NamedTuple, docstring
+from attncalc.common.system import docstring
 from attncalc.declare.operands import (
     AS_ITS_SAMPLE,
     WEIGHTS,
@@ -108,11 +108,14 @@ Check = Callable[[Mapping[str, Any]], "Mapping[str, Any] | None"]
 """(operands and options by name) → DomainError, or the options that the values settle otherwise, if there are any."""
 
 
-class Measured(NamedTuple):
+class Measured:
     """What a calculation returns whose backward pass starts from a loss that is not its first result."""
 
-    outputs: tuple[Node, ...]
-    loss: Node | None  # None where nothing was given to measure by
+    __slots__ = ("loss", "outputs")
+
+    def __init__(self, outputs: tuple[Node, ...], loss: Node | None) -> None:
+        self.outputs = outputs
+        self.loss = loss  # None where nothing was given to measure by
 
 
 class Calculation:

@@ -373,7 +373,8 @@ def read_all(
 
         files, options = from_file(model, calculation, files, options)
     held = next((o.name for o in calculation.operands if o.kind == "checkpoint"), None)
-    checkpoint = {}
+    checkpoint: dict[str, Given] = {}
+    stored: dict[str, Found] = {}
     if held is not None and (held in words or held in files):
         from attncalc.inputs import checkpoints  # a door, as above
 
@@ -383,7 +384,7 @@ def read_all(
         words = {name: word for name, word in words.items() if name != held}
     operands = [*operands, *(o for o in calculation.operands_in(files) if o not in operands)]
     inputs, spoken = read_operands(operands, words, files, reading)
-    for name in checkpoint and stored:
+    for name in stored:
         inputs[name] = inputs[name].noted(CHECKPOINT, inputs[name].source)
     return checkpoint | inputs, {**options, **spoken}
 

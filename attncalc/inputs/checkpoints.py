@@ -30,35 +30,10 @@ from attncalc.record.trace import Given
 
 FOLDER = Path(__file__).parent / "architectures"
 CONFIG = "config.json"
+EVERY = "every"
 MOST_CONFIG = 2**22  # bytes
-PASSED_OVER = """
-    _name_or_path architectures dtype torch_dtype transformers_version use_cache vocab_size bos_token_id eos_token_id
-    pad_token_id sep_token_id cls_token_id decoder_start_token_id initializer_range attention_dropout *_pdrop
-    tie_word_embeddings model_type return_dict output_hidden_states output_attentions output_router_logits torchscript
-    id2label label2id problem_type chunk_size_feed_forward _attn_implementation* attn_implementation task_specific_params
-    gradient_checkpointing tokenizer_class prefix finetuning_task num_labels do_sample max_length min_length
-    temperature top_k top_p typical_p num_beams repetition_penalty length_penalty no_repeat_ngram_size early_stopping
-    num_return_sequences begin_suppress_tokens suppress_tokens forced_*_token_id is_decoder is_encoder_decoder
-    rope_theta rope_scaling rope_parameters rope_local_base_freq
-""".split()
-"""Keys of any configuration that change no number, or are read by rules of their own."""
-ROPE = {
-    "rope_theta": "rope_base",
-    "factor": "rope_factor",
-    "original_max_position_embeddings": "rope_original_length",
-    "low_freq_factor": "rope_low_freq_factor",
-    "high_freq_factor": "rope_high_freq_factor",
-    "beta_fast": "rope_beta_fast",
-    "beta_slow": "rope_beta_slow",
-    "attention_factor": "rope_attention_factor",
-    "mscale": "rope_mscale",
-    "mscale_all_dim": "rope_mscale_all_dim",
-    "short_factor": "rope_short_factor",
-    "long_factor": "rope_long_factor",
-}
-"""How the turns of positions are configured, the same in all architectures."""
-SCALINGS = {"default": "none", "linear": "linear", "dynamic": "dynamic", "yarn": "yarn", "longrope": "longrope"}
-SCALINGS |= {"su": "longrope", "llama3": "llama3"}
+WIDTHS = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1}
+"""Bytes of a number, by the type in which it is stored."""
 LOCAL, GLOBAL = "sliding_attention", "full_attention"
 
 
@@ -73,6 +48,51 @@ class Checkpoint(NamedTuple):
     contents: ArrayFile
 
     @property
+    def parameters(self) -> int:
+        """How many numbers have been learned."""
+        return sum(self.parts.values())
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parameters of each part: the layers together, by what is in them."""
+        found: dict[str, int] = {}
+        for name, path in {file.name or "": path for path, file in self.found.items()}.items():
+            part = re.sub(r"layer \d+/", "layers/", path).rpartition("/")[0].removesuffix("/norm")
+            found[part] = found.get(part, 0) + math.prod(self.contents.described(name)[0])
+        return found
+
+    @property
+    def cache_bytes(self) -> int:
+        """The bytes of the keys and values that are kept for a token, in the type in which weights are stored."""
+        found = 0
+        for i in range(self.layers):
+            for letter in "kv":
+                file = self.found[f"layer {i}/attention/w{letter}"]
+                shape, stored = self.contents.described(file.name or "")
+                look = np.lib.stride_tricks.as_strided(np.zeros(1), shape, (0,) * len(shape))
+                for part in file.at:
+                    look = part.cut(look, file.name or "")
+                found += look.shape[-1] * WIDTHS[stored]
+        return found
+
+    def info(self) -> dict[str, Any]:
+        """What there is to know of it before anything is computed."""
+        return {
+            "architecture": self.architecture,
+            "layers": self.layers,
+            "options": self.options,
+            "parameters": self.parameters,
+            "parts": self.parts,
+            "kv_cache_bytes_per_token": self.cache_bytes,
+            "flops_per_token": 2 * self.parameters,
+            "training_flops_per_token": 6 * self.parameters,
+        }
+
+    @property
+    def summary(self) -> str:
+        """`llama, 2 layers, 1,234 parameters`."""
+        return f"{self.architecture}, {amount(self.layers, 'layer')}, {amount(self.parameters, 'parameter')}"
+
     def files(self) -> dict[str, dict[str, Any]]:
         """The size and the SHA-256 of each file that holds tensors or the configuration."""
         folder = Path(self.path)
@@ -119,7 +139,15 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
 @cache
 def _tables() -> dict[str, dict[str, Any]]:
     """The architectures by their names."""
-    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml"))}
+    found = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml"))}
+    del found[EVERY]
+    return found
+
+
+@cache
+def _of_every() -> dict[str, Any]:
+    """What their configurations have in common."""
+    return tomllib.loads((FOLDER / f"{EVERY}.toml").read_text(encoding="utf-8"))
 
 
 def _table_of(config: Mapping[str, Any], source: str) -> tuple[str, dict[str, Any]]:
@@ -153,7 +181,7 @@ def _options(table: Mapping[str, Any], config: Mapping[str, Any], source: str) -
     """Our options: those of the architecture, overruled by what the configuration says."""
     options: dict[str, Any] = dict(table["options"])
     flat = dict(_flat(config))
-    known = [*PASSED_OVER, *table["passed_over"], *table["config"], table["layers"]]
+    known = [*_of_every()["passed_over"], *table["passed_over"], *table["config"], table["layers"]]
     for key, value in flat.items():
         if value is not None and value is not False and not any(fnmatch(key, pattern) for pattern in known):
             raise InputError(
@@ -227,10 +255,12 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
     asked = {"rope_theta": config.get("rope_theta")} | dict(config.get("rope_scaling") or {}) | dict(held)
     kind = asked.pop("rope_type", None) or asked.pop("type", None) or "default"
     asked.pop("type", None)
-    if kind not in SCALINGS:
-        raise InputError(f"{source}: rope_type = {quoted(str(kind))} is not supported", hint=f"or {', '.join(SCALINGS)}")
+    names, kinds = _of_every()["rope"], _of_every()["rope_type"]
+    if kind not in kinds:
+        known = f"known are {', '.join(kinds)}"
+        raise InputError(f"{source}: rope_type = {quoted(str(kind))} is not supported", hint=known)
     if kind != "default":
-        found["rope_scaling"] = SCALINGS[kind]
+        found["rope_scaling"] = kinds[kind]
     if "truncate" in asked and not asked.pop("truncate"):
         found["rope_no_truncate"] = True
     share = asked.pop("partial_rotary_factor", None) or config.get("partial_rotary_factor") or share
@@ -244,9 +274,9 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
     for key, value in asked.items():
         if value is None:
             continue
-        if key not in ROPE:
+        if key not in names:
             raise InputError(f"{source}: {key} = {visible(str(value), 60)} of the rotation is not supported")
-        found[ROPE[key]] = tuple(value) if isinstance(value, list) else value
+        found[names[key]] = tuple(value) if isinstance(value, list) else value
     return found
 
 
@@ -359,7 +389,7 @@ def _parts(
 def unfolded(path: str, reading: Reading, options: Mapping[str, Any]) -> tuple[dict[str, Found], dict[str, Any], Given]:
     """Where the operands of a checkpoint are, its options overruled by those that are given, and its path."""
     held = read_checkpoint(path, reading)
-    given = Given(np.asarray(path), source=shown(path))
+    given = Given(np.asarray(path), source=shown(path), files=held.files).noted("model", held.summary)
     return held.found, held.options | dict(options), given
 
 
@@ -369,7 +399,7 @@ def unchanged(file: Found, reading: Reading) -> str:
     if not isinstance(stored, Mapping) or not isinstance(stored.get("path"), str):
         raise InputError(f"{source}: checkpoint is not an object with a path")
     path = str(stored["path"])
-    held = read_checkpoint(path, reading).files
+    held = read_checkpoint(path, reading).files()
     for name, facts in dict(stored.get("files") or {}).items():
         if held.get(name) != facts:
             what = "is gone" if name not in held else "has changed since"

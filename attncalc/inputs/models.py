@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import fspath
 from typing import Any
 
 from attncalc.common.errors import InputError, near, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Calculation
-from attncalc.inputs.calls import read_all
 from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import JsonFile, plain
 from attncalc.inputs.python_values import to_given
-from attncalc.inputs.reading import Reading, missing, option_value, with_labels
+from attncalc.inputs.reading import missing, option_value, with_labels
 from attncalc.inputs.resolve import Found
 
 _VOCABULARY = "vocabulary"
@@ -96,14 +94,6 @@ def from_model(tree: Any, calculation: Calculation) -> dict[str, Any]:
         labels = {"V": model.words} if model.words is not None else None
         found[name] = with_labels(given, labels, operand, "model: vocabulary", alone=True)
     return found
-
-
-def from_checkpoint(given: Mapping[str, Any], calculation: Calculation, name: str) -> dict[str, Any]:
-    """A call from Python with the operands and options of the checkpoint whose path stands under that name."""
-    options = {key: value for key, value in given.items() if calculation.option(key)}
-    path = fspath(given[name])
-    inputs, settled = read_all(calculation, calculation.operands, {name: path}, {}, options, Reading())
-    return dict(given) | inputs | settled
 
 
 def _layers(value: Any, place: str) -> list[Mapping[str, Any]]:

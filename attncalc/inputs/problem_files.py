@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attncalc.calculations import TABLE as KNOWN
-from attncalc.calculations import load
+from attncalc.calculations import TABLE as CALCULATIONS
+from attncalc.calculations import WHOLE, load
 from attncalc.common.errors import InputError, either, near, quoted
 from attncalc.common.numerals import DTYPES, MOST_ROUNDING, is_number
 from attncalc.common.system import NamedTuple, is_folder, loaded, samples_folder, shown
@@ -18,6 +18,8 @@ from attncalc.inputs.reading import Reading, calculation_of
 from attncalc.inputs.resolve import TABLE, Found, find, near_files
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import Problem, posed, told_apart
+
+KNOWN = CALCULATIONS | WHOLE
 
 
 class Document(NamedTuple):

@@ -178,6 +178,7 @@ class Given(NamedTuple):
     symbol: str = ""  # how formulas speak of it, once it is bound: "W_Q"
     symbol_latex: str = ""
     remarks: tuple[Remark, ...] = ()  # on how it was read
+    files: Callable[[], dict[str, dict[str, int | str]]] | None = None  # of a checkpoint: their sizes and SHA-256
 
     @property
     def note(self) -> str:
@@ -204,6 +205,10 @@ class Given(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restored, (Given, tuple(map(stored, self)))
+
+
+FACTS = "fact"
+"""The last axis of a table of facts, a row for each thing that is told of: programs get it as a list of objects."""
 
 
 class Check(NamedTuple):

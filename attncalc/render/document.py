@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attncalc.common.numerals import Array
 from attncalc.record.numbers import each, encode
-from attncalc.record.trace import EXACT, LETTERS, USUAL, WORDS, Given, Lesson, Step, Trace
+from attncalc.record.trace import CHECKPOINT, EXACT, FACTS, LETTERS, USUAL, WORDS, Given, Lesson, Step, Trace
 from attncalc.render import View, asked_for, shown, value_of
 from attncalc.solve import solver
 from attncalc.solve.problem import Problem
@@ -44,11 +44,12 @@ def document(trace: Trace, view: View | None = None) -> Document:
     problem = trace.problem
     asked = problem.backward._asdict() if isinstance(problem, Problem) and problem.backward else {}
     own = {name: encode(value) for name, value in asked.items() if value and name != "jacobian"}
+    inputs = {name: operand for name, operand in trace.inputs.items() if not operand.is_stored}
     whole: Document = {
         "attncalc": VERSION,
         "calculation": trace.calculation,
-        "inputs": {name: encode(_as_given(trace, name, operand)) for name, operand in trace.inputs.items()},
-        "labels": {name: _labels(operand) for name, operand in trace.inputs.items() if operand.labels},
+        "inputs": {name: _given(trace, name, operand) for name, operand in inputs.items()},
+        "labels": {name: _labels(operand) for name, operand in inputs.items() if operand.labels},
         "options": {name: encode(value) for name, value in trace.options.items()} | own,
         "settings": _settings(trace),
         "notes": _notes(trace),
@@ -95,8 +96,15 @@ def _notes(trace: Trace) -> list[RemarkDocument]:
         {"kind": remark.kind, "operand": name, "text": remark.text}
         for name, operand in trace.inputs.items()
         for remark in operand.remarks
-        if remark.kind != WORDS
+        if remark.kind not in (WORDS, CHECKPOINT)
     ]
+
+
+def _given(trace: Trace, name: str, operand: Given) -> Any:
+    """An operand as a document holds it: its numbers, or of a checkpoint the files in which they are."""
+    if operand.files is not None:
+        return {"path": str(operand.value), "files": operand.files()}
+    return encode(_as_given(trace, name, operand))
 
 
 def _as_given(trace: Trace, name: str, operand: Given) -> Array:
@@ -138,9 +146,19 @@ def _cells(trace: Trace, view: View) -> list[CellDocument]:
 
 def _value(step: Step, view: View) -> Any:
     value = value_of(step)
+    if step.axes[1:] == (FACTS,):
+        return [dict(_fact(step, i, view)) for i in range(len(value))]
     if _is_exact(value):
         return _exact().in_decimals(value, view.digits)
     return encode(value, view.digits)
+
+
+def _fact(step: Step, i: int, view: View) -> Iterator[tuple[str, Any]]:
+    """A row of a table of facts as an object: the number that it is of, the words behind that, and what is told."""
+    number, _, words = step.labels[step.axes[0]][i].partition(" ")
+    yield step.axes[0], int(number)
+    yield from [("text", words)] if words else []
+    yield from zip(step.labels[FACTS], encode(value_of(step)[i], view.digits), strict=True)
 
 
 def _exact() -> ModuleType:

@@ -8,7 +8,7 @@ from typing import Any
 
 from attncalc.common.errors import amount, visible
 from attncalc.record.numbers import format_number
-from attncalc.record.trace import Step, Trace
+from attncalc.record.trace import FACTS, Step, Trace
 from attncalc.render import View, beside, shown
 from attncalc.render.page import Block, Heading, Page, Paragraph, Part, Row, Rows, Table, spoken
 from attncalc.render.traces import beginning, lessons, onward, parts_of, ranked, table
@@ -28,7 +28,8 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield from beginning(trace)
     steps = shown(trace, view)
     depth = 1 if view.depth is None else view.depth
-    entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in beside(trace, view))]
+    further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
+    entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
     number = f"{amount(len(steps), 'step')} in {amount(len(entries), 'part')}"
     listed = Rows("the parts", ("part", "opened by", "what comes of it"), tuple(_few(entries)), code=frozenset({1}))
     yield from _drawn(steps)
@@ -36,7 +37,7 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield from (Paragraph(words) for words in _found(steps))
     last = _of_words(trace, view)
     yield from [Part("section", Heading("How close it was"), (last,))] if last else []
-    outputs = trace.outputs if len(trace.outputs) <= MOST_OUTPUTS else trace.outputs[:1]
+    outputs = _told(trace.outputs)
     result = [part for _, part in parts_of(trace, view, outputs)]
     yield Part("result", Heading("Result"), (Part("group", Heading(trace.outputs[0].group), tuple(result)),))
     yield from lessons(trace)
@@ -45,6 +46,14 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
         "A part opens by what stands beside it; --depth N lists the parts in it, --all opens all of them.", "onward"
     )
     yield from onward(result)
+
+
+def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The outputs that are shown: what is told of the whole and single numbers, where there are such; else few."""
+    facts = tuple(output for output in outputs if output.axes[1:] == (FACTS,) or not output.shape)
+    if any(output.shape for output in facts):
+        return facts
+    return outputs if len(outputs) <= MOST_OUTPUTS else outputs[:1]
 
 
 # The parts

@@ -482,7 +482,7 @@ def lessons(trace: Trace) -> Iterator[Part]:
 
 def operand_steps(trace: Trace) -> dict[str, Step]:
     """The operands by their names, each as something that can be shown; an axis has its labels wherever it stands."""
-    steps = {name: _as_step(name, operand) for name, operand in trace.inputs.items()}
+    steps = {name: _as_step(name, operand) for name, operand in trace.inputs.items() if not operand.is_stored}
     known = {axis: words for step in steps.values() for axis, words in step.labels.items()}
     return {name: step._replace(labels=_fitting(known, step) | dict(step.labels)) for name, step in steps.items()}
 

@@ -169,7 +169,9 @@ def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) 
     }
 
 
-def _returned(made: Node | tuple[Node, ...] | Measured | Loop, problem: Problem) -> tuple[tuple[Node, ...], Loop | None]:
+def _returned(
+    made: Node | tuple[Node, ...] | Measured | Loop, problem: Problem
+) -> tuple[tuple[Node, ...], Loop | None]:
     """The outputs that a calculation returns, and its loop if it is one; a backward pass starts from a loop's loss."""
     if isinstance(made, Node):
         return (made,), None

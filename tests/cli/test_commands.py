@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from conftest import Run
 
-from attncalc.calculations import FAMILIES, TABLE
+from attncalc.calculations import FAMILIES, TABLE, WHOLE
 from attncalc.cli import app, carry_out
 from attncalc.cli.command import VERBS
 from attncalc.cli.settings import command_of
@@ -46,7 +46,7 @@ def page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 EVERY_PAGE = """
 import sys
-from attncalc.calculations import TABLE, load
+from attncalc.calculations import TABLE, WHOLE, load
 from attncalc.cli import app
 from attncalc.cli.command import VERBS
 
@@ -75,10 +75,10 @@ class TestHelp:
     def test_names_every_command(self, run: Run, words: Sequence[str]) -> None:
         page = stdout(run, *words)
         listed = re.findall(r"^  ([a-z0-9][a-z0-9-]*) {2,}\S", page, re.MULTILINE)
-        assert listed == [*TABLE, *VERBS]
+        assert listed == [*TABLE, *WHOLE, *VERBS]
         assert all(f"\n{heading}:\n" in page for heading in FAMILIES.values())
 
-    @pytest.mark.parametrize("name", [*TABLE, *VERBS])
+    @pytest.mark.parametrize("name", [*TABLE, *WHOLE, *VERBS])
     @pytest.mark.parametrize("width", [80, 40])
     def test_of_every_command_fits_the_page_and_says_what_it_does(
         self, page: Page, name: str, width: int, monkeypatch: pytest.MonkeyPatch
@@ -103,7 +103,7 @@ class TestHelp:
     def test_names_every_command_beside_what_it_does_on_the_narrowest_page(self, run: Run) -> None:
         page = stdout(run, "--help", env={"COLUMNS": "40"})
         assert max(map(len, page.splitlines())) <= 40
-        assert re.findall(r"^  ([a-z0-9][a-z0-9-]*) {2,}\S", page, re.MULTILINE) == [*TABLE, *VERBS]
+        assert re.findall(r"^  ([a-z0-9][a-z0-9-]*) {2,}\S", page, re.MULTILINE) == [*TABLE, *WHOLE, *VERBS]
 
     def test_is_spelled_in_ascii_where_it_must_be(self, run: Run) -> None:
         page = stdout(run, "attention", "-h", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.calculations import TABLE
+from attncalc.calculations import TABLE, WHOLE
 from attncalc.common.errors import DomainError, NotExact
 from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import NamedTuple
@@ -34,7 +34,7 @@ from attncalc.solve.solver import solve
 
 def known(calculation: str) -> tuple[Mistake, ...]:
     """The mistakes of a calculation, and the alternatives to its rules, from the file of its family."""
-    module = f"attncalc.mistakes.{TABLE[calculation][0]}"
+    module = f"attncalc.mistakes.{(TABLE | WHOLE)[calculation][0]}"
     if find_spec(module) is None:
         return ()
     found: tuple[Mistake, ...] = import_module(module).MISTAKES.get(calculation, ())

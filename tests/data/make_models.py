@@ -1,0 +1,125 @@
+"""Make tiny checkpoints of each architecture by `transformers`, and what it computes of them in float64.
+
+    python -m venv /tmp/outside && /tmp/outside/bin/pip install torch==2.13.0 transformers==5.18.0 safetensors
+    /tmp/outside/bin/python tests/data/make_models.py [NAME…]
+
+Weights are random, in float32. What the models compute in float32 whatever they are given is done in float64 here.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers as tf
+
+PLACE = Path(__file__).parent / "models"
+IDS = [3, 1, 4, 1, 5, 9]
+GENERATED = 3
+SIZES: dict[str, Any] = {
+    "vocab_size": 17,
+    "hidden_size": 8,
+    "intermediate_size": 12,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "max_position_embeddings": 32,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+GROUPED = SIZES | {"num_key_value_heads": 1}
+WIDE = GROUPED | {"head_dim": 6}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 500000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 16,
+}
+SHORT = {"vocab_size": 17, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+MODELS: dict[str, tuple[Any, Any]] = {
+    "gpt2": (tf.GPT2LMHeadModel, tf.GPT2Config(**SHORT, n_embd=8, n_layer=2, n_head=2, n_positions=16)),
+    "llama": (tf.LlamaForCausalLM, tf.LlamaConfig(**GROUPED)),
+    "llama3": (tf.LlamaForCausalLM, tf.LlamaConfig(**GROUPED, tie_word_embeddings=True, rope_parameters=LLAMA3)),
+    "mistral": (tf.MistralForCausalLM, tf.MistralConfig(**GROUPED, sliding_window=3)),
+    "qwen2": (tf.Qwen2ForCausalLM, tf.Qwen2Config(**GROUPED)),
+    "qwen3": (tf.Qwen3ForCausalLM, tf.Qwen3Config(**WIDE)),
+    "gemma": (tf.GemmaForCausalLM, tf.GemmaConfig(**WIDE)),
+    "gemma2": (tf.Gemma2ForCausalLM, tf.Gemma2Config(**WIDE, sliding_window=3, query_pre_attn_scalar=5)),
+    "gemma3": (tf.Gemma3ForCausalLM, tf.Gemma3TextConfig(**WIDE, sliding_window=3, query_pre_attn_scalar=5)),
+    "phi3": (tf.Phi3ForCausalLM, tf.Phi3Config(**GROUPED)),
+    "gpt_neox": (tf.GPTNeoXForCausalLM, tf.GPTNeoXConfig(**SIZES, rotary_pct=0.5)),
+    "opt": (
+        tf.OPTForCausalLM,
+        tf.OPTConfig(
+            **SHORT,
+            hidden_size=8,
+            ffn_dim=12,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            max_position_embeddings=32,
+            word_embed_proj_dim=8,
+        ),
+    ),
+    "bloom": (tf.BloomForCausalLM, tf.BloomConfig(**SHORT, hidden_size=8, n_layer=2, n_head=2)),
+    "mpt": (tf.MptForCausalLM, tf.MptConfig(**SHORT, d_model=8, n_layers=2, n_heads=2, max_seq_len=32)),
+    "falcon": (
+        tf.FalconForCausalLM,
+        tf.FalconConfig(**SHORT, hidden_size=8, num_hidden_layers=2, num_attention_heads=2),
+    ),
+}
+
+
+def made(name: str) -> None:
+    """Write a checkpoint, and beside it what its model computes."""
+    cls, config = MODELS[name]
+    config._attn_implementation = "eager"
+    torch.manual_seed(len(name))
+    model = cls(config).eval()
+    with torch.no_grad():
+        for key, parameter in model.named_parameters():
+            parameter.normal_(0, 0.3)
+            if ("norm" in key or "ln" in key) and key.endswith("weight") and "gemma" not in name:
+                parameter.add_(0.8)
+    model.save_pretrained(PLACE / name)
+    (PLACE / name / "generation_config.json").unlink(missing_ok=True)
+    weights = {key: value.double() for key, value in model.state_dict().items()}
+    narrow, floats = torch.float32, torch.Tensor.float
+    torch.float32 = torch.float = torch.float64
+    torch.Tensor.float = torch.Tensor.double
+    torch.set_default_dtype(torch.float64)
+    model = cls(config).eval()
+    model.load_state_dict(weights)
+    found = computed(model)
+    if name == "gpt_neox":  # its head has one name in the code and another in the file
+        found["grad embed_out.weight"] = found.pop("grad lm_head.weight")
+    torch.float32 = torch.float = narrow
+    torch.Tensor.float = floats
+    torch.set_default_dtype(narrow)
+    np.savez_compressed(PLACE / f"{name}.npz", **found)
+
+
+def computed(model: Any) -> dict[str, Any]:
+    """Logits, hidden states, weights of attention, the loss, its gradients, and the text that greedy search writes."""
+    ids = torch.tensor([IDS])
+    out = model(ids, output_hidden_states=True, output_attentions=True, labels=ids)
+    out.loss.backward()
+    found = {f"grad {key}": value.grad.numpy() for key, value in model.named_parameters()}
+    for _ in range(GENERATED):
+        ids = torch.cat([ids, model(ids).logits[:, -1:].argmax(-1)], -1)
+    return found | {
+        "logits": out.logits[0].detach().numpy(),
+        "hidden": np.stack([state[0].detach().numpy() for state in out.hidden_states]),
+        "attentions": np.stack([shares[0].detach().numpy() for shares in out.attentions]),
+        "loss": np.array(out.loss.item()),
+        "tokens": ids[0].numpy(),
+    }
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:] or MODELS:
+        made(each)
