@@ -82,7 +82,13 @@ LATER = (
         hint="Does this model's norm subtract a mean?",
         kind="convention",
     ),
-    *(
+)
+"""Mistakes with what later models changed."""
+
+
+def _unbiased(attention: str) -> tuple[Mistake, ...]:
+    """A bias that is left out, of each projection of a layer whose attention has that name."""
+    return tuple(
         wrong(
             "bias-missing",
             at,
@@ -91,25 +97,26 @@ LATER = (
             hint="Which of the projections of this model have a bias?",
         )
         for at in (
-            *(f"self-attention/{name}" for name in ("q", "k", "v", "output")),
+            *(f"{attention}/{name}" for name in ("q", "k", "v", "output")),
             *(f"feed-forward/{name}" for name in ("hidden", "output")),
         )
-    ),
-)
-"""Mistakes with what later models changed."""
+    )
+
 
 OWN = (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, SINK)
 ONCE = tuple(mistake for mistake in (*SEEN, *IN_ATTENTION) if mistake.options)
 """Mistakes of a layer's own attention, and those among them that are options of the layer."""
 
 
-def _of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
+def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
+    """The mistakes of a layer with norms of these numbers and attentions of these names, its own one first."""
     norms = [f"norm{number}" for number in numbers]
     return (
         *JOINS,
         *ACTIVATION,
         *inside(GATES, "feed-forward"),
         *LATER,
+        *_unbiased(attentions[0]),
         *inside(OWN, *attentions),
         QK_NORM,
         *ONCE,
@@ -121,8 +128,8 @@ def _of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
 
 # Scores of tokens that were normalised first are hardly ever 0.
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "encoder-block": _of_layer("12", "self-attention"),
-    "decoder-block": _of_layer("123", "self-attention", "cross-attention"),
-    "decoder-only": tuple(m for m in _of_layer("12", "self-attention") if m.id != "att-exp-zero-is-0"),
+    "encoder-block": of_layer("12", "self-attention"),
+    "decoder-block": of_layer("123", "self-attention", "cross-attention"),
+    "decoder-only": tuple(m for m in of_layer("12", "self-attention") if m.id != "att-exp-zero-is-0"),
 }
 """Calculation → its mistakes, the commonest first."""

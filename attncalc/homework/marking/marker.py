@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attncalc.common.errors import InputError, amount, quoted, shape_text
+from attncalc.common.errors import InputError, amount, listed, quoted, shape_text
 from attncalc.common.numerals import NARROW, Array
 from attncalc.common.system import Budget, TooLongError
 from attncalc.declare.mistake import Mistake, StepKey
@@ -459,10 +459,17 @@ class Marker:
     def mark(self, sheet: Sheet) -> Marked:
         """A verdict for every step that is asked for, or that the sheet has a place for."""
         asked: dict[StepKey, Answer] = {}
+        passed = [name for name in sheet.steps if self.key.names.is_passed_over(name)]
+        if 0 < len(passed) < len(sheet.steps):
+            told = f"{listed([quoted(name) for name in passed], 6)}: no step of ours, passed over"
+            left = {name: answer for name, answer in sheet.steps.items() if name not in passed}
+            sheet = replace(sheet, steps=left, notes=(*sheet.notes, told))
         for name, answer in sheet.steps.items():
             key = self.key.names.find(name)
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
+            if self.key.names.of_modules and answer.shape == (1, *self.key.nodes[key].shape):
+                answer = answer.laid(lambda part: part[0])  # noqa: PLW2901  (the axis of a batch of one text)
             asked[key] = self.key.in_numbers(answer, key)
         for key in self.asked.steps or ():
             asked.setdefault(key, nothing(self.key.nodes[key].shape))

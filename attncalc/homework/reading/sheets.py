@@ -31,11 +31,12 @@ from attncalc.homework.reading.answers import (
     student_of,
     without_effect,
 )
+from attncalc.homework.reading.modules import plain
 from attncalc.inputs.given import brackets
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
-from attncalc.record.trace import Given
+from attncalc.record.trace import NOTHING, Given
 
 # A sheet, which may be a stranger's, has limits: so many bytes, so much time to be read, and no more of either.
 #
@@ -80,13 +81,19 @@ class StepNames:
     """The names of the steps of one problem."""
 
     def __init__(
-        self, problem: str, shapes: Mapping[StepKey, tuple[int, ...]], shown: Sequence[StepKey], result: StepKey
+        self,
+        problem: str,
+        shapes: Mapping[StepKey, tuple[int, ...]],
+        shown: Sequence[StepKey],
+        result: StepKey,
+        modules: Mapping[str, StepKey] = NOTHING,
     ) -> None:
         self.problem = problem  # what it is called
         self._shapes = shapes
         self._by_name = {spelled(step): step for step in shapes}
         self._shown = [spelled(step) for step in shown]
         self._result = result
+        self.of_modules = modules  # by the names that frameworks give to what gives them
 
     def find(self, name: str) -> StepKey:
         """The step of that name, `GROUP/NAME` or bare; "" and `result` are the result."""
@@ -103,8 +110,14 @@ class StepNames:
             return [self._by_name[name]]
         if name in ("", "result"):
             return [self._result]
+        if self.of_modules and plain(name) in self.of_modules:
+            return [self.of_modules[plain(name)]]
         by_name = self._by_name.items()
         return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
+
+    def is_passed_over(self, name: str) -> bool:
+        """Whether a name may be that of a module whose output no step is."""
+        return bool(self.of_modules) and not self.meant(name)
 
     @property
     def order(self) -> Iterator[StepKey]:

@@ -1,0 +1,78 @@
+"""The mistakes of whole models: those of their layers, made in all of them, and those of what lies around these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, wrong
+from attncalc.language.graph import Node, rewrite, walk
+from attncalc.language.ops import affine
+from attncalc.mistakes.transformer_blocks import of_layer
+
+MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
+MADE_BY_WEIGHTS += "feed-forward/output norm1/output norm2/output"
+
+
+def _of_another_layer(s: Scope) -> Node:
+    """The step with the weights of the next layer; the last layer has those of the first."""
+    layers = {int(found[1]) for _, name in s.known if (found := re.match(r"layer (\d+)/", name))}
+
+    own = walk(s.this, into=lambda node: () if node.op == "step" else node.sources)
+
+    def other(node: Node) -> Node | None:
+        found = re.fullmatch(r"layer (\d+)/(.*)", node.args["name"]) if node.op == "input" and node in own else None
+        return s.known["", f"layer {(int(found[1]) + 1) % len(layers)}/{found[2]}"] if found else None
+
+    if len(layers) < 2 or not any(map(other, own)):
+        raise NotThere("layers")
+    return rewrite([s.this], other)[0]
+
+
+def _untied(s: Scope) -> Node:
+    """The logits by the embeddings, where the model has a head of its own."""
+    if ("", "logits/weights") not in s.known:
+        raise NotThere("head")
+    x = next(node for node in (*s.this.sources, *s.this.sources[0].sources) if node.op == "step")
+    return affine(x, s.known["", "embedding/table"].T, s.known.get(("", "logits/bias")))
+
+
+def _uncapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["final_softcap"] is None:
+        raise NotThere("cap")
+    return {"final_softcap": None}
+
+
+AROUND = (
+    wrong(
+        "scale-embedding-missing",
+        options=chosen(scale_embedding={True: False}),
+        says="the embeddings are not multiplied by √d_model",
+        hint="How long are this model's embeddings when they go into the first layer?",
+    ),
+    wrong(
+        "untied-head",
+        "logits raw_logits",
+        _untied,
+        says="the embeddings in place of the head that is stored",
+        hint="Which matrix of the file turns the last vectors into logits?",
+    ),
+    wrong(
+        "softcap-missing",
+        options=_uncapped,
+        says="the logits are not capped",
+        hint="How large may a logit become?",
+    ),
+    wrong(
+        "weights-of-another-layer",
+        MADE_BY_WEIGHTS,
+        _of_another_layer,
+        says="each layer with the weights of the next one",
+        hint="Are layers counted from 0 or from 1?",
+    ),
+)
+MISTAKES: dict[str, tuple[Mistake, ...]] = {
+    "model": (*(m for m in of_layer("12", "attention") if m.id != "att-exp-zero-is-0"), *AROUND)
+}
+"""Calculation → its mistakes, the commonest first."""

@@ -1,0 +1,157 @@
+"""Dumps of ports with a fault, by the names of frameworks: the layer and the step are told, and the mistake named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import attncalc as ac
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.marking.marker import Marker
+from attncalc.homework.reading.sheets import from_python
+from attncalc.solve.problem import problem_of
+
+MODELS = Path(__file__).parents[1] / "data" / "models"
+IDS = [3, 1, 4, 1, 5, 9]
+UNTURNED = {"rope": False, "rope_layout": "interleaved", "rope_base": 10000, "rope_dims": None}
+SCORES, FFN = "layer 0/attention/weights", "layer 0/residual2"
+
+
+class Fault(NamedTuple):
+    """What a port does otherwise, where that shows first among what models return, and what it is called."""
+
+    name: str
+    options: dict[str, Any]
+    at: str
+    models: str
+
+
+GATED = "gemma gemma2 gemma3 llama mistral phi3 qwen2 qwen3"
+TURNED = "falcon gemma gemma2 gemma3 gpt_neox llama llama3 mistral phi3 qwen2 qwen3"
+FAULTS = (
+    Fault("rope-missing", UNTURNED, SCORES, "falcon gemma gemma2 llama mistral phi3 qwen2 qwen3"),
+    Fault(
+        "rope-half-split", {"rope_layout": "interleaved"}, SCORES, "falcon gemma gemma2 gemma3 llama phi3 qwen2 qwen3"
+    ),
+    Fault("rope-wrong-base", {"rope_base": 1000000.0}, SCORES, "falcon gemma gemma2 llama mistral phi3 qwen2 qwen3"),
+    Fault("att-no-scale", {"scale": "none"}, SCORES, f"{TURNED} bloom gpt2 mpt opt"),
+    Fault(
+        "mask-missing", {"no_causal": True}, SCORES, "bloom falcon gemma gpt2 gpt_neox llama mpt opt phi3 qwen2 qwen3"
+    ),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, SCORES, f"{TURNED} gpt2 mpt opt"),
+    Fault("norm-layer-for-rms", {"norm": "layer"}, SCORES, GATED),
+    Fault("norm-plus-one-missing", {"norm_offset": 0}, SCORES, "gemma gemma2 gemma3"),
+    Fault("window-missing", {"window": None}, SCORES, "gemma2 gemma3 mistral"),
+    Fault("window-off-by-one", {"window": 4}, SCORES, "gemma2 gemma3 mistral"),
+    Fault("softcap-missing", {"softcap": None}, SCORES, "gemma2"),
+    Fault("softcap-missing", {"final_softcap": None}, "logits", "gemma2"),
+    Fault("scale-embedding-missing", {"scale_embedding": False}, "embedding/output", "gemma gemma2 gemma3"),
+    Fault("block-not-parallel", {"parallel": False}, FFN, "falcon gpt_neox"),
+    Fault("gelu-silu", {"activation": "geglu"}, FFN, "llama mistral phi3 qwen2 qwen3"),
+    Fault("gelu-tanh", {"activation": "geglu"}, FFN, "gemma gemma2 gemma3"),
+    Fault("gelu-tanh", {"activation": "gelu"}, FFN, "bloom gpt2"),
+)
+PLANTED = [(fault, model) for fault in FAULTS for model in fault.models.split()]
+
+
+@cache
+def marker_of(model: str) -> Marker:
+    """What marks the dumps of a model."""
+    return Marker(Key(problem_of(ac.load(MODELS / model)(IDS))))
+
+
+def returned(t: ac.Trace) -> dict[str, Any]:
+    """What a model of a framework returns, with a batch of one."""
+    layers = len(t["hidden"]) - 1
+    found = {"logits": t["logits"]} | {f"hidden_states.{i}": state for i, state in enumerate(t["hidden"])}
+    found |= {f"attentions.{i}": t[f"layer {i}/attention/weights"] for i in range(layers)}
+    return {name: value[None] for name, value in found.items()}
+
+
+@pytest.mark.spread
+@pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{model}" for f, model in PLANTED])
+def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
+    dump = returned(ac.load(MODELS / model)(IDS, dtype="float32", **fault.options))
+    marked = marker_of(model).mark(from_python(dump))
+    step = next(step for step in marked.steps if step.mistake)
+    assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
+
+
+def rewritten(folder: Path, model: str, change: Any) -> Path:
+    """A copy of a checkpoint whose tensors are other ones."""
+    copy = folder / model
+    shutil.copytree(MODELS / model, copy)
+    data = (copy / "model.safetensors").read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + size])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = (8 + size + offset for offset in entry["data_offsets"])
+        tensors[name] = np.frombuffer(data[begin:end], np.float32).reshape(entry["shape"])
+    body, told = b"", {}
+    for name, value in change(tensors).items():
+        raw = np.ascontiguousarray(value, np.float32).tobytes()
+        told[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [len(body), len(body) + len(raw)]}
+        body += raw
+    text = json.dumps(told).encode()
+    (copy / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + body)
+    return copy
+
+
+def test_weights_of_the_next_layer_are_told(tmp_path: Path) -> None:
+    def turned(tensors: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: tensors[name.replace("layers.0", "L").replace("layers.1", "layers.0").replace("L", "layers.1")]
+            for name in tensors
+        }
+
+    port = ac.load(rewritten(tmp_path, "llama", turned))
+    marked = ac.load(MODELS / "llama")(IDS).check(returned(port(IDS)))
+    assert marked.first_wrong == SCORES
+    assert marked[SCORES].mistake == "weights-of-another-layer"
+
+
+def test_embeddings_in_place_of_the_head_are_told(tmp_path: Path) -> None:
+    def tied(tensors: dict[str, Any]) -> dict[str, Any]:
+        return tensors | {"lm_head.weight": tensors["model.embed_tokens.weight"]}
+
+    port = ac.load(rewritten(tmp_path, "qwen2", tied))
+    marked = ac.load(MODELS / "qwen2")(IDS).check(returned(port(IDS)))
+    assert marked.first_wrong == "logits"
+    assert marked["logits"].mistake == "untied-head"
+
+
+def test_modules_are_known_by_their_names() -> None:
+    t = ac.load(MODELS / "llama")(IDS)
+    hooked = {
+        "model.embed_tokens": t["embedding/output"],
+        "model.layers.1.input_layernorm": t["layer 1/norm1/output"],
+        "model.layers.1.self_attn.q_proj": t["layer 1/attention/q"],
+        "model.layers.1.self_attn": t["layer 1/attention/output"],
+        "model.layers.1.mlp.gate_proj": t["layer 1/feed-forward/hidden"],
+        "model.layers.1.mlp": t["layer 1/feed-forward/output"],
+        "model.layers.1": t["layer 1/residual2"],
+        "model.norm": t["final norm/output"],
+        "lm_head": t["logits"],
+        "model.layers.1.mlp.act_fn": t["layer 1/feed-forward/activated"],
+    }
+    marked = t.check({name: value[None] for name, value in hooked.items()})
+    assert marked
+    assert len(marked.steps) == len(hooked) - 1
+    assert "act_fn" in marked.notes[0]
+
+
+def test_the_originals_are_right() -> None:
+    for path in sorted(MODELS.glob("*.npz")):
+        if path.stem != "bloom":  # its GELU has √(2/π) in eight digits
+            with np.load(path) as held:
+                dump = {"logits": held["logits"]} | {f"hidden_states.{i}": h for i, h in enumerate(held["hidden"])}
+            assert ac.load(MODELS / path.stem)(IDS).check(dump), path.stem
