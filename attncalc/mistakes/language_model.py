@@ -9,7 +9,7 @@ from typing import Any
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, wrong
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.ops import affine
-from attncalc.mistakes.transformer_blocks import of_layer
+from attncalc.mistakes.whole_layers import of_layer, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
 MADE_BY_WEIGHTS += "feed-forward/output norm1/output norm2/output"
@@ -72,7 +72,5 @@ AROUND = (
         hint="Are layers counted from 0 or from 1?",
     ),
 )
-MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "model": (*(m for m in of_layer("12", "attention") if m.id != "att-exp-zero-is-0"), *AROUND)
-}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*without_nils(of_layer("12", "attention")), *AROUND)}
 """Calculation → its mistakes, the commonest first."""

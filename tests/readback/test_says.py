@@ -16,7 +16,7 @@ from attncalc.mistakes.masking import BIASES, SEEN
 from attncalc.mistakes.projections import GATES
 from attncalc.mistakes.rotary import IN_ATTENTION
 from attncalc.mistakes.several_heads import QK_NORM, SINK
-from attncalc.mistakes.transformer_blocks import LATER
+from attncalc.mistakes.whole_layers import LATER
 from readback.cases import ALSO
 from readback.phrases import PHRASES
 from readback.says import Case, readings, true

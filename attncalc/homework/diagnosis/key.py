@@ -18,13 +18,12 @@ import numpy as np
 from attncalc.calculations import TABLE, WHOLE
 from attncalc.common.errors import DomainError, NotExact
 from attncalc.common.numerals import NARROW, Array
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, loaded
 from attncalc.declare.mistake import Mistake, StepKey
 from attncalc.evaluate.values import Rounding, at_places, evaluate, is_given, plan, portion
 from attncalc.homework.diagnosis.comparing import LEFT_OVER, Digits, Rounded, Spelled, largest
 from attncalc.homework.diagnosis.solutions import Own, Solution, Solutions, is_meant
 from attncalc.homework.reading.answers import ROUND_OFF, Answer, as_parts
-from attncalc.homework.reading.modules import by_module
 from attncalc.homework.reading.sheets import MOST_BYTES, StepNames
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import Given
@@ -158,7 +157,8 @@ class Key:
         self.result = self.solutions.result
         self.steps = [step for step, node in self.nodes.items() if node.args["shown"] or step == self.result]
         shapes = {step: node.shape for step, node in self.nodes.items()}
-        modules = by_module(problem.inputs, shapes)
+        stored = any(given.is_stored for given in problem.inputs.values())
+        modules = loaded("homework.reading.modules:by_module")(problem.inputs, shapes) if stored else None
         self.names = StepNames(problem.name, shapes, self.steps, self.result, modules)
         self.separated: dict[tuple[StepKey, tuple[tuple[str, ...], ...]], dict[str, Any] | None] = {}
         self._pairs: dict[tuple[int, int], Solution | None] = {}

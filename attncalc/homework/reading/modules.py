@@ -7,7 +7,7 @@ Which module is which is told by where its weights are stored: `model.layers.3.s
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from os.path import commonpath
 
 from attncalc.declare.mistake import StepKey
@@ -29,15 +29,16 @@ WHOLE = ("attention/output", "feed-forward/output")
 """What a part of a layer gives whose own module holds those of its weights."""
 
 
-def plain(name: str) -> str:
+def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
     return re.sub(r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|decoder)\.)+", "", re.sub(r"[/\\]", ".", name))
 
 
-def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> dict[str, StepKey]:
-    """Names that hooks and outputs have in frameworks → our steps; none where the weights are of no checkpoint."""
+def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Callable[[str], StepKey | None]:
+    """A name that hooks and outputs have in frameworks → our step, where there is one of it."""
     stored = {path: given.source.rpartition("#")[2] for path, given in inputs.items() if given.is_stored}
-    return {plain(name): key for name, key in _named(stored) if key in steps}
+    known = {_plain(name): key for name, key in _named(stored) if key in steps}
+    return lambda name: known.get(_plain(name))
 
 
 def _named(stored: Mapping[str, str]) -> Iterator[tuple[str, StepKey]]:

@@ -6,7 +6,7 @@ A sheet holds answers and nothing else: a tolerance, a score or a key that stand
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
@@ -31,12 +31,11 @@ from attncalc.homework.reading.answers import (
     student_of,
     without_effect,
 )
-from attncalc.homework.reading.modules import plain
 from attncalc.inputs.given import brackets
 from attncalc.inputs.json_files import JsonFile, parse_json
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import Found, find, opened, read_found, read_word
-from attncalc.record.trace import NOTHING, Given
+from attncalc.record.trace import Given
 
 # A sheet, which may be a stranger's, has limits: so many bytes, so much time to be read, and no more of either.
 #
@@ -86,7 +85,7 @@ class StepNames:
         shapes: Mapping[StepKey, tuple[int, ...]],
         shown: Sequence[StepKey],
         result: StepKey,
-        modules: Mapping[str, StepKey] = NOTHING,
+        modules: Callable[[str], StepKey | None] | None = None,
     ) -> None:
         self.problem = problem  # what it is called
         self._shapes = shapes
@@ -110,14 +109,15 @@ class StepNames:
             return [self._by_name[name]]
         if name in ("", "result"):
             return [self._result]
-        if self.of_modules and plain(name) in self.of_modules:
-            return [self.of_modules[plain(name)]]
+        given = self.of_modules(name) if self.of_modules else None
+        if given is not None:
+            return [given]
         by_name = self._by_name.items()
         return [step for full, step in by_name if step[1] == name or full.casefold() == name.casefold()]
 
     def is_passed_over(self, name: str) -> bool:
         """Whether a name may be that of a module whose output no step is."""
-        return bool(self.of_modules) and not self.meant(name)
+        return self.of_modules is not None and not self.meant(name)
 
     @property
     def order(self) -> Iterator[StepKey]:

@@ -10,7 +10,9 @@ from math import prod
 
 import numpy as np
 
+from attncalc.calculations import WHOLE
 from attncalc.common.errors import amount, visible
+from attncalc.common.system import loaded
 from attncalc.record.numbers import format_number, shortest
 from attncalc.record.verdicts import MOST_MAPPED, SOUND, USUAL_POLICY, Marked, MarkedStep, Wrong
 from attncalc.render import View, pages_and
@@ -34,7 +36,10 @@ def plain(marked: Marked) -> str:
 
 
 def page(marked: Marked) -> Page:
-    """Its steps with their verdicts, and what they come to."""
+    """Its steps with their verdicts, and what they come to; of a model, which has hundreds, its layers."""
+    if marked.calculation in WHOLE:
+        told: Page = loaded("homework.reports.checked_models:page")(marked)
+        return told
     title = f"{marked.calculation}, checked" + (f", {marked.student}" if marked.student else "")
     end = Paragraph(summary(marked), "sound" if marked else "wrong")
     by = [Paragraph(f"policy: {marked.policy}", "about")] if marked.policy != USUAL_POLICY else []

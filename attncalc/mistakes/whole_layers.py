@@ -1,0 +1,131 @@
+"""The mistakes of a whole layer: those of its parts, and of how the parts are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, parts, wrong
+from attncalc.language.graph import Node
+from attncalc.mistakes.attention_core import CORE
+from attncalc.mistakes.layer_norm import LAYER, PLUS_ONE, RMS, another_epsilon
+from attncalc.mistakes.masking import BIASES, MASKS, SEEN
+from attncalc.mistakes.projections import ACTIVATION, GATES, unbiased
+from attncalc.mistakes.rotary import IN_ATTENTION
+from attncalc.mistakes.several_heads import HEADS, QK_NORM, SINK
+
+
+def _normed(s: Scope) -> Node:
+    """The skip path behind the norm in place of before it."""
+    number = s.step.args["name"][-1]
+    if s.options["norm_at"] == "after" or (f"norm{number}", "output") not in s.known:
+        raise NotThere("norm")
+    return s.known[f"norm{number}", "output"] + parts(s.this, "add")[1]
+
+
+def _unscaled(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["residual_scale"] == 1:
+        raise NotThere("a scale")
+    return {"residual_scale": 1}
+
+
+RESIDUALS = "residual1 residual2 residual3"
+JOINS = (
+    *(
+        wrong(
+            "block-pre-for-post",
+            options=options,
+            says="the norm before each part in place of after each sum, or the other way round",
+            hint="Is what goes past each part normalised as well?",
+            kind="convention",
+        )
+        for options in (
+            chosen(norm={"post": "pre", "pre": "post"}),
+            chosen(norm_at={"post": "pre", "pre": "post"}),
+            chosen(norm={"rms": "rms", "layer": "layer"}, norm_at={None: "post"}),
+        )
+    ),
+    wrong(
+        "block-residual-from-normed",
+        RESIDUALS,
+        _normed,
+        says="LN(x) + F(LN(x))",
+        hint="What goes past the part: x, or its normalised form?",
+    ),
+    wrong(
+        "block-no-residual",
+        RESIDUALS,
+        lambda s: parts(s.this, "add")[1],
+        says="F(LN(x)) alone",
+        hint="Where did x go?",
+    ),
+)
+
+LATER = (
+    PLUS_ONE,
+    wrong(
+        "block-not-parallel",
+        options=chosen(parallel={True: False}),
+        says="the parts one after the other, not side by side",
+        hint="What does the feed-forward network of this layer see: its input, or what attention made of it?",
+    ),
+    wrong(
+        "residual-scale-missing",
+        options=_unscaled,
+        says="what the parts find is added as it is, not scaled",
+        hint="How much of a part's result does this model add?",
+    ),
+    wrong(
+        "norm-layer-for-rms",
+        options=chosen(norm={"rms": "layer"}),
+        says="a layer norm in place of an RMS norm",
+        hint="Does this model's norm subtract a mean?",
+        kind="convention",
+    ),
+)
+"""Mistakes with what later models changed."""
+
+
+def _unbiased(attention: str) -> tuple[Mistake, ...]:
+    """A bias that is left out, of each projection of a layer whose attention has that name."""
+    return tuple(
+        wrong(
+            "bias-missing",
+            at,
+            unbiased,
+            says="without its bias",
+            hint="Which of the projections of this model have a bias?",
+        )
+        for at in (
+            *(f"{attention}/{name}" for name in ("q", "k", "v", "output")),
+            *(f"feed-forward/{name}" for name in ("hidden", "output")),
+        )
+    )
+
+
+OWN = (*CORE, *MASKS, *BIASES, *IN_ATTENTION, *SEEN, *HEADS, SINK)
+ONCE = tuple(mistake for mistake in (*SEEN, *IN_ATTENTION) if mistake.options)
+"""Mistakes of a layer's own attention, and those among them that are options of the layer."""
+
+
+def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
+    """The mistakes of a layer with norms of these numbers and attentions of these names, its own one first."""
+    norms = [f"norm{number}" for number in numbers]
+    return (
+        *JOINS,
+        *ACTIVATION,
+        *inside(GATES, "feed-forward"),
+        *LATER,
+        *_unbiased(attentions[0]),
+        *inside(OWN, *attentions),
+        QK_NORM,
+        *ONCE,
+        *inside(LAYER, *norms),
+        *inside(RMS, *norms),
+        *another_epsilon("ln"),
+    )
+
+
+def without_nils(mistakes: tuple[Mistake, ...]) -> tuple[Mistake, ...]:
+    """The mistakes but for one that needs scores of 0, which those of tokens that were normalised first hardly are."""
+    return tuple(mistake for mistake in mistakes if mistake.id != "att-exp-zero-is-0")
