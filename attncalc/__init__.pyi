@@ -1,5 +1,6 @@
 # Written by docs/generate.py from the declarations of the calculations.
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Literal
 
 from numpy.typing import DTypeLike
@@ -1339,7 +1340,7 @@ def mlp(
     """Train a network: forward to the loss, backward to every weight's gradient, then a step against it."""
 
 def model(
-    checkpoint: Numbers,
+    checkpoint: str | PathLike[str],
     tokens: Numbers | str,
     targets: Numbers | str | None = ...,
     *,

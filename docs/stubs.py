@@ -15,6 +15,7 @@ STUB = Path(__file__).parents[1] / "attncalc/__init__.pyi"
 HEAD = """\
 # Written by docs/generate.py from the declarations of the calculations.
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Literal
 
 from numpy.typing import DTypeLike

@@ -43,6 +43,7 @@ def typed(value: Any) -> str:
 def operand_words(operand: Operand) -> str:
     """The operand's type as Python spells it: `Numbers | Literal["alibi"] | None`."""
     kinds = {"expression": "str", "tokens": "Numbers | str", "model": "Mapping[str, object]"}
+    kinds |= {"checkpoint": "str | PathLike[str]"}
     words = ", ".join(f'"{word}"' for word in operand.words)
     found = [kinds.get(operand.kind, "Numbers"), *([f"Literal[{words}]"] if words else [])]
     return " | ".join([*found, *([] if operand.required else ["None"])])
@@ -62,7 +63,8 @@ def type_words(option: Option) -> str:
 
 def shape_words(operand: Operand) -> str:
     """`[n, (h d_k)]`, alternatives with `or`; a single number has no axes, and a formula is text."""
-    return "text" if operand.kind == "expression" else either(map(_shape, operand.shapes))
+    words = {"expression": "text", "checkpoint": "a folder"}
+    return words.get(operand.kind) or either(map(_shape, operand.shapes))
 
 
 def _shape(shape: Shape) -> str:

@@ -74,7 +74,10 @@ def _write(name: str, form: str | None, file: str | None) -> None:
     """The sample's own bytes, so that `-f` means nothing here."""
     if form is not None:
         raise OptionError("a sample is written as it is; -f is for the list of samples")
-    content = find_sample(name).read_bytes()
+    sample = find_sample(name)
+    if sample.is_dir():
+        raise OptionError(f"{sample.name} is a folder", hint=f"attncalc model {sample} 3,1,4 computes it")
+    content = sample.read_bytes()
     path = output_file(file)
     if path is None and b"\0" in content and output.is_terminal(sys.stdout):
         raise AttncalcError(

@@ -389,6 +389,9 @@ def _parts(
 def unfolded(path: str, reading: Reading, options: Mapping[str, Any]) -> tuple[dict[str, Found], dict[str, Any], Given]:
     """Where the operands of a checkpoint are, its options overruled by those that are given, and its path."""
     held = read_checkpoint(path, reading)
+    if options.get("rope") is False:  # who turns nothing is not asked how
+        own = {name: value for name, value in held.options.items() if not name.startswith("rope")}
+        held = held._replace(options=own)
     given = Given(np.asarray(path), source=shown(path), files=held.files).noted("model", held.summary)
     return held.found, held.options | dict(options), given
 
