@@ -109,7 +109,8 @@ def gather(
     _assign(call, positional, named, options)
     _check_transposed(call)
     call.tell_overruled(options)
-    inputs, found = read_all(calculation, operands, call.words, call.files, call.options, reading)
+    given = {**call.options, **options}
+    inputs, found = read_all(calculation, operands, call.words, call.files, given, reading)
     supplied = {name: value for name, value in found.items() if name not in inputs}
     return Gathered(inputs, supplied | dict(options), tuple(reading.notes))
 
