@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from attncalc.calculations.attention_options import DEFAULTS, Rotation
+from attncalc.calculations.experts import experts
 from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.losses import next_token_loss
 from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
@@ -20,10 +21,12 @@ from attncalc.calculations.transformer_blocks import (
     SIZES,
     Joining,
     Norm,
+    Part,
     designed,
     encoder_layer,
 )
 from attncalc.common.numerals import Array
+from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Measured, calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
@@ -47,7 +50,23 @@ def path_of(name: str) -> str:
     return f"{'feed-forward' if name[1:].isdigit() else 'attention'}/{name}"
 
 
+class Routing(NamedTuple):
+    """How tokens are sent to experts, where the layers have any in place of a feed-forward network."""
+
+    top: Annotated[int, "how many experts a token is sent to", AT_LEAST_1] = 2
+    no_renormalise: Annotated[bool, "the gates are the probabilities of those chosen, as they are"] = False
+
+
+AS_MIXTRAL = Routing()
+EXPERTS = {
+    "router": weight("d_model e", "W_R", "the router: a column for each expert"),
+    "w1": weight("e d_model d_ff", "W_1", "the experts' first weights (up), one matrix for each"),
+    "w2": weight("e d_ff d_model", "W_2", "the experts' second weights (back down)"),
+    "w3": weight("e d_model d_ff", "W_3", "the weights of the parts that the activation gates"),
+}
 LAYER = {path_of(name): declared for name, declared in ENCODER.items()}
+LAYER |= {path: LAYER[path]._replace(required=False) for path in ("feed-forward/w1", "feed-forward/w2")}
+LAYER |= {f"experts/{name}": declared for name, declared in EXPERTS.items()}
 EMBEDDING = {
     "table": weight("V d_model", "E", "the embeddings, one row for each token of the vocabulary", required=True),
     "positions": weight("p d_model", "P", "what is added for the position, one row each"),
@@ -134,6 +153,7 @@ def model(
     attending: Annotated[Attending, ""] = AS_IN_2017,
     rotation: Annotated[Rotation, "rope_"] = DEFAULTS,
     joining: Annotated[Joining, ""] = JOINED,
+    routing: Annotated[Routing, "experts_"] = AS_MIXTRAL,
     bias: Annotated[Literal["alibi", "t5"] | None, "what position adds to the scores"] = None,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
     window_layers: Annotated[tuple[int, ...] | None, "the layers that --window is for, counted from 0 (all)"] = None,
@@ -164,7 +184,7 @@ def model(
             sight = sight._replace(causal=not no_causal, B=bias)
             with group(f"layer {i}"):
                 named = {name: weights[path_of(name)] for name in ENCODER}
-                x = encoder_layer(x, named, design, sight, "attention")
+                x = encoder_layer(x, named, design, sight, "attention", _routed(weights, activation, routing))
             hidden.append(x)
         for last in final_norm:
             hidden[-1] = x = _last_norm(x, "final norm", last["gamma"], last["beta"], design.style)
@@ -180,6 +200,22 @@ def model(
     told = output("hidden", whole, "what goes into each layer, and what the final norm makes of the last one's output")
     loss = _loss(found, tokens, targets, no_causal=no_causal)
     return Measured((found, told, *([loss] if loss is not None else [])), loss)
+
+
+def _routed(weights: Weights, activation: str, routing: Routing) -> Part | None:
+    """The experts of a layer, None where it has a feed-forward network."""
+    router, *held = (weights[f"experts/{name}"] for name in EXPERTS)
+    if router is None:
+        return None
+
+    def part(x: Node) -> Node:
+        with group("feed-forward"):
+            found: Node = experts.graph(x, router, *held[:2], W_3=held[2], activation=activation, **routing._asdict())[
+                0
+            ]
+        return found
+
+    return part
 
 
 def _sight(

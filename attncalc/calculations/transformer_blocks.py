@@ -122,10 +122,12 @@ def designed(
     return Design(Style("rms" if kind == "rms" else "layer", eps, joining.norm_offset), at, activation, joining)
 
 
-def encoder_layer(X: Node, weights: Weights, design: Design, sight: Sight, name: str = SELF) -> Node:
-    """Self-attention, in a group of that name, then the feed-forward network."""
+def encoder_layer(
+    X: Node, weights: Weights, design: Design, sight: Sight, name: str = SELF, processed: Part | None = None
+) -> Node:
+    """Self-attention, in a group of that name, then the feed-forward network, or what takes its place."""
     own = _attention(name, None, weights, "", design, sight)
-    return _joined(X, [own, _feed_forward(weights, design)], weights, design)
+    return _joined(X, [own, processed or _feed_forward(weights, design)], weights, design)
 
 
 def decoder_layer(X: Node, memory: Node, weights: Weights, design: Design, own: Sight, cross: Sight) -> Node:

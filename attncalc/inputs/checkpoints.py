@@ -9,16 +9,19 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from fnmatch import fnmatch
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attncalc.common.errors import InputError, amount, both, either, listed, near, quoted, visible
+from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, exists, is_folder, shown
 from attncalc.inputs.indexing import Part
 from attncalc.inputs.json_files import parse_json, plain
@@ -32,6 +35,7 @@ FOLDER = Path(__file__).parent / "architectures"
 CONFIG = "config.json"
 EVERY = "every"
 MOST_CONFIG = 2**22  # bytes
+MOST_EXPERTS = 1024
 WIDTHS = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1}
 """Bytes of a number, by the type in which it is stored."""
 LOCAL, GLOBAL = "sliding_attention", "full_attention"
@@ -62,6 +66,16 @@ class Checkpoint(NamedTuple):
         return found
 
     @property
+    def active(self) -> int:
+        """The parameters that a token meets: of its experts those that it is sent to."""
+        found = self.parameters
+        for path, file in self.found.items():
+            if re.search(r"/experts/w\d\Z", path):
+                experts, *shape = self.contents.described(file.name or "")[0]
+                found -= max(experts - self.options.get("experts_top", 2), 0) * math.prod(shape)
+        return found
+
+    @property
     def cache_bytes(self) -> int:
         """The bytes of the keys and values that are kept for a token, in the type in which weights are stored."""
         found = 0
@@ -84,8 +98,8 @@ class Checkpoint(NamedTuple):
             "parameters": self.parameters,
             "parts": self.parts,
             "kv_cache_bytes_per_token": self.cache_bytes,
-            "flops_per_token": 2 * self.parameters,
-            "training_flops_per_token": 6 * self.parameters,
+            "flops_per_token": 2 * self.active,
+            "training_flops_per_token": 6 * self.active,
         }
 
     @property
@@ -133,7 +147,9 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
     options = _options(table, config, shown(at))
     layers = _count(config, table["layers"], shown(at))
     found = _tensors(table, contents, layers, options, config)
-    return Checkpoint(path, name, layers, options, found, contents)
+    held = next(iter(found.values())).contents
+    assert isinstance(held, ArrayFile), "all are of the checkpoint"
+    return Checkpoint(path, name, layers, options, found, held)
 
 
 @cache
@@ -282,7 +298,7 @@ def _rope(config: Mapping[str, Any], options: dict[str, Any], head: int | None, 
 
 # The tensors
 
-_MATRIX = re.compile(r"/(?:w[qkvo123]|weights)\Z")
+_MATRIX = re.compile(r"/(?:w[qkvo123]|weights|router)\Z")
 
 
 AND, GROUPED = " + ", "grouped "
@@ -310,6 +326,7 @@ def _tensors(
         for name, paths in inner.items():
             way, inside = _told(paths)
             own[prefix + name] = way + AND.join(f"layer {i}/{path}" for path in inside)
+    contents = _stacked(contents, [table["prefix"] + name for name in own] + list(own))
     found: dict[str, Found] = {}
     left = dict.fromkeys(contents.names)
     tied = config.get("tie_word_embeddings")
@@ -338,6 +355,36 @@ def _tensors(
         hint = f"{CONFIG} asks for {amount(layers, 'layer')}"
         raise InputError(f"{contents.source}: {said} {are} missing", hint=hint)
     return found
+
+
+EACH = "{e}"
+"""Stands in a tensor's name for the number of an expert; all of them together are one operand."""
+
+
+def _stacked(contents: ArrayFile, names: Iterable[str]) -> ArrayFile:
+    """The arrays of a file with those of experts that are called alike put into one, an axis for the experts in front.
+
+    Nothing is read until that one is asked for.
+    """
+    joined = copy(contents)
+    joined.loaders, joined.types = dict(contents.loaders), dict(contents.types)
+    for name in names:
+        each = [name.replace(EACH, str(e)) for e in range(MOST_EXPERTS)] if EACH in name else []
+        held = list(takewhile(joined.loaders.__contains__, each))
+        if held:
+            loaders = [joined.loaders.pop(one) for one in held]
+            joined.loaders[name] = partial(_all_of, loaders)
+            if held[0] in joined.types:
+                joined.types[name] = joined.types[held[0]]
+    return joined
+
+
+def _all_of(loaders: Sequence[Callable[..., Array]], at: Sequence[Any] = ()) -> Array:
+    arrays = [load(at) for load in loaders]
+    for part in at:
+        if hasattr(part, "seen"):  # who looks at the shape alone is to see that of all of them
+            part.seen.insert(0, np.broadcast_to(part.seen[0], (len(loaders), *part.seen[0].shape)))
+    return np.stack(arrays)
 
 
 def _needed(inner: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:

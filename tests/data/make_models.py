@@ -9,6 +9,7 @@ Weights are random, in float32. What the models compute in float32 whatever they
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "mistral": (tf.MistralForCausalLM, tf.MistralConfig(**GROUPED, sliding_window=3)),
     "qwen2": (tf.Qwen2ForCausalLM, tf.Qwen2Config(**GROUPED)),
     "qwen3": (tf.Qwen3ForCausalLM, tf.Qwen3Config(**WIDE)),
+    "mixtral": (tf.MixtralForCausalLM, tf.MixtralConfig(**GROUPED, num_local_experts=4)),
+    "qwen3_moe": (
+        tf.Qwen3MoeForCausalLM,
+        tf.Qwen3MoeConfig(**WIDE, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=6, norm_topk_prob=True),
+    ),
     "gemma": (tf.GemmaForCausalLM, tf.GemmaConfig(**WIDE)),
     "gemma2": (tf.Gemma2ForCausalLM, tf.Gemma2Config(**WIDE, sliding_window=3, query_pre_attn_scalar=5)),
     "gemma3": (tf.Gemma3ForCausalLM, tf.Gemma3TextConfig(**WIDE, sliding_window=3, query_pre_attn_scalar=5)),
@@ -77,7 +83,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
 def made(name: str) -> None:
     """Write a checkpoint, and beside it what its model computes."""
     cls, config = MODELS[name]
-    config._attn_implementation = "eager"
+    config._attn_implementation = config._experts_implementation = "eager"
     torch.manual_seed(len(name))
     model = cls(config).eval()
     with torch.no_grad():
@@ -100,7 +106,25 @@ def made(name: str) -> None:
     torch.float32 = torch.float = narrow
     torch.Tensor.float = floats
     torch.set_default_dtype(narrow)
+    found = {ours: part for key, value in found.items() for ours, part in stored_as(name, key, value)}
     np.savez_compressed(PLACE / f"{name}.npz", **found)
+
+
+def stored_as(name: str, key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The gradients of experts, which the code holds in one array, by the names that they have in the file."""
+    mixtral = name == "mixtral"
+    layer, _, what = key.partition(".mlp.")
+    place = f"{layer}.{'block_sparse_moe' if mixtral else 'mlp'}"
+    if not key.startswith("grad ") or not (what.startswith("experts.") or what == "gate.weight"):
+        yield key, value
+    elif what == "gate.weight":
+        yield f"{place}.gate.weight", value
+    else:
+        gate, up, down = ("w1", "w3", "w2") if mixtral else ("gate_proj", "up_proj", "down_proj")
+        for e, matrix in enumerate(value):
+            halves = {gate: matrix[: len(matrix) // 2], up: matrix[len(matrix) // 2 :]}
+            for each, part in (halves if what.endswith("gate_up_proj") else {down: matrix}).items():
+                yield f"{place}.experts.{e}.{each}.weight", part
 
 
 def computed(model: Any) -> dict[str, Any]:
