@@ -1396,6 +1396,8 @@ def model(
     norm_offset: Number = ...,
     parallel: bool = ...,
     residual_scale: Number = ...,
+    experts_top: int = ...,
+    experts_no_renormalise: bool = ...,
     bias: Literal["alibi", "t5"] | None = ...,
     scale_embedding: bool = ...,
     window_layers: int | Iterable[int] | None = ...,

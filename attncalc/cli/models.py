@@ -1,7 +1,7 @@
 """`model CHECKPOINT --info`: what a checkpoint is, before anything is computed."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attncalc.cli import output
@@ -9,6 +9,7 @@ from attncalc.cli.settings import Settings
 from attncalc.common.errors import OptionError, either
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
+from attncalc.inputs.vocabularies import encoded
 from attncalc.render import pages_and
 from attncalc.render.page import Heading, Page, Paragraph, Part, Row, Rows, write
 
@@ -36,6 +37,16 @@ def inform(words: Sequence[str], chosen: Settings) -> int:
         page = Page("model", tuple(_blocks(info)))
         output.write_page(str(write(page, chosen.target.format, chosen.view)), chosen.target.path)
     return 0
+
+
+def with_text(words: Sequence[str], own: Mapping[str, Any]) -> list[str]:
+    """The words of a call with a text's tokens behind the checkpoint."""
+    checkpoint = [own["checkpoint"]] if own.get("checkpoint") else list(words[:1])
+    if not checkpoint:
+        raise OptionError("--text needs a checkpoint, whose tokenizer makes tokens of it")
+    if own.get("tokens") is not None or len(words) > 1:
+        raise OptionError("--text stands in place of the tokens: give only one of them")
+    return [*words, encoded(checkpoint[0], own["text"])]
 
 
 def _blocks(info: dict[str, Any]) -> Iterator[Any]:

@@ -450,7 +450,9 @@ def command_of(
 
 def own_options(calculation: "Calculation", derivative: str = "") -> dict[str, Any]:
     """The options of the operands, of the calculation and of its derivative: their names → their annotations."""
-    return _own(calculation) | _of_derivative(derivative) | _weights(calculation) | _info(calculation, derivative)
+    return (
+        _own(calculation) | _of_derivative(derivative) | _weights(calculation) | _of_checkpoint(calculation, derivative)
+    )
 
 
 def _own(calculation: "Calculation") -> dict[str, Any]:
@@ -519,11 +521,14 @@ def _of_derivative(derivative: str) -> dict[str, Any]:
     return found
 
 
-def _info(calculation: "Calculation", derivative: str) -> dict[str, Any]:
-    """The switch that asks what a checkpoint is, and computes nothing."""
-    if derivative or all(operand.kind != "checkpoint" for operand in calculation.operands):
+def _of_checkpoint(calculation: "Calculation", derivative: str) -> dict[str, Any]:
+    """What goes with a checkpoint: a text in place of tokens, and what asks for nothing but what it is."""
+    if all(operand.kind != "checkpoint" for operand in calculation.operands):
         return {}
-    return {"info": Annotated[bool | None, switch("Options", "--info", "tell what the checkpoint is; needs no tokens")]}
+    text = option("Options", "--text", "TEXT", "the text in place of its tokens (with the package tokenizers)")
+    info = switch("Options", "--info", "tell what the checkpoint is; needs no tokens")
+    told = {} if derivative else {"info": Annotated[bool | None, info]}
+    return {**told, "text": Annotated[str | None, text]}
 
 
 def _weights(calculation: "Calculation") -> dict[str, Any]:

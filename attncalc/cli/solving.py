@@ -41,6 +41,10 @@ def carry_out(
         from attncalc.cli.models import inform  # a door: few calls ask for it
 
         return inform([*words, *filter(None, [own.get("checkpoint")])], chosen)
+    if own.get("text") is not None:
+        from attncalc.cli.models import with_text  # a door, as above
+
+        words = with_text(words, own)
     named, options, backward = by_name(calculation, derivative, own)
     read = Reading(**tables.asked())
     gathered = (_gathered_in_letters if chosen.symbolic else gather)(

@@ -26,6 +26,8 @@ class Gathered(NamedTuple):
 
 
 _VERSION = 1
+TABLE_OF_WORDS = "embedding/table"
+"""The operand of a checkpoint whose rows are those of its vocabulary."""
 _WRAPPERS = ("inputs", "operands")  # keys under which a problem holds its operands
 
 
@@ -387,6 +389,12 @@ def read_all(
     inputs, spoken = read_operands(operands, words, files, reading)
     for name in stored:
         inputs[name] = inputs[name].noted(CHECKPOINT, inputs[name].source)
+    if stored:
+        from attncalc.inputs.vocabularies import words_of  # a door, as above
+
+        table = inputs[TABLE_OF_WORDS]
+        known = words_of(str(checkpoint[held or ""].value), len(table.value))
+        inputs[TABLE_OF_WORDS] = table._replace(labels={0: known} if known else {})
     return checkpoint | inputs, {**options, **spoken}
 
 

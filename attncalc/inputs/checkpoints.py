@@ -350,7 +350,8 @@ def _tensors(
     absent = [name for name in needed if name not in found]
     if absent:
         names = [next(n for n, paths in own.items() if path in _told(paths)[1]) for path in absent]
-        said = listed([quoted(name) for name in dict.fromkeys(names)], 6)
+        front = table["prefix"] if any(name.startswith(table["prefix"]) for name in contents.names) else ""
+        said = listed([quoted(front * (name != "lm_head.weight") + name) for name in dict.fromkeys(names)], 6)
         are = "is" if len(names) == 1 else "are"
         hint = f"{CONFIG} asks for {amount(layers, 'layer')}"
         raise InputError(f"{contents.source}: {said} {are} missing", hint=hint)

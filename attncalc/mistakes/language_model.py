@@ -65,6 +65,12 @@ AROUND = (
         hint="How large may a logit become?",
     ),
     wrong(
+        "experts-not-renormalised",
+        options=chosen(experts_no_renormalise={False: True}),
+        says="the gates are the probabilities of those chosen, which do not sum to 1",
+        hint="What do the gates of a token sum to?",
+    ),
+    wrong(
         "weights-of-another-layer",
         MADE_BY_WEIGHTS,
         _of_another_layer,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Run
 
 import attncalc as ac
 from attncalc.inputs.checkpoints import read_checkpoint
@@ -61,3 +64,96 @@ def test_the_text_goes_on_as_with_the_original(name: str) -> None:
     expected = reference(name)["tokens"]
     t = ac.load(MODELS / name)(IDS, generate=len(expected) - len(IDS))
     assert t["tokens"].tolist() == expected.tolist()
+
+
+def with_words(folder: Path, words: list[str]) -> Path:
+    """A copy of a checkpoint with a vocabulary of whole words."""
+    copy = folder / "llama"
+    shutil.copytree(MODELS / "llama", copy)
+    vocabulary = {word: i for i, word in enumerate(words)}
+    model = {"type": "WordLevel", "vocab": vocabulary, "unk_token": words[0]}
+    tokenizer = {"version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"}, "model": model}
+    (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    return copy
+
+
+WORDS = ["<?>", *"a cat dog is here on mat the sat ran ate big red old new ,".split()]  # noqa: SIM905  (read at once)
+
+
+def test_tokens_have_their_words(tmp_path: Path, run: Run) -> None:
+    m = ac.load(with_words(tmp_path, WORDS))
+    t = m("the cat")
+    assert t.inputs["tokens"].value.tolist() == [8, 2]
+    best = int(t["logits"][-1].argmax())
+    assert t.to_dict()["outputs"]["next"][0] == {  # type: ignore[index]
+        "token": best,
+        "text": WORDS[best],
+        "logit": t["logits"][-1].max(),
+        "probability": t["next_probabilities"].max(),
+    }
+    assert "8 2 (the cat)" in run("model", m.path, "8,2").stdout
+
+
+def test_a_text_wants_the_package_of_tokenizers(tmp_path: Path, run: Run) -> None:
+    path = with_words(tmp_path, WORDS)
+    done = run("model", path, "--text", "the cat", "--get", "next", "-f", "json")
+    try:
+        import tokenizers  # noqa: F401  (an extra)
+    except ImportError:
+        assert done.returncode == 2
+        assert "--text needs the package tokenizers" in done.stderr
+    else:
+        assert done.stdout == run("model", path, "8,2", "--get", "next", "-f", "json").stdout
+    assert "needs a checkpoint" in run("model", "--text", "the cat").stderr
+    assert "only one of them" in run("model", path, "8,2", "--text", "the cat").stderr
+
+
+def edited(folder: Path, **keys: Any) -> Path:
+    """A copy of a checkpoint with other keys in its configuration."""
+    copy = folder / "llama"
+    shutil.copytree(MODELS / "llama", copy, dirs_exist_ok=True)
+    config = json.loads((MODELS / "llama" / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(json.dumps(config | keys), encoding="utf-8")
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"auto_map": {"AutoModel": "x.y"}}, "auto_map"),
+        ({"model_type": "lama"}, "did you mean llama?"),
+        ({"quantization_config": {"bits": 4}}, "quantization_config"),
+        ({"hidden_act": "mish"}, 'hidden_act = "mish" is not supported'),
+        ({"pretraining_tp": 2}, "pretraining_tp = 2 is not supported"),
+        ({"my_own_key": 3}, "my_own_key = 3 is not supported for llama"),
+        ({"rope_parameters": {"rope_type": "odd"}}, 'rope_type = "odd"'),
+        ({"num_hidden_layers": 3}, '"model.layers.2.self_attn.q_proj.weight"'),
+        ({"num_hidden_layers": 1}, "in no place of llama"),
+        ({"num_hidden_layers": "two"}, "not a number of layers"),
+        ({"tie_word_embeddings": None, "model_type": "gpt2", "n_layer": 2}, "gpt2"),
+    ],
+)
+def test_what_no_table_says_is_refused(keys: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(ac.InputError) as found:
+        ac.load(edited(tmp_path, **keys))
+    assert said in f"{found.value} {found.value.hint}"
+
+
+def test_a_document_is_of_the_files_as_they_were(tmp_path: Path, run: Run) -> None:
+    path = edited(tmp_path)
+    saved = run("model", path, "3,1,4", "-f", "json").stdout
+    document = tmp_path / "saved.json"
+    document.write_text(saved, encoding="utf-8")
+    assert json.loads(saved)["inputs"].keys() == {"checkpoint", "tokens"}
+    assert run("run", document, "-f", "json").stdout == saved
+    edited(tmp_path, rms_norm_eps=0.1)
+    assert "config.json has changed since" in run("run", document).stderr
+
+
+def test_info_counts_what_is_there(run: Run) -> None:
+    info = json.loads(run("model", MODELS / "mixtral", "--info", "-f", "json").stdout)
+    assert info["parameters"] == sum(info["parts"].values())
+    layer = 8 * 8 + 8 * 4 + 8 * 4 + 8 * 8 + 2 * 8 + 8 * 4 + 4 * 3 * 8 * 12
+    assert info["parameters"] == 2 * layer + 2 * 17 * 8 + 8
+    assert info["flops_per_token"] == 2 * (info["parameters"] - 2 * 2 * 3 * 8 * 12)  # two of four experts
+    assert info["kv_cache_bytes_per_token"] == 2 * 2 * 4 * 4

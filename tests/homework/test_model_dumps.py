@@ -36,7 +36,7 @@ class Fault(NamedTuple):
 GATED = "gemma gemma2 gemma3 llama mistral phi3 qwen2 qwen3"
 TURNED = "falcon gemma gemma2 gemma3 gpt_neox llama llama3 mistral phi3 qwen2 qwen3"
 FAULTS = (
-    Fault("rope-missing", UNTURNED, SCORES, "falcon gemma gemma2 llama mistral phi3 qwen2 qwen3"),
+    Fault("rope-missing", UNTURNED, SCORES, "mixtral falcon gemma gemma2 llama mistral phi3 qwen2 qwen3"),
     Fault(
         "rope-half-split", {"rope_layout": "interleaved"}, SCORES, "falcon gemma gemma2 gemma3 llama phi3 qwen2 qwen3"
     ),
@@ -50,6 +50,7 @@ FAULTS = (
     Fault("norm-plus-one-missing", {"norm_offset": 0}, SCORES, "gemma gemma2 gemma3"),
     Fault("window-missing", {"window": None}, SCORES, "gemma2 gemma3 mistral"),
     Fault("window-off-by-one", {"window": 4}, SCORES, "gemma2 gemma3 mistral"),
+    Fault("experts-not-renormalised", {"experts_no_renormalise": True}, FFN, "mixtral qwen3_moe"),
     Fault("softcap-missing", {"softcap": None}, SCORES, "gemma2"),
     Fault("softcap-missing", {"final_softcap": None}, "logits", "gemma2"),
     Fault("scale-embedding-missing", {"scale_embedding": False}, "embedding/output", "gemma gemma2 gemma3"),

@@ -25,8 +25,8 @@ GIVES = {
     "logits/weights": "logits",
 }
 """A weight, and the step that its module gives; a gain's is the output of its norm."""
-WHOLE = ("attention/output", "feed-forward/output")
-"""What a part of a layer gives whose own module holds those of its weights."""
+WHOLE = {"attention/output": ("attention/",), "feed-forward/output": ("feed-forward/", "experts/")}
+"""What a part of a layer gives, and where the weights are that its own module holds."""
 
 
 def _plain(name: str) -> str:
@@ -55,8 +55,8 @@ def _named(stored: Mapping[str, str]) -> Iterator[tuple[str, StepKey]]:
     for i in range(layers):
         own = {path.split("/", 1)[1]: name for path, name in stored.items() if path.startswith(f"layer {i}/")}
         parts = []
-        for gives in WHOLE:
-            names = [name for path, name in own.items() if path.startswith(gives.partition("/")[0] + "/")]
+        for gives, places in WHOLE.items():
+            names = [name for path, name in own.items() if path.startswith(places)]
             parts.append(_above(names))
             yield parts[-1], _key(f"layer {i}", gives)
         yield _above(parts), (f"layer {i}", "residual2")
