@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count, takewhile
 from typing import Annotated, Literal
 
 import numpy as np
@@ -89,7 +90,7 @@ def _with_the_next(trace: Trace) -> Trace:
     options = options_of(trace)
     if trace.calculation != "model" or options["generate"] is not None:
         return trace
-    told = [_layers_told(trace)]
+    told = [*_layers_told(trace)]
     if not options["no_causal"]:
         logits, shares = trace["logits"][-1], trace["next_probabilities"]
         top = np.argsort(-logits, kind="stable")[: options["top"]]
@@ -101,20 +102,23 @@ def _with_the_next(trace: Trace) -> Trace:
     return trace._replace(outputs=(*trace.outputs, *told))
 
 
-def _layers_told(trace: Trace) -> Step:
-    """How long the tokens' vectors are behind each layer, on average, and what its two parts have added."""
-    hidden = trace["hidden"]
-    steps = {made.key: made.value for made in trace.steps if made.name == "output" or made.name.startswith("residual")}
-    layers = range(len(hidden) - 1)
-    streams = [steps.get(f"layer {i}/residual2") for i in layers]
-    added = {part: [steps.get(f"layer {i}/{part}/output") for i in layers] for part in ("attention", "feed-forward")}
-    facts = {"residual stream": _lengths(streams)} | {part: _lengths(x) for part, x in added.items()}
-    why = "the mean length of the tokens' vectors: what goes on to the next layer, and what each part has added"
-    return _facts("layers", "layer", tuple(map(str, layers)), facts, why)
+def _layers_told(trace: Trace) -> Iterator[Step]:
+    """How long the tokens' vectors are behind each layer, on average, and what its two parts have added.
+
+    Nothing is told of a large run that has not kept these steps.
+    """
+    steps = {made.key: made.value for made in trace.steps if made.value is not None}
+    known = {made.key for made in trace.steps}
+    layers = [*takewhile(lambda i: f"layer {i}/residual2" in known, count())]
+    told = {"residual stream": "residual2", "attention": "attention/output", "feed-forward": "feed-forward/output"}
+    if all(f"layer {i}/{name}" in steps for i in layers for name in told.values()):
+        facts = {of: np.array([_length(steps[f"layer {i}/{name}"]) for i in layers]) for of, name in told.items()}
+        why = "the mean length of the tokens' vectors: what goes on to the next layer, and what each part has added"
+        yield _facts("layers", "layer", tuple(map(str, layers)), facts, why)
 
 
-def _lengths(arrays: list[Array | None]) -> Array:
-    return np.array([np.nan if x is None else np.linalg.norm(x, axis=-1).mean() for x in arrays])
+def _length(vectors: Array) -> float:
+    return float(np.linalg.norm(vectors, axis=-1).mean())
 
 
 def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array], why: str) -> Step:

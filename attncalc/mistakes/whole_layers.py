@@ -86,7 +86,7 @@ LATER = (
 """Mistakes with what later models changed."""
 
 
-def _unbiased(attention: str) -> tuple[Mistake, ...]:
+def unbiased_in(attention: str) -> tuple[Mistake, ...]:
     """A bias that is left out, of each projection of a layer whose attention has that name."""
     return tuple(
         wrong(
@@ -116,7 +116,7 @@ def of_layer(numbers: str, *attentions: str) -> tuple[Mistake, ...]:
         *ACTIVATION,
         *inside(GATES, "feed-forward"),
         *LATER,
-        *_unbiased(attentions[0]),
+        *unbiased_in(attentions[0]),
         *inside(OWN, *attentions),
         QK_NORM,
         *ONCE,

@@ -149,7 +149,7 @@ def _write(
         outputs=outputs,
         result=result,
         operands=nodes,
-        values={name: as_kind(value, kind) for name, value in values.items()},
+        values=_in_kind(values, kind, lazily=any(g.is_stored for g in inputs.values())),
         bound=bound,
         inputs=read,
         notes=tuple(said.notes),
@@ -158,6 +158,27 @@ def _write(
         loop=loop,
         known=known,
     )
+
+
+def _in_kind(values: Mapping[str, Array], kind: str, *, lazily: bool) -> Mapping[str, Array]:
+    """The operands' values as numbers of that kind; those of a checkpoint whenever they are asked for, and not kept."""
+    return _Widened(values, kind) if lazily else {name: as_kind(value, kind) for name, value in values.items()}
+
+
+class _Widened(Mapping[str, Array]):
+    """Arrays on a disk as numbers of another kind: all of them at once might need more memory than there is."""
+
+    def __init__(self, arrays: Mapping[str, Array], kind: str) -> None:
+        self.arrays, self.kind = arrays, kind
+
+    def __getitem__(self, name: str) -> Array:
+        return as_kind(self.arrays[name], self.kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
 
 
 def _nodes(calculation: Calculation, arrays: Mapping[str, Array], bound: Bound) -> dict[str, Node]:

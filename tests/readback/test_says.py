@@ -16,7 +16,7 @@ from attncalc.mistakes.masking import BIASES, SEEN
 from attncalc.mistakes.projections import GATES
 from attncalc.mistakes.rotary import IN_ATTENTION
 from attncalc.mistakes.several_heads import QK_NORM, SINK
-from attncalc.mistakes.whole_layers import LATER
+from attncalc.mistakes.whole_layers import LATER, unbiased_in
 from readback.cases import ALSO
 from readback.phrases import PHRASES
 from readback.says import Case, readings, true
@@ -28,7 +28,25 @@ NEVER = {
         "here a layer has a key head for every query head, no cap beside a mask, and few tokens",
     ),
     **dict.fromkeys(
-        product(BLOCKS, sorted({m.id for m in (*BIASES, *IN_ATTENTION, *SEEN, *LATER, *GATES, *RMS, QK_NORM, SINK)})),
+        product(
+            BLOCKS,
+            sorted(
+                {
+                    m.id
+                    for m in (
+                        *BIASES,
+                        *IN_ATTENTION,
+                        *SEEN,
+                        *LATER,
+                        *unbiased_in("self-attention"),
+                        *GATES,
+                        *RMS,
+                        QK_NORM,
+                        SINK,
+                    )
+                }
+            ),
+        ),
         "what later models changed is made in decoder-only",
     ),
     **dict.fromkeys(
