@@ -46,6 +46,7 @@ def gradient_of(name: str, expected: dict[str, Any]) -> Any:
     return np.stack([gradient for gradient in each if gradient is not None])
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", NAMES)
 def test_every_gradient_is_that_of_the_original(name: str) -> None:
     held, expected = read_checkpoint(str(MODELS / name), Reading()), reference(name)
@@ -59,6 +60,7 @@ def test_every_gradient_is_that_of_the_original(name: str) -> None:
         np.testing.assert_allclose(ours, gradient, rtol=0, atol=LESS_CLOSE.get(name, CLOSE), err_msg=path)
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("name", NAMES)
 def test_the_text_goes_on_as_with_the_original(name: str) -> None:
     expected = reference(name)["tokens"]
@@ -117,6 +119,7 @@ def edited(folder: Path, **keys: Any) -> Path:
     return copy
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize(
     ("keys", "said"),
     [

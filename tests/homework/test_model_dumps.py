@@ -76,7 +76,7 @@ def returned(t: ac.Trace) -> dict[str, Any]:
     return {name: value[None] for name, value in found.items()}
 
 
-@pytest.mark.spread
+@pytest.mark.spread(21)
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{model}" for f, model in PLANTED])
 def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
     dump = returned(ac.load(MODELS / model)(IDS, dtype="float32", **fault.options))
@@ -150,6 +150,7 @@ def test_modules_are_known_by_their_names() -> None:
     assert "act_fn" in marked.notes[0]
 
 
+@pytest.mark.thorough
 def test_the_originals_are_right() -> None:
     for path in sorted(MODELS.glob("*.npz")):
         if path.stem != "bloom":  # its GELU has √(2/π) in eight digits
