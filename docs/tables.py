@@ -16,7 +16,6 @@ PACKAGE = ROOT / "attncalc"
 CALCULATIONS = PACKAGE / "calculations/__init__.py"
 PRIMITIVES = PACKAGE / "language/ops/__init__.py"
 ARCHITECTURE = ROOT / "docs/architecture.md"
-README = ROOT / "README.md"
 ROOMS = [
     *("common", "language", "record", "evaluate", "declare", "calculations", "mistakes", "solve"),
     *("inputs", "render", "homework", "api", "cli"),
@@ -31,9 +30,7 @@ def fresh() -> dict[Path, str]:
     architecture = ARCHITECTURE.read_text(encoding="utf-8")
     for name, text in lists.items():
         architecture = _between(architecture, f"<!-- {name} -->\n", f"<!-- end of {name} -->", text)
-    rooms = "\n".join(f"| `attncalc/{room}/` | {_as_part(_sentence(PACKAGE / room))} |" for room in ROOMS)
-    readme = _between(README.read_text(encoding="utf-8"), "|---|---|\n| `attncalc/", "\n| `samples/`", rooms)
-    return {CALCULATIONS: _calculations(), PRIMITIVES: _primitives(), ARCHITECTURE: architecture, README: readme}
+    return {CALCULATIONS: _calculations(), PRIMITIVES: _primitives(), ARCHITECTURE: architecture}
 
 
 def _between(text: str, start: str, end: str, new: str) -> str:
@@ -50,11 +47,6 @@ def _sentence(path: Path) -> str:
     file = path / "__init__.py" if path.is_dir() else path
     said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
     return " ".join(said.partition("\n\n")[0].split())
-
-
-def _as_part(sentence: str) -> str:
-    """A sentence as it stands in a table: without its period, and with a small letter unless it begins with a name."""
-    return sentence[:-1] if sentence.startswith("Python") else sentence[0].lower() + sentence[1:-1]
 
 
 def _files() -> str:

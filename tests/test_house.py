@@ -46,6 +46,13 @@ TOP = {
 }
 MADE_BY_TOOLS = {"build", "dist", "htmlcov", "uv.lock", "venv"}
 
+EXAMPLES = [
+    str(path.relative_to(ROOT))
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), PACKAGE / "__init__.py"]
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+"""The documents with lines of Python, which are run."""
+
 
 def parse(module: Path) -> ast.Module:
     return ast.parse(module.read_text(encoding="utf-8"), str(module))
@@ -136,7 +143,7 @@ def test_the_top_level_holds_only_what_a_reader_expects() -> None:
 
 
 def test_what_is_read_off_the_source_is_fresh() -> None:
-    """The tables of names, and the sentences of rooms and files in README.md and docs/architecture.md."""
+    """The tables of names, and the sentences of rooms and files in docs/architecture.md."""
     stale = [path.name for path, text in fresh().items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "python docs/generate.py --tables writes them"
 
@@ -148,7 +155,7 @@ def test_the_rooms_are_those_of_the_contract() -> None:
     assert sorted(layers) == sorted(ROOMS) == sorted(parts - {"__init__", "__main__"})
 
 
-@pytest.mark.parametrize("text", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize("text", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/cost.md"])
 def test_the_files_that_a_document_names_are_there(text: str) -> None:
     words = re.findall(r"`([\w./]+)`", (ROOT / text).read_text(encoding="utf-8"))
     places = {word for word in words if re.match(r"(attncalc|tests|docs|\.ci)/|\w+/([\w/]+\.py)?$", word)}
@@ -233,7 +240,7 @@ def test_a_call_loads_only_what_it_needs(call: str, unneeded: set[str], samples:
     assert sorted((UNNEEDED | unneeded) & loaded) == []
 
 
-@pytest.mark.parametrize("text", ["README.md", "attncalc/__init__.py"])
+@pytest.mark.parametrize("text", EXAMPLES)
 def test_the_examples_are_true(text: str) -> None:
     result = doctest.testfile(str(ROOT / text), module_relative=False, encoding="utf-8")
     assert result.attempted > 0
