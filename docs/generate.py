@@ -32,6 +32,7 @@ from tables import fresh
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = ROOT / "docs/commands"
+README = ROOT / "README.md"
 SAMPLES = ROOT / "samples"
 PICTURE = ROOT / "docs/attention.svg"
 MANUAL = ROOT / "docs/attncalc.1"
@@ -156,7 +157,7 @@ def documents() -> Iterator[Document]:
     read_off = fresh()
     yield from (Document(path, text) for path, text in read_off.items() if path.suffix == ".py")
     with tempfile.TemporaryDirectory() as scratch:
-        texts = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md")}
+        texts = {path: path.read_text(encoding="utf-8") for path in (README, *ROOT.glob("docs/*.md"))}
         texts |= {path: text for path, text in read_off.items() if path.suffix == ".md"}
         jobs = [
             (path, text, Path(scratch, str(number)))
