@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -49,12 +50,21 @@ def test_the_sdist_can_be_tested(built: Path) -> None:
         "README.md",
         "LICENSE",
         "CHANGELOG.md",
+        "CITATION.cff",
         "CONTRIBUTING.md",
         ".ci/run",
         "docs/generate.py",
     }
     tests = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
     assert wanted | tests <= names
+
+
+def test_the_citation_says_what_the_project_says() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    listed = [f"  - {word}" for word in project["keywords"]]
+    said = [f"version: {project['version']}", f"license: {project['license']}", *listed]
+    assert [line for line in said if line not in cited] == []
 
 
 RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from attncalc.__main__ import main; main()"
