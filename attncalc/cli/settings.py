@@ -13,7 +13,7 @@ from attncalc.cli import output
 from attncalc.cli.command import FURTHER, Command, made
 from attncalc.common.errors import AttncalcError, OptionError, both, either, flag, near, quoted, with_facts
 from attncalc.common.numerals import DTYPES, LAYOUTS, MOST_ROUNDING, NARROW, STORED
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, loaded
 from attncalc.render import BINARY, DETAILS, FORMATS, NUMBERS, PICTURES, SUFFIXES, TABLE, Detail, View
 
 if TYPE_CHECKING:  # NumPy comes with these; it loads faster with the calculation, when the command line stands
@@ -33,8 +33,16 @@ def option(
     *,
     choices: Sequence[str] = (),
     check: Callable[..., Any] | None = None,
+    completed: str = "",
 ) -> Any:
-    """An option that takes a value: `--digits`, or `-d --digits`; a `check` makes a value of its word."""
+    """An option that takes a value: `--digits`, or `-d --digits`; a `check` makes a value of its word.
+
+    A shell completes its value to one of the choices, or to what that function of `cli/completion.py` finds.
+    """
+
+    def found(ctx: Any, incomplete: str) -> list[str]:
+        return list(loaded(f"cli.completion:{completed}")(ctx, incomplete) if completed else choices)
+
     return typer.Option(
         *name.split(),
         metavar=takes,
@@ -42,7 +50,7 @@ def option(
         rich_help_panel=section,
         parser=str,
         callback=check,
-        autocompletion=(lambda: list(choices)) if choices else None,
+        autocompletion=found if choices or completed else None,
     )
 
 
@@ -128,13 +136,22 @@ class Shown(NamedTuple):
         FURTHER,
     ] = False
     quiet: Annotated[bool, switch("Output", "-q --quiet", "only the result, without the steps")] = False
-    get: Annotated[str | None, option("Output", "--get", "NAME", "only this step or output"), FURTHER] = None
+    get: Annotated[
+        str | None, option("Output", "--get", "NAME", "only this step or output", completed="step"), FURTHER
+    ] = None
     show: Annotated[
         list[str] | None,
-        option("Output", "--show", "NAME,NAME,…", "only these steps, or groups: 'token 5/*', '**/weights'"),
+        option(
+            "Output",
+            "--show",
+            "NAME,NAME,…",
+            "only these steps, or groups: 'token 5/*', '**/weights'",
+            completed="steps",
+        ),
     ] = None
     cell: Annotated[
-        list[str] | None, option("Output", "--cell", "STEP[i,j]", "the arithmetic of one entry, or of all")
+        list[str] | None,
+        option("Output", "--cell", "STEP[i,j]", "the arithmetic of one entry, or of all", completed="cells"),
     ] = None
     depth: Annotated[
         int | None,
@@ -515,7 +532,7 @@ def _of_derivative(derivative: str) -> dict[str, Any]:
         found["upstream"] = Annotated[str | None, option(section, "--upstream", "G", about)]
     for name, (takes, says) in DERIVATIVES[derivative].options.items():
         if takes:
-            found[name] = Annotated[list[str] | None, option(section, flag(name), takes, says)]
+            found[name] = Annotated[list[str] | None, option(section, flag(name), takes, says, completed=name)]
         else:
             found[name] = Annotated[bool | None, switch(section, flag(name), says)]
     return found

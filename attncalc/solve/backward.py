@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,9 +64,14 @@ def jacobian(
     return tuple(found[node] for node in wrt if node in found)
 
 
+def smooth_operands(calculation: Calculation, names: Collection[str]) -> list[str]:
+    """The operands, of those that are given, which can have a gradient."""
+    return [o.name for o in calculation.operands_in(names) if o.name in names and o.kind in ("real", "logits")]
+
+
 def _differentiable(backward: Backward, calculation: Calculation, nodes: Mapping[str, Node]) -> list[Node]:
     """The operands that are asked for (none named: all), if they can have a gradient."""
-    smooth = [o.name for o in calculation.operands_in(nodes) if o.name in nodes and o.kind in ("real", "logits")]
+    smooth = smooth_operands(calculation, nodes)
     if not smooth:
         raise _nothing_smooth(calculation)
     for name in backward.wrt:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
+from attncalc.common.system import samples_folder
+
 SHELLS = ("bash", "zsh", "fish")
 
 LINES = [
@@ -23,6 +25,19 @@ LINES = [
     ("attncalc mistakes softm", {"softmax"}),
     ("attncalc sample attention-two", {"attention-two-tokens.json", "attention-two-tokens-backward.json"}),
     ("attncalc softmax zz", set[str]()),
+    ("attncalc attention q.json --show sc", {"scores", "scaled"}),
+    ("attncalc attention --show scores,we", {"scores,weights"}),
+    ("attncalc attention --causal --get mas", {"masked"}),
+    ("attncalc attention --get sc", {"scores", "scaled"}),
+    ("attncalc attention --cell wei", {"weights[0,0]"}),
+    ("attncalc attention --cell weights[1,", {"weights[1,0]", "weights[1,1]", "weights[1,2]"}),
+    (f"attncalc run {samples_folder() / 'attention-two-tokens.json'} --show sca", {"scaled"}),
+    ("attncalc grad attention --get grad_s", {"grad_scores", "grad_scaled"}),
+    ("attncalc grad attention --wrt q,", {"q,k", "q,v"}),
+    ("attncalc jacobian softmax --wrt x", {"x"}),
+    ("attncalc attention --show zz", set[str]()),
+    ("attncalc run no-such-file.json --show sc", set[str]()),
+    ("attncalc model --show sc", set[str]()),
 ]
 
 
