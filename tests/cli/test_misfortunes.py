@@ -12,7 +12,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from conftest import Run
 
 from attncalc.common import system
 from attncalc.common.errors import InputError
@@ -315,3 +317,85 @@ def test_a_grading_ends_with_its_workers_and_without_a_report(
     if what != "kill":  # then nobody is left to be told but Python's own process, which clears up and says so
         assert err.partition("hint: ")[0] == said
         assert not any(Path(f"/proc/{worker}").exists() for worker in found)
+
+
+# Where POSIX is not
+
+
+ELSEWHERE = """
+import os, signal, sys
+for name in ("fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"):
+    sys.modules[name] = None
+KEPT = {"SIGABRT", "SIGFPE", "SIGILL", "SIGINT", "SIGSEGV", "SIGTERM"}
+GONE = ("alarm", "pause", "pthread_", "setitimer", "getitimer", "ITIMER_", "SIG", "siginterrupt", "sigp", "sigwait")
+for name in dir(signal):
+    if name.startswith(GONE) and name not in KEPT and not name.startswith("SIG_"):
+        delattr(signal, name)
+for name in ("fork", "forkpty", "getuid", "geteuid", "getgid", "getegid", "getgroups", "getpgid", "getpgrp", "getsid",
+             "killpg", "setsid", "sysconf", "sched_getaffinity", "mkfifo", "chown", "lchown", "nice",
+             "ttyname", "tcgetpgrp", "statvfs", "pread", "pwrite", "getloadavg", "wait", "wait3", "wait4",
+             "register_at_fork", "posix_spawn", "posix_fadvise", "O_NONBLOCK", "O_CLOEXEC"):
+    if hasattr(os, name):
+        delattr(os, name)
+import importlib, io, json, pkgutil
+from contextlib import redirect_stdout, redirect_stderr
+import attncalc
+from attncalc.cli import app
+for module in pkgutil.walk_packages(attncalc.__path__, "attncalc."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+done = []
+for words in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    sys.stdin = io.StringIO("")
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            status = app(words)
+        except SystemExit as end:
+            status = end.code
+    done.append([status, out.getvalue(), err.getvalue()])
+sys.argv[1:] = ["cosine", "1,2", "3,4", "-q"]
+print(json.dumps(done))
+sys.stdout.flush()
+from attncalc.__main__ import main
+main()
+"""
+"""A system that has none of what Windows has not: modules, signals, timers, calls, flags of files."""
+
+EVERYWHERE = [
+    ["attention", "1 2; 3 4", "5 6; 7 8", "9 1; 2 3", "--plot"],
+    ["grad", "softmax", "1,2,3", "--gradcheck"],
+    ["dot", "1,2", "a.npy"],
+    ["softmax", "1,2,3", "--exact"],
+    ["dot", "--symbolic"],
+    ["derivative", "x**2*sin(x)", "--at", "1"],
+    ["attention", "1 2; 3 4", "5 6; 7 8", "9 1; 2 3", "-f", "json", "-o", "saved.json"],
+    ["check", "answer.json", "saved.json"],
+    ["grade", "saved.json", "sheets", "--jobs", "1"],
+    ["quiz", "softmax", "--seed", "3", "-o", "quiz"],
+    ["attention", "big.npy", "big.npy", "big.npy", "-q", "-o", "output.npy"],
+    ["softmax", "no-such-file.json"],
+    ["practice", "saved.json"],
+]
+
+
+@pytest.mark.thorough
+def test_a_system_that_lacks_what_posix_has_gives_the_same(tmp_path: Path, run: Run) -> None:
+    places = [tmp_path / "here", tmp_path / "elsewhere"]
+    for place in places:
+        (place / "sheets").mkdir(parents=True)
+        np.save(place / "a.npy", np.array([3.0, 4.0]))
+        np.save(place / "big.npy", np.tile(np.eye(8), (300, 1)))
+        for name in ("answer.json", "sheets/ada.json"):
+            (place / name).write_text('{"output": [[1, 2], [3, 4]]}', encoding="utf-8")
+    here = [run(*words, cwd=places[0]) for words in EVERYWHERE]
+    call = [sys.executable, "-c", ELSEWHERE, json.dumps(EVERYWHERE)]
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    elsewhere = subprocess.run(call, capture_output=True, text=True, cwd=places[1], check=False, timeout=120, env=env)
+    assert (elsewhere.returncode, elsewhere.stderr) == (0, "")
+    done, last = elsewhere.stdout.splitlines()
+    assert last == run("cosine", "1,2", "3,4", "-q").stdout.strip()
+    for words, one, [status, out, err] in zip(EVERYWHERE, here, json.loads(done), strict=True):
+        assert (words, status, out, err) == (words, one.returncode, one.stdout, one.stderr)
+    made = [{str(path.relative_to(place)) for path in place.rglob("*")} for place in places]
+    assert made[0] == made[1] >= {"saved.json", "quiz/key.json"}
