@@ -192,7 +192,7 @@ def _form(form: Form, parts: list[_Pieces]) -> _Pieces:
             return parts[0]
         pieces = _bracketed(parts[0], first, first=True)
         for part in parts[1:]:
-            if sign == "+" and part[1] == NEGATED:  # a − b, and not a + (−b)
+            if sign == "+" and part[0][0] == "−":  # a − b, and not a + (−b); of a sum in a sum its first term
                 pieces += [" − ", *part[0][1:]]
             elif sign == "+" and (size := _taken_away(part[0])):
                 pieces += [" − ", *size]
