@@ -1272,7 +1272,7 @@ def optimizer(
     gradients: Numbers,
     start: Numbers,
     *,
-    kind: Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lion"] = ...,
+    kind: Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lion", "muon"] = ...,
     lr: Number = ...,
     momentum: Number = ...,
     beta1: Number = ...,

@@ -278,7 +278,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         kind: (name, "--kind", kind)
         for name, kinds in {
             "activation": "relu leaky-relu elu sigmoid tanh gelu gelu-tanh gelu-sigmoid silu softplus",
-            "optimizer": "gd momentum nesterov adagrad rmsprop adam adamw lion",
+            "optimizer": "gd momentum nesterov adagrad rmsprop adam adamw lion muon",
             "schedule": "noam wsd",
             "preference-loss": "dpo ppo grpo",
             "contrastive-loss": "clip infonce",

@@ -13,11 +13,13 @@ from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import FROM_0_ON, Exercise, Range
 from attncalc.declare.sweeps import MOST_LINES, Sweep, turns
 from attncalc.language.graph import Node, as_node, constant, group, note, output, step
-from attncalc.language.ops import sign, sqrt, take
+from attncalc.language.ops import rename, sign, sqrt, take, total
 from attncalc.record.pictures import Curves, Line, Picture
 from attncalc.record.trace import Trace
 
 OptimizerKind = Literal["gd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw", "lion"]
+MatrixKind = Literal["muon"]
+"""What moves a matrix as a whole, so that no descent through the variables of a formula can take it."""
 Memory = Mapping[str, Node]
 """What an optimiser remembers from one step to the next, by the names of its steps."""
 
@@ -28,11 +30,15 @@ SHARE = Range(at_least=0, below=1)
 class Parameters(NamedTuple):
     """The numbers that the optimisers have beside the learning rate."""
 
-    momentum: Annotated[float, "how much of the last step is carried over (momentum, nesterov)", SHARE] = 0.9
-    beta1: Annotated[float, "how much of the average gradient is carried over (adam, adamw)", SHARE] = 0.9
-    beta2: Annotated[float, "how much of the average square is carried over (adam, adamw, rmsprop)", SHARE] = 0.999
+    momentum: Annotated[float, "how much of the last step is carried over (momentum, nesterov, muon)", SHARE] = 0.9
+    beta1: Annotated[float, "how much of the average gradient is carried over (adam, adamw, lion)", SHARE] = 0.9
+    beta2: Annotated[
+        float, "how much of the average square is carried over (adam, adamw, rmsprop; lion's memory)", SHARE
+    ] = 0.999
     eps: Annotated[float, "avoids a division by 0; outside the root, after the correction", FROM_0_ON] = 1e-8
-    weight_decay: Annotated[float, "pulls towards 0: added to the gradient (L2); apart from it in adamw", FROM_0_ON] = 0
+    weight_decay: Annotated[
+        float, "pulls towards 0: added to the gradient (L2); apart from it in adamw, lion, muon", FROM_0_ON
+    ] = 0
 
 
 DEFAULTS = Parameters()
@@ -96,6 +102,49 @@ def _lion(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
     return sign(blend), {"first_moment": kept}
 
 
+QUINTIC = {"a": 3.4445, "b": 4.7750, "c": 2.0315}
+"""Jordan's coefficients (3.4445, −4.7750, 2.0315): a·s − b·s³ + c·s⁵ is steep at 0, and does not settle at 1."""
+TURNS = 5
+"""So many times he has the iteration made."""
+
+
+def _muon(gradient: Node, t: int | Node, p: Parameters, memory: Memory) -> Made:
+    mu = constant(p.momentum, "mu")
+    why = "a running mean of the gradients, kept as a matrix"
+    kept = _remembered("first_moment", _faded(mu, memory["first_moment"], gradient), why)
+    blend = step(
+        "blend", _faded(mu, kept, gradient), "the mean once more moved towards this gradient, as nesterov does"
+    )
+    rows, columns = blend.axes[-2:]
+    tall = rows.size > columns.size
+    x = step("wide", blend.T, "with its shorter side first the products below are smaller") if tall else blend
+    length = sqrt(total(total(x**2, x.names[-1]), x.names[-2]))
+    size = step("size", length, "no singular value is larger than the root of the sum of all their squares")
+    x = step(
+        "iterate_0",
+        x / (size + constant(p.eps, "ε")),
+        "no singular value is now too large for the iterations",
+        symbol="X_0",
+    )
+    for k in range(1, TURNS + 1):
+        x = _newton_schulz(x, k)
+    if tall:
+        x = step("tall", x.T, "turned back, to the shape of the point")
+        x = sqrt(gradient.size(rows.name) / gradient.size(columns.name)) * x
+    return x, {"first_moment": kept}
+
+
+def _newton_schulz(x: Node, k: int) -> Node:
+    """One iteration: a·X − b·XXᵀX + c·(XXᵀ)²X, which changes the singular values of X and none of its directions."""
+    short, again = x.names[-2], "j"  # the rows once more
+    gram = step(f"gram_{k}", x @ rename(x, short, again).T, "how far the rows overlap: I, once they are orthonormal")
+    cube = step(f"cube_{k}", gram @ rename(x, short, again), "X with the cubes of its singular values")
+    fifth = gram @ rename(cube, short, again)
+    a, b, c = (constant(number, letter) for letter, number in QUINTIC.items())
+    why = "each singular value s becomes a·s − b·s³ + c·s⁵, steep at 0, so small ones soon grow; the directions stay"
+    return step(f"iterate_{k}", a * x - b * cube + c * fifth, why, symbol=f"X_{k}")
+
+
 def _second_moment(gradient: Node, p: Parameters, memory: Memory) -> Node:
     why = "a moving average of the squared gradients: how large recent ones are, coordinate by coordinate"
     return _remembered("second_moment", _faded(constant(p.beta2, "beta_2"), memory["second_moment"], gradient**2), why)
@@ -110,7 +159,7 @@ def _remembered(name: str, value: Node, why: str) -> Node:
     return step(name, value, why, symbol=SYMBOLS[name])
 
 
-APART = ("adamw", "lion")
+APART = ("adamw", "lion", "muon")
 """Their decay does not go through the gradient."""
 _MOMENTS = ("first_moment", "second_moment")
 RULES: dict[str, Rule] = {
@@ -122,6 +171,7 @@ RULES: dict[str, Rule] = {
     "adam": Rule(_MOMENTS, ("beta1", "beta2", "eps", "weight_decay"), _adam),
     "adamw": Rule(_MOMENTS, ("beta1", "beta2", "eps", "weight_decay"), _adam),
     "lion": Rule(("first_moment",), ("beta1", "beta2", "weight_decay"), _lion),
+    "muon": Rule(("first_moment",), ("momentum", "eps", "weight_decay"), _muon),
 }
 
 
@@ -163,8 +213,8 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
 
 
 @calculation(
-    gradients="t n",
-    start="n",
+    gradients="t n | kind=muon: t r c",
+    start="n | kind=muon: r c",
     laws={
         "adam's first step is lr long in every coordinate (ε = 0)": lambda f, gradients, start, c: same(
             f(gradients[:1], start, lr=c, eps=0), start - c * np.sign(gradients[0])
@@ -178,20 +228,27 @@ def _way(trace: Trace, sweep: Sweep) -> Iterator[Picture]:
         "gd has no memory: gradients in any order lead to the same point": lambda f, gradients, start: same(
             f(*shuffled(gradients), start, kind="gd"), f(gradients, start, kind="gd")
         ),
+        "lion's steps are lr long in every coordinate": lambda f, gradients, start, c: same(
+            abs(f(gradients, start, kind="lion", lr=c)["step 1/update"]), c * abs(np.sign(gradients[0]))
+        ),
+        "c times all gradients leads muon to the same matrix (ε = 0)": lambda f, gradients, c: same(
+            f(c * gradients[None], gradients, kind="muon", eps=0), f(gradients[None], gradients, kind="muon", eps=0)
+        ),
         "without weight decay adamw is adam": lambda f, gradients, start: same(
             f(gradients, start, kind="adamw", weight_decay=0), f(gradients, start, kind="adam")
         ),
     },
     reference="Kingma and Ba 2015, Adam, algorithm 1; Loshchilov and Hutter 2019 (adamw); Duchi et al. 2011 (adagrad); "
-    "Chen et al. 2023, Symbolic Discovery of Optimization Algorithms, algorithm 2 (lion); numbers as torch.optim's",
+    "Chen et al. 2023, Symbolic Discovery of Optimization Algorithms, algorithm 2 (lion); "
+    "Jordan et al. 2024, Muon, and the code of zeropower_via_newtonschulz5 (muon); numbers as torch.optim's",
     pictures=_way,
     exercise=Exercise(sizes={"t": 3}, at_hard={"weight_decay": 0.2, "kind": "adamw"}),
 )
 def optimizer(
-    G: Annotated[Node, "the gradient at each step, one row for each"],
+    G: Annotated[Node, "the gradient at each step, a row or a matrix for each"],
     theta: Annotated[Node, "the point before the first step"],
     *,
-    kind: Annotated[OptimizerKind, "which optimiser"] = "adam",
+    kind: Annotated[OptimizerKind | MatrixKind, "which optimiser"] = "adam",
     lr: Annotated[float, "the learning rate: how long the steps are", FROM_0_ON] = 0.001,
     p: Annotated[Parameters, ""] = DEFAULTS,
 ) -> tuple[Node]:
@@ -200,9 +257,12 @@ def optimizer(
     Steps are counted from t = 1. adam: m ← β₁m + (1 − β₁)g, v ← β₂v + (1 − β₂)g², m̂ = m/(1 − β₁ᵗ), v̂ = v/(1 − β₂ᵗ),
     θ ← θ − lr·m̂/(√v̂ + ε): ε stands outside the root, after the correction. momentum: u ← μu + g, θ ← θ − lr·u;
     nesterov: θ ← θ − lr·(g + μu); rmsprop divides by √v + ε without a correction, with β₂ for its decay; adagrad by
-    √Σg² + ε. lion: θ ← θ − lr·sign(β₁m + (1 − β₁)g), then m ← β₂m + (1 − β₂)g (its authors' β₂ is 0.99). Weight decay
-    is L2, λθ added to g; in adamw and lion −lr·λθ is applied apart from g. These are torch.optim's conventions (whose
-    own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay 0.99, adamw λ = 0.01).
+    √Σg² + ε. lion: θ ← θ − lr·sign(β₁m + (1 − β₁)g), then m ← β₂m + (1 − β₂)g (its authors' β₂ is 0.99).
+    muon takes matrices, gradients [t, r, c] and a start [r, c]: m ← μm + (1 − μ)g, C = (1 − μ)g + μm, five
+    Newton–Schulz iterations X from C/(‖C‖ + ε), θ ← θ − lr·√max(1, r/c)·X (its author's μ is 0.95, his ε 1e-7, and his
+    X is rounded to bfloat16). Weight decay is L2, λθ added to g; in adamw, lion and muon −lr·λθ is applied apart from
+    g. These are torch.optim's conventions (whose own defaults differ: there adagrad has ε = 1e-10, rmsprop the decay
+    0.99, adamw λ = 0.01).
     """
     tell_idle(kind, p)
     memory: Memory = dict.fromkeys(RULES[kind].memory, as_node(0))

@@ -36,6 +36,7 @@ from attncalc.declare.operands import (
     Shapes,
     Weights,
     layer_of,
+    parse_condition,
     parse_shape,
 )
 from attncalc.language.graph import Expression, Node
@@ -343,6 +344,7 @@ def _operand(parameter: inspect.Parameter, name: str, declared: str | Declared, 
         words=tuple(word for part in typing.get_args(hint) for word in typing.get_args(part) if word is not None),
         of=declared.of,
         named=declared.named,
+        when=tuple(map(parse_condition, declared.text.split("|"))) if ":" in declared.text else (),
     )
 
 

@@ -41,6 +41,13 @@ class Operand(NamedTuple):
     words: tuple[str, ...] = ()  # what may be said in its place: `--bias alibi`; an option of its name holds the word
     of: str = ""  # the axis that tokens point into, whose labels are their words
     named: bool = False  # its rows are vectors that other operands may be, by their labels: `analogy king man woman`
+    when: tuple[tuple[str, str], ...] = ()  # for each shape the option and its word that ask for it; ("", "") for none
+
+    def under(self, options: Mapping[str, Any]) -> Operand:
+        """The operand with the shapes that these options leave it."""
+        asked = [s for s, (name, word) in zip(self.shapes, self.when, strict=False) if name and options[name] == word]
+        free = [s for s, (name, _) in zip(self.shapes, self.when, strict=False) if not name]
+        return self._replace(shapes=tuple(asked or free)) if self.when else self
 
     def means(self, value: Any) -> bool:
         """Whether a value is one of the words that may stand for the array."""
@@ -150,8 +157,15 @@ def layer_of(name: str) -> tuple[str, int | None, str]:
     return (found[1].replace(" ", "_"), int(found[2]) if found[2] else None, found[3]) if found else ("", None, name)
 
 
+def parse_condition(text: str) -> tuple[str, str]:
+    """`"kind=muon: r c"` → ("kind", "muon"), the option with which an operand has these axes; ("", "") for any."""
+    name, _, word = text.rpartition(":")[0].strip().partition("=")
+    return name, word
+
+
 def parse_shape(text: str) -> Shape:
     """`"d_model (h d_k)"` → ("d_model", ("h", "d_k"))."""
+    text = text.rpartition(":")[2]
     words = re.findall(r"\([^)]*\)|\S+", text) if "(" in text else text.split()
     return tuple(tuple(word[1:-1].split()) if word.startswith("(") else word for word in words)
 

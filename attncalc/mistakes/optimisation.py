@@ -1,13 +1,13 @@
-"""The mistakes of optimisers: the correction, ε, decay."""
+"""The mistakes of optimisers: the correction, ε, decay; what lion and muon take of the momentum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, wrong
-from attncalc.language.graph import Node, as_node
-from attncalc.language.ops import absolute, sqrt
+from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, parts, replaced, wrong
+from attncalc.language.graph import Node, as_node, walk
+from attncalc.language.ops import absolute, sign, sqrt
 
 START = "The moments start at 0. Are they fair averages at t = 1?"
 GROWS = "What grows with t in the correction?"
@@ -51,6 +51,8 @@ def _absolute(s: Scope) -> Node:
 
 
 def _whole_gradient(s: Scope) -> Node:
+    if s.options["kind"] not in ("adam", "adamw"):
+        raise NotThere("adam")
     past, new = parts(s.this, "add")
     return past + parts(new, "mul")[1]
 
@@ -72,6 +74,120 @@ def _ratio(s: Scope) -> Node:
     """1/√(1 − β₂ᵗ): by how much √v̂ is larger than √v."""
     return 1 / sqrt(parts(s.second_corrected, "div")[1])
 
+
+def _decayed_gradient(s: Scope) -> Node:
+    """Lion with the decay in what the blend is made of, so that it changes signs."""
+    if s.options["kind"] != "lion" or not s.options["weight_decay"]:
+        raise NotThere("lion")
+    if s.step.args["name"] == "update":
+        return parts(s.this, "sub")[0]
+    past, new = parts(s.this, "add")
+    share, gradient = parts(new, "mul")
+    _, decay = parts(s.as_due[s.step.args["group"], "update"].sources[0], "sub")
+    return past + share * (gradient + parts(decay, "mul")[1])
+
+
+def _lion(s: Scope, way: Callable[[Node], Node]) -> Node:
+    """Lion's move with something else in the place of the blend's sign."""
+    if s.options["kind"] != "lion":
+        raise NotThere("lion")
+    moved = parts(s.this, "sub")[0] if s.options["weight_decay"] else s.this
+    (direction,) = [node for node in walk(moved, into=_within) if node.op == "sign"]
+    return replaced(s.this, direction, way(s.blend))
+
+
+def _within(node: Node) -> tuple[Node, ...]:
+    """A node's sources, of the step itself alone."""
+    return () if node.op == "step" else node.sources
+
+
+def _swapped_memories(given: Mapping[str, Any]) -> dict[str, float]:
+    if given["kind"] != "lion":
+        raise NotThere("lion")
+    return {"beta1": given["beta2"], "beta2": given["beta1"]}
+
+
+def _not_ahead(s: Scope) -> Node:
+    if s.options["kind"] != "muon":
+        raise NotThere("muon")
+    return s.first_moment
+
+
+def _of_three(s: Scope) -> Node:
+    """The iteration of Newton and Schulz itself, (3·X − XXᵀX)/2, which settles at 1."""
+    number = int(s.step.args["name"].removeprefix("iterate_"))
+    before: Node = getattr(s, f"iterate_{number - 1}")
+    cube: Node = getattr(s, f"cube_{number}")
+    return 1.5 * before - 0.5 * cube
+
+
+def _not_scaled(s: Scope) -> Node:
+    """Muon's move without the root of rows over columns, which only a tall matrix has."""
+    (scaled,) = [node for node in walk(s.this, into=_within) if node.op == "mul" and node.sources[1] is s.tall]
+    return replaced(s.this, scaled, s.tall)
+
+
+LION = (
+    wrong(
+        "lion-l2",
+        "blend first_moment update",
+        _decayed_gradient,
+        says="the decay λθ is added to the gradient",
+        hint="Does the decay go through the sign?",
+    ),
+    wrong(
+        "lion-no-sign",
+        "update",
+        lambda s: _lion(s, lambda blend: blend),
+        says="the blend itself, not its sign",
+        hint="How long is lion's step in a coordinate whose gradient is small?",
+    ),
+    wrong(
+        "lion-new-momentum",
+        "update",
+        lambda s: _lion(s, lambda blend: sign(s.first_moment)),
+        says="the sign of m, which has already taken the gradient in",
+        hint="Which comes first, the step or the memory?",
+    ),
+    wrong(
+        "lion-betas-swapped",
+        options=_swapped_memories,
+        says="β₁ and β₂ are swapped",
+        hint="Which fades more slowly, what is remembered or what the step is made of?",
+    ),
+)
+
+MUON = (
+    wrong(
+        "muon-no-nesterov",
+        "blend",
+        _not_ahead,
+        says="m itself is made orthogonal",
+        hint="How much does this step's gradient weigh?",
+        kind="convention",
+    ),
+    wrong(
+        "muon-not-normalised",
+        "iterate_0",
+        lambda s: parts(s.this, "div")[0],
+        says="not divided by its size before the iterations",
+        hint="How large may a singular value be, for the iterations to settle?",
+    ),
+    wrong(
+        "muon-cubic",
+        "iterate_1 iterate_2 iterate_3 iterate_4 iterate_5",
+        _of_three,
+        says="1.5·X − 0.5·XXᵀX in place of the quintic",
+        hint="How many powers of s do the coefficients a, b, c weigh?",
+    ),
+    wrong(
+        "muon-no-scale",
+        "update",
+        _not_scaled,
+        says="√(rows/columns) left out",
+        hint="Is a tall matrix moved as far as a wide one?",
+    ),
+)
 
 ADAM = (
     wrong(
@@ -159,5 +275,5 @@ ADAM = (
     ),
 )
 
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": ADAM}
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"optimizer": (*ADAM, *LION, *MUON)}
 """Calculation → its mistakes, the commonest first."""

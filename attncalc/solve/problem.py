@@ -98,7 +98,7 @@ class Bound(NamedTuple):
 def bind(calculation: Calculation, inputs: Mapping[str, Given], options: Mapping[str, Any]) -> Bound:
     """Name every operand's axes, from the right; what stands in front of the declared ones is a batch, or heads."""
     ready, dropped = {}, set()
-    operands = calculation.operands_in(inputs)
+    operands = [operand.under(options) for operand in calculation.operands_in(inputs)]
     for operand in operands:
         if operand.name in inputs:
             ready[operand.name], row = _as_declared(operand, inputs[operand.name], options)
@@ -197,8 +197,9 @@ def _as_declared(operand: Operand, g: Given, options: Mapping[str, Any]) -> tupl
         labels = {position + 1: words for position, words in g.labels.items()}
         return g._replace(value=g.value[None], written=None, labels=labels), {operand.shapes[0][0]}
     wanted = either({0: "a number", 1: "a vector", 2: "a matrix"}.get(len(s), "an array") for s in operand.shapes)
-    found = {0: "a single number", 1: "a vector"}.get(rank, "an array")
-    hint = '"[[2]]" is a matrix of one entry' if rank == 0 and least == 2 else ""
+    found = {0: "a single number", 1: "a vector", 2: "a matrix"}.get(rank, "an array")
+    hints = {(0, 2): '"[[2]]" is a matrix of one entry', (2, 3): '"[[[1, 2], [3, 4]]]" is a stack of one matrix'}
+    hint = hints.get((rank, least), "")
     raise ShapeError(f"{operand.name} is {found}, but {wanted} is needed ({_declared(operand)})", hint=hint)
 
 

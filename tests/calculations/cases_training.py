@@ -44,6 +44,15 @@ def _descent(kind: str, /, **options: Any) -> Case:
     return formula("x**2 + 3*y**2 - x*y", steps, start=start, steps=2, optimizer=kind, lr=0.05, **options)
 
 
+def _turned(shape: str, before: str = "", after: str = "", /, **options: Any) -> Case:
+    """Muon with gradients and a point of a shape."""
+    iterations = " ".join(f"gram_{k} cube_{k} iterate_{k}" for k in range(1, 6))
+    steps = f"first_moment blend {before} size iterate_0 {iterations} {after} update point"
+    return case(
+        turns("step", range(1, 3), steps), gradients=f"2 {shape}", start=shape, kind="muon", lr=0.5, eps=0.01, **options
+    )
+
+
 def _optimized(kind: str, decayed: str = "", /, **options: Any) -> Case:
     steps = turns("step", range(1, 4), f"{decayed}{moments(kind)}update point")
     return case(steps, gradients="3 2", start="2", kind=kind, lr=0.5, **options)
@@ -101,6 +110,8 @@ TRAINING: dict[str, Expected] = {
                 weight_decay=0.2,
                 beta2=0.99,
             ),
+            _turned("2 3", weight_decay=0.2),
+            _turned("3 2", "wide", "tall", momentum=0.95),
         ),
         outputs="point",
     ),

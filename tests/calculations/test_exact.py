@@ -83,10 +83,16 @@ LATENT = (
     ),
     "latent-attention: x wdq wuq wqr wdkv wuk wuv wkr wo mask heads=2 mask_kind=drop",
 )
+MUON = [
+    f"optimizer: gradients start kind=muon lr=0.5 eps=0.01 {more}" for more in ("weight_decay=0.2", "momentum=0.95")
+]
+"""Each of five iterations takes fifth powers; the sample's matrix is small and diagonal, and has an exact form."""
 NORMED = (
     "grad multihead: x wq wk wv wo bias_table sinks q_gamma k_gamma heads=2 bias=t5 max_distance=3 qk_norm=True eps=0.1"
 )
-NOT_IN_NUMBERS = TURNED | {NORMED: GROWN} | {f"grad {case}": GROWN for case in LATENT}
+NOT_IN_NUMBERS = (
+    TURNED | {NORMED: GROWN} | {f"grad {case}": GROWN for case in (*LATENT, *MUON)} | dict.fromkeys(MUON, GROWN)
+)
 NOT_IN_LETTERS = (
     NOT_IN_NUMBERS
     | dict.fromkeys(LATENT, GROWN)
@@ -189,7 +195,11 @@ def holds(name: str, case: Case, backward: Backward | None = None) -> None:
 @pytest.mark.spread
 @rows(("name", "case"), CASES, by=lambda name, case: name, thorough=long)
 def test_exact_numbers_give_what_floats_give(name: str, case: Case) -> None:
-    holds(name, case)
+    why = NOT_IN_NUMBERS.get(said(name, case, None))
+    if why:
+        refuses(posed(name, case, None)[0], why)
+    else:
+        holds(name, case)
 
 
 @pytest.mark.spread

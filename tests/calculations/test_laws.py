@@ -71,7 +71,7 @@ class Drawing:
         return {"embedding": self.operand(embedding), **stacks, "heads": self.sizes["h"]}
 
     def operand(self, operand: Operand) -> Array:
-        shape = self.data.draw(st.sampled_from(operand.shapes))
+        shape = self.data.draw(st.sampled_from(operand.under(self.calculation.defaults).shapes))
         sizes = [
             self.size(axis) if isinstance(axis, str) else int(np.prod([self.size(part) for part in axis]))
             for axis in shape

@@ -48,6 +48,8 @@ WIDE_TOKENS: dict[str, Any] = {
     **{f"w{letter}": whole(seed, 12, 12, most=1) for seed, letter in enumerate("qkvo", 42)},
 }
 ADAM: dict[str, Any] = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
+LION: dict[str, Any] = {"kind": "lion", "lr": 0.5, "beta1": 0.8, "beta2": 0.95, "weight_decay": 0.2}
+MUON: dict[str, Any] = {"kind": "muon", "lr": 0.5, "momentum": 0.8}
 GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
 ROWS: dict[str, Any] = {"x": [[1, 2, 3, 4], [2, 0, 1, 7]], "gamma": [1.5, 0.5, 2, 1], "beta": [0.1, -0.2, 0.3, 0]}
 PULL = [[1, -2, 0, 3], [0.5, 1, 2, -1]]
@@ -471,6 +473,13 @@ PROBLEMS: dict[str, list[Problem]] = {
     "optimizer": [
         problem("optimizer", ADAM, **GRADIENTS),
         problem("optimizer", ADAM | {"kind": "adamw", "weight_decay": 0.2}, **GRADIENTS),
+        problem("optimizer", LION, gradients=[[0.5, 1], [-0.1, -0.3], [0.2, 1.5]], start=[3, -2]),
+        problem(
+            "optimizer",
+            MUON,
+            gradients=[[[1, 2], [3, -1], [0, 1]], [[2, 0], [-1, 1], [1, 3]]],
+            start=[[1, 0], [0, 1], [2, -1]],
+        ),
     ],
     "schedule": [problem("schedule", {"d_model": 4, "warmup": 4, "steps": 8})],
     "linear-regression": [

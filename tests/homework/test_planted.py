@@ -242,6 +242,8 @@ CATALOGUE = """
     bp-bias-mean bp-bias-missing gd-sign gd-f-for-fprime gd-no-2 gd-off-by-one gd-frozen gd-no-lr
 
     adam-no-bias adam-bias-no-power adam-t-from-0 adam-t-plus-1 adam-eps-inside adam-eps-hat adam-no-sqrt adam-v-abs
+    lion-l2 lion-no-sign lion-new-momentum lion-betas-swapped
+    muon-no-nesterov muon-not-normalised muon-cubic muon-no-scale
     adam-betas-swapped adam-m-no-1mb adamw-l2 adamw-decay-no-lr noam-step0 noam-max noam-w05 noam-dplus noam-no-d
 
     cos-distance cos-no-sqrt cos-double-root cos-same-norm cos-sum-norms cos-one-norm cos-l1 cos-abs cos-angle

@@ -79,6 +79,13 @@ def moves_by_its_vectors() -> bool:
     return all(np.allclose(slopes[..., k], np.outer(u[:, k], vt[k]), atol=1e-5) for k in (0, 1))
 
 
+def lifted(at: Any) -> bool:
+    """Whether the singular values of an iterate of muon's are the polynomial of those before."""
+    s = np.linalg.svd(at[f"iterate_{int(at.name[-1]) - 1}"], compute_uv=False)
+    due = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
+    return np.allclose(sorted(np.linalg.svd(at.value, compute_uv=False)), sorted(due))
+
+
 def flat_at_zero() -> bool:
     return all(not at_zero(function).any() for function in (absolute, length, lambda x: maximum(as_node(0), x)))
 
@@ -242,6 +249,7 @@ CLAIMS: dict[str, Claim] = {
         at.value[1:, 1:], at.value[:-1, :-1]
     ),
     "divided by √d_k, scores have variance σ⁴ whatever d_k is": Holds(variance_near_one),
+    "each singular value s becomes a·s − b·s³ + c·s⁵, steep at 0": lifted,
     "the same as A·v": lambda at: np.allclose(at.value, at["A"] @ at["eigenvectors"]),
     "A·v = λ·v": lambda at: np.allclose(at["A"] @ at.value, at.value * at["eigenvalues"]),
     "h + α·F(h): one Euler step of h′ = F(h)": Cited("a name for the formula of the step, which is read back"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from witness.layers import ACTIVATIONS
@@ -156,7 +156,9 @@ def _flowed(known: Known, point: Mapping[str, float], time: float) -> dict[str, 
     return dict(point)
 
 
-def optimizer(gradients: Matrix, start: Vector, kind: str = "adam", lr: float = 0.001, **more: float) -> Values:
+def optimizer(gradients: Any, start: Any, kind: str = "adam", lr: float = 0.001, **more: float) -> Values:
+    if kind == "muon":
+        return _muon(gradients, start, lr, **more)
     updates = [Update(kind, lr, **more) for _ in start]
     point = list(start)
     found: Values = {}
@@ -165,6 +167,39 @@ def optimizer(gradients: Matrix, start: Vector, kind: str = "adam", lr: float = 
         point = [x + move for x, move in zip(point, moves, strict=True)]
         found |= {f"step {t}/update": moves, f"step {t}/point": point, "point": point}
     return found
+
+
+def _muon(
+    gradients: Sequence[Matrix],
+    start: Matrix,
+    lr: float,
+    momentum: float = 0.9,
+    eps: float = 1e-8,
+    weight_decay: float = 0,
+) -> Values:
+    """As PyTorch's code has it: B = b·A + c·A·A, and then a·X + B·X."""
+    rows, columns = len(start), len(start[0])
+    mean = [[0.0] * columns for _ in range(rows)]
+    point = [[*row] for row in start]
+    found: Values = {}
+    for t, gradient in enumerate(gradients, start=1):
+        mean = _mixed(momentum, mean, 1 - momentum, gradient)
+        x = _mixed(momentum, mean, 1 - momentum, gradient)
+        x = turned(x) if rows > columns else x
+        size = math.sqrt(math.fsum(e * e for row in x for e in row)) + eps
+        x = [[e / size for e in row] for row in x]
+        for _ in range(5):
+            a = times(x, turned(x))
+            x = _mixed(3.4445, x, 1, times(_mixed(-4.7750, a, 2.0315, times(a, a)), x))
+        x = turned(x) if rows > columns else x
+        update = _mixed(-lr * math.sqrt(max(1, rows / columns)), x, -lr * weight_decay, point)
+        point = _mixed(1, point, 1, update)
+        found |= {f"step {t}/update": update, f"step {t}/point": point, "point": point}
+    return found
+
+
+def _mixed(s: float, a: Matrix, t: float, b: Matrix) -> list[list[float]]:
+    return [[s * x + t * y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
 
 
 def schedule(
