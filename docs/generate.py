@@ -9,7 +9,7 @@ printed. The commands of one document run in order in a copy of samples/, 80 col
 attncalc that is installed beside this interpreter. The pages in docs/commands/ are written from the table of
 calculations first, one for each family. docs/attention.svg is a run in colour, docs/attncalc.1 the manual page;
 tables.py reads the tables of names and the sentences of the rooms off the source, stubs.py the types of
-attncalc/__init__.pyi off the declarations.
+attncalc/__init__.pyi off the declarations, schema.py docs/schema.json off the types of documents.
 """
 
 from __future__ import annotations
@@ -153,6 +153,7 @@ def picture(folder: Path) -> str:
 def documents() -> Iterator[Document]:
     """Every generated document, made anew; each has a copy of the samples to itself."""
     from manual import manual  # here, since attncalc goes by the tables, which are written before
+    from schema import SCHEMA, text
 
     read_off = fresh()
     yield from (Document(path, text) for path, text in read_off.items() if path.suffix == ".py")
@@ -167,6 +168,7 @@ def documents() -> Iterator[Document]:
             yield from pool.map(lambda job: Document(job[0], fill(job[1], shutil.copytree(SAMPLES, job[2]))), jobs)
         yield Document(PICTURE, picture(shutil.copytree(SAMPLES, Path(scratch, "picture"))))
         yield Document(MANUAL, manual())
+        yield Document(SCHEMA, text())
         yield from stubs()
 
 

@@ -1,4 +1,4 @@
-"""What JSON holds of records, key by key: the document of a trace, and the report on a sheet."""
+"""What JSON holds of records, key by key: the document of a trace, and the reports on a sheet and on a class."""
 
 from __future__ import annotations
 
@@ -151,3 +151,86 @@ class MarkedDocument(TypedDict):
     stopped: str | None
     steps: list[MarkedStepDocument]
     policy: NotRequired[PolicyDocument]
+
+
+class StudentDocument(TypedDict):
+    """A student's sheet in the report on a class, marked or, with an error, unreadable."""
+
+    student: str
+    source: str
+    verdict: str
+    score: float | None
+    out_of: float | None
+    first_wrong: NotRequired[str | None]
+    stopped: NotRequired[str | None]
+    steps: NotRequired[list[MarkedStepDocument]]
+    error: NotRequired[str]
+    hint: NotRequired[str | None]
+
+
+class ItemDocument(TypedDict):
+    """A step, over a class."""
+
+    step: str
+    sheets: int
+    right: int
+    followed: int
+    left_out: int
+    facility: float | None
+    with_rest: float | None
+
+
+class CostDocument(TypedDict):
+    """What a mistake, or a verdict that names none, cost a class."""
+
+    name: str
+    sheets: int
+    lost: float
+    share: float
+    otherwise: dict[str, float]  # by each other policy
+
+
+class CloseDocument(TypedDict):
+    """A judgement that might have been another, on which marks hang."""
+
+    student: str
+    step: str
+    verdict: str
+    marks: float
+    otherwise: float
+    why: str
+
+
+class ReachedDocument(TypedDict):
+    """What a class reached by a policy."""
+
+    policy: str
+    reached: float
+    changed: int
+
+
+class AuditDocument(TypedDict):
+    """What mistakes cost, and which judgements were close."""
+
+    costs: list[CostDocument]
+    policies: list[ReachedDocument]
+    close: list[CloseDocument]
+
+
+ChangeDocument = TypedDict(
+    "ChangeDocument", {"student": str, "step": str, "from": float | None, "to": float, "why": str}
+)
+"""A step's marks that were changed by hand."""
+
+
+class ClassDocument(TypedDict):
+    """The report on a class."""
+
+    students: list[StudentDocument]
+    mistakes: dict[str, int]
+    first_wrong: dict[str, int]
+    policy: PolicyDocument
+    items: list[ItemDocument]
+    made_by: dict[str, list[str]]
+    log: NotRequired[list[ChangeDocument]]
+    audit: NotRequired[AuditDocument]
