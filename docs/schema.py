@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from attncalc.calculations import DERIVATIVES, TABLE, WHOLE
+from attncalc.calculations import DERIVATIVES
 from attncalc.record import documents
 from attncalc.render.document import VERSION
 
@@ -27,9 +27,7 @@ def schema() -> dict[str, Any]:
     known = {name: _object(kind) for name, kind in found.items()}
     own = known["Document"]["properties"]
     own["attncalc"] = {"const": VERSION}
-    names = [*TABLE, *WHOLE]
-    derived = [f"{derivative} {name}" for derivative in DERIVATIVES for name in names]
-    own["calculation"] = {"enum": [*names, *derived]}
+    own["calculation"]["pattern"] = f"^({'|'.join(f'{derivative} ' for derivative in DERIVATIVES)})?[a-z][a-z0-9-]*$"
     problem = {key: own[key] for key in ("attncalc", "calculation", "inputs", "labels", "options", "settings", "notes")}
     about = f"What is to be computed: a document without what has come of it. Without a version it is of {VERSION}."
     known["Problem"] = {

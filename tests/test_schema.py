@@ -100,4 +100,5 @@ def test_a_key_too_many_or_too_few_is_seen() -> None:
     problem = json.loads((SAMPLES / "attention.json").read_text(encoding="utf-8"))
     assert faults("Problem", {**problem, "more": 1})
     assert faults("Problem", {key: value for key, value in problem.items() if key != "calculation"})
+    assert faults("Problem", {**problem, "calculation": "gradient of attention"})
     assert faults("Document", problem)
