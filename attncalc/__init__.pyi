@@ -576,6 +576,23 @@ def latent_attention(
 ) -> Trace:
     """Attention whose keys and values come from one narrow vector for each token, the only one that is cached."""
 
+def linear_attention(
+    q: Numbers | None = ...,
+    k: Numbers | None = ...,
+    v: Numbers | None = ...,
+    *,
+    x: Numbers | None = ...,
+    wq: Numbers | None = ...,
+    wk: Numbers | None = ...,
+    wv: Numbers | None = ...,
+    feature: Literal["elu", "none"] = ...,
+    unnormalised: bool = ...,
+    weights: Mapping[str, Numbers] | None = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Causal attention whose weights are products of features, so that one state stands for all tokens so far."""
+
 def sinusoidal(
     *,
     n: int | None = ...,

@@ -157,6 +157,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "latent_attention",
         "Attention whose keys and values come from one narrow vector for each token, the only one that is cached.",
     ),
+    "linear-attention": (
+        "recurrences",
+        "Causal attention whose weights are products of features, so that one state stands for all tokens so far.",
+    ),
     "sinusoidal": ("positions", "Encode each position by sines and cosines of many wavelengths."),
     "rope": ("rope", "Rotate pairs of a vector's entries by angles that grow with its position."),
     "alibi": ("position_biases", "Lower each score in proportion to the distance between its query and key."),
@@ -247,6 +251,7 @@ FAMILIES: dict[str, str] = {
     "multihead": "Attention",
     "attention_in_pieces": "Attention",
     "latent_attention": "Attention",
+    "recurrences": "Attention",
     "random_vectors": "Attention",
     "complexity": "Attention",
     "positions": "Positions",

@@ -27,6 +27,9 @@ ADDED = [[0, -1.5, -0.25, 2, 0.5], [1, 0, -3, 0.75, -0.5]]
 QK_NORMS = " ".join(grouped(f"{name}-norm", SIZED) for name in "qk")
 CACHED = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("scores", "weights", "output", "cached_bytes"))
 CACHED += " output"
+LINEAR = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("state", "sum", "output")) + " output "
+LINEAR += grouped("parallel", "scores masked weights output")
+UNNORMALISED = " ".join(word for word in LINEAR.split() if word.rpartition("/")[2] not in ("sum", "weights"))
 
 LATENT = "latent k_heads v_heads k_rope q_rotated k_rotated scores scaled masked weights heads concatenated output "
 LATENT += grouped("absorbed", "q_absorbed scores latent_heads heads") + " cached_bytes full_bytes"
@@ -247,6 +250,16 @@ EXPECTED: dict[str, Expected] = {
         ),
         outputs="output weights largest_difference",
         pools="what is cached is counted for one text",
+    ),
+    "linear-attention": Expected(
+        f"q_features k_features {LINEAR}",
+        (
+            case(**QKV),
+            case(UNNORMALISED, **QKV, feature="none", unnormalised=True),
+            case(f"q k v q_features k_features {LINEAR}", x="3 4", wq="4 2", wk="4 2", wv="4 3"),
+            case(q="3 4"),
+        ),
+        outputs="output largest_difference",
     ),
     "kv-cache": Expected(
         CACHED,

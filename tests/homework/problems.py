@@ -271,6 +271,10 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("latent-attention", {"heads": 2, "eps": 0.1} | more, **MLA)
         for more in ({"causal": True}, {"padding": (2,)})
     ],
+    "linear-attention": [
+        problem("linear-attention", q=Q, k=K, v=V),
+        problem("linear-attention", q=Q, k=K, v=WIDE),
+    ],
     "kv-cache": [
         problem("kv-cache", q=Q, k=K, v=V),
         problem("kv-cache", q=Q, k=K, v=WIDE),

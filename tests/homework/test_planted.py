@@ -272,6 +272,8 @@ CATALOGUE = """
     experts-not-renormalised experts-softmax-before-topk experts-softmax-after-topk experts-all experts-no-gates
     experts-shared-missing experts-scale-missing experts-capacity-ignored
     mla-scale-dk mla-no-position mla-latent-norm-missing mla-bytes-all-heads mla-bytes-latent-alone
+    linear-attention-not-divided linear-attention-own-key linear-attention-all-keys linear-attention-sum-without-query
+    linear-attention-no-state linear-attention-no-feature linear-attention-elu-alone
     gate-missing gelu-exact-for-tanh block-not-parallel residual-scale-missing
 
     qkv-exchanged qkv-context-ignored qkv-context-queries kv-cache-unused kv-keys-prepended kv-bytes-keys-alone

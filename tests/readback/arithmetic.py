@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -12,10 +13,13 @@ from readback import latex, text
 from readback.meaning import Tensor, reading
 from readback.text import Tree
 
+_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
 
 def number(line: str, letters: Mapping[str, float] | None = None) -> complex:
     """The value of a line, or of a formula whose letters are given."""
-    return _worth(text.parse(line.replace("-", "−").replace("e−", "e-"), letters or {}), letters or {})
+    raised = re.sub("(?<!⁻)[⁰¹²³⁴-⁹]+", lambda found: "^" + found[0].translate(_LOWERED), line)
+    return _worth(text.parse(raised.replace("-", "−").replace("e−", "e-"), letters or {}), letters or {})
 
 
 def number_of_latex(line: str, letters: Mapping[str, float] | None = None) -> complex:

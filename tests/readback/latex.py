@@ -181,7 +181,7 @@ class _Reader(Reader):
         behind = self.tokens[self.place + 4]
         if behind == "\u2062":  # what stands side by side, as MathML has it
             return True
-        return bool(re.match(r"[\w{(]|\\[a-zA-Z]", behind)) and behind not in ("\\cdot", "\\odot", "\\right")
+        return bool(re.match(r"[\w{(]|\\[a-zA-Z]", behind)) and behind not in ("\\cdot", "\\odot", "\\times", "\\right")
 
     def group(self) -> Tree:
         self.expect("{")

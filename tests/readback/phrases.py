@@ -760,6 +760,15 @@ PHRASES: dict[str, Any] = {
     "not normalised": lambda p: p.at("", "latent") if p.group == "kv-norm" else None,
     "the bytes of all heads' keys and values": "cached_bytes = full_bytes",
     "the bytes of the latent, without those of the part that is turned": "cached_bytes = bytes·n·c",
+    "not divided by the sum of the weights": lambda p: p.right * (p.at("", "q_features")[p.turn - 1] @ p["sum"]),
+    "the key of the token alone": lambda p: p.at("", "k_features")[p.turn - 1],
+    "the sum of all keys that will ever come": lambda p: p.at("", "k_features").sum(0),
+    "each row of the state divided by its own entry of the sum": lambda p: (
+        p.at("", "q_features")[p.turn - 1 : p.turn] @ (p["state"] / p["sum"][:, None])
+    ),
+    "the state of the token alone": lambda p: np.outer(p.at("", "k_features")[p.turn - 1], p["V"][p.turn - 1]),
+    "without φ": ["q_features = Q", "k_features = K"],
+    "elu(x) without the 1 that is added": "right − 1",
     "without its bias": "right == wrong + bias",
     "the gate alone": "gated = activated",
     "nothing is multiplied by it": "gated = activated",

@@ -293,6 +293,29 @@ def latent_attention(
     }
 
 
+def linear_attention(*, feature: str = "elu", unnormalised: bool = False, **operands: Any) -> Values:
+    """Every output by itself, as weights over the keys so far; the states as sums over them."""
+    q, k, v, found = taken(operands)
+
+    def phi(rows: Matrix) -> Matrix:
+        return [[e + 1 if e > 0 else math.exp(e) for e in row] for row in rows]
+
+    if feature == "elu":
+        q, k = phi(q), phi(k)
+        found |= {"q_features": q, "k_features": k}
+    rows = []
+    for t in range(len(q)):
+        weights = [sum(a * b for a, b in zip(q[t], key, strict=True)) for key in k[: t + 1]]
+        whole = 1.0 if unnormalised else math.fsum(weights)
+        mixed = [math.fsum(w * row[c] for w, row in zip(weights, v[: t + 1], strict=True)) for c in range(len(v[0]))]
+        rows.append([e / whole for e in mixed])
+        found[f"token {t + 1}/state"] = times([list(column) for column in zip(*k[: t + 1], strict=True)], v[: t + 1])
+        found[f"token {t + 1}/output"] = [rows[-1]]
+        if not unnormalised:
+            found[f"token {t + 1}/sum"] = [math.fsum(column) for column in zip(*k[: t + 1], strict=True)]
+    return found | {"output": rows, "parallel/output": rows, "largest_difference": 0.0}
+
+
 def kv_cache(*, bytes: int = 2, **rules: Any) -> Values:
     q, k, v, found = taken(rules)
     for t in range(len(q)):
@@ -326,6 +349,7 @@ WITNESSES: dict[str, Callable[..., Values]] = {
     "attention": attention,
     "multihead": multihead,
     "latent-attention": latent_attention,
+    "linear-attention": linear_attention,
     "kv-cache": kv_cache,
     "flash": flash,
 }
