@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import attncalc as ac
 from attncalc.calculations.optimisation import RULES
-from attncalc.common.errors import OptionError
+from attncalc.common.errors import OptionError, ShapeError
 
 
 @pytest.mark.parametrize("row", TORCH["optimisers"])
@@ -50,7 +50,8 @@ def test_weight_decay_is_in_the_gradient_except_in_adamw() -> None:
 
 @pytest.mark.parametrize("kind", RULES)
 def test_a_parameter_that_an_optimiser_lacks_is_named(kind: str) -> None:
-    notes = " ".join(ac.optimizer([[1.0]], [0], kind=kind, momentum=0.5, beta1=0.5, beta2=0.5, eps=1e-3).notes)
+    gradients, start = ([[[1.0]]], [[0]]) if kind == "muon" else ([[1.0]], [0])
+    notes = " ".join(ac.optimizer(gradients, start, kind=kind, momentum=0.5, beta1=0.5, beta2=0.5, eps=1e-3).notes)
     for name in ("momentum", "beta1", "beta2", "eps"):
         assert (f"--{name}" in notes) == (name not in RULES[kind].uses)
 
@@ -70,3 +71,13 @@ def test_a_parameter_that_an_optimiser_lacks_is_named(kind: str) -> None:
 def test_optimizer_refuses(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         ac.optimizer([[1.0]], [0], **options)
+
+
+def test_only_muon_takes_a_matrix_as_a_whole() -> None:
+    rows = [[3.0, 0.0], [0.0, 1.0]]
+    assert ac.optimizer([rows], rows, kind="muon").inputs["gradients"].axes == ("t", "r", "c")
+    assert ac.optimizer([rows], [0, 0]).inputs["gradients"].axes[-2:] == ("t", "n")  # a batch, as of any operand
+    with pytest.raises(ShapeError, match="gradients is a matrix, but an array is needed"):
+        ac.optimizer(rows, [0, 0], kind="muon")
+    with pytest.raises(OptionError, match="--optimizer must be"):
+        ac.descend("x**2", start=1, optimizer="muon")
