@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count, takewhile
 from typing import Annotated, Literal
 
@@ -88,7 +88,7 @@ HEAD = {
 def _with_the_next(trace: Trace) -> Trace:
     """The trace with what is told of the whole: how long vectors are in each layer, and the likeliest next tokens."""
     options = options_of(trace)
-    if trace.calculation != "model" or options["generate"] is not None:
+    if trace.calculation != "model":
         return trace
     told = [*_layers_told(trace)]
     if not options["no_causal"]:
@@ -142,7 +142,7 @@ def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array],
 )
 def model(
     checkpoint: Annotated[Node, "a folder with config.json and safetensors, as Hugging Face's libraries write it"],
-    tokens: Annotated[Node, "the ids of the text to go on from: 15496,995"],
+    tokens: Annotated[Node, "the ids of the text to go on from: 15496,995, or a file of them"],
     targets: Annotated[Node | None, "the right token behind each of them; the next of the text if not given"] = None,
     *,
     embedding: tuple[Weights, ...],
@@ -169,7 +169,8 @@ def model(
     """Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens.
 
     Layers are numbered from 0 and have the steps of decoder-only: `layer 3/attention/weights`. hidden[0] are the
-    embeddings, hidden[L] what the final norm gives. With --generate the likeliest token is appended again and again.
+    embeddings, hidden[L] what the final norm gives. --generate appends the likeliest token again and again; the
+    other outputs stay those of the text that was given.
     """
     (table,) = embedding
     E = table["table"]
@@ -194,8 +195,6 @@ def model(
             hidden[-1] = x = _last_norm(x, "final norm", last["gamma"], last["beta"], design.style)
         return _head(x, E, logits, final_softcap), hidden
 
-    if generate is not None:
-        return _growth(tokens, lambda ids: passed(ids)[0], generate)
     found, states = passed(tokens)
     n = found.axes[-2]
     last = softmax(take(found, n.name, n.size - 1))
@@ -203,7 +202,10 @@ def model(
     whole = concat([spread(x, (Axis("L+1", 1), *x.axes)) for x in states], "L+1")
     told = output("hidden", whole, "what goes into each layer, and what the final norm makes of the last one's output")
     loss = _loss(found, tokens, targets, no_causal=no_causal)
-    return Measured((found, told, *([loss] if loss is not None else [])), loss)
+    results = (found, told, *([loss] if loss is not None else []))
+    if generate is None:
+        return Measured(results, loss)
+    return _growth(tokens, found, lambda ids: passed(ids)[0], generate, results)
 
 
 def _routed(weights: Weights, activation: str, routing: Routing) -> Part | None:
@@ -260,20 +262,22 @@ def _loss(logits: Node, tokens: Node, targets: Node | None, *, no_causal: bool) 
     return found
 
 
-def _growth(tokens: Node, logits_of: object, count: int) -> Growth:
-    """The turns of a text that grows by the likeliest token each."""
+def _growth(
+    tokens: Node, first: Node, logits_of: Callable[[Node], Node], count: int, others: tuple[Node, ...]
+) -> Growth:
+    """The turns of a text that grows by the likeliest token each; of the text that is given the logits are known."""
     written = [tokens]
 
     def turns() -> Iterator[Node]:
         for t in range(1, count + 1):
             with group(f"token {t}"):
-                logits = logits_of(concat(written, "n"))  # type: ignore[operator]
+                logits = first if t == 1 else logits_of(concat(written, "n"))
                 last = take(logits, "n", logits.axes[-2].size - 1)
                 chosen = step("next_token", rename(best(last, 1), "rank", "n"), "the token with the largest logit")
                 written.append(chosen)
             yield chosen
 
-    def results() -> tuple[Node]:
-        return (step("tokens", concat(written, "n"), "the text, and the tokens generated after it"),)
+    def results() -> tuple[Node, ...]:
+        return (step("tokens", concat(written, "n"), "the text, and the tokens generated after it"), *others)
 
     return Growth("token", turns(), count, lambda chosen: False, results)

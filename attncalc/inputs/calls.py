@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from attncalc.common.errors import InputError, OptionError, amount, both, flag, near, quoted, visible
-from attncalc.common.system import NamedTuple
+from attncalc.common.system import NamedTuple, exists, is_folder
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS, Operand, layer_of
 from attncalc.inputs.given import looks_numeric, spoken
@@ -160,6 +160,8 @@ def _check_transposed(call: Call) -> None:
 
 def _supply(call: Call, operand: Operand, word: str) -> None:
     """Take a word for its operand, and from the file that it names what that holds for others, and its options."""
+    if operand.kind == "tokens" and _of_checkpoint(call) and exists(word) and not is_folder(word):
+        word = f"@{word}"  # ids are no names of files, as words of a vocabulary might be
     call.words[operand.name] = word
     if operand.kind == "checkpoint":
         return  # a folder, which is read when all options are known
@@ -180,6 +182,11 @@ def _supply(call: Call, operand: Operand, word: str) -> None:
         _supply_whole(call, inner)
     else:
         _supply_others(call, operand, contents)
+
+
+def _of_checkpoint(call: Call) -> bool:
+    """Whether what is calculated is read from a folder as others store it."""
+    return any(operand.kind == "checkpoint" for operand in call.calculation.operands)
 
 
 def _supply_others(call: Call, operand: Operand, contents: Contents) -> None:

@@ -49,10 +49,10 @@ def _blocks(trace: Trace, view: View) -> Iterator[Block]:
 
 
 def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The outputs that are shown: what is told of the whole and single numbers, where there are such; else few."""
-    facts = tuple(output for output in outputs if output.axes[1:] == (FACTS,) or not output.shape)
-    if any(output.shape for output in facts):
-        return facts
+    """The outputs that are shown: what is told of the whole, with a row or single numbers beside it; else few."""
+    if any(output.axes[1:] == (FACTS,) for output in outputs):
+        told = (o for o in outputs if o.axes[1:] == (FACTS,) or not o.shape[1:])
+        return tuple(told)
     return outputs if len(outputs) <= MOST_OUTPUTS else outputs[:1]
 
 

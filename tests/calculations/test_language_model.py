@@ -66,6 +66,9 @@ def test_the_text_goes_on_as_with_the_original(name: str) -> None:
     expected = reference(name)["tokens"]
     t = ac.load(MODELS / name)(IDS, generate=len(expected) - len(IDS))
     assert t["tokens"].tolist() == expected.tolist()
+    written, alone = (trace.to_dict()["outputs"] for trace in (t, ac.load(MODELS / name)(IDS)))
+    assert isinstance(written, dict)
+    assert {key: value for key, value in written.items() if key != "tokens"} == alone
 
 
 def with_words(folder: Path, words: list[str]) -> Path:
@@ -160,3 +163,13 @@ def test_info_counts_what_is_there(run: Run) -> None:
     assert info["parameters"] == 2 * layer + 2 * 17 * 8 + 8
     assert info["flops_per_token"] == 2 * (info["parameters"] - 2 * 2 * 3 * 8 * 12)  # two of four experts
     assert info["kv_cache_bytes_per_token"] == 2 * 2 * 4 * 4
+
+
+@pytest.mark.parametrize(("name", "text"), [("ids.txt", "3 1\n4\n"), ("ids.json", "[3, 1, 4]"), ("ids.csv", "3,1,4\n")])
+def test_tokens_may_stand_in_a_file(tmp_path: Path, run: Run, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    done = run("model", MODELS / "llama", path, "-f", "json")
+    assert json.loads(done.stdout)["outputs"] == ac.load(MODELS / "llama")([3, 1, 4]).to_dict()["outputs"]
+    missing = run("model", MODELS / "llama", path.with_name("other.txt"))
+    assert (missing.returncode, missing.stdout) == (2, "")
