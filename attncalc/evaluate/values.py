@@ -44,8 +44,17 @@ def named(node: Node) -> bool:
 
 
 def plan(roots: Sequence[Node], *, given: Keys = (), keep: Callable[[Node], bool] = named) -> Plan:
-    """The nodes behind the roots in order; behind a given step, by its (group, name), nothing is needed."""
-    order = walk(*roots, into=lambda node: () if is_given(node, given) else node.sources)
+    """The nodes behind the roots in order; behind a given step, by its (group, name), nothing is needed.
+
+    An operand stands in front of what first needs it: those of a large model are not all at hand at once.
+    """
+    walked = walk(*roots, into=lambda node: () if is_given(node, given) else node.sources)
+    order = dict.fromkeys(
+        found
+        for node in walked
+        if node.op != "input" or node in roots
+        for found in (*(source for source in node.sources if source.op == "input" and not is_given(node, given)), node)
+    )
     last: dict[Node, int] = {}
     for place, node in enumerate(order):
         if not is_given(node, given):

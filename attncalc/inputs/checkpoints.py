@@ -368,6 +368,7 @@ def _stacked(contents: ArrayFile, names: Iterable[str]) -> ArrayFile:
     Nothing is read until that one is asked for.
     """
     joined = copy(contents)
+    joined.is_checkpoint = True
     joined.loaders, joined.types = dict(contents.loaders), dict(contents.types)
     for name in names:
         each = [name.replace(EACH, str(e)) for e in range(MOST_EXPERTS)] if EACH in name else []

@@ -221,10 +221,11 @@ def from_numbers(entries: Sequence[Any], shape: Index, kind: Kind, place: Place)
     return Given(value).noted("digits", next((said for each in whole if (said := _lost(str(each), float(each)))), ""))
 
 
-def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64") -> Given:
+def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64", *, mapped: bool = False) -> Given:
     """An operand from an array that was stored as one: its type, size and entries are checked, and copied.
 
-    Its numbers are widened to float64, but for those of float32 where that is computed in.
+    Its numbers are widened to float64, but for those of float32 where that is computed in. What is mapped from a disk
+    is not copied, nor widened further than to float32: that is left to who uses it.
     """
     if value.dtype.kind not in "fiub":
         what = "complex numbers" if value.dtype.kind == "c" else f"{value.dtype.name} entries"
@@ -237,7 +238,10 @@ def from_array(value: Array, kind: Kind, place: Place, dtype: str = "float64") -
         return Given(value.astype(bool))
     if kind == "tokens" and value.dtype.kind in "iu":
         return Given(value.astype(np.int64))
-    numbers = value.astype("float32" if dtype == value.dtype.name == "float32" else "float64")
+    if mapped and value.dtype.name in ("float16", "float32"):
+        numbers = value.astype("float32", copy=False)
+    else:
+        numbers = value.astype("float32" if dtype == value.dtype.name == "float32" else "float64")
     _check_entries(numbers, kind, place)
     return Given(numbers.astype(np.int64) if kind == "tokens" else numbers)
 

@@ -62,6 +62,9 @@ class ArrayFile(Contents):
         super().__init__(source)
         self.loaders = loaders
         self.types: dict[str, str] = {}  # those in which arrays were stored that are read as wider ones
+        self.is_checkpoint = (
+            False  # whose arrays are mapped or as narrow as they may be, and widened when they are used
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,7 +80,7 @@ class ArrayFile(Contents):
         if operand.kind == "expression":
             raise InputError(f"{self.source} holds arrays, and {operand.name} is a formula")
         value, source = self.stored(name, operand, at)
-        return from_array(value, operand.kind, brackets(source))._replace(source=source)
+        return from_array(value, operand.kind, brackets(source), mapped=self.is_checkpoint)._replace(source=source)
 
     def stored(self, name: str | None, operand: Operand, at: Parts = ()) -> tuple[Array, str]:
         """The array, or the parts of it, as it was stored, and what it is called in errors."""

@@ -131,8 +131,8 @@ def _write(
             from attncalc.evaluate import loops  # few calculations have turns
 
             if isinstance(made, loops.Growth):
-                as_kinds = {name: as_kind(value, kind) for name, value in values.items()}
-                made, known = loops.grown(made, as_kinds, dtype=kind, after_step=after_step(kind, rounding))
+                rounded = after_step(kind, rounding)
+                made, known = loops.grown(made, _in_kind(values, kind, bound.inputs), dtype=kind, after_step=rounded)
         outputs, loop = _returned(made, problem)
         read = {name: _named(g, nodes[name]) if name in nodes else g for name, g in bound.inputs.items()}
         result = outputs[0]
@@ -149,7 +149,7 @@ def _write(
         outputs=outputs,
         result=result,
         operands=nodes,
-        values=_in_kind(values, kind, lazily=any(g.is_stored for g in inputs.values())),
+        values=_in_kind(values, kind, bound.inputs),
         bound=bound,
         inputs=read,
         notes=tuple(said.notes),
@@ -160,9 +160,11 @@ def _write(
     )
 
 
-def _in_kind(values: Mapping[str, Array], kind: str, *, lazily: bool) -> Mapping[str, Array]:
+def _in_kind(values: Mapping[str, Array], kind: str, inputs: Mapping[str, Given]) -> Mapping[str, Array]:
     """The operands' values as numbers of that kind; those of a checkpoint whenever they are asked for, and not kept."""
-    return _Widened(values, kind) if lazily else {name: as_kind(value, kind) for name, value in values.items()}
+    if any(g.is_stored for g in inputs.values()):
+        return _Widened(values, kind)
+    return {name: as_kind(value, kind) for name, value in values.items()}
 
 
 class _Widened(Mapping[str, Array]):

@@ -12,8 +12,10 @@ import pytest
 from conftest import Run
 
 import attncalc as ac
+from attncalc.evaluate.values import plan
 from attncalc.inputs.checkpoints import read_checkpoint
 from attncalc.inputs.reading import Reading
+from attncalc.solve.build import write
 
 MODELS = Path(__file__).parents[1] / "data" / "models"
 NAMES = sorted(path.stem for path in MODELS.glob("*.npz"))
@@ -173,3 +175,19 @@ def test_tokens_may_stand_in_a_file(tmp_path: Path, run: Run, name: str, text: s
     assert json.loads(done.stdout)["outputs"] == ac.load(MODELS / "llama")([3, 1, 4]).to_dict()["outputs"]
     missing = run("model", MODELS / "llama", path.with_name("other.txt"))
     assert (missing.returncode, missing.stdout) == (2, "")
+
+
+def test_weights_are_mapped_and_come_one_after_the_other() -> None:
+    held = read_checkpoint(str(MODELS / "llama"), Reading())
+    t = ac.load(MODELS / "llama")(IDS)
+    value = t.inputs["layer 0/attention/wq"].value
+    assert value.dtype == np.float32
+    assert not value.flags.owndata
+    assert not value.flags.writeable
+    assert t["layer 0/attention/q"].dtype == np.float64
+    written = write(t.problem)
+    order = plan(written.outputs).order
+    weights = [place for place, node in enumerate(order) if node.op == "input"]
+    uses = [min(i for i, node in enumerate(order) if order[place] in node.sources) for place in weights]
+    assert len(weights) == len(held.found) + 1
+    assert all(use - place <= 3 for place, use in zip(weights, uses, strict=True))
