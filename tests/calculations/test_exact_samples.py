@@ -43,6 +43,8 @@ REFUSED = {
     "descend-valley": "a power with the exponent 2 has more than 1,000 digits",
 }
 """What has no closed form that anyone would read, and why."""
+STEEP = {"optimizer-muon": LARGE}
+"""Those of which this holds for the gradients alone."""
 FAINTEST = 1e-10  # of a row's scale: an exact 0 that is not written as one comes to 1e-30 or so
 EXACT = [name for name in PROBLEMS if name not in REFUSED]
 PAGED = ["cosine", "outer", "attention-causal", "eigen-complex", "kl-infinite", "mips", "alibi"]
@@ -127,6 +129,10 @@ def fifteen_digits(found: Array, wanted: Array, key: str) -> None:
 @pytest.mark.parametrize("name", [*EXACT, "mlp-classes"])  # of that one the updated weights alone grow too large
 def test_exact_gradients_are_those_of_floats(name: str) -> None:
     problem = posed(name)._replace(backward=Backward())
+    if name in STEEP:
+        with pytest.raises(NotExact, match=STEEP[name]):
+            solve(problem, exact=True)
+        return
     floats, exact = outcome(problem), outcome(problem, exact=True)
     if isinstance(floats, str) or isinstance(exact, str):
         assert exact == floats
