@@ -55,6 +55,7 @@ APART = (
     "cli/test_large.py",
     "cli/test_plot.py",
     "cli/test_progress.py",
+    "cli/test_quizzes.py",
     "homework/test_exports.py",
     "homework/test_feedback.py",
     "homework/test_model_dumps.py",
