@@ -106,7 +106,7 @@ def reference() -> dict[Path, str]:
     made = "Written by `docs/generate.py`: every block below was run in the folder of the samples."
     pages, contents = {}, []
     for heading, commands in families().items():
-        file = f"{heading.lower().replace(' ', '-')}.md"
+        file = page_of(heading)
         pages[COMMANDS / file] = "\n\n".join(
             [f"# {heading}", made, *(part for name, _ in commands for part in page(name))]
         )
@@ -119,6 +119,11 @@ def reference() -> dict[Path, str]:
     index += ["## Options of every calculation", block(f"attncalc dot --help-all | {shared}")]
     pages[COMMANDS / "README.md"] = "\n\n".join(index)
     return {path: text + "\n" for path, text in pages.items()}
+
+
+def page_of(heading: str) -> str:
+    """The name of a family's page: `vectors-and-distances.md`."""
+    return f"{heading.lower().replace(' ', '-')}.md"
 
 
 def page(name: str) -> Iterator[str]:

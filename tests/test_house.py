@@ -155,6 +155,13 @@ def test_the_rooms_are_those_of_the_contract() -> None:
     assert sorted(layers) == sorted(ROOMS) == sorted(parts - {"__init__", "__main__"})
 
 
+def test_every_document_has_a_place_on_the_site() -> None:
+    """The site's own build says so too, but is not run here."""
+    places = (ROOT / "docs/website/mkdocs.yml").read_text(encoding="utf-8")
+    named = set(re.findall(r" ([\w-]+\.md)$", places, re.MULTILINE))
+    assert {path.name for path in ROOT.glob("docs/*.md")} <= named
+
+
 @pytest.mark.parametrize("text", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/cost.md"])
 def test_the_files_that_a_document_names_are_there(text: str) -> None:
     words = re.findall(r"`([\w./]+)`", (ROOT / text).read_text(encoding="utf-8"))
