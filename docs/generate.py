@@ -7,14 +7,13 @@
 In a block fenced as `console` every line that begins with `$ ` is a command, and what stands below it is what it
 printed. The commands of one document run in order in a copy of samples/, 80 columns wide and without colour, with the
 attncalc that is installed beside this interpreter. The pages in docs/commands/ are written from the table of
-calculations first, one for each family. docs/attention.svg is a run in colour, docs/attncalc.1 the manual page;
-tables.py reads the tables of names and the sentences of the rooms off the source, stubs.py the types of
-attncalc/__init__.pyi off the declarations, schema.py docs/schema.json off the types of documents.
+calculations first, one for each family. docs/first-look.svg is a moving picture of two runs (moving.py),
+docs/attncalc.1 the manual page; tables.py reads the tables of names and the sentences of the rooms off the source,
+stubs.py the types of attncalc/__init__.pyi off the declarations, schema.py docs/schema.json off the types of documents.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -34,9 +33,8 @@ ROOT = Path(__file__).parents[1]
 COMMANDS = ROOT / "docs/commands"
 README = ROOT / "README.md"
 SAMPLES = ROOT / "samples"
-PICTURE = ROOT / "docs/attention.svg"
+PICTURE = ROOT / "docs/first-look.svg"
 MANUAL = ROOT / "docs/attncalc.1"
-PICTURED = "attncalc attention attention.json"
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WIDTH = 80
@@ -144,20 +142,10 @@ def block(command: str) -> str:
     return f"```console\n$ {command}\n```"
 
 
-def picture(folder: Path) -> str:
-    """A real run with the colours that a terminal would show, as an SVG of text."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(run(f"{PICTURED} --color always", folder).rstrip()))
-    svg = console.export_svg(title=f"$ {PICTURED}", unique_id="attncalc")  # a fixed id, so that a run changes nothing
-    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)  # the reader's own fonts, none from the network
-
-
 def documents() -> Iterator[Document]:
     """Every generated document, made anew; each has a copy of the samples to itself."""
     from manual import manual  # here, since attncalc goes by the tables, which are written before
+    from moving import picture
     from schema import SCHEMA, text
 
     read_off = fresh()
@@ -171,7 +159,7 @@ def documents() -> Iterator[Document]:
         ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # the work is done in processes of their own
             yield from pool.map(lambda job: Document(job[0], fill(job[1], shutil.copytree(SAMPLES, job[2]))), jobs)
-        yield Document(PICTURE, picture(shutil.copytree(SAMPLES, Path(scratch, "picture"))))
+        yield Document(PICTURE, picture(lambda command: run(command, SAMPLES), SAMPLES))
         yield Document(MANUAL, manual())
         yield Document(SCHEMA, text())
         yield from stubs()
