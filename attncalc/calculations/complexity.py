@@ -1,22 +1,35 @@
-"""What a transformer costs: operations, parameters and bytes, counted from the graph of a block."""
+"""What a transformer costs: operations, parameters and bytes, counted from the graphs of its parts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from math import gcd
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 
-from attncalc.calculations.layers import unembed
-from attncalc.calculations.transformer_blocks import ENCODER, encoder_block
+from attncalc.calculations.anatomy import (
+    AS_IN_2017,
+    AS_MIXTRAL,
+    NO_LATENT,
+    VECTORS,
+    Latent,
+    Layout,
+    Mixture,
+    Piece,
+    anatomy,
+    inputs,
+)
+from attncalc.calculations.published import PUBLISHED, Name
 from attncalc.common.errors import OptionError, with_facts
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import at_most, calculation, same
-from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, parse_shape
+from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
 from attncalc.evaluate import cost
 from attncalc.evaluate.cost import Cost, Count
-from attncalc.language.axes import Axis, composite
+from attncalc.language.axes import Axes, Axis
+from attncalc.language.gradients import gradients
 from attncalc.language.graph import (
     Node,
     as_node,
@@ -29,28 +42,29 @@ from attncalc.language.graph import (
     note,
     output,
     step,
+    walk,
 )
 from attncalc.language.ops import listed, power, total
 from attncalc.record.trace import Step, Trace
 
 WIDTH, HEADS = 512, 8
 """Those of the original transformer, where no others are given."""
+T = TypeVar("T")
+EMBEDDING, HEAD = "embedding", "head"
 PARTS = {
-    "projections": ("self-attention/q", "self-attention/k", "self-attention/v", "self-attention/output"),
-    "scores": ("self-attention/scores",),
-    "softmax": ("self-attention/scaled", "self-attention/weights"),
-    "mixing": ("self-attention/heads",),
-    "feed-forward": ("feed-forward/",),
-    "norms, residuals": ("norm1/", "norm2/", "residual"),
+    "projections": (
+        r"[a-z]+-attention/(q|k|v|latent|output|concatenated|frequencies|\w+_\w+)",
+        r"(cross_)?[wb][qkvo]|w(uq|qr|dkv|uk|uv|kr|dq)",
+    ),
+    "scores": (r"[a-z]+-attention/scores", ""),
+    "softmax": (r"[a-z]+-attention/(scaled|weights)", ""),
+    "mixing": (r"[a-z]+-attention/heads", ""),
+    "feed-forward": (r"feed-forward/.+", r"(shared_)?[wb]\d|router"),
+    "norms, residuals": (r".*norm\d?/\w+|residual\d", r"\w*(gamma|beta)\d?"),
+    EMBEDDING: (r"(\w+-)?embedding/\w+", r"table(_bias)?|segments|(\w+_)?positions"),
+    HEAD: (r"head/\w+", r"head_\w+"),
 }
-"""The parts of a block, by what the keys of their steps begin with."""
-
-WEIGHTS = {
-    "projections": ("wq", "wk", "wv", "wo"),
-    "feed-forward": ("w1", "w2"),
-    "norms, residuals": ("gamma1", "beta1", "gamma2", "beta2"),
-}
-"""The weights of a part; biases are left out."""
+"""The parts of a model: what their steps are called, and their weights. Turns are counted with what they turn."""
 
 REASONS = {
     "comparisons": (
@@ -80,6 +94,10 @@ REASONS = {
         "the keys and values of all tokens, kept so that each is computed only once",
         "Each token adds 2·d_k numbers for every key head and layer, however long the text already is.",
     ),
+    "backward_flops": (
+        "each product of the forward pass has two gradients, each of them a product as large",
+        "So training a token takes three times what reading it does, 6 operations for each weight in place of 2.",
+    ),
     "arithmetic_intensity": (
         "operations for each byte that is read or written",
         (
@@ -96,8 +114,6 @@ REASONS = {
     ),
 }
 """Why a step is there, and what a teacher would add."""
-
-EMBEDDING = "embedding"
 
 
 def _must_share(whole: str, size: int, part: str, count: int) -> None:
@@ -122,15 +138,21 @@ def _in_words(trace: Trace) -> Trace:
     return trace._replace(steps=tuple(map(told, trace.steps)), outputs=tuple(map(told, trace.outputs)))
 
 
-class Sizes(NamedTuple):
-    """The sizes of a model."""
+class Counted(NamedTuple):
+    """What a piece of a model costs."""
 
-    n: int
-    d_model: int
-    heads: int
-    kv_heads: int
-    d_ffn: int
-    vocab: int | None
+    name: str
+    times: int
+    steps: dict[str, Cost]  # of the forward pass, by their keys
+    weights: dict[str, Count]  # how many numbers each operand that is learned holds
+    backward: Count
+
+    def all_of(self, count: Count) -> Node | None:
+        """So much as often as the model has the piece, as a formula; None for nothing."""
+        found = _formula(count)
+        if found is None or self.times == 1:
+            return found
+        return named_size(self.name, self.times) * found
 
 
 @calculation(
@@ -148,6 +170,7 @@ class Sizes(NamedTuple):
             4 * f(n=n, heads=8, kv_heads=2)["kv_cache_bytes"], f(n=n, heads=8)["kv_cache_bytes"]
         ),
     },
+    presets={"model": {name: model.options for name, model in PUBLISHED.items()}},
     finish=_in_words,
     pictures=("flops", "parameters"),
     reference="Vaswani et al. 2017, Attention Is All You Need, table 1; Williams et al. 2009, Roofline",
@@ -176,6 +199,13 @@ def complexity(
     bandwidth: Annotated[
         float, "bytes per second that its memory delivers (default: an A100 with 80 GB)", ABOVE_0
     ] = 2.039e12,
+    model: Annotated[Name | None, "a published model: what is not given is as in it"] = None,
+    batch: Annotated[int, "how many texts of n tokens", AT_LEAST_1] = 1,
+    training: Annotated[bool, "count the backward pass, too"] = False,
+    layout: Annotated[Layout, ""] = AS_IN_2017,
+    experts: Annotated[int | None, "how many experts stand in place of the feed-forward network", AT_LEAST_1] = None,
+    mixture: Annotated[Mixture, "experts_"] = AS_MIXTRAL,
+    latent: Annotated[Latent, "latent_"] = NO_LATENT,
 ) -> tuple[Node, ...]:
     """What a transformer costs: operations, parameters, bytes, and whether arithmetic or memory is the bottleneck.
 
@@ -183,46 +213,59 @@ def complexity(
     many for mixing the values, in addition to 8·n·d_model² for the projections. The projections have 4·d_model²
     parameters, however many heads there are.
 
-    Everything is counted from the graph of encoder-block, forward pass only. A multiplication and an addition count as
-    one each, and so does an exponential or a root. A causal mask saves nothing here: masked scores are computed too.
-    Biases are left out. With --vocab the embedding is counted once, since one table serves input and output.
+    Everything is counted from the graphs of encoder-block and the others: the forward pass, with --training the
+    backward pass too. A multiplication and an addition count as one each, and so does an exponential or a root. A
+    causal mask saves nothing here: masked scores are computed too. Biases are left out unless --biases asks for them.
+    With --vocab the embedding is counted once, since one table serves input and output (--head own: two). Of --experts
+    a token costs the operations of those that it is sent to; the parameters are those of all.
 
     The arithmetic intensity is operations per byte, where every weight is read once and every step's value is written
     once. A processor that can do more operations than that for each byte it receives waits for memory (roofline).
     """
     kv_heads = heads if kv_heads is None else kv_heads
     d_ffn = 4 * d_model if d_ffn is None else d_ffn
-    _must_share("--d-model", d_model, "--heads", heads)
+    if layout.d_k is None:
+        _must_share("--d-model", d_model, "--heads", heads)
     _must_share("--heads", heads, "--kv-heads", kv_heads)
-    sizes = Sizes(n, d_model, heads, kv_heads, d_ffn, vocab)
-    block, words = _block(sizes), _words(sizes)
-    of_block, of_embedding = cost.by_step([block]), _of_embedding(sizes)
-    parts = [*PARTS, *([EMBEDDING] if vocab else [])]
+    d_k = layout.d_k or d_model // heads
+    sizes: dict[str, int | None] = {"d_model": d_model, "d_ff": d_ffn, "h": heads, "g": kv_heads, "d_k": d_k}
+    sizes |= {"d_v": latent.d_v or d_k, "V": vocab, "p": layout.positions, "S": layout.segments, "d_pooled": d_model}
+    sizes |= {"c": latent.width, "d_r": latent.rope, "d_q": latent.queries or d_model}
+    sizes |= {"e": experts, "f": mixture.d_ffn or d_ffn, "s": mixture.shared}
+    whole = anatomy(n, batch, sizes, layers, layout, mixture, latent)
+    d_model_of = {("h", "d_k"): whole.axes["d_model"]} if heads * d_k == d_model else {}
+    pieces = [_counted(piece, d_model_of, mixture.top, training=training) for piece in whole.pieces()]
+    has_head = layout.head != "tied" and vocab is not None
+    parts = [part for part in PARTS if (part != EMBEDDING or vocab) and (part != HEAD or has_head)]
     label("part", parts)
-    note("a multiplication and an addition count as one each; biases are left out; masked scores are computed too")
+    biases = "biases are left out" if layout.biases == ("none",) else "biases are counted"
+    note(f"a multiplication and an addition count as one each; {biases}; masked scores are computed too")
+    if model is not None:
+        note(f"{model}: {PUBLISHED[model].source}")
 
-    def of_parts(counts: Mapping[str, Count]) -> Node:
-        """One number for each part, those of the block as often as there are layers."""
-        times = {part: 1 if part == EMBEDDING else layers for part in parts}
-        found = [_times(times[part], _formula(counts.get(part, Count()).spoken(*words))) for part in parts]
-        return listed(found, "part")
+    def of_parts(found: Callable[[Counted, str], Iterable[Count]]) -> Node:
+        """One number for each part, those of a piece as often as the model has it."""
+        return listed(
+            [_sum(piece.all_of(cost.total(found(piece, part))) for piece in pieces) for part in parts], "part"
+        )
 
-    def bytes_of(values: Iterable[Count], once: Count) -> Node:
-        inner = _times(layers, _formula(cost.total(values).spoken(*words)))
-        return named_size("bytes", bytes) * (inner + _formula(once) if once.terms else inner)
+    def bytes_of(found: Callable[[Counted], Iterable[Count]]) -> Node:
+        return named_size("bytes", bytes) * _sum(piece.all_of(cost.total(found(piece))) for piece in pieces)
 
-    tokens = named_size("n", n)
-    _said("comparisons", tokens**2, aside)
-    flops = {part: cost.total(c.flops for c in _steps_of(part, of_block)) for part in PARTS}
-    operations = _said("flops", of_parts(flops | {EMBEDDING: of_embedding.flops}))
-    learned = {part: cost.parameters([block], names) for part, names in WEIGHTS.items()}
-    weights = _said("parameters", of_parts(learned | {EMBEDDING: of_embedding.values}))
-    logits = Count() if vocab is None else _logits(sizes)
-    held = _said("activation_bytes", bytes_of((c.values for c in of_block.values()), logits))
-    cached = [of_block[f"self-attention/{name}"].values for name in ("k", "v")]
-    _said("kv_cache_bytes", bytes_of(cached, Count()), aside)
-    all_flops = output("total_flops", total(operations), "for one forward pass")
-    all_weights = output("total_parameters", total(weights), "biases are left out")
+    _said("comparisons", _sum([_formula(Count([(1, (*whole.tokens, whole.tokens[-1]))]))]), aside)
+    operations = _said("flops", of_parts(lambda piece, part: (c.flops for c in _of(PARTS[part][0], piece.steps))))
+    learned = _said("parameters", of_parts(lambda piece, part: _of(PARTS[part][1], piece.weights)))
+    held = _said("activation_bytes", bytes_of(lambda piece: (made.values for made in piece.steps.values())))
+    keys = "self-attention/(latent|k_rope)" if latent.width is not None else "[a-z]+-attention/[kv]"
+    caching = [piece for piece in pieces if piece.name == "decoder_layers"] or pieces
+    _said(
+        "kv_cache_bytes", bytes_of(lambda piece: (c.values for c in _of(keys, piece.steps) if piece in caching)), aside
+    )
+    forward = total(operations)
+    back = _said("backward_flops", _sum(piece.all_of(piece.backward) for piece in pieces)) if training else None
+    why = "for one forward pass" if back is None else "for one forward and one backward pass"
+    all_flops = output("total_flops", forward if back is None else forward + back, why)
+    all_weights = output("total_parameters", total(learned), biases)
     intensity = _said("arithmetic_intensity", all_flops / (named_size("bytes", bytes) * all_weights + held))
     speeds = constant(flops_per_second, "flops_per_second"), constant(bandwidth, "bandwidth")
     ridge = output(
@@ -238,53 +281,52 @@ def _said(name: str, value: Node, make: Callable[..., Node] = step) -> Node:
     return make(name, value, why, about=about)
 
 
-def _block(sizes: Sizes) -> Node:
-    """One block over operands that have sizes and no values; what it says beside its graph is not ours to say."""
-    parts = {name: Axis(name, sizes.d_model // sizes.heads) for name in ("d_k", "d_v")}
-    parts |= {"h": Axis("h", sizes.heads), "g": Axis("g", sizes.kv_heads)}
-    known = {"d_model": Axis("d_model", sizes.d_model), "d_ff": Axis("d_ff", sizes.d_ffn)}
-
-    def operand(name: str) -> Node:
-        axes = (known[a] if isinstance(a, str) else composite(*(parts[b] for b in a)) for a in parse_shape(shape[name]))
-        return given(name, tuple(axes))
-
-    shape = {name: declared.text for name, declared in ENCODER.items()}
-    counted = {name for names in WEIGHTS.values() for name in names}
-    weights = {name: operand(name) if name in counted else None for name in shape}
-    tokens = given("x", (Axis("n", sizes.n), known["d_model"]))
-    with building():
-        block: Node = encoder_block.graph(tokens, weights=weights, heads=sizes.heads)
-    return block
+def _of(pattern: str, found: Mapping[str, T]) -> list[T]:
+    """What there is under names of this pattern."""
+    return [each for name, each in found.items() if re.fullmatch(pattern, name)]
 
 
-def _steps_of(part: str, costs: Mapping[str, Cost]) -> list[Cost]:
-    return [found for key, found in costs.items() if key.startswith(PARTS[part])]
+def _counted(piece: Piece, products: Mapping[tuple[str, str], Axis], top: int, *, training: bool) -> Counted:
+    """What a piece costs, counted from its graphs."""
+
+    def told(key: str, count: Count) -> Count:
+        return Count(_met(key, term, top) for term in count).spoken(piece.words, products)
+
+    forward = cost.by_step(piece.roots)
+    steps = {key: c._replace(flops=told(key, c.flops), values=told(key, c.values)) for key, c in forward.items()}
+    held = {node.args["name"]: node for node in walk(*piece.roots) if node.op == "input"}
+    learned = {name: cost.entries(node.axes) for name, node in held.items() if name not in VECTORS}
+    weights = {name: count.spoken(piece.words, products) for name, count in learned.items()}
+    backward = Count()
+    if training:
+        with building():
+            slopes = [
+                slope
+                for root in piece.roots
+                for slope in gradients(root, given("upstream", root.axes), inputs(root)).values()
+            ]
+        made = cost.by_step([*piece.roots, *slopes])
+        backward = cost.total(told(key, c.flops) for key, c in made.items() if key not in forward)
+    return Counted(piece.name, piece.times, steps, weights, backward)
 
 
-def _of_embedding(sizes: Sizes) -> Cost:
-    """What the table of words costs: its logits' operations, and the numbers that it holds."""
-    if sizes.vocab is None:
-        return Cost(Count(), Count(), whole=True)
-    n, V, d_model = Axis("n", sizes.n), Axis("V", sizes.vocab), Axis("d_model", sizes.d_model)
-    table = given("table", (V, d_model))
-    with building():
-        _, logits = unembed.graph(given("h", (n, d_model)), table)
-    return Cost(cost.by_step([logits])["logits"].flops, cost.entries(table.axes), whole=True)
+EXPERTS_ALONE = (
+    r"feed-forward/(grad_)?(hidden|activated|linear|gated|expert_outputs|mixed|output)|feed-forward/grad_gates"
+)
+"""The steps in which experts work on the tokens that are sent to them; the router looks at all of them."""
 
 
-def _logits(sizes: Sizes) -> Count:
-    return cost.entries((Axis("n", sizes.n), Axis("V", sizes.vocab or 0)))
+def _met(key: str, term: tuple[int, Axes], top: int) -> tuple[int, Axes]:
+    """A term of a count, of the experts only those that a token meets."""
+    often, factors = term
+    names = [axis.name for axis in factors]
+    if "e" not in names or not ("d_ff" in names or re.fullmatch(EXPERTS_ALONE, key)):
+        return term
+    return often, tuple(Axis("top", top) if axis.name == "e" else axis for axis in factors)
 
 
-def _words(sizes: Sizes) -> tuple[dict[str, str], dict[tuple[str, str], Axis]]:
-    """How hand counts speak of the sizes: keys are tokens too, and the heads' widths make up d_model."""
-    names = {"m": "n", "d_v": "d_k", "d_ff": "d_ffn", "d_out": "d_model"}
-    names |= {"g": "h"} if sizes.kv_heads == sizes.heads else {}
-    return names, {("h", "d_k"): Axis("d_model", sizes.d_model)}
-
-
-def _formula(count: Count) -> Node:
-    """A count as a formula of sizes."""
+def _formula(count: Count) -> Node | None:
+    """A count as a formula of sizes; None for nothing."""
     terms = []
     for often, factors in count:
         names = {axis.name: axis for axis in factors}
@@ -294,9 +336,10 @@ def _formula(count: Count) -> Node:
         for factor in powers[1:]:
             term = term * factor
         terms.append(term)
-    return as_node(0) if not terms else terms[0] if len(terms) == 1 else Node("add", *terms)
+    return _sum(terms) if terms else None
 
 
-def _times(layers: int, expression: Node) -> Node:
-    zero = expression.op == "constant"
-    return expression if layers == 1 or zero else named_size("layers", layers) * expression
+def _sum(terms: Iterable[Node | None]) -> Node:
+    """What there is, added up."""
+    there = [term for term in terms if term is not None]
+    return as_node(0) if not there else there[0] if len(there) == 1 else Node("add", *there)

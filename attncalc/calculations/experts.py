@@ -13,7 +13,7 @@ from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import calculation, same
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise
 from attncalc.language.graph import Node, as_node, group, output, step
-from attncalc.language.ops import index, keep_where, mean, one_hot, rename, sigmoid, softmax, total
+from attncalc.language.ops import index, keep_where, mean, one_hot, rename, sigmoid, softmax, spread, total
 from attncalc.language.ops import ranking as best
 from attncalc.record.trace import Trace
 
@@ -157,4 +157,6 @@ def _each(X: Node, up: Layer, down: Layer, beside: Layer, activation: str) -> No
 def _through(x: Node, layer: Layer) -> Node:
     W, b = layer
     assert W is not None, "it is checked before"
+    if x.axes[:-2] and x.axes[0] not in W.axes:  # of a batch every expert looks at every text
+        x = spread(x, (W.axes[0], *x.axes))
     return x @ W if b is None else x @ W + b

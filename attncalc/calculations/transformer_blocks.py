@@ -127,17 +127,17 @@ def encoder_layer(
 ) -> Node:
     """Self-attention, in a group of that name, then the feed-forward network, or what takes its place."""
     own = _attention(name, None, weights, "", design, sight)
-    return _joined(X, [own, processed or _feed_forward(weights, design)], weights, design)
+    return joined(X, [own, processed or feed_forward(weights, design)], weights, design)
 
 
 def decoder_layer(X: Node, memory: Node, weights: Weights, design: Design, own: Sight, cross: Sight) -> Node:
     """Self-attention, attention to what the encoder found, then the feed-forward network."""
     informed = _attention("cross-attention", memory, weights, "cross_", design, cross)
     first = _attention(SELF, None, weights, "", design, own)
-    return _joined(X, [first, informed, _feed_forward(weights, design)], weights, design)
+    return joined(X, [first, informed, feed_forward(weights, design)], weights, design)
 
 
-def _joined(X: Node, parts: list[Part], weights: Weights, design: Design) -> Node:
+def joined(X: Node, parts: list[Part], weights: Weights, design: Design) -> Node:
     """The parts one after the other, or side by side; then they share a norm, but for those that have their own."""
     if not design.joining.parallel:
         for i, part in enumerate(parts, start=1):
@@ -189,7 +189,9 @@ def _attention(name: str, context: Node | None, weights: Weights, prefix: str, d
     return part
 
 
-def _feed_forward(weights: Weights, design: Design) -> Part:
+def feed_forward(weights: Weights, design: Design) -> Part:
+    """The feed-forward network of a layer."""
+
     def part(x: Node) -> Node:
         with group("feed-forward"):
             found: Node = ffn.graph(

@@ -105,6 +105,7 @@ def one_right(x: Array) -> Array:
 Remarks = Callable[[Trace], Iterable[str]]
 Slopes = Callable[[Node, Mapping[str, Any]], "Node | None"]
 """(the result, the options) → its Jacobian as a formula of its own, None where the chain rule must do."""
+Presets = Mapping[str, Mapping[str, Mapping[str, Any]]]
 Check = Callable[[Mapping[str, Any]], "Mapping[str, Any] | None"]
 """(operands and options by name) → DomainError, or the options that the values settle otherwise, if there are any."""
 
@@ -138,6 +139,7 @@ class Calculation:
         finish: Callable[[Trace], Trace] | None,
         pictures: Pictures | None,
         exercise: Exercise,
+        presets: Presets,
     ) -> None:
         self.name = function.__name__.rstrip("_").replace("_", "-")
         self.function = function
@@ -154,6 +156,7 @@ class Calculation:
         self.finish = finish  # what is left out once the values are known
         self.pictures = pictures  # what is drawn of it in place of its result
         self.exercise = exercise  # what a quiz changes of its sample
+        self.presets = presets  # option → its words → the options that a word stands for, unless they are given
 
     def __repr__(self) -> str:
         return f"<calculation {self.name}>"
@@ -225,6 +228,11 @@ class Calculation:
         """The switch `no_NAME`, which can be said the other way round too: causal=False is no_causal=True."""
         return next((o for o in self.options if o.name == f"no_{name}" and bool in o.types), None)
 
+    def meant_by(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that words among these stand for."""
+        words = (table.get(options.get(name, ""), NOTHING) for name, table in self.presets.items())
+        return {name: value for meant in words for name, value in meant.items()}
+
     @property
     def defaults(self) -> dict[str, Any]:
         """Every option with its default."""
@@ -244,6 +252,7 @@ def calculation(
     finish: Callable[[Trace], Trace] | None = None,
     pictures: Pictures | None = None,
     exercise: Exercise = AS_ITS_SAMPLE,
+    presets: Presets = NOTHING,
     **shapes: str | Declared | Mapping[str, Declared],
 ) -> Callable[[Callable[..., Any]], Calculation]:
     """Declare a calculation; the keywords name its operands in the order of the function's parameters for them.
@@ -267,6 +276,7 @@ def calculation(
         finish=finish,
         pictures=pictures,
         exercise=exercise,
+        presets=presets,
     )
 
 

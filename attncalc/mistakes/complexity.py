@@ -9,7 +9,9 @@ from attncalc.language.ops import listed
 
 def _without_output_projection(s: Scope) -> Node:
     """Every part's parameters, the projections (the first part) without W_O."""
-    forgotten = s.options["layers"] * s.options["d_model"] ** 2
+    told = s.options
+    width = told["heads"] * (told["latent_d_v"] or told["d_k"] or told["d_model"] // told["heads"])
+    forgotten = (told["layers"] + 2 * told["decoder_layers"]) * width * told["d_model"]
     (parts,) = s.this.axes
     return s.this - like(listed([as_node(forgotten), *[as_node(0)] * (parts.size - 1)], parts.name), s.this)
 

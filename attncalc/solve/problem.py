@@ -65,10 +65,20 @@ class Problem(NamedTuple):
 
     @property
     def settled(self) -> dict[str, Any]:
-        """Every option: as it was given, where that is as declared, else its default."""
+        """Every option: as it was given, where that is as declared, else what a word stands for, else its default."""
         if not self.options:
             return self.calculation.defaults
-        return self.calculation.defaults | checked(self.calculation, self.options)
+        given = checked(self.calculation, self.options)
+        return self.calculation.defaults | self.calculation.meant_by(given) | given
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The options that a record holds: all; where a word stands for some, those that it does not settle."""
+        settled = self.settled
+        if not (meant := self.calculation.meant_by(settled)):
+            return settled
+        untold = self.calculation.defaults | meant
+        return {name: value for name, value in settled.items() if value != untold[name]}
 
 
 def posed(

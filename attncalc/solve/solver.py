@@ -203,7 +203,7 @@ def solve(
         calculation=problem.name,
         summary=problem.calculation.summary,
         inputs=written.inputs,
-        options=problem.settled,
+        options=problem.recorded,
         steps=recorded.steps,
         outputs=recorded.outputs,
         notes=(*written.notes, *recorded.notes),
