@@ -1,4 +1,4 @@
-"""A whole language model, from token ids to the next token: embeddings, a stack of layers, a norm, and words again."""
+"""A whole language model, from token ids to the next token: embeddings, layers, of an encoder too, and words again."""
 
 from __future__ import annotations
 
@@ -17,32 +17,42 @@ from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
 from attncalc.calculations.normalisation import Epsilon, Style, learned_by, normed
 from attncalc.calculations.transformer import TURNS
 from attncalc.calculations.transformer_blocks import (
+    CROSS_ATTENTION,
+    DECODER,
     ENCODER,
     JOINED,
     SIZES,
+    Design,
     Joining,
     Norm,
     Part,
+    decoder_layer,
     designed,
     encoder_layer,
 )
+from attncalc.common.errors import OptionError
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Measured, calculation
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, Exercise, Weights, operand, options_of, weight
 from attncalc.evaluate.loops import Growth
 from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, aside, group, output, step
-from attncalc.language.ops import affine, concat, rename, softmax, spread, take, tanh
+from attncalc.language.graph import Node, aside, constants, group, output, step
+from attncalc.language.ops import affine, concat, rename, softmax, spread, sqrt, take, tanh
 from attncalc.language.ops import ranking as best
 from attncalc.language.ops.parts import part_of
 from attncalc.record.trace import FACTS, Step, Trace
 
 MOST_NEXT = 5
+PARTS = ("attention", CROSS_ATTENTION, "feed-forward")
+LENGTHS = "the mean length of the tokens' vectors: what goes on to the next layer, and what each part has added"
+SCALED = "the embeddings serve as the head too, and are about 1 in size: without √d_model the logits would be too large"
 
 
 def path_of(name: str) -> str:
     """Where in a layer a weight of a block lies: "wq" → "attention/wq", "post_gamma1" → "post-norm1/gamma"."""
+    if name.startswith("cross_"):
+        return f"{CROSS_ATTENTION}/{name.removeprefix('cross_')}"
     norm = re.fullmatch(r"(post_)?(gamma|beta)(\d)", name)
     if norm:
         return f"{'post-' if norm[1] else ''}norm{norm[3]}/{norm[2]}"
@@ -68,12 +78,15 @@ EXPERTS = {
 LAYER = {path_of(name): declared for name, declared in ENCODER.items()}
 LAYER |= {path: LAYER[path]._replace(required=False) for path in ("feed-forward/w1", "feed-forward/w2")}
 LAYER |= {f"experts/{name}": declared for name, declared in EXPERTS.items()}
-EMBEDDING = {
-    "table": weight("V d_model", "E", "the embeddings, one row for each token of the vocabulary", required=True),
+DECODER_LAYER = {path_of(name): declared for name, declared in DECODER.items()}
+PLACED = {
     "positions": weight("p d_model", "P", "what is added for the position, one row each"),
     "norm/gamma": weight("d_model", "gamma", "the gain of a norm of the embeddings"),
     "norm/beta": weight("d_model", "beta", "its shift"),
 }
+EMBEDDING = {
+    "table": weight("V d_model", "E", "the embeddings, one row for each token of the vocabulary", required=True)
+} | PLACED
 FINAL_NORM = {
     "gamma": weight("d_model", "gamma", "the gain of the norm behind the last layer"),
     "beta": weight("d_model", "beta", "its shift"),
@@ -103,18 +116,21 @@ def _with_the_next(trace: Trace) -> Trace:
 
 
 def _layers_told(trace: Trace) -> Iterator[Step]:
-    """How long the tokens' vectors are behind each layer, on average, and what its two parts have added.
+    """How long the tokens' vectors are behind each layer, on average, and what its parts have added.
 
     Nothing is told of a large run that has not kept these steps.
     """
     steps = {made.key: made.value for made in trace.steps if made.value is not None}
     known = {made.key for made in trace.steps}
-    layers = [*takewhile(lambda i: f"layer {i}/residual2" in known, count())]
-    told = {"residual stream": "residual2", "attention": "attention/output", "feed-forward": "feed-forward/output"}
-    if all(f"layer {i}/{name}" in steps for i in layers for name in told.values()):
-        facts = {of: np.array([_length(steps[f"layer {i}/{name}"]) for i in layers]) for of, name in told.items()}
-        why = "the mean length of the tokens' vectors: what goes on to the next layer, and what each part has added"
-        yield _facts("layers", "layer", tuple(map(str, layers)), facts, why)
+    for stack, name in (("", "layers"), ("encoder/", "encoder_layers"), ("decoder/", "decoder_layers")):
+        layers = [*takewhile(lambda layer: f"{layer}/residual2" in known, map(f"{stack}layer {{}}".format, count()))]
+        parts = [part for part in PARTS if layers and f"{layers[0]}/{part}/output" in known]
+        post = options_of(trace)["norm_at"] == "post"
+        told = {"residual stream": f"norm{len(parts)}/output" if post else f"residual{len(parts)}"}
+        told |= {part: f"{part}/output" for part in parts}
+        if layers and all(f"{layer}/{of}" in steps for layer in layers for of in told.values()):
+            facts = {of: np.array([_length(steps[f"{layer}/{at}"]) for layer in layers]) for of, at in told.items()}
+            yield _facts(name, "layer", tuple(map(str, range(len(layers)))), facts, LENGTHS)
 
 
 def _length(vectors: Array) -> float:
@@ -129,12 +145,19 @@ def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array],
 
 @calculation(
     checkpoint=operand("", kind="checkpoint"),
-    tokens=operand("n", kind="tokens", of="V"),
+    tokens=operand("n | kind=encoder-decoder: s", kind="tokens", of="V"),
     targets=operand("n", kind="tokens", of="V"),
+    decoder_tokens=operand("n", kind="tokens", of="V"),
     embedding=EMBEDDING,
     layer=LAYER,
     final_norm=FINAL_NORM,
     logits=HEAD,
+    encoder_embedding=PLACED,
+    encoder_layer=LAYER,
+    encoder_final_norm=FINAL_NORM,
+    decoder_embedding=PLACED,
+    decoder_layer=DECODER_LAYER,
+    decoder_final_norm=FINAL_NORM,
     sizes=SIZES,
     finish=_with_the_next,
     reference="Radford et al. 2019, section 2.3; Touvron et al. 2023, LLaMA, section 2.2; as in transformers",
@@ -142,13 +165,24 @@ def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array],
 )
 def model(
     checkpoint: Annotated[Node, "a folder with config.json and safetensors, as Hugging Face's libraries write it"],
-    tokens: Annotated[Node, "the ids of the text to go on from: 15496,995, or a file of them"],
+    tokens: Annotated[Node, "the ids of the text to go on from, or to read: 15496,995, or a file of them"],
     targets: Annotated[Node | None, "the right token behind each of them; the next of the text if not given"] = None,
     *,
+    decoder_tokens: Annotated[Node | None, "the ids that a decoder has written so far"] = None,
     embedding: tuple[Weights, ...],
     layer: tuple[Weights, ...],
     final_norm: tuple[Weights, ...],
     logits: tuple[Weights, ...],
+    encoder_embedding: tuple[Weights, ...],
+    encoder_layer: tuple[Weights, ...],
+    encoder_final_norm: tuple[Weights, ...],
+    decoder_embedding: tuple[Weights, ...],
+    decoder_layer: tuple[Weights, ...],
+    decoder_final_norm: tuple[Weights, ...],
+    kind: Annotated[
+        Literal["decoder-only", "encoder-decoder"],
+        "one stack of layers, or one that reads the tokens and one that writes others",
+    ] = "decoder-only",
     heads: Heads = 1,
     norm: Norm = "rms",
     activation: FfnActivation = "swiglu",
@@ -160,52 +194,105 @@ def model(
     routing: Annotated[Routing, "experts_"] = AS_MIXTRAL,
     bias: Annotated[Literal["alibi", "t5"] | None, "what position adds to the scores"] = None,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
+    scale_logits: Annotated[bool, "divide the last vectors by √d_model before they are compared with words"] = False,
     window_layers: Annotated[tuple[int, ...] | None, "the layers that --window is for, counted from 0 (all)"] = None,
     local_rope_base: Annotated[float | None, "the base of the turns in those layers, without scaling", ABOVE_0] = None,
     final_softcap: Annotated[float | None, "logits are squeezed into −C … C: C·tanh(logit/C)", ABOVE_0] = None,
     top: Annotated[int, "how many of the likeliest next tokens are told", AT_LEAST_1] = MOST_NEXT,
+    start: Annotated[int | None, "the first token of a decoder beside an encoder, if it has written none"] = None,
     generate: Annotated[int | None, "generate this many tokens, one after the other", TURNS] = None,
 ) -> Measured | Growth:
     """Compute a model as it is stored: the logits of every position, the loss, and the likeliest next tokens.
 
     Layers are numbered from 0 and have the steps of decoder-only: `layer 3/attention/weights`. hidden[0] are the
     embeddings, hidden[L] what the final norm gives. --generate appends the likeliest token again and again; the
-    other outputs stay those of the text that was given.
+    other outputs stay those of the text that was given. Where an encoder reads the tokens and a decoder writes others,
+    these are --decoder-tokens, layers are encoder/layer 0 and decoder/layer 0, and memory is what the encoder found.
     """
     (table,) = embedding
     E = table["table"]
     assert E is not None, "it is required"
     design = designed(norm, activation, eps, joining, kind="rms", at="pre")
 
-    def passed(ids: Node) -> tuple[Node, list[Node]]:
-        """The logits of a text, and what comes into each layer, and out of the last norm."""
+    def passed(
+        ids: Node,
+        around: tuple[Weights, ...],
+        stack: tuple[Weights, ...],
+        last: tuple[Weights, ...],
+        memory: Node | None = None,
+        *,
+        causal: bool,
+    ) -> list[Node]:
+        """What comes into each layer of a stack, and out of the norm behind the last; decoders have a memory."""
+        held = around[0] if around else dict.fromkeys(PLACED)
         with group("embedding"):
-            x = embed.graph(ids, E, P=table["positions"], scale=scale_embedding)[0]
-            if table["norm/gamma"] is not None:
-                x = _last_norm(x, "norm", table["norm/gamma"], table["norm/beta"], design.style)
-        hidden = [x]
-        for i, weights in enumerate(layer):
+            x = embed.graph(ids, E, P=held["positions"], scale=scale_embedding)[0]
+            if held["norm/gamma"] is not None:
+                x = _last_norm(x, "norm", held["norm/gamma"], held["norm/beta"], design.style)
+        states = [x]
+        for i, weights in enumerate(stack):
             sight = _sight(i, window_layers, attending, rotation, local_rope_base)
-            sight = sight._replace(causal=not no_causal, B=bias)
+            sight = sight._replace(causal=causal, B=bias)
             with group(f"layer {i}"):
-                named = {name: weights[path_of(name)] for name in ENCODER}
-                x = encoder_layer(x, named, design, sight, "attention", _routed(weights, activation, routing))
-            hidden.append(x)
-        for last in final_norm:
-            hidden[-1] = x = _last_norm(x, "final norm", last["gamma"], last["beta"], design.style)
-        return _head(x, E, logits, final_softcap), hidden
+                x = _through(x, memory, _with_table(weights, stack[0]), design, sight, routing)
+            states.append(x)
+        for norms in last:
+            states[-1] = _last_norm(x, "final norm", norms["gamma"], norms["beta"], design.style)
+        return states
 
-    found, states = passed(tokens)
+    memory = None
+    if kind == "encoder-decoder":
+        with group("encoder"):
+            read = passed(tokens, encoder_embedding, encoder_layer, encoder_final_norm, causal=False)[-1]
+        memory = step("memory", read, "what every layer of the decoder attends to; computed only once")
+        tokens = decoder_tokens if decoder_tokens is not None else _first(start, E)
+    elif decoder_tokens is not None:
+        raise OptionError("--decoder-tokens are for a model with an encoder and a decoder, and this one has no encoder")
+
+    def written(ids: Node) -> tuple[Node, list[Node]]:
+        """The logits of what is written, and what comes into each layer that writes it, and out of the last norm."""
+        if memory is None:
+            states = passed(ids, embedding, layer, final_norm, causal=not no_causal)
+        else:
+            with group("decoder"):
+                states = passed(ids, decoder_embedding, decoder_layer, decoder_final_norm, memory, causal=not no_causal)
+        return _head(states[-1], E, logits, final_softcap, scaled=scale_logits), states
+
+    found, states = written(tokens)
     n = found.axes[-2]
     last = softmax(take(found, n.name, n.size - 1))
     aside("next_probabilities", last, "the share of every token as the next one")
     whole = concat([spread(x, (Axis("L+1", 1), *x.axes)) for x in states], "L+1")
     told = output("hidden", whole, "what goes into each layer, and what the final norm makes of the last one's output")
     loss = _loss(found, tokens, targets, no_causal=no_causal)
-    results = (found, told, *([loss] if loss is not None else []))
+    results = (found, told, *(one for one in (loss, memory) if one is not None))
     if generate is None:
         return Measured(results, loss)
-    return _growth(tokens, found, lambda ids: passed(ids)[0], generate, results)
+    return _growth(tokens, found, lambda ids: written(ids)[0], generate, results)
+
+
+def _with_table(weights: Weights, first: Weights) -> Weights:
+    """The weights of a layer; without a table of biases of its own it has the first layer's, as in T5."""
+    name = "attention/bias_table"
+    return {**weights, name: first[name]} if weights[name] is None else weights
+
+
+def _through(x: Node, memory: Node | None, held: Weights, design: Design, sight: Sight, routing: Routing) -> Node:
+    """The tokens behind one layer, of a decoder where there is a memory."""
+    weights = {name: held[path_of(name)] for name in (ENCODER if memory is None else DECODER)}
+    if memory is not None:
+        return decoder_layer(x, memory, weights, design, sight, name="attention")
+    return encoder_layer(x, weights, design, sight, "attention", _routed(held, design.activation, routing))
+
+
+def _first(start: int | None, E: Node) -> Node:
+    """What a decoder has written before anything: the token that it begins with."""
+    if start is None:
+        raise OptionError("the model needs --decoder-tokens, or --start, the token that its decoder begins with")
+    size = E.axes[-2].size
+    if not 0 <= start < size:
+        raise OptionError(f"--start {start} is not among the {size} tokens of the vocabulary, 0…{size - 1}")
+    return constants((start,), Axis("n", 1), "start")
 
 
 def _routed(weights: Weights, activation: str, routing: Routing) -> Part | None:
@@ -239,9 +326,11 @@ def _last_norm(x: Node, name: str, gamma: Node | None, beta: Node | None, style:
     return normed(x, name, {learned_by(name, "gamma"): gamma, learned_by(name, "beta"): beta}, style)
 
 
-def _head(x: Node, E: Node, heads: tuple[Weights, ...], softcap: float | None) -> Node:
+def _head(x: Node, E: Node, heads: tuple[Weights, ...], softcap: float | None, *, scaled: bool) -> Node:
     """How well each token of the vocabulary would follow each position."""
     head: Weights = heads[0] if heads else {}
+    if scaled:
+        x = step("scaled_output", x / sqrt(x.size("d_model")), SCALED)
     why = "how well each token of the vocabulary would follow each position"
     W = head.get("weights")
     raw = affine(x, E.T if W is None else W, head.get("bias"))

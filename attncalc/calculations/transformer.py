@@ -178,7 +178,7 @@ def transformer(
             y = embed.graph(tokens, E, P=places, scale=scale_embedding)[0]
         for i, weights in enumerate(decoder, start=1):
             with group(f"decoder {i}"):
-                y = decoder_layer(y, memory, weights, design, sight._replace(causal=True), Sight())
+                y = decoder_layer(y, memory, weights, design, sight._replace(causal=True))
         y = _normed(y, "decoder", decoder_norm, design.style)
         found = affine(y, E.T if W_U is None else W_U, b_U)
         return step("logits", found, "how well each word of the vocabulary would follow each position")

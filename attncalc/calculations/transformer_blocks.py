@@ -103,7 +103,7 @@ class Design(NamedTuple):
     joining: Joining
 
 
-SELF = "self-attention"
+SELF, CROSS_ATTENTION = "self-attention", "cross-attention"
 
 
 def designed(
@@ -130,10 +130,22 @@ def encoder_layer(
     return joined(X, [own, processed or feed_forward(weights, design)], weights, design)
 
 
-def decoder_layer(X: Node, memory: Node, weights: Weights, design: Design, own: Sight, cross: Sight) -> Node:
-    """Self-attention, attention to what the encoder found, then the feed-forward network."""
-    informed = _attention("cross-attention", memory, weights, "cross_", design, cross)
-    first = _attention(SELF, None, weights, "", design, own)
+def decoder_layer(
+    X: Node,
+    memory: Node,
+    weights: Weights,
+    design: Design,
+    own: Sight,
+    seen: tuple[Node | None, tuple[int, ...] | None] = (None, None),
+    name: str = SELF,
+) -> Node:
+    """Self-attention, attention to what the encoder found, then the feed-forward network.
+
+    `seen` are the mask and the padding of what the encoder found, whose scores are scaled as the layer's own are.
+    """
+    cross = Sight(*seen, attending=AS_IN_2017._replace(scale=own.attending.scale))
+    informed = _attention(CROSS_ATTENTION, memory, weights, "cross_", design, cross)
+    first = _attention(name, None, weights, "", design, own)
     return joined(X, [first, informed, feed_forward(weights, design)], weights, design)
 
 
@@ -311,12 +323,11 @@ def decoder_block(
 
     Causal self-attention, attention with the decoder's queries and the encoder's keys and values, feed-forward network;
     each with its residual connection and its norm, as in encoder-block. What later models changed are options; those of
-    attention are the self-attention's.
+    attention are the self-attention's, but for --scale, which is for both.
     """
     design = designed(norm, activation, eps, joining)
     own = Sight(M, padding, not no_causal, attending, B, P, P_K, rotation)
-    cross = Sight(M_S, memory_padding)
-    block = decoder_layer(X, memory, weights, design, own, cross)
+    block = decoder_layer(X, memory, weights, design, own, (M_S, memory_padding))
     return step("output", block, "as wide as the input, so that blocks can be stacked")
 
 

@@ -22,6 +22,8 @@ DRAWN = {
     "after": ("{1}", "norm{0}", "+ residual"),
 }
 """What a part of a layer goes through, by where its norm stands."""
+PARTS, WITH_MEMORY = ("attention", "feed-forward"), ("attention", "cross-attention", "feed-forward")
+"""What a layer is made of, and one of a decoder that looks at what an encoder found."""
 
 
 def inform(words: Sequence[str], chosen: Settings) -> int:
@@ -52,13 +54,19 @@ def with_text(words: Sequence[str], own: Mapping[str, Any]) -> list[str]:
 def _blocks(info: dict[str, Any]) -> Iterator[Any]:
     yield Heading("model")
     yield Paragraph(f"{info['architecture']}: {info['layers']} layers, {info['parameters']:,} parameters")
+    two = info["options"].get("kind") == "encoder-decoder"
     said = tuple(Row((name, _word(value))) for name, value in info["options"].items())
     yield Part("section", Heading("Options"), (Rows("the options", ("option", "value"), said),))
-    yield Part("section", Heading("One layer"), (Paragraph(" → ".join(_layer(info["options"]))),))
+    drawn: dict[str, tuple[str, ...]] = {"One layer": PARTS}
+    if two:
+        drawn = {"One layer of the encoder": PARTS, "One layer of the decoder": WITH_MEMORY}
+    for heading, inside in drawn.items():
+        yield Part("section", Heading(heading), (Paragraph(" → ".join(_layer(info["options"], inside))),))
     parts = tuple(Row((name, f"{count:,}")) for name, count in info["parts"].items())
     yield Part("section", Heading("Parameters"), (Rows("the parameters", ("part", "parameters"), parts),))
     told = {
         "bytes of keys and values kept": info["kv_cache_bytes_per_token"],
+        **({"the same of a token that was read": info["kv_cache_bytes_per_token_read"]} if two else {}),
         "operations, forward: 2·N": info["flops_per_token"],
         "operations, in training: 6·N": info["training_flops_per_token"],
     }
@@ -66,14 +74,14 @@ def _blocks(info: dict[str, Any]) -> Iterator[Any]:
     yield Part("section", Heading("What a token costs"), (Rows("the costs", ("what", "each token"), costs),))
 
 
-def _layer(options: dict[str, Any]) -> Iterator[str]:
+def _layer(options: dict[str, Any], inside: Sequence[str]) -> Iterator[str]:
     """What follows what in a layer."""
     if options.get("parallel"):
         yield from ("x", "norm", "attention beside feed-forward", "+ residual")
         return
     place = options.get("norm_at") or "pre"
     yield "x"
-    for number, part in enumerate(("attention", "feed-forward"), start=1):
+    for number, part in enumerate(inside, start=1):
         yield from (word.format(number, part) for word in DRAWN[place])
 
 

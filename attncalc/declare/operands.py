@@ -151,10 +151,15 @@ def weight(axes: str, symbol: str, help: str, *, required: bool = False) -> Decl
 def layer_of(name: str) -> tuple[str, int | None, str]:
     """`"encoder 2/wq"` → ("encoder", 2, "wq"), `"final norm/gamma"` → ("final_norm", None, "gamma").
 
-    The first is "" where a name is that of no layer's operand.
+    The first is "" where a name is that of no layer's operand. A stack may lie in an encoder or a decoder:
+    `"encoder/layer 2/attention/wq"` → ("encoder_layer", 2, "attention/wq").
     """
-    found = re.fullmatch(r"([a-z_ ]+?)(?: (\d{1,4}))?/([\w/-]+)", name) if "/" in name else None
-    return (found[1].replace(" ", "_"), int(found[2]) if found[2] else None, found[3]) if found else ("", None, name)
+    if "/" not in name:
+        return "", None, name
+    found = re.fullmatch(r"((?:(?:en|de)coder/)?[a-z_ ]+?)(?: (\d{1,4}))?/([\w/-]+)", name)
+    if not found:
+        return "", None, name
+    return re.sub("[ /]", "_", found[1]), int(found[2]) if found[2] else None, found[3]
 
 
 def parse_condition(text: str) -> tuple[str, str]:

@@ -39,6 +39,8 @@ MOST_EXPERTS = 1024
 WIDTHS = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1}
 """Bytes of a number, by the type in which it is stored."""
 LOCAL, GLOBAL = "sliding_attention", "full_attention"
+STACKS = {"layer": "layer", "encoder": "encoder/layer", "decoder": "decoder/layer"}
+"""What a stack of layers is called in a table, and where its weights lie in a model."""
 
 
 class Checkpoint(NamedTuple):
@@ -46,10 +48,15 @@ class Checkpoint(NamedTuple):
 
     path: str
     architecture: str  # the name of its table
-    layers: int
+    stacks: dict[str, int]  # where layers lie, "layer" or "encoder/layer" and "decoder/layer" → how many there are
     options: dict[str, Any]  # of the calculation `model`
     found: dict[str, Found]  # operand → where it is stored
     contents: ArrayFile
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are, in all stacks together."""
+        return sum(self.stacks.values())
 
     @property
     def parameters(self) -> int:
@@ -78,10 +85,22 @@ class Checkpoint(NamedTuple):
     @property
     def cache_bytes(self) -> int:
         """The bytes of the keys and values that are kept for a token, in the type in which weights are stored."""
+        return self._cached("attention")
+
+    @property
+    def memory_bytes(self) -> int:
+        """The same for a token that an encoder has read, and a decoder attends to; 0 where there is none."""
+        return self._cached("cross-attention")
+
+    def _cached(self, attention: str) -> int:
+        """The bytes of a token's keys and values for all attentions of that name in layers that write."""
         found = 0
-        for i in range(self.layers):
+        layers = [f"{stack} {i}" for stack, count in self.stacks.items() for i in range(count)]
+        for layer in layers:
             for letter in "kv":
-                file = self.found[f"layer {i}/attention/w{letter}"]
+                file = self.found.get(f"{layer}/{attention}/w{letter}")
+                if file is None or layer.startswith("encoder/"):
+                    continue
                 shape, stored = self.contents.described(file.name or "")
                 look = np.lib.stride_tricks.as_strided(np.zeros(1), shape, (0,) * len(shape))
                 for part in file.at:
@@ -91,6 +110,7 @@ class Checkpoint(NamedTuple):
 
     def info(self) -> dict[str, Any]:
         """What there is to know of it before anything is computed."""
+        read = {"kv_cache_bytes_per_token_read": self.memory_bytes} if len(self.stacks) > 1 else {}
         return {
             "architecture": self.architecture,
             "layers": self.layers,
@@ -98,6 +118,7 @@ class Checkpoint(NamedTuple):
             "parameters": self.parameters,
             "parts": self.parts,
             "kv_cache_bytes_per_token": self.cache_bytes,
+            **read,
             "flops_per_token": 2 * self.active,
             "training_flops_per_token": 6 * self.active,
         }
@@ -105,7 +126,9 @@ class Checkpoint(NamedTuple):
     @property
     def summary(self) -> str:
         """`llama, 2 layers, 1,234 parameters`."""
-        return f"{self.architecture}, {amount(self.layers, 'layer')}, {amount(self.parameters, 'parameter')}"
+        layers = " + ".join(map(str, self.stacks.values()))
+        said = f"{layers} layers" if len(self.stacks) > 1 else amount(self.layers, "layer")
+        return f"{self.architecture}, {said}, {amount(self.parameters, 'parameter')}"
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The size and the SHA-256 of each file that holds tensors or the configuration."""
@@ -145,11 +168,11 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
     contents = opened(path, reading)
     assert isinstance(contents, ArrayFile), "it ends in .safetensors, or lists files that do"
     options = _options(table, config, shown(at))
-    layers = _count(config, table["layers"], shown(at))
-    found = _tensors(table, contents, layers, options, config)
+    stacks = {STACKS[name]: _count(config, key, shown(at)) for name, key in _counted(table, config)}
+    found = _tensors(table, contents, stacks, options, config)
     held = next(iter(found.values())).contents
     assert isinstance(held, ArrayFile), "all are of the checkpoint"
-    return Checkpoint(path, name, layers, options, found, held)
+    return Checkpoint(path, name, stacks, options, found, held)
 
 
 @cache
@@ -186,6 +209,14 @@ def _table_of(config: Mapping[str, Any], source: str) -> tuple[str, dict[str, An
 # The configuration
 
 
+def _counted(table: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The stacks of layers of an architecture, and the key that holds how many there are."""
+    for name in STACKS:
+        if name in table:
+            own = table[name].get("layers", "")
+            yield name, own if config.get(own) is not None else table["layers"]
+
+
 def _count(config: Mapping[str, Any], key: str, source: str) -> int:
     value = config.get(key)
     if type(value) is not int or not 1 <= value <= 1000:
@@ -198,6 +229,7 @@ def _options(table: Mapping[str, Any], config: Mapping[str, Any], source: str) -
     options: dict[str, Any] = dict(table["options"])
     flat = dict(_flat(config))
     known = [*_of_every()["passed_over"], *table["passed_over"], *table["config"], table["layers"]]
+    known += [own for name in STACKS if (own := table.get(name, {}).get("layers"))]
     for key, value in flat.items():
         if value is not None and value is not False and not any(fnmatch(key, pattern) for pattern in known):
             raise InputError(
@@ -314,22 +346,25 @@ def _told(paths: str) -> tuple[str, list[str]]:
 def _tensors(
     table: Mapping[str, Any],
     contents: ArrayFile,
-    layers: int,
+    stacks: Mapping[str, int],
     options: Mapping[str, Any],
     config: Mapping[str, Any],
 ) -> dict[str, Found]:
     """Where each of our operands is stored; a tensor that no operand is for is named, and one that is missing."""
     own = dict(table["tensors"])
-    inner = {key: value for key, value in table["layer"].items() if key != "prefix"}
-    for i in range(layers):
-        prefix = table["layer"]["prefix"].replace("{i}", str(i))
-        for name, paths in inner.items():
-            way, inside = _told(paths)
-            own[prefix + name] = way + AND.join(f"layer {i}/{path}" for path in inside)
+    needed = ["embedding/table"]
+    for section, stack in STACKS.items():
+        inner = {key: value for key, value in table.get(section, {}).items() if key not in ("prefix", "layers")}
+        for i in range(stacks.get(stack, 0)):
+            prefix = table[section]["prefix"].replace("{i}", str(i))
+            needed += [f"{stack} {i}/{path}" for path in _needed(inner, options)]
+            for name, paths in inner.items():
+                way, inside = _told(paths)
+                own[prefix + name] = way + AND.join(f"{stack} {i}/{path}" for path in inside)
     contents = _stacked(contents, [table["prefix"] + name for name in own] + list(own))
     found: dict[str, Found] = {}
     left = dict.fromkeys(contents.names)
-    tied = config.get("tie_word_embeddings")
+    tied = None if TIED in table["config"] else config.get(TIED)  # where it says something else, a head that is stored
     for written, paths in own.items():
         name, _, index = written.partition("[")
         held = next((full for full in (table["prefix"] + name, name) if full in left), None)
@@ -345,7 +380,6 @@ def _tensors(
         verb = "is" if len(surplus) == 1 else "are"
         fact = f"{contents.source}: {said} {verb} in no place of {config['model_type']}"
         raise InputError(fact, hint="is config.json that of this checkpoint?")
-    needed = ["embedding/table", *(f"layer {i}/{p}" for i in range(layers) for p in _needed(inner, options))]
     needed += ["logits/weights"] if tied is False and "logits/weights" in own.values() else []
     absent = [name for name in needed if name not in found]
     if absent:
@@ -353,11 +387,12 @@ def _tensors(
         front = table["prefix"] if any(name.startswith(table["prefix"]) for name in contents.names) else ""
         said = listed([quoted(front * (name != "lm_head.weight") + name) for name in dict.fromkeys(names)], 6)
         are = "is" if len(names) == 1 else "are"
-        hint = f"{CONFIG} asks for {amount(layers, 'layer')}"
+        hint = f"{CONFIG} asks for {amount(sum(stacks.values()), 'layer')}"
         raise InputError(f"{contents.source}: {said} {are} missing", hint=hint)
     return found
 
 
+TIED = "tie_word_embeddings"
 EACH = "{e}"
 """Stands in a tensor's name for the number of an expert; all of them together are one operand."""
 
@@ -390,10 +425,14 @@ def _all_of(loaders: Sequence[Callable[..., Array]], at: Sequence[Any] = ()) -> 
 
 
 def _needed(inner: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:
-    """What a layer cannot do without: matrices and gains of the norms, of which a parallel layer may share one."""
+    """What a layer cannot do without: matrices and gains of the norms, of which a parallel layer may share one.
+
+    What only a gated network has is not asked of another.
+    """
     paths = [path for words in inner.values() for path in _told(words)[1]]
     gains = [] if options.get("parallel") else [p for p in paths if p.endswith("gamma")]
-    return [*filter(_MATRIX.search, paths), *gains]
+    gated = "glu" in options.get("activation", "")
+    return [*(p for p in paths if _MATRIX.search(p) and (gated or p != "feed-forward/w3")), *gains]
 
 
 def _parts(

@@ -12,18 +12,20 @@ from attncalc.language.ops import affine
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
-MADE_BY_WEIGHTS += "feed-forward/output norm1/output norm2/output"
+MADE_BY_WEIGHTS += "feed-forward/output norm1/output norm2/output norm3/output "
+MADE_BY_WEIGHTS += "cross-attention/q cross-attention/k cross-attention/v cross-attention/output"
 
 
 def _of_another_layer(s: Scope) -> Node:
-    """The step with the weights of the next layer; the last layer has those of the first."""
-    layers = {int(found[1]) for _, name in s.known if (found := re.match(r"layer (\d+)/", name))}
+    """The step with the weights of the next layer of its stack; the last layer has those of the first."""
+    stack = re.match(r"(?:\w+/)?layer ", s.step.args.get("group", ""))
+    layers = {int(found[1]) for _, name in s.known if stack and (found := re.match(rf"{stack[0]}(\d+)/", name))}
 
     own = walk(s.this, into=lambda node: () if node.op == "step" else node.sources)
 
     def other(node: Node) -> Node | None:
-        found = re.fullmatch(r"layer (\d+)/(.*)", node.args["name"]) if node.op == "input" and node in own else None
-        return s.known["", f"layer {(int(found[1]) + 1) % len(layers)}/{found[2]}"] if found else None
+        found = re.fullmatch(r"(.*layer )(\d+)(/.*)", node.args["name"]) if node.op == "input" and node in own else None
+        return s.known["", f"{found[1]}{(int(found[2]) + 1) % len(layers)}{found[3]}"] if found else None
 
     if len(layers) < 2 or not any(map(other, own)):
         raise NotThere("layers")
@@ -44,12 +46,25 @@ def _uncapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"final_softcap": None}
 
 
+def _scaled_otherwise(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if given["kind"] != "encoder-decoder":
+        raise NotThere("a decoder beside an encoder")
+    return {"scale_logits": not given["scale_logits"]}
+
+
 AROUND = (
     wrong(
         "scale-embedding-missing",
         options=chosen(scale_embedding={True: False}),
         says="the embeddings are not multiplied by √d_model",
         hint="How long are this model's embeddings when they go into the first layer?",
+    ),
+    wrong(
+        "scale-logits-swapped",
+        options=_scaled_otherwise,
+        says="the last vectors divided by √d_model where they are not to be, or the other way round",
+        hint="Does this model have a head of its own, or do the embeddings serve as one?",
+        kind="convention",
     ),
     wrong(
         "untied-head",
@@ -78,5 +93,6 @@ AROUND = (
         hint="Are layers counted from 0 or from 1?",
     ),
 )
-MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*without_nils(of_layer("12", "attention")), *AROUND)}
+IN_LAYERS = without_nils(of_layer("123", "attention", "cross-attention"))
+MISTAKES: dict[str, tuple[Mistake, ...]] = {"model": (*IN_LAYERS, *AROUND)}
 """Calculation → its mistakes, the commonest first."""

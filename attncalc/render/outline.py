@@ -27,7 +27,7 @@ def page(trace: Trace, view: View) -> Page:
 def _blocks(trace: Trace, view: View) -> Iterator[Block]:
     yield from beginning(trace)
     steps = shown(trace, view)
-    depth = 1 if view.depth is None else view.depth
+    depth = _depth(steps) if view.depth is None else view.depth
     further = (step for step in beside(trace, view) if step.axes[1:] != (FACTS,))
     entries = [*_entries(steps, depth, trace, view), *(_row("", step, trace, view) for step in further)]
     number = f"{amount(len(steps), 'step')} in {amount(len(entries), 'part')}"
@@ -57,6 +57,13 @@ def _told(outputs: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 # The parts
+
+
+def _depth(steps: list[tuple[int, Step]]) -> int:
+    """How many levels are listed: one, but two where everything is in two parts that are deep, an encoder's say."""
+    keys = [step.key.split("/") for _, step in steps]
+    deep = len({key[0] for key in keys if len(key) > 1}) <= 2 and any(len(key) > 3 for key in keys)
+    return 2 if deep else 1
 
 
 def _entries(steps: list[tuple[int, Step]], depth: int, trace: Trace, view: View) -> Iterator[Row]:

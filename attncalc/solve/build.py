@@ -262,10 +262,12 @@ def _arguments(calculation: Calculation, nodes: Mapping[str, Node], options: Map
 
 def _layers(stack: str, layer: Sequence[Operand], nodes: Mapping[str, Node]) -> Iterator[dict[str, Node | None]]:
     """The weights of each layer of a stack, the first one's first; of a part that has no number, of that alone."""
-    found = {layer_of(n)[1]: n.rpartition("/")[0] for n in nodes if layer_of(n)[0] == stack}
+    found = {number: n.removesuffix(f"/{name}") for n in nodes for of, number, name in [layer_of(n)] if of == stack}
     numbers = [number for number in found if number is not None]
-    parts = [f"{stack} {i}" for i in range(min(1, *numbers, 1), max(numbers) + 1)] if numbers else []
-    for part in parts or ([stack.replace("_", " ")] if found else []):
+    if numbers:
+        front = found[numbers[0]].rpartition(" ")[0]
+        found = {i: f"{front} {i}" for i in range(min(1, *numbers, 1), max(numbers) + 1)}
+    for part in found.values():
         missing = [o.name for o in layer if o.required and f"{part}/{o.name}" not in nodes]
         if missing:
             raise OptionError(f"{part} needs {both(missing)}, which {'is' if len(missing) == 1 else 'are'} missing")

@@ -30,14 +30,26 @@ def reference(name: str) -> dict[str, Any]:
         return dict(held)
 
 
+def computed(name: str, **options: Any) -> ac.Trace:
+    """The trace of a model, given what the original was given besides the ids."""
+    given = {key.removeprefix("given "): value for key, value in reference(name).items() if key.startswith("given ")}
+    return ac.load(MODELS / name)(IDS, **given, **options)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_all_numbers_are_those_of_the_original(name: str) -> None:
-    t, expected = ac.load(MODELS / name)(IDS), reference(name)
+    t, expected = computed(name), reference(name)
     close = LESS_CLOSE.get(name, CLOSE)
     for key in ("logits", "hidden", "loss"):
         np.testing.assert_allclose(t[key], expected[key], rtol=0, atol=close, err_msg=key)
-    for i, weights in enumerate(expected["attentions"]):
-        np.testing.assert_allclose(t[f"layer {i}/attention/weights"], weights, rtol=0, atol=close)
+    writes = "decoder/" if "encoder_hidden" in expected else ""
+    places = {"attentions": f"{writes}layer {{i}}/attention", "encoder_attentions": "encoder/layer {i}/attention"}
+    for key, place in (places | {"cross_attentions": "decoder/layer {i}/cross-attention"}).items():
+        for i, weights in enumerate(expected.get(key, ())):
+            ours = t[f"{place.format(i=i)}/weights"]
+            np.testing.assert_allclose(ours, weights, rtol=0, atol=close, err_msg=f"{key} {i}")
+    if writes:
+        np.testing.assert_allclose(t["memory"], expected["encoder_hidden"][-1], rtol=0, atol=close)
 
 
 def gradient_of(name: str, expected: dict[str, Any]) -> Any:
@@ -52,7 +64,7 @@ def gradient_of(name: str, expected: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_gradient_is_that_of_the_original(name: str) -> None:
     held, expected = read_checkpoint(str(MODELS / name), Reading()), reference(name)
-    found = ac.load(MODELS / name)(IDS).grad()
+    found = computed(name).grad()
     for path, file in held.found.items():
         gradient = gradient_of(file.name or "", expected)
         for part in file.at:
@@ -65,10 +77,11 @@ def test_every_gradient_is_that_of_the_original(name: str) -> None:
 @pytest.mark.spread
 @pytest.mark.parametrize("name", NAMES)
 def test_the_text_goes_on_as_with_the_original(name: str) -> None:
-    expected = reference(name)["tokens"]
-    t = ac.load(MODELS / name)(IDS, generate=len(expected) - len(IDS))
-    assert t["tokens"].tolist() == expected.tolist()
-    written, alone = (trace.to_dict()["outputs"] for trace in (t, ac.load(MODELS / name)(IDS)))
+    expected = reference(name)
+    begun = len(expected.get("given decoder_tokens", IDS))
+    t = computed(name, generate=len(expected["tokens"]) - begun)
+    assert t["tokens"].tolist() == expected["tokens"].tolist()
+    written, alone = (trace.to_dict()["outputs"] for trace in (t, computed(name)))
     assert isinstance(written, dict)
     assert {key: value for key, value in written.items() if key != "tokens"} == alone
 
@@ -165,6 +178,39 @@ def test_info_counts_what_is_there(run: Run) -> None:
     assert info["parameters"] == 2 * layer + 2 * 17 * 8 + 8
     assert info["flops_per_token"] == 2 * (info["parameters"] - 2 * 2 * 3 * 8 * 12)  # two of four experts
     assert info["kv_cache_bytes_per_token"] == 2 * 2 * 4 * 4
+
+
+def test_a_decoder_begins_with_its_start_token(run: Run) -> None:
+    t5 = ac.load(MODELS / "t5")
+    alone, given = t5(IDS), t5(IDS, decoder_tokens=[0])
+    assert (alone["logits"] == given["logits"]).all()
+    assert alone["logits"].shape == (1, 17)
+    done = run("model", MODELS / "t5", "3,1,4", "--decoder-tokens", "0,2", "--get", "memory", "-f", "json")
+    assert np.shape(json.loads(done.stdout)) == (3, 8)
+    assert "this one has no encoder" in run("model", MODELS / "llama", "3,1,4", "--decoder-tokens", "3").stderr
+    assert "--start 17 is not among the 17 tokens" in run("model", MODELS / "t5", "3,1,4", "--start", "17").stderr
+
+
+def test_info_tells_of_both_stacks(run: Run) -> None:
+    info = json.loads(run("model", MODELS / "t5_gated", "--info", "-f", "json").stdout)
+    attention, network = 4 * 8 * 6, 3 * 8 * 12
+    reads, writes = 2 * 8 + attention + network + 8 * 2, 3 * 8 + 2 * attention + network
+    assert info["parameters"] == sum(info["parts"].values()) == reads + 2 * writes + 8 * 2 + 2 * 8 + 2 * 17 * 8
+    assert info["kv_cache_bytes_per_token"] == info["kv_cache_bytes_per_token_read"] == 2 * 2 * 6 * 4
+    page = run("model", MODELS / "t5_gated", "--info").stdout
+    assert "norm2 → cross-attention → + residual → norm3" in page
+
+
+def test_a_decoder_needs_all_of_its_weights(tmp_path: Path) -> None:
+    copy = tmp_path / "t5"
+    shutil.copytree(MODELS / "t5", copy)
+    config = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(json.dumps(config | {"num_decoder_layers": 3}), encoding="utf-8")
+    with pytest.raises(ac.InputError, match=r"decoder\.block\.2\.layer\.0\.SelfAttention\.q\.weight.* are missing"):
+        ac.load(copy)
+    (copy / "config.json").write_text(json.dumps(config | {"feed_forward_proj": "gated-gelu"}), encoding="utf-8")
+    with pytest.raises(ac.InputError, match="wi_1"):
+        ac.load(copy)
 
 
 @pytest.mark.parametrize(("name", "text"), [("ids.txt", "3 1\n4\n"), ("ids.json", "[3, 1, 4]"), ("ids.csv", "3,1,4\n")])

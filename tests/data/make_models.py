@@ -42,7 +42,43 @@ LLAMA3 = {
     "original_max_position_embeddings": 16,
 }
 SHORT = {"vocab_size": 17, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+WRITTEN = [0, 2, 7, 1, 8]
+"""What a decoder has written of the ids, which an encoder has read; the first is what it begins with."""
+T5: dict[str, Any] = {
+    "vocab_size": 17,
+    "d_model": 8,
+    "d_kv": 3,
+    "d_ff": 12,
+    "num_heads": 2,
+    "relative_attention_num_buckets": 8,
+    "relative_attention_max_distance": 6,
+    "decoder_start_token_id": 0,
+}
+RETURNED = {
+    "hidden": "decoder_hidden_states",
+    "attentions": "decoder_attentions",
+    "encoder_hidden": "encoder_hidden_states",
+    "encoder_attentions": "encoder_attentions",
+    "cross_attentions": "cross_attentions",
+}
+"""What is kept of an encoder and a decoder, and what it is called among what they return."""
+
+
+def untied(config: Any) -> Any:
+    """A T5 whose head is its own: the code ties them whatever the configuration says."""
+    model = tf.T5ForConditionalGeneration(config)
+    model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+    return model
+
+
 MODELS: dict[str, tuple[Any, Any]] = {
+    "t5": (tf.T5ForConditionalGeneration, tf.T5Config(**T5, num_layers=2)),
+    "t5_gated": (
+        untied,
+        tf.T5Config(
+            **T5, num_layers=1, num_decoder_layers=2, feed_forward_proj="gated-gelu", tie_word_embeddings=False
+        ),
+    ),
     "gpt2": (tf.GPT2LMHeadModel, tf.GPT2Config(**SHORT, n_embd=8, n_layer=2, n_head=2, n_positions=16)),
     "llama": (tf.LlamaForCausalLM, tf.LlamaConfig(**GROUPED)),
     "llama3": (tf.LlamaForCausalLM, tf.LlamaConfig(**GROUPED, tie_word_embeddings=True, rope_parameters=LLAMA3)),
@@ -100,7 +136,7 @@ def made(name: str) -> None:
     torch.set_default_dtype(torch.float64)
     model = cls(config).eval()
     model.load_state_dict(weights)
-    found = computed(model)
+    found = translated(model) if config.is_encoder_decoder else computed(model)
     if name == "gpt_neox":  # its head has one name in the code and another in the file
         found["grad embed_out.weight"] = found.pop("grad lm_head.weight")
     torch.float32 = torch.float = narrow
@@ -141,6 +177,26 @@ def computed(model: Any) -> dict[str, Any]:
         "attentions": np.stack([shares[0].detach().numpy() for shares in out.attentions]),
         "loss": np.array(out.loss.item()),
         "tokens": ids[0].numpy(),
+    }
+
+
+def translated(model: Any) -> dict[str, Any]:
+    """The same of an encoder that reads the ids, and a decoder that goes on with what is written."""
+    ids, written = torch.tensor([IDS]), torch.tensor([WRITTEN])
+    labels = torch.tensor([[*WRITTEN[1:], -100]])
+    asked: dict[str, Any] = {"output_hidden_states": True, "output_attentions": True, "labels": labels}
+    out = model(ids, decoder_input_ids=written, **asked)
+    out.loss.backward()
+    found = {f"grad {key}": value.grad.numpy() for key, value in model.named_parameters()}
+    for _ in range(GENERATED):
+        written = torch.cat([written, model(ids, decoder_input_ids=written).logits[:, -1:].argmax(-1)], -1)
+    for ours, theirs in RETURNED.items():
+        found[ours] = np.stack([each[0].detach().numpy() for each in out[theirs]])
+    return found | {
+        "given decoder_tokens": np.array(WRITTEN),
+        "logits": out.logits[0].detach().numpy(),
+        "loss": np.array(out.loss.item()),
+        "tokens": written[0].numpy(),
     }
 
 

@@ -22,6 +22,9 @@ MODELS = Path(__file__).parents[1] / "data" / "models"
 IDS = [3, 1, 4, 1, 5, 9]
 UNTURNED = {"rope": False, "rope_layout": "interleaved", "rope_base": 10000, "rope_dims": None}
 SCORES, FFN = "layer 0/attention/weights", "layer 0/residual2"
+READ, NEXT = "encoder/layer 0/attention/weights", "encoder/layer 1/attention/weights"
+WRITTEN = {"t5": [0, 2, 7, 1, 8], "t5_gated": [0, 2, 7, 1, 8]}
+"""What a decoder has written of the ids."""
 
 
 class Fault(NamedTuple):
@@ -58,28 +61,49 @@ FAULTS = (
     Fault("gelu-silu", {"activation": "geglu"}, FFN, "llama mistral phi3 qwen2 qwen3"),
     Fault("gelu-tanh", {"activation": "geglu"}, FFN, "gemma gemma2 gemma3"),
     Fault("gelu-tanh", {"activation": "gelu"}, FFN, "bloom gpt2"),
+    Fault("t5-scaled", {"scale": "default"}, READ, "t5 t5_gated"),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, READ, "t5 t5_gated"),
+    Fault("norm-layer-for-rms", {"norm": "layer"}, READ, "t5 t5_gated"),
+    Fault("block-pre-for-post", {"norm_at": "post"}, READ, "t5 t5_gated"),
+    Fault("gelu-relu", {"activation": "gelu"}, NEXT, "t5"),
+    Fault("gelu-tanh", {"activation": "geglu"}, "memory", "t5_gated"),
+    Fault("scale-logits-swapped", {"scale_logits": False}, "logits", "t5"),
+    Fault("scale-logits-swapped", {"scale_logits": True}, "logits", "t5_gated"),
 )
 PLANTED = [(fault, model) for fault in FAULTS for model in fault.models.split()]
+
+
+def computed(model: str, **options: Any) -> ac.Trace:
+    """The trace of a model, of which a decoder has written some."""
+    return ac.load(MODELS / model)(IDS, decoder_tokens=WRITTEN.get(model), **options)
 
 
 @cache
 def marker_of(model: str) -> Marker:
     """What marks the dumps of a model."""
-    return Marker(Key(problem_of(ac.load(MODELS / model)(IDS))))
+    return Marker(Key(problem_of(computed(model))))
 
 
 def returned(t: ac.Trace) -> dict[str, Any]:
     """What a model of a framework returns, with a batch of one."""
-    layers = len(t["hidden"]) - 1
-    found = {"logits": t["logits"]} | {f"hidden_states.{i}": state for i, state in enumerate(t["hidden"])}
-    found |= {f"attentions.{i}": t[f"layer {i}/attention/weights"] for i in range(layers)}
+    two = "memory" in [made.name for made in t.outputs]
+    of, side = ("decoder_", "decoder/") if two else ("", "")
+    found = {"logits": t["logits"]} | {f"{of}hidden_states.{i}": state for i, state in enumerate(t["hidden"])}
+    found |= {"encoder_last_hidden_state": t["memory"]} if two else {}
+    named = {f"{side}layer": f"{of}attentions", "encoder/layer": "encoder_attentions"}
+    for step in t.steps:
+        stack, _, rest = step.group.partition("layer ")
+        layer, _, attention = rest.partition("/")
+        if step.name == "weights" and attention:
+            name = named[f"{stack}layer"] if attention == "attention" else "cross_attentions"
+            found[f"{name}.{layer}"] = t[step.key]
     return {name: value[None] for name, value in found.items()}
 
 
 @pytest.mark.spread(21)
 @pytest.mark.parametrize(("fault", "model"), PLANTED, ids=[f"{f.name}-{model}" for f, model in PLANTED])
 def test_a_fault_is_named_and_placed(fault: Fault, model: str) -> None:
-    dump = returned(ac.load(MODELS / model)(IDS, dtype="float32", **fault.options))
+    dump = returned(computed(model, dtype="float32", **fault.options))
     marked = marker_of(model).mark(from_python(dump))
     step = next(step for step in marked.steps if step.mistake)
     assert (marked.first_wrong, step.name, step.mistake) == (fault.at, fault.at, fault.name)
@@ -150,10 +174,46 @@ def test_modules_are_known_by_their_names() -> None:
     assert "act_fn" in marked.notes[0]
 
 
+def test_modules_of_a_decoder_are_known_by_their_names() -> None:
+    t = computed("t5_gated")
+    hooked = {
+        "encoder.embed_tokens": t["encoder/embedding/embeddings"],
+        "decoder.embed_tokens": t["decoder/embedding/embeddings"],
+        "encoder.block.0.layer.0.SelfAttention.q": t["encoder/layer 0/attention/q"],
+        "encoder.block.0": t["encoder/layer 0/residual2"],
+        "encoder.final_layer_norm": t["memory"],
+        "decoder.block.1.layer.0.layer_norm": t["decoder/layer 1/norm1/output"],
+        "decoder.block.1.layer.1": t["decoder/layer 1/residual2"],
+        "decoder.block.1.layer.1.EncDecAttention": t["decoder/layer 1/cross-attention/output"],
+        "decoder.block.1.layer.1.EncDecAttention.k": t["decoder/layer 1/cross-attention/k"],
+        "decoder.block.1.layer.2.DenseReluDense.wi_1": t["decoder/layer 1/feed-forward/linear"],
+        "decoder.block.1": t["decoder/layer 1/residual3"],
+        "lm_head": t["logits"],
+    }
+    marked = t.check({name: value[None] for name, value in hooked.items()})
+    assert marked
+    assert len(marked.steps) == len(hooked)
+
+
+def test_a_fault_of_the_decoder_alone_is_named() -> None:
+    t = computed("t5")
+    for name, step, mistake in (
+        ("decoder_attentions.1", "decoder/layer 1/attention/biased", "mask-missing"),
+        ("cross_attentions.1", "decoder/layer 1/cross-attention/scores", "att-scale-d"),
+    ):
+        scores = t[step] / (3 if mistake == "att-scale-d" else 1)
+        shares = np.exp(scores - scores.max(-1, keepdims=True))
+        marked = marker_of("t5").mark(from_python({name: shares / shares.sum(-1, keepdims=True)}))
+        assert (marked.first_wrong, marked.steps[0].mistake) == (f"{step.rpartition('/')[0]}/weights", mistake)
+
+
 @pytest.mark.thorough
 def test_the_originals_are_right() -> None:
     for path in sorted(MODELS.glob("*.npz")):
         if path.stem != "bloom":  # its GELU has √(2/π) in eight digits
             with np.load(path) as held:
-                dump = {"logits": held["logits"]} | {f"hidden_states.{i}": h for i, h in enumerate(held["hidden"])}
-            assert ac.load(MODELS / path.stem)(IDS).check(dump), path.stem
+                of = "decoder_" if "encoder_hidden" in held else ""
+                dump = {"logits": held["logits"]} | {f"{of}hidden_states.{i}": h for i, h in enumerate(held["hidden"])}
+                dump |= {f"encoder_hidden_states.{i}": h for i, h in enumerate(held["encoder_hidden"] if of else ())}
+                dump |= {f"cross_attentions.{i}": h for i, h in enumerate(held["cross_attentions"] if of else ())}
+            assert computed(path.stem).check(dump), path.stem

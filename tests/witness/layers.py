@@ -347,6 +347,7 @@ def block(x: Matrix, memory: Matrix | None, w: Values, norm: str, activation: st
     own = {name: value for name, value in own.items() if not name.startswith("memory_") and name != "heads"}
     own |= {name: w[name] for name in learned if w.get(name) is not None}
     cross = {name: rules[f"memory_{name}"] for name in ("mask", "mask_kind", "padding") if rules.get(f"memory_{name}")}
+    cross |= {"scale": rules["scale"]} if "scale" in rules else {}
     projections = ("wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo")
     kind = norm if norm in ("rms", "layer") else rules.get("kind", "layer")
     at = rules.get("norm_at") or (rules.get("at", "post") if norm in ("rms", "layer") else norm)
