@@ -23,7 +23,7 @@ import numpy as np
 from attncalc.common.errors import InputError, amount, both, either, listed, near, quoted, visible
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple, exists, is_folder, shown
-from attncalc.inputs.indexing import Part
+from attncalc.inputs.indexing import Part, split
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import Contents, Reading
 from attncalc.inputs.resolve import SHARDED, Found, checkpoint_in, decode, opened, read_file
@@ -366,13 +366,13 @@ def _tensors(
     left = dict.fromkeys(contents.names)
     tied = None if TIED in table["config"] else config.get(TIED)  # where it says something else, a head that is stored
     for written, paths in own.items():
-        name, _, index = written.partition("[")
+        name, cuts = split(written, ())
         held = next((full for full in (table["prefix"] + name, name) if full in left), None)
         if held is None:
             continue
         del left[held]
         if not (tied and paths == "logits/weights"):
-            found |= dict(_parts(contents, held, paths, index, table["stored"], options))
+            found |= dict(_parts(contents, held, paths, cuts, table["stored"], options))
     ignored = [pattern.replace("{i}", "*") for pattern in table["ignored"]]
     surplus = [n for n in left if not any(fnmatch(n.removeprefix(table["prefix"]), pattern) for pattern in ignored)]
     if surplus:
@@ -436,16 +436,14 @@ def _needed(inner: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:
 
 
 def _parts(
-    contents: Contents, name: str, paths: str, index: str, stored: str, options: Mapping[str, Any]
+    contents: Contents, name: str, paths: str, cuts: Sequence[Part], stored: str, options: Mapping[str, Any]
 ) -> Iterator[tuple[str, Found]]:
     """The operands that a tensor holds, with the parts of it that they are, turned as tokens in rows need them."""
     way, names = _told(paths)
     matrix = _MATRIX.search(names[0]) is not None
     turned = (Part(".T"),) if matrix and stored == "[out, in]" else ()
     axis = 1 if matrix and stored == "[in, out]" else 0
-    if index:
-        start = int(index.partition(":")[0])
-        turned = (Part(f"[{index}", (slice(start, None),)), *turned)
+    turned = (*cuts, *turned)
     if len(names) == 1:
         yield names[0], Found(contents, name, turned, told=True)
         return

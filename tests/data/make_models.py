@@ -54,6 +54,22 @@ T5: dict[str, Any] = {
     "relative_attention_max_distance": 6,
     "decoder_start_token_id": 0,
 }
+BART: dict[str, Any] = {
+    "vocab_size": 17,
+    "d_model": 8,
+    "encoder_layers": 1,
+    "decoder_layers": 2,
+    "encoder_ffn_dim": 12,
+    "decoder_ffn_dim": 12,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "max_position_embeddings": 10,
+    "pad_token_id": 10,
+    "bos_token_id": 3,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 0,
+    "forced_eos_token_id": 2,
+}
 RETURNED = {
     "hidden": "decoder_hidden_states",
     "attentions": "decoder_attentions",
@@ -72,6 +88,7 @@ def untied(config: Any) -> Any:
 
 
 MODELS: dict[str, tuple[Any, Any]] = {
+    "bart": (tf.BartForConditionalGeneration, tf.BartConfig(**BART, scale_embedding=True)),
     "t5": (tf.T5ForConditionalGeneration, tf.T5Config(**T5, num_layers=2)),
     "t5_gated": (
         untied,
@@ -123,7 +140,7 @@ def made(name: str) -> None:
     torch.manual_seed(len(name))
     model = cls(config).eval()
     with torch.no_grad():
-        for key, parameter in model.named_parameters():
+        for key, parameter in (*model.named_parameters(), *added(model)):
             parameter.normal_(0, 0.3)
             if ("norm" in key or "ln" in key) and key.endswith("weight") and "gemma" not in name:
                 parameter.add_(0.8)
@@ -180,14 +197,22 @@ def computed(model: Any) -> dict[str, Any]:
     }
 
 
+def added(model: Any) -> list[tuple[str, Any]]:
+    """What is added to the logits, which is no parameter of its own accord."""
+    return [(name, value) for name, value in model.named_buffers() if name == "final_logits_bias"]
+
+
 def translated(model: Any) -> dict[str, Any]:
     """The same of an encoder that reads the ids, and a decoder that goes on with what is written."""
     ids, written = torch.tensor([IDS]), torch.tensor([WRITTEN])
     labels = torch.tensor([[*WRITTEN[1:], -100]])
     asked: dict[str, Any] = {"output_hidden_states": True, "output_attentions": True, "labels": labels}
+    learned = dict((*model.named_parameters(), *added(model)))
+    for value in learned.values():
+        value.requires_grad_()
     out = model(ids, decoder_input_ids=written, **asked)
     out.loss.backward()
-    found = {f"grad {key}": value.grad.numpy() for key, value in model.named_parameters()}
+    found = {f"grad {key}": value.grad.numpy() for key, value in learned.items()}
     for _ in range(GENERATED):
         written = torch.cat([written, model(ids, decoder_input_ids=written).logits[:, -1:].argmax(-1)], -1)
     for ours, theirs in RETURNED.items():

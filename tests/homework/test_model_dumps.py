@@ -23,7 +23,7 @@ IDS = [3, 1, 4, 1, 5, 9]
 UNTURNED = {"rope": False, "rope_layout": "interleaved", "rope_base": 10000, "rope_dims": None}
 SCORES, FFN = "layer 0/attention/weights", "layer 0/residual2"
 READ, NEXT = "encoder/layer 0/attention/weights", "encoder/layer 1/attention/weights"
-WRITTEN = {"t5": [0, 2, 7, 1, 8], "t5_gated": [0, 2, 7, 1, 8]}
+WRITTEN = dict.fromkeys(("t5", "t5_gated", "bart"), (0, 2, 7, 1, 8))
 """What a decoder has written of the ids."""
 
 
@@ -62,7 +62,12 @@ FAULTS = (
     Fault("gelu-tanh", {"activation": "geglu"}, FFN, "gemma gemma2 gemma3"),
     Fault("gelu-tanh", {"activation": "gelu"}, FFN, "bloom gpt2"),
     Fault("t5-scaled", {"scale": "default"}, READ, "t5 t5_gated"),
-    Fault("ln-wrong-eps", {"eps": 1e-3}, READ, "t5 t5_gated"),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, READ, "t5 t5_gated bart"),
+    Fault("att-no-scale", {"scale": "none"}, READ, "bart"),
+    Fault("mask-missing", {"no_causal": True}, "decoder/layer 0/attention/weights", "bart"),
+    Fault("scale-embedding-missing", {"scale_embedding": False}, READ, "bart"),
+    Fault("block-pre-for-post", {"norm_at": "pre"}, READ, "bart"),
+    Fault("gelu-tanh", {"activation": "gelu-tanh"}, "memory", "bart"),
     Fault("norm-layer-for-rms", {"norm": "layer"}, READ, "t5 t5_gated"),
     Fault("block-pre-for-post", {"norm_at": "post"}, READ, "t5 t5_gated"),
     Fault("gelu-relu", {"activation": "gelu"}, NEXT, "t5"),
@@ -193,6 +198,24 @@ def test_modules_of_a_decoder_are_known_by_their_names() -> None:
     marked = t.check({name: value[None] for name, value in hooked.items()})
     assert marked
     assert len(marked.steps) == len(hooked)
+
+
+def test_modules_of_a_layer_that_ends_in_a_norm_are_known_by_their_names() -> None:
+    t = computed("bart")
+    hooked = {
+        "model.encoder.layernorm_embedding": t["encoder/embedding/norm/output"],
+        "model.encoder.layers.0": t["encoder/layer 0/norm2/output"],
+        "model.decoder.layers.1.self_attn.out_proj": t["decoder/layer 1/attention/output"],
+        "model.decoder.layers.1.encoder_attn": t["decoder/layer 1/cross-attention/output"],
+        "model.decoder.layers.1.encoder_attn_layer_norm": t["decoder/layer 1/norm2/output"],
+        "model.decoder.layers.1.fc1": t["decoder/layer 1/feed-forward/hidden"],
+        "model.decoder.layers.1": t["decoder/layer 1/norm3/output"],
+        "decoder_hidden_states.2": t["hidden"][2],
+    }
+    marked = t.check({name: value[None] for name, value in hooked.items()})
+    assert marked
+    assert len(marked.steps) == len(hooked) - 1  # a layer is told twice
+    assert not t.check({"lm_head": t["logits"]}).steps  # the bias of the logits is added behind it
 
 
 def test_a_fault_of_the_decoder_alone_is_named() -> None:
