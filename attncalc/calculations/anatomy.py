@@ -180,7 +180,7 @@ class Anatomy(NamedTuple):
         memory = given("memory", (*self.tokens[:-1], self.tokens[-1]._replace(name="s"), self.axes["d_model"]))
         attending = Attending(qk_norm=self.layout.qk_norm, rope=self.layout.rope)
         sight = Sight(attending=attending)
-        return step("output", decoder_layer(self._vectors("x"), memory, weights, self._design, sight, Sight()))
+        return step("output", decoder_layer(self._vectors("x"), memory, weights, self._design, sight))
 
     def _latent_attention(self, x: Node) -> Node:
         has_queries = self.latent.queries is not None
