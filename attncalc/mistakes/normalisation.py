@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, parts, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, parts, wrong
 from attncalc.language.graph import Node
 from attncalc.language.ops import mean, total
 from attncalc.mistakes.layer_norm import LAYER, PLUS_ONE, RMS, another_epsilon
@@ -21,6 +21,14 @@ def _divisor(s: Scope) -> Node:
 def _of_inputs(s: Scope) -> Node:
     parts(s.this, "sum")
     return total(s.grad_output * s.x, s.this.args["over"])
+
+
+def _by_normalized(s: Scope) -> Node:
+    """The gradient of x from the normalised entries alone, as books put it together."""
+    statistic = s.mean if "mean" in s else s.mean_square
+    over = parts(statistic, "mean") and statistic.sources[0].args["over"]
+    along = s.grad_normalized - s.normalized * mean(s.grad_normalized * s.normalized, over)
+    return (along - mean(s.grad_normalized, over) if "mean" in s else along) / _divisor(s)
 
 
 HELD = "What else changes when one entry of x does?"
@@ -64,6 +72,10 @@ GRADIENTS = (
     ),
 )
 """Mistakes of the backward pass."""
+_FROM_NORMALIZED, _FROM_DIVIDED = (
+    alternative("dln-by-normalized", "grad_x", _by_normalized, says=f"{says}: from the normalised entries")
+    for says in ("(dx̂ − mean(dx̂) − x̂ ⊙ mean(dx̂ ⊙ x̂)) / σ", "(dx̂ − x̂ ⊙ mean(dx̂ ⊙ x̂)) / rms")
+)
 _OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none
 
 OVER_TOKENS = tuple(
@@ -83,8 +95,8 @@ def _one_group(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
-    "layernorm": (*LAYER, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
-    "batchnorm": (*OVER_TOKENS, *GRADIENTS, *another_epsilon("ln")),
+    "layernorm": (_FROM_NORMALIZED, *LAYER, PLUS_ONE, *GRADIENTS, *another_epsilon("ln")),
+    "batchnorm": (_FROM_NORMALIZED, *OVER_TOKENS, *GRADIENTS, *another_epsilon("ln")),
     "groupnorm": (
         wrong(
             "gn-one-group",
@@ -95,6 +107,12 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
         *(m for m in OVER_TOKENS if m.id not in _OF_A_VECTOR),
         *another_epsilon("ln"),
     ),
-    "rmsnorm": (*RMS, PLUS_ONE, *(m for m in GRADIENTS if m.id not in _OF_A_MEAN), *another_epsilon("rms")),
+    "rmsnorm": (
+        _FROM_DIVIDED,
+        *RMS,
+        PLUS_ONE,
+        *(m for m in GRADIENTS if m.id not in _OF_A_MEAN),
+        *another_epsilon("rms"),
+    ),
 }
 """Calculation → its mistakes, the commonest first."""

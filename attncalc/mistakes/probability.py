@@ -65,8 +65,21 @@ UNSHIFTED = alternative(
     "sm-unshifted", "shifted", lambda s: parts(s.this, "sub")[0], says="without taking the maximum away"
 )
 
+
+def _slope_of_shares(s: Scope) -> Node:
+    along = s.softmax * (s.grad_softmax - total(s.softmax * s.grad_softmax, axis(s)))
+    return along / _temperature(s) if "scaled" in s else along
+
+
+def _slope_of_logarithms(s: Scope) -> Node:
+    return s.grad_log_softmax - exp(s.log_softmax) * total(s.grad_log_softmax, axis(s))
+
+
 SOFTMAX = (
     UNSHIFTED,
+    alternative(
+        "sm-grad-by-shares", "grad_x", _slope_of_shares, says="P ⊙ (dP − Σ P ⊙ dP): from the shares themselves"
+    ),
     wrong(
         "sm-temp-multiply",
         "scaled",
@@ -168,6 +181,9 @@ def _unshifted_throughout(s: Scope) -> Node:
 
 LOG_SOFTMAX = (
     alternative("sm-unshifted", "shifted logsumexp", _unshifted_throughout, says="without taking the maximum away"),
+    alternative(
+        "lsm-grad-by-logs", "grad_x", _slope_of_logarithms, says="dy − e^y·Σ dy: from the logarithms themselves"
+    ),
     wrong(
         "lsm-no-log",
         "log_softmax",

@@ -74,3 +74,56 @@ def test_what_follows_by_an_alternative_that_is_an_option_is_said_to() -> None:
     steps = {"scores": q @ k.T, "scaled": masked / 2, "masked": masked, "weights": weights, "output": weights @ v}
     marked = ac.attention(q, k, v, causal=True).check({name: as_written(value, 4) for name, value in steps.items()})
     assert [step.verdict for step in marked.steps] == ["right", "mistake", "mistake", "follows", "follows"]
+
+
+def _of_softmax(share: Array, upstream: Array) -> Array:
+    return share * (upstream - (share * upstream).sum(axis=-1, keepdims=True))
+
+
+def _of_log_softmax(logs: Array, upstream: Array) -> Array:
+    return upstream - np.exp(logs) * upstream.sum(axis=-1, keepdims=True)
+
+
+X = np.array([[1.0, 2.5, 0.3, -1.0], [0.5, -2.0, 4.0, 1.5]])
+UPSTREAM = np.array([[1.0, -2.0, 0.5, 3.0], [2.0, 1.0, -1.0, 0.25]])
+GAMMA = np.array([1.5, 0.5, 2.0, 1.0])
+
+
+def _of_norm(normalized: Array, divisor: Array, *, centred: bool) -> Array:
+    slope = UPSTREAM * GAMMA
+    along = normalized * (slope * normalized).mean(axis=-1, keepdims=True)
+    return (slope - along - (slope.mean(axis=-1, keepdims=True) if centred else 0)) / divisor
+
+
+def _closed_forms() -> dict[str, tuple[ac.Trace, dict[str, Array]]]:
+    """Gradients by the formula of the textbook, which speaks of the result, on from wrong values of that result."""
+    share = np.exp(X) / np.exp(X).sum(axis=-1, keepdims=True) * [[0.7, 1.1, 1.3, 0.9]]
+    logs = np.log(share).round(6)
+    deviation = X.std(axis=-1, keepdims=True)  # eps=0
+    normalized = (X - X.mean(axis=-1, keepdims=True)) / deviation * [[0.7, 1.1, 1.3, 0.9]]
+    root = np.sqrt((X**2).mean(axis=-1, keepdims=True))
+    divided = X / root * [[0.7, 1.1, 1.3, 0.9]]
+    return {
+        "softmax": (ac.softmax(X), {"softmax": share, "grad_x": _of_softmax(share, UPSTREAM)}),
+        "softmax, divided by a temperature": (
+            ac.softmax(X, temperature=2),
+            {"softmax": share, "grad_x": _of_softmax(share, UPSTREAM) / 2},
+        ),
+        "log-softmax": (ac.log_softmax(X), {"log_softmax": logs, "grad_x": _of_log_softmax(logs, UPSTREAM)}),
+        "layernorm": (
+            ac.layernorm(X, gamma=GAMMA, eps=0),
+            {"normalized": normalized, "grad_x": _of_norm(normalized, deviation, centred=True)},
+        ),
+        "rmsnorm": (
+            ac.rmsnorm(X, gamma=GAMMA, eps=0),
+            {"normalized": divided, "grad_x": _of_norm(divided, root, centred=False)},
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", _closed_forms())
+def test_a_gradient_follows_by_the_formula_that_speaks_of_the_result(name: str) -> None:
+    """The backward pass goes step by step, a textbook's formula goes on from the result: both are right."""
+    trace, steps = _closed_forms()[name]
+    marked = trace.grad(upstream=UPSTREAM).check({name: as_written(value, 6) for name, value in steps.items()})
+    assert marked["grad_x"].verdict == "follows"

@@ -357,8 +357,9 @@ class Key:
         return self._rounded[node, kept]
 
     def own_behind(self, step: StepKey, own: Own) -> dict[StepKey, Array]:
-        """The own values that a step is made of."""
-        behind = walk(self.nodes[step].sources[0], into=lambda node: () if is_given(node, own) else node.sources)
+        """The own values that a step is made of, by the usual rules or by an alternative."""
+        written = [solution.steps[step].sources[0] for solution in self.right if step in solution.steps]
+        behind = walk(*written, into=lambda node: () if is_given(node, own) else node.sources)
         return {node.key: own[node.key] for node in behind if is_given(node, own)}
 
     # Sizes
