@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -153,6 +154,47 @@ def by_hand(decimals: int, seeds: int) -> Iterator[Case]:
                         yield Case(found, written(value, decimals), is_sound, f"{place}, {decimals}, {mode}")
 
 
+def _fraction(entry: float) -> str:
+    near = Fraction(entry).limit_denominator(10**7)
+    return str(near) if abs(near - Fraction(entry)) <= 1e-11 * abs(entry) else repr(entry)
+
+
+def _root(entry: float) -> str:
+    """A surd of the entry's square, as √ or sqrt is written."""
+    square = f"{entry * entry:.14g}"
+    return f"{'-' if entry < 0 else ''}sqrt({square})" if "e" not in square else repr(entry)
+
+
+def _uneven(entry: float) -> str:
+    """Zeros at the end left out, as a calculator does."""
+    return f"{entry:.5f}".rstrip("0").rstrip(".")
+
+
+DISGUISES: dict[str, Callable[[float], str]] = {
+    "all digits": repr,
+    "a power of ten": lambda entry: f"{entry:.6e}",
+    "× and a power of ten": lambda entry: "{}×10^{}".format(*f"{entry:.6e}".replace("e+0", "e").split("e")),
+    "the sign written out": lambda entry: f"{entry:+.5f}",
+    "a long minus": lambda entry: f"{entry:.5f}".replace("-", "−"),
+    "no 0 before the point": lambda entry: f"{entry:.5f}".replace("0.", ".", 1) if abs(entry) < 1 else f"{entry:.5f}",
+    "zeros behind": lambda entry: f"{entry:.5f}000" if entry == round(entry, 5) else f"{entry:.8f}",
+    "no zeros at the end": _uneven,
+    "per cent": lambda entry: f"{100 * entry:.4f}%",
+    "a fraction": _fraction,
+    "a root": _root,
+}
+
+
+def disguised(seeds: int) -> Iterator[Case]:
+    """What is right, in every manner in which a number may be written."""
+    for found, _ in markers(seeds):
+        value = right(found)
+        for manner, spell in DISGUISES.items():
+            texts = [spell(float(entry)) for entry in value.ravel()]
+            answer = from_text(texts, value.shape, lambda at: f"entry {at}")
+            yield Case(found, answer, is_sound, f"{manner}: {texts[0]}")
+
+
 def nonsense(seeds: int) -> Iterator[Case]:
     """Numbers of about the right size, and nothing else."""
     for found, random in markers(seeds):
@@ -246,6 +288,7 @@ POPULATIONS = {
     "by hand, 2 decimals": Population(partial(by_hand, 2), 0.97, 1),
     "by hand, 3 decimals": Population(partial(by_hand, 3), 0.99, 1),
     "by hand, 4 decimals": Population(partial(by_hand, 4), 0.99, 1),
+    "right in disguise": Population(disguised, 1.0, 1),
     "nonsense": Population(nonsense, 0.995, 1),
     "single mistakes": Population(singles, 0.98, 1),
     "pairs of mistakes": Population(pairs, 0.96, 1),

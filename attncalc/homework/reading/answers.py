@@ -114,6 +114,8 @@ _WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _SHARE = re.compile(r"([+-]?[\d.]+) *%", re.ASCII)
 _TIMES_ROOT = re.compile(r"(?<=[\d)]) ?[·×] ?(?=√)|(?<=[\d)])(?=√)", re.ASCII)
 _ROOT = re.compile(r"√(?:(\d+(?:\.\d+)?)|\((\d+(?:\.\d+)?(?:/\d+)?)\))", re.ASCII)
+_POWER_OF_TEN = re.compile(r"(?<=\d) ?[·×*] ?10(?:(?:\^|\*\*)\(?([+-−]?\d+)\)?|([⁺⁻]?[⁰¹²³⁴-⁹]+))", re.ASCII)
+_RAISED = str.maketrans("⁺⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "+--0123456789")
 _NOT_FINITE = {"inf": math.inf, "infinity": math.inf, "∞": math.inf, "nan": math.nan}
 BLANK = ("", "-", "–", "—", "?", "n/a", "#n/a", "na")
 """What people write where they have no answer."""
@@ -384,15 +386,19 @@ def read(text: str) -> tuple[float, int, int]:
     return value, max(min(decimals, EXACTLY), -EXACTLY), len((whole + fraction).lstrip("0"))
 
 
-def with_roots(text: str) -> str:
-    """A text in which roots are spelled as operands have them: `5√70/70` is `5*sqrt(70)/70`."""
-    return _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text)) if "√" in text else text
+def respelled(text: str) -> str:
+    """A text with roots and powers of ten as operands have them: `5*sqrt(70)/70` for `5√70/70`, `5e-2` for `5·10⁻²`."""
+    if "√" in text:
+        text = _ROOT.sub(r"sqrt(\1\2)", _TIMES_ROOT.sub("*", text))
+    if "10" in text:
+        text = _POWER_OF_TEN.sub(lambda found: "e" + (found[1] or found[2]).translate(_RAISED), text)
+    return text
 
 
 def _written(entry: Any) -> str | None:
     """The text of an entry; None where it is left blank."""
     if isinstance(entry, str):
-        text = with_roots(entry.strip().lstrip("≈~").lstrip())  # a rounded number may be told as such
+        text = respelled(entry.strip().lstrip("≈~").lstrip())  # a rounded number may be told as such
         return None if text.casefold() in BLANK else text
     if entry is None:
         return None

@@ -176,13 +176,13 @@ NO_EFFECT = ("tolerance", "rtol", "atol", "score", "verdict", "key", "path", "ex
 """What only the key's owner may say."""
 _PLACED = re.compile(r"(.*\S) *\[ *(\d{1,6}(?: *, *\d{1,6})*) *\]", re.ASCII)
 """A single entry of a step: `weights[1,0]`."""
-_OF_ROOTS = re.compile(r'[-+−\d√./*·×(),;\[\]"\s%sqrtpiej]+', re.ASCII)
-"""Text of numbers: with a root in it, it is no file's name."""
+_OF_NUMBERS = re.compile(r'[-+−\d√./*·×^⁺⁻⁰¹²³⁴-⁹(),;\[\]"\s%sqrtpiej]+', re.ASCII)
+"""Text of numbers: with a root or a power of ten in it, it is no file's name."""
 
 
 def read_sheet(word: str, reading: Reading) -> Sheet:
     """The sheet, or the result alone, that a word of the command line means: a file, `-`, JSON or numbers."""
-    word = answers.with_roots(word) if _OF_ROOTS.fullmatch(word) else word
+    word = answers.respelled(word) if _OF_NUMBERS.fullmatch(word) else word
     typed = literal(word, ANSWER.name)
     found = find(word, ANSWER, reading) if typed is None or word.strip().isalpha() else None
     if found is None and typed is not None:

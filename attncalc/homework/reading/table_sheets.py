@@ -17,9 +17,9 @@ from attncalc.homework.reading.answers import (
     decimals_of,
     joined,
     refuse_many,
+    respelled,
     split,
     student_of,
-    with_roots,
     without_effect,
 )
 from attncalc.inputs.csv_files import (
@@ -140,7 +140,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 
 def entry_rows(text: str, source: str, reading: Reading) -> list[Row]:
     """The rows of a table of answers, all of one length, with decimal points."""
-    rows, delimiter = parted(joined(with_roots(text)), source, reading)
+    rows, delimiter = parted(joined(respelled(text)), source, reading)
     for row in rows:
         check_length(row, rows[0], source)
     if reading.decimal == ",":
