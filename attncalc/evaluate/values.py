@@ -83,13 +83,14 @@ def evaluate(
     keep: Callable[[Node], bool] = named,
     rests: Mapping[str, Double] | None = None,
     careful: bool = True,
+    unsure: set[Node] | None = None,
 ) -> dict[Node, Array]:
     """The values of the roots and of every step behind them.
 
     `given` holds values for steps by their (group, name): the walk stops there. `after_step` is applied to a step's
     value before the next one uses it (rounding by hand). Other values are let go after their last use. `rests` holds
     operands that are known in twice the digits. Unless `careful`, lost digits stay lost, as they do in the turns of a
-    loop; and who rounds by hand has lost them.
+    loop; and who rounds by hand has lost them. Nodes whose lost digits are not all found join `unsure`.
     """
     given = given or {}
     careful = careful and after_step is None
@@ -109,6 +110,8 @@ def evaluate(
                     values[node] = known.in_full(node)
             for source in released:
                 del values[source]
+    if unsure is not None:
+        unsure |= known.unsure
     return values
 
 
@@ -137,6 +140,8 @@ DEEPEST_STEPS = 3
 """What is further behind has lost digits of its own, and a long chain of sums would be gone through again and again."""
 
 
+UNSURE = 1e-8
+"""Where twice the digits may be off by more than this share of a number, fewer than eight of its digits are told."""
 FAINTEST = 2.0**-90
 """What is left of terms that cancel in twice the digits too, beside them: nothing."""
 
@@ -156,6 +161,7 @@ class Known:
         self.values, self.operands, self.given, self.rests, self.order = values, operands, given, rests, order
         self.handed_on = handed_on  # what one part takes another part's value for: a float that is what it is
         self.found_known: dict[Node, bool] = {}
+        self.unsure: set[Node] = set()  # those of whose digits few are told, in twice the digits too
 
     @cached_property
     def parts(self) -> Mapping[Node, str]:
@@ -172,7 +178,7 @@ class Known:
         if self.values[node].dtype.kind != "f" or not (row.adds or any(map(self._is_rounded, node.sources))):
             return False
         if row.loses not in (doors.cancels, doors.cancels_along) and (
-            self.values[node].size > doors.SHOWN_ENTRY_BY_ENTRY or not all(map(self._is_known, node.sources))
+            self.values[node].size > doors.SHOWN_ENTRY_BY_ENTRY or not all(map(self.is_known, node.sources))
         ):  # the last digits of a large value are not worth a hundred times its time
             return False
         sources = [self.values[source] for source in node.sources]
@@ -199,7 +205,7 @@ class Known:
                 seen.update(made.sources)
         return False
 
-    def _is_known(self, node: Node) -> bool:
+    def is_known(self, node: Node) -> bool:
         """Whether all that a value is made of is known in twice the digits: a sum of products is not.
 
         Two values made of the same rounded one may cancel to all their digits; a function of one can have no more.
@@ -219,11 +225,13 @@ class Known:
         value, (head, _, doubt) = self.values[node], self.doubled(node)
         scale = max(np.max(np.abs(self.values[source]), initial=0) for source in node.sources)
         is_faint = (doubt <= FAINTEST * scale) & ((doubt <= np.abs(value)) | (value == 0))
+        if (doubt > UNSURE * np.abs(head)).any():
+            self.unsure.add(node)
         head = np.where((np.abs(head) <= doubt) & is_faint, 0, head).astype(value.dtype)
         return np.where(np.isfinite(head), head, value)
 
-    def doubled(self, node: Node) -> Double:
-        """A value in twice the digits.
+    def doubled(self, node: Node, deepest: float = DEEPEST_STEPS) -> Double:
+        """A value in twice the digits, from what stands so many steps behind it.
 
         A part takes what another part has handed on as it is, so that it gives what the same calculation gives alone.
         """
@@ -237,7 +245,7 @@ class Known:
         while stack:
             made = stack.pop()
             within = depth[made] + (made.op == "step")
-            if within <= DEEPEST_STEPS and not ends(made) and made.row.doubled:
+            if within <= deepest and not ends(made) and made.row.doubled:
                 for source in made.sources:
                     if source not in depth or depth[source] > within:
                         depth[source] = within

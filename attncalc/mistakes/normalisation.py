@@ -25,8 +25,7 @@ def _of_inputs(s: Scope) -> Node:
 
 def _by_normalized(s: Scope) -> Node:
     """The gradient of x from the normalised entries alone, as books put it together."""
-    statistic = s.mean if "mean" in s else s.mean_square
-    over = parts(statistic, "mean") and statistic.sources[0].args["over"]
+    over = (s.mean if "mean" in s else s.mean_square).sources[0].args["over"]
     along = s.grad_normalized - s.normalized * mean(s.grad_normalized * s.normalized, over)
     return (along - mean(s.grad_normalized, over) if "mean" in s else along) / _divisor(s)
 

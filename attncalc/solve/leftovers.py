@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from attncalc.common.numerals import Array
-from attncalc.evaluate.values import FAINT, Known, by_key, evaluate, has_faint
+from attncalc.evaluate.values import FAINT, UNSURE, Known, by_key, evaluate, has_faint
 from attncalc.language.axes import align
 from attncalc.language.graph import Node, inside, walk
 from attncalc.language.kernels import doubled
@@ -16,6 +17,29 @@ MARGIN = 64
 """So many rounding errors, relative to the sizes of the terms, are taken for nothing."""
 DEEP = 8
 """What stands at the end of many steps is off by so many times what one kernel leaves."""
+
+
+@np.errstate(all="ignore")  # what overflows is told elsewhere
+def digits_left(steps: Sequence[Node], values: Mapping[Node, Array], operands: Mapping[str, Array]) -> tuple[str, ...]:
+    """What is to be said of steps whose formula, as it is written, loses digits that twice as many don't bring back.
+
+    Of what a sum of products is in, nothing is said: no bound is known that would not be far too large.
+    """
+    known = Known(values, operands, (), {}, walk(*steps))
+    numbers = [np.abs(x[x != 0]) for x in operands.values() if x.dtype.kind == "f" and x.any()]
+    nothing = UNSURE * min((np.min(x) for x in numbers), default=1.0)  # what a 0 may be off by
+    found = []
+    for step in filter(known.is_known, steps):
+        pair = known.doubled(step.sources[0], math.inf)
+        off = np.where(values[step] == 0, pair.doubt > nothing, pair.doubt / np.abs(values[step]))
+        if not (off > UNSURE).any():
+            continue
+        at = np.unravel_index(int(np.argmax(off)), off.shape)
+        place = f"{step.path}[{','.join(map(str, at))}]" if at else step.path
+        digits = math.floor(-math.log10(off[at]))
+        many = f"{digits} digit{'s' if digits > 1 else ''} of {place} {'are' if digits > 1 else 'is'} sure"
+        found.append(f"{many if digits > 0 else f'no digit of {place} is sure'}: its terms nearly cancel there")
+    return tuple(found)
 
 
 class Leftovers:

@@ -240,8 +240,10 @@ def _once(
             )
         large.must_fit_whole(written, kind, f"{problem.name} with every step kept")
     values = {node: written.known[node.key] for node in named if node.key in written.known}
+    unsure: set[Node] = set()
+    rounded = after_step(kind, rounding)
     values |= evaluate(
-        written.roots, written.values, dtype=kind, given=written.known, after_step=after_step(kind, rounding)
+        written.roots, written.values, dtype=kind, given=written.known, after_step=rounded, unsure=unsure
     )
     drift: dict[Node, float] = {}
     if rounding is not None and kind != "object":
@@ -250,7 +252,12 @@ def _once(
     checks, notes = _beside(problem, written, values, compared=compared)
     recorded = {node: record(node, values[node], labels_of(node), drift.get(node), checks.get(node)) for node in named}
     behind = Kept(named, values, written.values, rounded=rounding is not None)
-    return _recorded(written, recorded, notes, behind)
+    found = _recorded(written, recorded, notes, behind)
+    if not unsure:
+        return found
+    from attncalc.solve.leftovers import digits_left  # a door: hardly a formula loses digits for good
+
+    return found._replace(warnings=digits_left(written.outputs, values, written.values))
 
 
 def _recorded(written: Written, recorded: Mapping[Node, Step], notes: tuple[str, ...], behind: Kept) -> Recorded:

@@ -231,3 +231,26 @@ def test_a_corner_at_which_the_quotients_settle_elsewhere_is_told(formula: str, 
 )
 def test_quotients_that_come_near_or_have_not_settled_tell_of_no_corner(formula: str, at: float) -> None:
     assert not ac.derivative(formula, at=at).warnings
+
+
+CANCELLING = [
+    *("(1-cos(x))/x**2", "(x-sin(x))/x**3", "exp(x)-1-x", "ln(1+x)-x", "sqrt(x**2+1)-x", "1/(1-cos(x))"),
+    *("tan(x)-x", "(exp(x)-1)/x", "1/x-1/tan(x)"),
+]
+"""Formulas whose terms nearly cancel near 0, or far from it."""
+
+
+@pytest.mark.parametrize("formula", CANCELLING)
+def test_lost_digits_are_found_or_told(formula: str) -> None:
+    """Twice the digits bring most of them back; where they don't, a warning says how many are left."""
+    x = sympy.Symbol("x")
+    slope = sympy.diff(sympy.sympify(formula.replace("ln", "log")), x)
+    for power in (-16, -12, -8, -5, -2, 8):
+        at = 10.0**power
+        if "exp" in formula and power > 2:
+            continue
+        true = float(slope.evalf(60, subs={x: sympy.Rational(at)}, maxn=400))
+        trace = ac.derivative(formula, at=at)
+        told = [int(said.split()[0].replace("no", "0")) for said in trace.warnings if " of value " in said]
+        digits = min(told, default=7)
+        assert float(trace.result) == pytest.approx(true, rel=10.0**-digits, abs=0) or digits == 0

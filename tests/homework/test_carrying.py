@@ -77,11 +77,11 @@ def test_what_follows_by_an_alternative_that_is_an_option_is_said_to() -> None:
 
 
 def _of_softmax(share: Array, upstream: Array) -> Array:
-    return share * (upstream - (share * upstream).sum(axis=-1, keepdims=True))
+    return np.asarray(share * (upstream - (share * upstream).sum(axis=-1, keepdims=True)))
 
 
 def _of_log_softmax(logs: Array, upstream: Array) -> Array:
-    return upstream - np.exp(logs) * upstream.sum(axis=-1, keepdims=True)
+    return np.asarray(upstream - np.exp(logs) * upstream.sum(axis=-1, keepdims=True))
 
 
 X = np.array([[1.0, 2.5, 0.3, -1.0], [0.5, -2.0, 4.0, 1.5]])
@@ -92,7 +92,7 @@ GAMMA = np.array([1.5, 0.5, 2.0, 1.0])
 def _of_norm(normalized: Array, divisor: Array, *, centred: bool) -> Array:
     slope = UPSTREAM * GAMMA
     along = normalized * (slope * normalized).mean(axis=-1, keepdims=True)
-    return (slope - along - (slope.mean(axis=-1, keepdims=True) if centred else 0)) / divisor
+    return np.asarray((slope - along - (slope.mean(axis=-1, keepdims=True) if centred else 0)) / divisor)
 
 
 def _closed_forms() -> dict[str, tuple[ac.Trace, dict[str, Array]]]:
