@@ -828,6 +828,8 @@ def embed(
     table: Numbers,
     *,
     positions: Numbers | Literal["sinusoidal", "none"] | None = ...,
+    types: Numbers | str | None = ...,
+    type_table: Numbers | None = ...,
     scale: bool = ...,
     dtype: DTypeLike = ...,
     round_to: int | None = ...,
@@ -1424,6 +1426,7 @@ def model(
     targets: Numbers | str | None = ...,
     *,
     decoder_tokens: Numbers | str | None = ...,
+    token_types: Numbers | str | None = ...,
     kind: Literal["decoder-only", "encoder-decoder"] = ...,
     heads: int = ...,
     norm: Literal["post", "pre", "both", "sandwich", "after", "layer", "rms"] = ...,
@@ -1486,6 +1489,13 @@ def model(
     local_rope_base: Number | None = ...,
     final_softcap: Number | None = ...,
     top: int = ...,
+    no_head: bool = ...,
+    head: bool = ...,
+    head_activation: Literal[
+        "relu", "leaky-relu", "elu", "sigmoid", "tanh", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "softplus"
+    ]
+    | None = ...,
+    pad_token: int | None = ...,
     start: int | None = ...,
     generate: int | None = ...,
     dtype: DTypeLike = ...,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count, takewhile
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from attncalc.calculations.activations import ACTIVATIONS, ActivationKind, activated
 from attncalc.calculations.attention_options import DEFAULTS, Rotation
+from attncalc.calculations.conditions import spot
 from attncalc.calculations.experts import experts
 from attncalc.calculations.layers import FfnActivation, embed
-from attncalc.calculations.losses import next_token_loss
+from attncalc.calculations.losses import cross_entropy, next_token_loss
 from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
 from attncalc.calculations.normalisation import Epsilon, Style, learned_by, normed
 from attncalc.calculations.transformer import TURNS
@@ -30,7 +32,7 @@ from attncalc.calculations.transformer_blocks import (
     designed,
     encoder_layer,
 )
-from attncalc.common.errors import OptionError
+from attncalc.common.errors import DomainError, OptionError
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.calculation import Measured, calculation
@@ -85,17 +87,33 @@ PLACED = {
     "norm/beta": weight("d_model", "beta", "its shift"),
 }
 EMBEDDING = {
-    "table": weight("V d_model", "E", "the embeddings, one row for each token of the vocabulary", required=True)
+    "table": weight("V d_model", "E", "the embeddings, one row for each token of the vocabulary", required=True),
+    "types": weight("t d_model", "T", "what is added for the text that a token is of, one row each"),
 } | PLACED
 FINAL_NORM = {
     "gamma": weight("d_model", "gamma", "the gain of the norm behind the last layer"),
     "beta": weight("d_model", "beta", "its shift"),
 }
+POOLER = {
+    "weights": weight("d_model d_pooled", "W_P", "what the first token's vector is multiplied by", required=True),
+    "bias": weight("d_pooled", "b_P", "its bias"),
+}
 HEAD = {
+    "dense/weights": weight("d_model d_out", "W_D", "a layer in front of the words, which an encoder's head has"),
+    "dense/bias": weight("d_out", "b_D", "its bias"),
+    "norm/gamma": weight("d_model", "gamma", "the gain of its norm"),
+    "norm/beta": weight("d_model", "beta", "its shift"),
     "weights": weight("d_model V", "W_U", "from vectors to words; the embeddings again if not given"),
     "bias": weight("V", "b_U", "its bias"),
 }
 """The weights of a model, by their places in it."""
+
+
+def _check_padding(values: Mapping[str, Any]) -> None:
+    padded = np.argwhere(values["tokens"] == values["pad_token"])
+    if len(padded):
+        fact = f"tokens{spot(padded[0])} is {values['pad_token']}, which fills up texts, and has no position of its own"
+        raise DomainError(fact, hint="leave the padding out")
 
 
 def _with_the_next(trace: Trace) -> Trace:
@@ -104,7 +122,7 @@ def _with_the_next(trace: Trace) -> Trace:
     if trace.calculation != "model":
         return trace
     told = [*_layers_told(trace)]
-    if not options["no_causal"]:
+    if not (options["no_causal"] or options["no_head"]):
         logits, shares = trace["logits"][-1], trace["next_probabilities"]
         top = np.argsort(-logits, kind="stable")[: options["top"]]
         words = trace.inputs["embedding/table"].labels.get(0, ())
@@ -148,9 +166,11 @@ def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array],
     tokens=operand("n | kind=encoder-decoder: s", kind="tokens", of="V"),
     targets=operand("n", kind="tokens", of="V"),
     decoder_tokens=operand("n", kind="tokens", of="V"),
+    token_types=operand("n", kind="tokens", of="t"),
     embedding=EMBEDDING,
     layer=LAYER,
     final_norm=FINAL_NORM,
+    pooler=POOLER,
     logits=HEAD,
     encoder_embedding=PLACED,
     encoder_layer=LAYER,
@@ -159,6 +179,7 @@ def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array],
     decoder_layer=DECODER_LAYER,
     decoder_final_norm=FINAL_NORM,
     sizes=SIZES,
+    check=_check_padding,
     finish=_with_the_next,
     reference="Radford et al. 2019, section 2.3; Touvron et al. 2023, LLaMA, section 2.2; as in transformers",
     exercise=Exercise(refused="a whole model has hundreds of steps", instead="quiz decoder-only has one of its layers"),
@@ -169,9 +190,11 @@ def model(
     targets: Annotated[Node | None, "the right token behind each of them; the next of the text if not given"] = None,
     *,
     decoder_tokens: Annotated[Node | None, "the ids that a decoder has written so far"] = None,
+    S: Annotated[Node | None, "which of two texts each token is of, 0 or 1; all of the first if not given"] = None,
     embedding: tuple[Weights, ...],
     layer: tuple[Weights, ...],
     final_norm: tuple[Weights, ...],
+    pooler: tuple[Weights, ...],
     logits: tuple[Weights, ...],
     encoder_embedding: tuple[Weights, ...],
     encoder_layer: tuple[Weights, ...],
@@ -199,6 +222,9 @@ def model(
     local_rope_base: Annotated[float | None, "the base of the turns in those layers, without scaling", ABOVE_0] = None,
     final_softcap: Annotated[float | None, "logits are squeezed into −C … C: C·tanh(logit/C)", ABOVE_0] = None,
     top: Annotated[int, "how many of the likeliest next tokens are told", AT_LEAST_1] = MOST_NEXT,
+    no_head: Annotated[bool, "the model ends with its hidden states, and has no logits"] = False,
+    head_activation: Annotated[ActivationKind | None, "the function of a head's own layer; that of all others"] = None,
+    pad_token: Annotated[int | None, "what fills up short texts; refused, for positions are not counted there"] = None,
     start: Annotated[int | None, "the first token of a decoder beside an encoder, if it has written none"] = None,
     generate: Annotated[int | None, "generate this many tokens, one after the other", TURNS] = None,
 ) -> Measured | Growth:
@@ -226,7 +252,7 @@ def model(
         """What comes into each layer of a stack, and out of the norm behind the last; decoders have a memory."""
         held = around[0] if around else dict.fromkeys(PLACED)
         with group("embedding"):
-            x = embed.graph(ids, E, P=held["positions"], scale=scale_embedding)[0]
+            x = embed.graph(ids, E, P=held["positions"], S=S, T=held.get("types"), scale=scale_embedding)[0]
             if held["norm/gamma"] is not None:
                 x = _last_norm(x, "norm", held["norm/gamma"], held["norm/beta"], design.style)
         states = [x]
@@ -249,26 +275,37 @@ def model(
     elif decoder_tokens is not None:
         raise OptionError("--decoder-tokens are for a model with an encoder and a decoder, and this one has no encoder")
 
-    def written(ids: Node) -> tuple[Node, list[Node]]:
-        """The logits of what is written, and what comes into each layer that writes it, and out of the last norm."""
+    def written(ids: Node) -> list[Node]:
+        """What comes into each layer of the tokens, or of those that are written, and out of the last norm."""
         if memory is None:
-            states = passed(ids, embedding, layer, final_norm, causal=not no_causal)
-        else:
-            with group("decoder"):
-                states = passed(ids, decoder_embedding, decoder_layer, decoder_final_norm, memory, causal=not no_causal)
-        return _head(states[-1], E, logits, final_softcap, scaled=scale_logits), states
+            return passed(ids, embedding, layer, final_norm, causal=not no_causal)
+        with group("decoder"):
+            return passed(ids, decoder_embedding, decoder_layer, decoder_final_norm, memory, causal=not no_causal)
 
-    found, states = written(tokens)
-    n = found.axes[-2]
-    last = softmax(take(found, n.name, n.size - 1))
-    aside("next_probabilities", last, "the share of every token as the next one")
+    def scored(x: Node) -> Node:
+        head: Weights = logits[0] if logits else {}
+        x = _prepared(x, head, head_activation or activation, design.style)
+        return _head(x, E, head, final_softcap, scaled=scale_logits)
+
+    if generate is not None and (no_causal or no_head):
+        raise OptionError("--generate appends what comes next, which this model does not tell: it reads whole texts")
+    if targets is not None and no_head:
+        raise OptionError("--targets need logits to be compared with, and this model ends with its hidden states")
+    states = written(tokens)
+    found = None if no_head else scored(states[-1])
+    if found is not None and not no_causal:
+        last = softmax(take(found, "n", found.axes[-2].size - 1))
+        aside("next_probabilities", last, "the share of every token as the next one")
     whole = concat([spread(x, (Axis("L+1", 1), *x.axes)) for x in states], "L+1")
     told = output("hidden", whole, "what goes into each layer, and what the final norm makes of the last one's output")
+    pooled = [_pooled(states[-1], weights) for weights in pooler]
+    if found is None:
+        return Measured((told, *pooled), None)
     loss = _loss(found, tokens, targets, no_causal=no_causal)
-    results = (found, told, *(one for one in (loss, memory) if one is not None))
+    results = (found, told, *pooled, *(one for one in (loss, memory) if one is not None))
     if generate is None:
         return Measured(results, loss)
-    return _growth(tokens, found, lambda ids: written(ids)[0], generate, results)
+    return _growth(tokens, found, lambda ids: scored(written(ids)[-1]), generate, results)
 
 
 def _with_table(weights: Weights, first: Weights) -> Weights:
@@ -326,9 +363,30 @@ def _last_norm(x: Node, name: str, gamma: Node | None, beta: Node | None, style:
     return normed(x, name, {learned_by(name, "gamma"): gamma, learned_by(name, "beta"): beta}, style)
 
 
-def _head(x: Node, E: Node, heads: tuple[Weights, ...], softcap: float | None, *, scaled: bool) -> Node:
+def _pooled(x: Node, weights: Weights) -> Node:
+    """One vector for the whole text, made of its first token's."""
+    W = weights["weights"]
+    assert W is not None, "it is required"
+    with group("pooler"):
+        first = step("first", take(x, x.names[-2], 0), "a token in front gathers what is asked of the whole text")
+        hidden = step("hidden", affine(first, W, weights["bias"]), "what was learned to be asked of it")
+    return step("pooled", tanh(hidden), "one vector for the whole text, each entry between −1 and 1")
+
+
+def _prepared(x: Node, head: Weights, activation: str, style: Style) -> Node:
+    """The vectors as the words are told from them: an encoder's head has a layer and a norm in front."""
+    W = head.get("dense/weights")
+    if W is None:
+        return x
+    with group("logits"):
+        wide = rename(affine(x, W, head["dense/bias"]), "d_out", x.names[-1])
+        hidden = step("hidden", wide, "a layer more, learned for telling words alone")
+        x = step("activated", activated(hidden, activation), ACTIVATIONS[activation].why)
+        return _last_norm(x, "norm", head["norm/gamma"], head["norm/beta"], style)
+
+
+def _head(x: Node, E: Node, head: Weights, softcap: float | None, *, scaled: bool) -> Node:
     """How well each token of the vocabulary would follow each position."""
-    head: Weights = heads[0] if heads else {}
     if scaled:
         x = step("scaled_output", x / sqrt(x.size("d_model")), SCALED)
     why = "how well each token of the vocabulary would follow each position"
@@ -341,13 +399,19 @@ def _head(x: Node, E: Node, heads: tuple[Weights, ...], softcap: float | None, *
 
 
 def _loss(logits: Node, tokens: Node, targets: Node | None, *, no_causal: bool) -> Node | None:
-    """How surprised the model is by what comes next; None where nothing does."""
+    """How surprised the model is by what comes next, or by what stands there; None where nothing is told."""
     n = logits.axes[-2]
+    found: Node
+    if no_causal:
+        if targets is None:
+            return None
+        found = cross_entropy.graph(logits, targets)
+        return found
     if targets is None:
-        if no_causal or n.size == 1:
+        if n.size == 1:
             return None
         logits, targets = part_of(logits, n.name, 0, n.size - 1), part_of(tokens, n.name, 1, n.size)
-    found: Node = next_token_loss.graph(logits, targets)[0]
+    found = next_token_loss.graph(logits, targets)[0]
     return found
 
 

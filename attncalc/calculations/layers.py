@@ -11,7 +11,7 @@ from attncalc.common.errors import OptionError
 from attncalc.declare.calculation import calculation, same, shuffled
 from attncalc.declare.operands import Exercise, operand
 from attncalc.language.graph import Node, constant, group, note, step
-from attncalc.language.ops import affine, lookup, softmax, sqrt
+from attncalc.language.ops import affine, lookup, softmax, spread, sqrt, take
 
 FfnActivation = Annotated[
     Literal[ActivationKind, "swiglu", "geglu", "geglu-tanh", "reglu", "glu"],
@@ -149,6 +149,8 @@ def residual(
     tokens=operand("n", kind="tokens", of="V"),
     table=operand("V d", named=True),
     positions="p d",
+    types=operand("n", kind="tokens", of="t"),
+    type_table="t d",
     laws={
         "without positions, reordering the words reorders the rows": lambda f, tokens, table: same(
             f(*shuffled(tokens), table), *shuffled(f(tokens, table).result)
@@ -163,12 +165,15 @@ def embed(
     P: Annotated[
         Node | Literal["sinusoidal", "none"] | None, "what is added for the position: sinusoidal, or one row each"
     ] = None,
+    S: Annotated[Node | None, "which of several texts each token is of, counted from 0; all of the first"] = None,
+    T: Annotated[Node | None, "what is added for the text that a token is of, one row each"] = None,
     scale: Annotated[bool, "multiply the embeddings by √d"] = False,
 ) -> tuple[Node, ...]:
     """Look up a vector for every token, and add one for its position.
 
     E[token] (times √d with scale) + positions. Looking up row t is the same as multiplying a one-hot vector by the
-    table; in the backward pass a row gets the sum of the gradients of all places where its word occurs.
+    table; in the backward pass a row gets the sum of the gradients of all places where its word occurs. BERT, which
+    reads two texts at a time, adds a third vector: it says which of them a token is of.
     """
     rows = lookup(E, tokens, "V")
     embeddings = step(
@@ -178,11 +183,16 @@ def embed(
         if scale
         else "a word's id means nothing by itself; its row of the table is learned",
     )
+    result = embeddings
+    if T is not None:
+        rows = spread(take(T, T.names[-2], 0), embeddings.axes) if S is None else lookup(T, S, T.names[-2])
+        result = result + step("types", rows, "the same word gets another vector in another text")
     if P is None or P == "none":
-        return (step("output", embeddings, "no positions are added: the result does not tell the order of the words"),)
+        why = "no positions are added: the result does not tell the order of the words"
+        return (step("output", result, why),)
     places = sinusoidal_encoding(embeddings.axes[-2:]) if P == "sinusoidal" else first_places(P, embeddings.axes[-2])
     positions = step("positions", places, "the same word gets another vector at another position")
-    return (step("output", embeddings + positions, "added, not concatenated: the width stays d"),)
+    return (step("output", result + positions, "added, not concatenated: the width stays d"),)
 
 
 @calculation(

@@ -68,7 +68,8 @@ class Checkpoint(NamedTuple):
         """The parameters of each part: the layers together, by what is in them."""
         found: dict[str, int] = {}
         for name, path in {file.name or "": path for path, file in self.found.items()}.items():
-            part = re.sub(r"layer \d+/", "layers/", path).rpartition("/")[0].removesuffix("/norm")
+            part = re.sub(r"layer \d+/", "layers/", path).rpartition("/")[0]
+            part = part.removesuffix("/norm").removesuffix("/dense")
             found[part] = found.get(part, 0) + math.prod(self.contents.described(name)[0])
         return found
 
@@ -94,6 +95,8 @@ class Checkpoint(NamedTuple):
 
     def _cached(self, attention: str) -> int:
         """The bytes of a token's keys and values for all attentions of that name in layers that write."""
+        if self.options.get("no_causal"):
+            return 0  # the whole text is read at once
         found = 0
         layers = [f"{stack} {i}" for stack, count in self.stacks.items() for i in range(count)]
         for layer in layers:
@@ -165,11 +168,14 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
     if not isinstance(config, dict):
         raise InputError(f"{shown(at)} is not an object")
     name, table = _table_of(config, shown(at))
+    config = table.get("defaults", {}) | config
     contents = opened(path, reading)
     assert isinstance(contents, ArrayFile), "it ends in .safetensors, or lists files that do"
     options = _options(table, config, shown(at))
     stacks = {STACKS[name]: _count(config, key, shown(at)) for name, key in _counted(table, config)}
     found = _tensors(table, contents, stacks, options, config)
+    if options.get("no_causal") and not any(path.startswith("logits/") for path in found):
+        options["no_head"] = True
     held = next(iter(found.values())).contents
     assert isinstance(held, ArrayFile), "all are of the checkpoint"
     return Checkpoint(path, name, stacks, options, found, held)
@@ -366,7 +372,7 @@ def _tensors(
     left = dict.fromkeys(contents.names)
     tied = None if TIED in table["config"] else config.get(TIED)  # where it says something else, a head that is stored
     for written, paths in own.items():
-        name, cuts = split(written, ())
+        name, cuts = split(_counted_from(written, config), ())
         held = next((full for full in (table["prefix"] + name, name) if full in left), None)
         if held is None:
             continue
@@ -422,6 +428,17 @@ def _all_of(loaders: Sequence[Callable[..., Array]], at: Sequence[Any] = ()) -> 
         if hasattr(part, "seen"):  # who looks at the shape alone is to see that of all of them
             part.seen.insert(0, np.broadcast_to(part.seen[0], (len(loaders), *part.seen[0].shape)))
     return np.stack(arrays)
+
+
+def _counted_from(written: str, config: Mapping[str, Any]) -> str:
+    """`a[key + 1:]` → `a[2:]`: rows of a tensor that begin behind what a key of the configuration says."""
+    found = re.search(r"\[(\w+) \+ (\d+)", written)
+    if found is None:
+        return written
+    value = config.get(found[1])
+    if type(value) is not int:
+        raise InputError(f"{CONFIG}: {found[1]} is {visible(str(value), 60)}, and rows of a tensor are counted from it")
+    return written.replace(found[0], f"[{value + int(found[2])}")
 
 
 def _needed(inner: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:

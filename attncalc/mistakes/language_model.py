@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, wrong
+from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, wrong
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.ops import affine
+from attncalc.mistakes.layer_norm import LAYER
+from attncalc.mistakes.layers import LEFT_OUT
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "
@@ -52,7 +54,35 @@ def _scaled_otherwise(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"scale_logits": not given["scale_logits"]}
 
 
+def _from_hidden(s: Scope) -> Node:
+    """The logits of the hidden states as they are."""
+    if ("logits", "hidden") not in s.known:
+        raise NotThere("layer in front")
+    product = s.known["logits", "hidden"]
+    while product.op != "matmul":
+        product = product.sources[0]
+    words = s.known.get(("", "logits/weights"))
+    table = s.known["", "embedding/table"].T if words is None else words
+    return affine(product.sources[0], table, s.known.get(("", "logits/bias")))
+
+
 AROUND = (
+    *inside(LEFT_OUT, "embedding"),
+    *inside(LAYER, "embedding/norm", "logits/norm"),
+    wrong(
+        "mask-added",
+        options=chosen(no_causal={True: False}),
+        says="a causal mask",
+        hint="May a token of this model look at those after it?",
+        kind="convention",
+    ),
+    wrong(
+        "head-layer-missing",
+        "logits",
+        _from_hidden,
+        says="the words are told from the hidden states as they are",
+        hint="What does this model's head do with the hidden states first?",
+    ),
     wrong(
         "scale-embedding-missing",
         options=chosen(scale_embedding={True: False}),

@@ -121,7 +121,8 @@ def _write(
         said.lettered = has_letters(*arrays.values())
         nodes = _nodes(calculation, arrays, bound)
         if calculation.check:
-            settled = calculation.check(options | {name: _wide(g.value) for name, g in bound.inputs.items()})
+            few = {name: _wide(g.value) for name, g in bound.inputs.items() if not g.is_stored}
+            settled = calculation.check(options | few)
             options = options | dict(settled or {})
         made = calculation.graph(**_arguments(calculation, nodes, options), **formulas)
         values = arrays | {name: _letter(name, value, dtype) for name, value in said.letters.items()}

@@ -241,8 +241,11 @@ def _vocabulary(calculation: Calculation, tokens: Operand, axes: Mapping[str, Ax
     """The axis that tokens point into, of whichever operand has it."""
     found = next((axis for own in axes.values() for axis in own if axis.name == tokens.of), None)
     if found is None:
-        holders = either(o.name for o in calculation.operands if any(tokens.of in shape for shape in o.shapes))
-        raise OptionError(f"{calculation.name} has no vocabulary for {tokens.name}: {holders} must be given")
+        layers = {f"{stack}/": layer for stack, layer in calculation.declaration.layers.items()}
+        known = [(front + o.name, o) for front, own in ({"": calculation.operands} | layers).items() for o in own]
+        holders = either(name for name, o in known if any(tokens.of in shape for shape in o.shapes))
+        what = "vocabulary" if tokens.of == "V" else "table"
+        raise OptionError(f"{calculation.name} has no {what} for {tokens.name}: {holders} must be given")
     return found
 
 
@@ -261,8 +264,8 @@ def _numbered(g: Given, operand: Operand, into: Axis, words: Sequence[str]) -> t
     wrong = np.argwhere((ids < 0) | (ids >= into.size))
     if len(wrong):
         place = "".join(f"[{i}]" for i in wrong[0])
-        there = f"the vocabulary has {amount(into.size, 'word')}, 0…{into.size - 1}"
-        raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, but {there}")
+        there = f"the vocabulary has {amount(into.size, 'word')}" if into.name == "V" else f"there are {into.size} rows"
+        raise InputError(f"{operand.name}{place} is {ids[tuple(wrong[0])]}, but {there}, 0…{into.size - 1}")
     named = tuple(words[i] for i in ids) if words and ids.ndim == 1 else ()
     text = " ".join(named)
     return g._replace(value=ids).noted(WORDS, text if len(text) <= LONGEST_TEXT else ""), named

@@ -322,6 +322,15 @@ LAYERS: dict[str, Expected] = {
             case(tokens=TOKENS, table=TABLE, scale=True),
             case("embeddings positions output", tokens=TOKENS, table=TABLE, positions="6 4"),
             case("embeddings positions output", tokens=TOKENS, table=TABLE, positions="sinusoidal"),
+            case("embeddings types output", tokens=TOKENS, table=TABLE, type_table="2 4"),
+            case(
+                "embeddings types positions output",
+                tokens=TOKENS,
+                table=TABLE,
+                positions="6 4",
+                types=[0, 0, 1, 1],
+                type_table="2 4",
+            ),
         ),
     ),
     "lora": Expected(

@@ -130,7 +130,23 @@ MODELS: dict[str, tuple[Any, Any]] = {
         tf.FalconForCausalLM,
         tf.FalconConfig(**SHORT, hidden_size=8, num_hidden_layers=2, num_attention_heads=2),
     ),
+    "bert": (tf.BertForMaskedLM, tf.BertConfig(**SIZES)),
+    "bert_bare": (tf.BertModel, tf.BertConfig(**SIZES)),
+    "roberta": (tf.RobertaForMaskedLM, tf.RobertaConfig(**SIZES | {"pad_token_id": 2})),
+    "distilbert": (
+        tf.DistilBertForMaskedLM,
+        tf.DistilBertConfig(**SHORT, dim=8, hidden_dim=12, n_layers=2, n_heads=2, max_position_embeddings=32),
+    ),
 }
+TARGETS = {"targets": [3, 7, 4, 1, 11, 9]}
+BESIDE: dict[str, dict[str, Any]] = {
+    "bert": TARGETS | {"token_types": [0, 0, 0, 1, 1, 1]},
+    "bert_bare": {"token_types": [0, 0, 1, 1, 1, 1]},
+    "roberta": TARGETS,
+    "distilbert": TARGETS,
+}
+"""What encoders are given besides the ids; they generate nothing."""
+THEIRS = {"targets": "labels", "token_types": "token_type_ids"}
 
 
 def made(name: str) -> None:
@@ -142,7 +158,7 @@ def made(name: str) -> None:
     with torch.no_grad():
         for key, parameter in (*model.named_parameters(), *added(model)):
             parameter.normal_(0, 0.3)
-            if ("norm" in key or "ln" in key) and key.endswith("weight") and "gemma" not in name:
+            if ("norm" in key.lower() or "ln" in key) and key.endswith("weight") and "gemma" not in name:
                 parameter.add_(0.8)
     model.save_pretrained(PLACE / name)
     (PLACE / name / "generation_config.json").unlink(missing_ok=True)
@@ -153,7 +169,10 @@ def made(name: str) -> None:
     torch.set_default_dtype(torch.float64)
     model = cls(config).eval()
     model.load_state_dict(weights)
-    found = translated(model) if config.is_encoder_decoder else computed(model)
+    if config.is_encoder_decoder:
+        found = translated(model)
+    else:
+        found = encoded(model, BESIDE[name]) if name in BESIDE else computed(model)
     if name == "gpt_neox":  # its head has one name in the code and another in the file
         found["grad embed_out.weight"] = found.pop("grad lm_head.weight")
     torch.float32 = torch.float = narrow
@@ -183,18 +202,34 @@ def stored_as(name: str, key: str, value: Any) -> Iterator[tuple[str, Any]]:
 def computed(model: Any) -> dict[str, Any]:
     """Logits, hidden states, weights of attention, the loss, its gradients, and the text that greedy search writes."""
     ids = torch.tensor([IDS])
-    out = model(ids, output_hidden_states=True, output_attentions=True, labels=ids)
-    out.loss.backward()
-    found = {f"grad {key}": value.grad.numpy() for key, value in model.named_parameters()}
+    found = outputs(model, input_ids=ids, labels=ids)
     for _ in range(GENERATED):
         ids = torch.cat([ids, model(ids).logits[:, -1:].argmax(-1)], -1)
-    return found | {
-        "logits": out.logits[0].detach().numpy(),
+    return found | {"tokens": ids[0].numpy()}
+
+
+def encoded(model: Any, beside: dict[str, Any]) -> dict[str, Any]:
+    """What an encoder makes of the ids and what else it is given, and that itself."""
+    theirs = {THEIRS[key]: torch.tensor([value]) for key, value in beside.items()}
+    found = outputs(model, input_ids=torch.tensor([IDS]), **theirs)
+    return found | {f"given {key}": np.array(value) for key, value in beside.items()}
+
+
+def outputs(model: Any, **given: Any) -> dict[str, Any]:
+    """Logits, what is pooled, hidden states, weights of attention, and the loss with its gradients, as far as given."""
+    out = model(**given, output_hidden_states=True, output_attentions=True)
+    found = {
         "hidden": np.stack([state[0].detach().numpy() for state in out.hidden_states]),
         "attentions": np.stack([shares[0].detach().numpy() for shares in out.attentions]),
-        "loss": np.array(out.loss.item()),
-        "tokens": ids[0].numpy(),
     }
+    for name, ours in {"logits": "logits", "pooler_output": "pooled"}.items():
+        if out.get(name) is not None:
+            found[ours] = out[name][0].detach().numpy()
+    if out.get("loss") is not None:
+        out.loss.backward()
+        found |= {f"grad {key}": value.grad.numpy() for key, value in model.named_parameters()}
+        found["loss"] = np.array(out.loss.item())
+    return found
 
 
 def added(model: Any) -> list[tuple[str, Any]]:

@@ -372,6 +372,14 @@ PROBLEMS: dict[str, list[Problem]] = {
     "residual": [problem("residual", x=[[1, 2], [3, 4]], f=[[0.5, 1], [0, 1]])],
     "embed": [
         problem("embed", {"scale": True, "positions": "sinusoidal"}, tokens=[0, 2, 1], table=whole(5, 3, 4)),
+        problem(
+            "embed",
+            tokens=[0, 2, 1],
+            table=whole(5, 3, 4),
+            positions=whole(6, 3, 4),
+            types=[0, 1, 1],
+            type_table=whole(7, 2, 4),
+        ),
     ],
     "experts": [
         problem("experts", {"top": top} | more, **EXPERTS | own)

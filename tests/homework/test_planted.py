@@ -210,7 +210,7 @@ CATALOGUE = """
 
     pe-exp-double pe-odd-own-index pe-exp-half pe-base-1000 pe-concat pe-timescales-minus-1 pe-div-half pe-precedence
     pe-pow-inverted pe-int-division pe-pos-from-1 pe-swap pe-degrees pe-concat-to-embedding emb-scale-missing
-    emb-scale-divided
+    emb-scale-divided emb-types-missing emb-types-all-first
 
     rope-half-split rope-mixed-layout rope-theta-dmodel rope-exp-i rope-positive-exp rope-theta-from-1 rope-inverse
     rope-pos-from-1 rope-wrong-base rope-q-only rope-on-v rope-added rope-degrees rope-same-theta

@@ -141,14 +141,25 @@ def added(a: Matrix, b: Matrix) -> list[list[float]]:
     return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
 
 
-def embed(tokens: Sequence[int], table: Matrix, positions: Any = None, scale: bool = False) -> Values:
+def embed(
+    tokens: Sequence[int],
+    table: Matrix,
+    positions: Any = None,
+    scale: bool = False,
+    types: Sequence[int] | None = None,
+    type_table: Matrix | None = None,
+) -> Values:
     rows = [[(math.sqrt(len(table[0])) if scale else 1) * e for e in table[token]] for token in tokens]
+    found: Values = {"embeddings": rows}
+    if type_table is not None:
+        found["types"] = [type_table[number] for number in types or [0] * len(tokens)]
+        rows = added(rows, found["types"])
     if positions is None:
-        return {"embeddings": rows, "output": rows}
+        return found | {"output": rows}
     if positions == "sinusoidal":
         positions = sinusoidal(len(tokens), len(table[0]))["encoding"]
     places = positions[: len(tokens)]
-    return {"embeddings": rows, "positions": places, "output": added(rows, places)}
+    return found | {"positions": places, "output": added(rows, places)}
 
 
 def unembed(h: Matrix, table: Matrix) -> Values:

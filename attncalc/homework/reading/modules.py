@@ -7,7 +7,7 @@ Which module is which is told by where its weights are stored: `model.layers.3.s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from os.path import commonpath
 
 from attncalc.declare.mistake import StepKey
@@ -26,79 +26,111 @@ GIVES = {
     "feed-forward/w1": "feed-forward/hidden",
     "feed-forward/w3": "feed-forward/linear",
     "feed-forward/w2": "feed-forward/output",
+    "experts/w2": "feed-forward/output",
     "embedding/table": "embedding/embeddings",
+    "embedding/types": "embedding/types",
+    "embedding/positions": "embedding/positions",
+    "pooler/weights": "pooler/hidden",
+    "logits/dense/weights": "logits/hidden",
     "logits/weights": "logits",
+    "logits/bias": "logits",
 }
 """A weight, and the step that its module gives; a gain's is the output of its norm."""
-WHOLE = {
-    "attention/output": ("attention/",),
-    f"{CROSS}/output": (f"{CROSS}/",),
-    "feed-forward/output": ("feed-forward/", "experts/"),
+ALONE = {
+    frozenset({"attention/wq", "attention/wk", "attention/wv"}): "attention/concatenated",
+    frozenset({"feed-forward/w1"}): "feed-forward/activated",
+    frozenset({"pooler/weights"}): "pooled",
 }
-"""What a part of a layer gives, and where the weights are that its own module holds."""
-NORMS = ("norm", "post-norm")
-"""What may stand behind the last sum of a layer."""
+"""What a module gives that holds the modules of these weights, and goes on from them by itself."""
 
 
 def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
-    return re.sub(r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|decoder)\.)+", "", re.sub(r"[/\\]", ".", name))
+    front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|decoder|bert|roberta|distilbert)\.)+"
+    return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 
 def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Callable[[str], StepKey | None]:
     """A name that hooks and outputs have in frameworks → our step, where there is one of it."""
     stored = {path: given.source.rpartition("#")[2] for path, given in inputs.items() if given.is_stored}
-    known = {_plain(name): key for name, key in _named(stored, steps) if key in steps}
+    order = {key: place for place, key in enumerate(steps)}
+    known = {_plain(name): key for name, key in _named(stored, order) if key in order}
     return lambda name: known.get(_plain(name))
 
 
-def _named(stored: Mapping[str, str], steps: Collection[StepKey]) -> Iterator[tuple[str, StepKey]]:
+def _named(stored: Mapping[str, str], order: Mapping[StepKey, int]) -> Iterator[tuple[str, StepKey]]:
+    modules = {}
     for path, name in stored.items():
-        module, end = re.sub(r"(\[[^\]]*\]|\.T)+\Z", "", name), ""
-        module, _, end = module.rpartition(".")
+        modules[path], _, end = re.sub(r"(\[[^\]]*\]|\.T)+\Z", "", name).rpartition(".")
         layer, inner = _parted(path)
-        gives = GIVES.get(inner, inner.replace("/gamma", "/output") if inner.endswith("/gamma") else "")
-        if gives and end == "weight" and "[" not in name:
-            yield module, _key(layer, gives)
+        whole = "[" not in name or inner == "embedding/positions"
+        if whole and (end in ("weight", "gamma") or path == "logits/bias"):
+            yield modules[path], _key(layer, _gives(inner))
     for side in ("", "encoder/", "decoder/"):
-        own = {path.removeprefix(side): name for path, name in stored.items() if path.startswith(side)}
-        yield from _of_stack(side, own, list(steps))
+        own = {path.removeprefix(side): name for path, name in modules.items() if path.startswith(side)}
+        yield from _of_stack(side, own, order)
         yield f"{side}embed_tokens", (f"{side}embedding", "embeddings")
     yield "encoder_last_hidden_state", ("", "memory")
+    yield "pooler_output", ("", "pooled")
     if not stored.get("logits/bias", HEAD).startswith(HEAD):
         return  # what the head gives is no step: a bias is added to it elsewhere
-    yield HEAD, ("", "raw_logits" if ("", "raw_logits") in steps else "logits")
+    yield HEAD, ("", "raw_logits" if ("", "raw_logits") in order else "logits")
 
 
-def _of_stack(side: str, stored: Mapping[str, str], steps: Sequence[StepKey]) -> Iterator[tuple[str, StepKey]]:
+def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int]) -> Iterator[tuple[str, StepKey]]:
     """What the layers of a stack give, and what is returned of them; the stack lies in an encoder or a decoder."""
-    layers = max((int(found[1]) for path in stored if (found := re.match(r"layer (\d+)/", path))), default=-1) + 1
+    layers = max((int(found[1]) for path in modules if (found := re.match(r"layer (\d+)/", path))), default=-1) + 1
     if not layers:
         return
-    returned = side.replace("/", "_")
+    returned, around, last = side.replace("/", "_"), set[str](), ("", "")
     for i in range(layers):
-        own = {path.split("/", 1)[1]: name for path, name in stored.items() if path.startswith(f"layer {i}/")}
-        parts = []
-        for gives, places in WHOLE.items():
-            names = [name for path, name in own.items() if path.startswith(places)]
-            if names:
-                parts.append(_above(names))
-                yield parts[-1], _key(f"{side}layer {i}", gives)
-        whole, layer = _above(parts), f"{side}layer {i}"
-        for number, part in enumerate(parts, start=1):
-            if part.startswith(f"{whole}.") and (above := part.rpartition(".")[0]) != whole:
-                yield above, (layer, f"residual{number}")  # T5 has a module for each part with its norm and its sum
-        ends = ((layer, f"residual{len(parts)}"), *((f"{layer}/{norm}{len(parts)}", "output") for norm in NORMS))
-        behind = max((end for end in ends if end in steps), key=steps.index, default=ends[0])
-        yield whole, behind
-        yield re.sub(r"(\.\d+)\.[a-z]+\Z", r"\1", whole), behind  # its parts may lie in a list
-        yield f"{returned}attentions.{i}", (f"{side}layer {i}/attention", "weights")
-        yield f"cross_attentions.{i}", (f"{side}layer {i}/{CROSS}", "weights")
-        yield f"{returned}hidden_states.{i + 1}", behind
-    embedded = "embedding/norm" if "embedding/norm/gamma" in stored else "embedding"
+        layer = f"{side}layer {i}"
+        own = {path.partition("/")[2]: name for path, name in modules.items() if path.startswith(f"layer {i}/")}
+        last = max((key for key in order if f"{key[0]}/".startswith(f"{layer}/")), key=order.__getitem__)
+        whole = _above(list(own.values()))
+        around.update(_fronts(whole))
+        yield from _holding(own, layer, order, around)
+        yield whole, last
+        yield re.sub(r"(\.\d+)\.[a-z]+\Z", r"\1", whole), last  # its parts may lie in a list
+        yield f"{returned}attentions.{i}", (f"{layer}/attention", "weights")
+        yield f"cross_attentions.{i}", (f"{layer}/{CROSS}", "weights")
+        yield f"{returned}hidden_states.{i + 1}", last
+    for part in ("embedding", "pooler", "logits"):
+        own = {path: name for path, name in modules.items() if path.startswith(f"{part}/")}
+        yield from _holding(own, side.rstrip("/"), order, around)
+    embedded = "embedding/norm" if "embedding/norm/gamma" in modules else "embedding"
     yield f"{returned}hidden_states.0", (f"{side}{embedded}", "output")
-    if "final norm/gamma" in stored:
-        yield f"{returned}hidden_states.{layers}", (f"{side}final norm", "output")
+    last = (f"{side}final norm", "output") if "final norm/gamma" in modules else last
+    yield f"{returned}hidden_states.{layers}", last
+    yield "last_hidden_state", last
+
+
+def _gives(path: str) -> str:
+    """What the module gives that holds a weight; "" where it is none that we know."""
+    return GIVES.get(path, path.replace("/gamma", "/output") if path.endswith("/gamma") else "")
+
+
+def _holding(
+    own: Mapping[str, str], layer: str, order: Mapping[StepKey, int], around: Collection[str]
+) -> Iterator[tuple[str, StepKey]]:
+    """What modules give that hold those of several weights, but not whole layers: the last of what these give."""
+    for module in dict.fromkeys(front for name in own.values() for front in _fronts(name.rpartition(".")[0])):
+        held = frozenset(path for path, name in own.items() if name.startswith(f"{module}.") and _gives(path))
+        given = [key for path in held if (key := _key(layer, ALONE.get(held) or _gives(path))) in order]
+        if not given or module in around or module in own.values():
+            continue
+        last = max(given, key=order.__getitem__)
+        norms = [path for path in held if re.fullmatch(r"norm\d/gamma", path)]
+        # T5 has a module for each part with its norm, which comes first, and its sum
+        before = norms and last != _key(layer, _gives(norms[0]))
+        yield module, (layer, f"residual{norms[0][4]}") if before else last
+
+
+def _fronts(name: str) -> Iterator[str]:
+    """`a.b.c` → `a.b.c`, `a.b`, `a`."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
 
 
 def _above(names: list[str]) -> str:
