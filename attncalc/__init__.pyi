@@ -655,6 +655,22 @@ def linear_attention(
 ) -> Trace:
     """Causal attention whose weights are products of features, so that one state stands for all tokens so far."""
 
+def ssm(
+    x: Numbers,
+    delta: Numbers,
+    a: Numbers,
+    b: Numbers,
+    c: Numbers,
+    *,
+    skip: Numbers | None = ...,
+    a_log: bool = ...,
+    delta_softplus: bool = ...,
+    discretization: Literal["euler", "zoh"] = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """A selective state space model, Mamba's scan: each token says how much of the state fades and what is written."""
+
 def sinusoidal(
     *,
     n: int | None = ...,

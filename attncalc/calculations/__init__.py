@@ -161,6 +161,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "recurrences",
         "Causal attention whose weights are products of features, so that one state stands for all tokens so far.",
     ),
+    "ssm": (
+        "recurrences",
+        "A selective state space model, Mamba's scan: each token says how much of the state fades and what is written.",
+    ),
     "sinusoidal": ("positions", "Encode each position by sines and cosines of many wavelengths."),
     "rope": ("rope", "Rotate pairs of a vector's entries by angles that grow with its position."),
     "alibi": ("position_biases", "Lower each score in proportion to the distance between its query and key."),

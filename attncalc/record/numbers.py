@@ -65,6 +65,10 @@ def half_up(text: str, decimals: int | None = None) -> Decimal:
     return number.quantize(Decimal(1).scaleb(-decimals), context=Context(prec=800, rounding=ROUND_HALF_UP))
 
 
+OF_OPERANDS = {"log": "ln", "E": "exp(1)", "oo": "inf"}
+"""What SymPy calls by a name that is not one of an operand's."""
+
+
 def shortest(number: Any) -> str:
     """The fewest digits that bring the same number back: `0.1`, `32`, `-inf`, `1.5+2i`, `sqrt(3)/3`, `true`."""
     if isinstance(number, (bool, np.bool_)):
@@ -74,9 +78,10 @@ def shortest(number: Any) -> str:
         return f"{shortest(number.real)}{'' if imaginary.startswith('-') else '+'}{imaginary}i"
     if isinstance(number, (float, np.floating)):
         return str(number + 0.0).removesuffix(".0")  # + 0.0 makes −0 a 0
-    if hasattr(number, "free_symbols"):
-        number = surds().plain(number)
-    return {"oo": "inf", "-oo": "-inf"}.get(text := str(number), text)  # SymPy's ∞
+    if not hasattr(number, "free_symbols"):
+        return str(number)
+    text = str(surds().plain(number))
+    return text if number.free_symbols else re.sub(r"\b(?:log|E|oo)\b", lambda word: OF_OPERANDS[word[0]], text)
 
 
 def widened(values: Array) -> Array:

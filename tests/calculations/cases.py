@@ -31,6 +31,10 @@ LINEAR = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("state", "
 LINEAR += grouped("parallel", "scores masked weights output")
 UNNORMALISED = " ".join(word for word in LINEAR.split() if word.rpartition("/")[2] not in ("sum", "weights"))
 
+SCAN = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("state", "read")) + " output "
+SCAN += "scan/round_1/state scan/round_1/decay scan/round_2/state scan/output"
+SCANNED = {"x": "3 2", "delta": "3 2: positive", "a": "2 2", "b": "3 2", "c": "3 2"}
+
 LATENT = "latent k_heads v_heads k_rope q_rotated k_rotated scores scaled masked weights heads concatenated output "
 LATENT += grouped("absorbed", "q_absorbed scores latent_heads heads") + " cached_bytes full_bytes"
 MLA = {"x": "3 4", "wdq": "4 3", "wuq": "3 4", "wqr": "3 4", "wdkv": "4 3", "wuk": "3 4", "wuv": "3 6", "wkr": "4 2"}
@@ -258,6 +262,21 @@ EXPECTED: dict[str, Expected] = {
             case(UNNORMALISED, **QKV, feature="none", unnormalised=True),
             case(f"q k v q_features k_features {LINEAR}", x="3 4", wq="4 2", wk="4 2", wv="4 3"),
             case(q="3 4"),
+        ),
+        outputs="output largest_difference",
+    ),
+    "ssm": Expected(
+        f"decay added {SCAN}",
+        (
+            case(**SCANNED),
+            case(
+                f"rates durations decay added {SCAN}",
+                **SCANNED,
+                skip="2",
+                a_log=True,
+                delta_softplus=True,
+                discretization="zoh",
+            ),
         ),
         outputs="output largest_difference",
     ),

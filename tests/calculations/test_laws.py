@@ -50,7 +50,8 @@ class Drawing:
         self.sizes: dict[str, int] = {}
 
     def argument(self, name: str) -> Any:
-        if name == "c":
+        meant = self.calculation.operand(name)
+        if name == "c" and not (meant and meant.required):
             return self.data.draw(st.integers(1, 12), label="4·c") / 4
         if name in self.calculation.declaration.families:
             held = self.calculation.declaration.families[name]

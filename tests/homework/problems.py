@@ -51,6 +51,13 @@ ADAM: dict[str, Any] = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
 LION: dict[str, Any] = {"kind": "lion", "lr": 0.5, "beta1": 0.8, "beta2": 0.95, "weight_decay": 0.2}
 MUON: dict[str, Any] = {"kind": "muon", "lr": 0.5, "momentum": 0.8}
 GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
+SCANNED: dict[str, Any] = {
+    "x": [[2, -1], [1, 3], [-2, 1]],
+    "delta": [[1, 0.5], [0.5, 2], [1.5, 0.25]],
+    "b": [[1, 2], [-1, 1], [3, 0.5]],
+    "c": [[1, -1], [2, 1], [0.5, 2]],
+    "skip": [1, -0.5],
+}
 ROWS: dict[str, Any] = {"x": [[1, 2, 3, 4], [2, 0, 1, 7]], "gamma": [1.5, 0.5, 2, 1], "beta": [0.1, -0.2, 0.3, 0]}
 PULL = [[1, -2, 0, 3], [0.5, 1, 2, -1]]
 LOGITS = [[2, 1, 0.1], [0.5, 2.5, -1], [0, 0.3, 1.2]]
@@ -274,6 +281,15 @@ PROBLEMS: dict[str, list[Problem]] = {
     "linear-attention": [
         problem("linear-attention", q=Q, k=K, v=V),
         problem("linear-attention", q=Q, k=K, v=WIDE),
+    ],
+    "ssm": [
+        problem("ssm", **SCANNED, a=[[-0.5, -1.5], [-0.25, -1]]),
+        problem(
+            "ssm",
+            {"a_log": True, "delta_softplus": True, "discretization": "zoh"},
+            **SCANNED,
+            a=[[0.5, -0.5], [0.25, 1]],
+        ),
     ],
     "kv-cache": [
         problem("kv-cache", q=Q, k=K, v=V),

@@ -421,6 +421,18 @@ SLOPES = {
 """What a wrong rule makes of the expressions in homework/problems.py."""
 
 
+def written(p: Any, lasts: Array) -> Array:
+    """What every token writes to the state for each of its entries, where tokens do not fade while they last."""
+    return np.asarray((lasts * p["x"])[..., None] * p["B"][:, None])
+
+
+def faded(p: Any, lasts: Array, rates: Array) -> Any:
+    """The shares of the state that are left, or what tokens add that fade while they last."""
+    decay = np.exp(lasts[..., None] * rates)
+    due = {"decay": decay, "added": (decay - 1) / rates * written(p, np.ones_like(lasts))}
+    return due.get(p.name)
+
+
 PHRASES: dict[str, Any] = {
     # groups of channels, patches
     "the channels summed": lambda p: p["products"].sum((0, -2, -1)) if p.name == "output" else None,
@@ -769,6 +781,25 @@ PHRASES: dict[str, Any] = {
     "the state of the token alone": lambda p: np.outer(p.at("", "k_features")[p.turn - 1], p["V"][p.turn - 1]),
     "without φ": ["q_features = Q", "k_features = K"],
     "elu(x) without the 1 that is added": "right − 1",
+    "the token fades while it lasts": lambda p: (
+        p.wrong if p.name == "added" and (np.abs(p.wrong) <= np.abs(p.right)).all() else None
+    ),
+    "the token does not fade while it lasts": lambda p: written(p, p["durations"]),
+    "A above 0": "rates = −right",
+    "A = −e^a of what is A already": lambda p: np.exp(-p["delta"][..., None] * np.exp(p["A"])),
+    "the logarithm taken for A itself": lambda p: faded(p, p["durations"], p["A"]),
+    "δ as the layer left it, without softplus": lambda p: faded(p, p["delta"], p["rates"]),
+    "what the token before it adds, and not its own": lambda p: (
+        p.right - p["added"][p.turn - 1] + (p["added"][p.turn - 2] if p.turn > 1 else 0)
+    ),
+    "read from the state before the token is added": lambda p: (
+        (p["state"] - p["added"][p.turn - 1]) @ p["C"][p.turn - 1]
+    ),
+    "what the token adds, and nothing of earlier ones": lambda p: p["added"][p.turn - 1],
+    "nothing of the state fades": lambda p: p.at(f"token {p.turn - 1}", "state") + p["added"][p.turn - 1],
+    "1 + the exponent in place of its exponential": "decay = 1 + ln(right)",
+    "as if every token lasted for 1": lambda p: p["x"][..., None] * p["B"][:, None],
+    "without what goes past the state": lambda p: p.right - p["D"] * p["x"],
     "without its bias": "right == wrong + bias",
     "the gate alone": "gated = activated",
     "nothing is multiplied by it": "gated = activated",

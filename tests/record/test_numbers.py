@@ -214,6 +214,8 @@ SHORTEST = [
     (-INF, "-inf"),
     (sympy.sqrt(3) / 3, "sqrt(3)/3"),
     (-sympy.oo, "-inf"),
+    (-2 * sympy.log(3), "-2*ln(3)"),
+    (sympy.E, "exp(1)"),
 ]
 
 

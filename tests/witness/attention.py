@@ -316,6 +316,44 @@ def linear_attention(*, feature: str = "elu", unnormalised: bool = False, **oper
     return found | {"output": rows, "parallel/output": rows, "largest_difference": 0.0}
 
 
+def ssm(
+    x: Matrix,
+    delta: Matrix,
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
+    skip: Sequence[float] = (),
+    a_log: bool = False,
+    delta_softplus: bool = False,
+    discretization: str = "euler",
+) -> Values:
+    """Every state by itself, as a sum over the tokens so far of what they added and what has faded since."""
+    found: Values = {}
+    if a_log:
+        a = found["rates"] = [[-math.exp(e) for e in row] for row in a]
+    if delta_softplus:
+        delta = found["durations"] = [[math.log1p(math.exp(e)) for e in row] for row in delta]
+
+    def added(t: int, d: int, s: int) -> float:
+        held = delta[t][d] if discretization == "euler" else math.expm1(delta[t][d] * a[d][s]) / a[d][s]
+        return held * b[t][s] * x[t][d]
+
+    def state(t: int, d: int, s: int) -> float:
+        since = [math.fsum(delta[u][d] for u in range(j + 1, t + 1)) for j in range(t + 1)]
+        return math.fsum(math.exp(a[d][s] * since[j]) * added(j, d, s) for j in range(t + 1))
+
+    tokens, channels, entries = range(len(x)), range(len(a)), range(len(a[0]))
+    found["decay"] = [[[math.exp(delta[t][d] * a[d][s]) for s in entries] for d in channels] for t in tokens]
+    found["added"] = [[[added(t, d, s) for s in entries] for d in channels] for t in tokens]
+    states = [[[state(t, d, s) for s in entries] for d in channels] for t in tokens]
+    read = [[math.fsum(h * e for h, e in zip(row, c[t], strict=True)) for row in states[t]] for t in tokens]
+    for t in tokens:
+        found |= {f"token {t + 1}/state": states[t], f"token {t + 1}/read": read[t]}
+    past = [[skip[d] * x[t][d] if skip else 0.0 for d in channels] for t in tokens]
+    output = [[r + p for r, p in zip(*rows, strict=True)] for rows in zip(read, past, strict=True)]
+    return found | {"output": output, "scan/output": output, "largest_difference": 0.0}
+
+
 def kv_cache(*, bytes: int = 2, **rules: Any) -> Values:
     q, k, v, found = taken(rules)
     for t in range(len(q)):
@@ -350,6 +388,7 @@ WITNESSES: dict[str, Callable[..., Values]] = {
     "multihead": multihead,
     "latent-attention": latent_attention,
     "linear-attention": linear_attention,
+    "ssm": ssm,
     "kv-cache": kv_cache,
     "flash": flash,
 }
