@@ -333,6 +333,19 @@ def sampling(
 ) -> Trace:
     """Choose the next token: scores become shares, filters leave some of them, and a random number picks one."""
 
+def speculative(
+    target: Numbers,
+    draft: Numbers,
+    tokens: Numbers | str,
+    *,
+    from_probabilities: bool = ...,
+    temperature: Number = ...,
+    seed: int = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Keep what a small model has drafted, or draw another token, so that the large one's shares stay true."""
+
 def qkv(
     x: Numbers,
     wq: Numbers | None = ...,

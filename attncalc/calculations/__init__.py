@@ -133,6 +133,10 @@ TABLE: dict[str, tuple[str, str]] = {
         "sampling",
         "Choose the next token: scores become shares, filters leave some of them, and a random number picks one.",
     ),
+    "speculative": (
+        "sampling",
+        "Keep what a small model has drafted, or draw another token, so that the large one's shares stay true.",
+    ),
     "qkv": ("attention", "Project tokens to queries, keys and values."),
     "attention": ("attention", "Each query mixes the values, weighting each by how well its key fits the query."),
     "multihead": ("multihead", "Several attention heads side by side, each on its own block of columns."),

@@ -1,22 +1,31 @@
-"""Sampling: from a row of scores to the token that is written next."""
+"""Sampling: from a row of scores to the token that is written next, and what a small model drafts of it."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import numpy as np
 
-from attncalc.common.errors import OptionError
-from attncalc.declare.calculation import calculation, same
+from attncalc.calculations.conditions import must_be_places, must_sum_to_one, numbers
+from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.common.numerals import Array
+from attncalc.declare.calculation import calculation, same, shares
 from attncalc.declare.operands import ABOVE_0, AT_LEAST_1, FROM_0_ON, Exercise, Range, operand
-from attncalc.language.axes import Axis
-from attncalc.language.graph import Node, constant, step
+from attncalc.language.axes import Axis, describe
+from attncalc.language.graph import Node, as_node, aside, constant, constants, step
 from attncalc.language.ops import (
+    concat,
     index,
     keep_where,
+    listed,
+    maximum,
+    minimum,
     one_hot,
+    part_of,
     peak,
     ranking,
+    ratio,
     rename,
     select,
     softmax,
@@ -90,10 +99,20 @@ def sampling(
     shares = step("shares", shares, "what is drawn from")
     if greedy:
         return step("token", take(order, "rank", 0), "the likeliest one, every time"), shares
-    drawn = constant(round(float(np.random.default_rng(seed).random()), 4), "u")
+    [drawn] = _random(seed, 1)
+    return _drawn(shares, order, constant(drawn, "u")), shares
+
+
+def _random(seed: int, count: int) -> list[float]:
+    """Numbers between 0 and 1 of four decimals, which one can write down."""
+    return [round(float(each), 4) for each in np.random.default_rng(seed).random(count)]
+
+
+def _drawn(shares: Node, order: Node, drawn: Node) -> Node:
+    """The first token at which the shares, which stand in that order, reach the random number."""
     running = step("running", summed_up(shares), "added up from the likeliest on")
     place = step("place", total(keep_where(running < drawn, 1, 0)), "so many are passed before the sum reaches u")
-    return step("token", select(order, place), "a token is drawn as often as its share says"), shares
+    return step("token", select(order, place), "a token is drawn as often as its share says")
 
 
 def _left(name: str, kept: Node, why: str) -> Node:
@@ -103,8 +122,130 @@ def _left(name: str, kept: Node, why: str) -> Node:
 
 def summed_up(shares: Node, *, own: bool = True) -> Node:
     """The sum of all shares that stand before each, and of its own."""
-    rank = shares.axes[-1]
-    square = (*shares.axes, Axis("s", rank.size))
-    other, this = index("s", square, "s"), index("rank", square, "r")
+    along = shares.axes[-1]
+    square = (*shares.axes, Axis("s", along.size))
+    other, this = index("s", square, "s"), index(along.name, square, along.name[0])
     counts = other <= this if own else other < this
-    return total(keep_where(counts, spread(rename(shares, "rank", "s"), square), 0), "s")
+    return total(keep_where(counts, spread(rename(shares, along.name, "s"), square), 0), "s")
+
+
+ABOUT = {
+    "acceptance": "Where the draft gave the token no more than the target does, it is always kept; where it gave too "
+    "much, it is kept as often as makes the two alike. What is missing elsewhere is made up for by the residual.",
+    "residual": "Kept drafts make up the smaller one of both shares, min(P, Q). What the target's own shares have on "
+    "top of that is P − Q where this is positive. Together they are P: no token is written more often than the target "
+    "alone would write it, however poor the draft is; a poor draft costs time alone.",
+    "overlap": "Σ min(P, Q) is 1 for two models that agree, and 0 for two that share no token. It is how often "
+    "whatever the draft writes there is kept (β in Leviathan et al.), before one knows which token that is.",
+}
+"""What a teacher would add to the reason of a step."""
+
+
+def _drafted(values: Mapping[str, Any]) -> None:
+    """Raise for shares that are none, and for a token that the draft cannot have written."""
+    draft, tokens = values["draft"], values["tokens"]
+    if not values["from_probabilities"]:
+        return
+    must_sum_to_one("target", values["target"])
+    must_sum_to_one("draft", draft)
+    must_be_places("tokens", tokens, draft.shape[-1], "V")
+    shares = numbers(draft)
+    if shares is None or shares.shape[-2] != tokens.shape[-1] or draft.ndim > 2:
+        return
+    for i, token in enumerate(tokens.astype(int).tolist()):
+        if shares[i, token] == 0:
+            raise DomainError(
+                f"draft[{i},{token}] is 0, but tokens[{i}] is {token}", hint="a token that was drafted has a share"
+            )
+
+
+def _as_the_target_alone(f: Any, target: Array, draft: Array) -> bool:
+    """Whether one drafted token, kept or drawn anew, comes out as often as the target alone writes it."""
+    found = [f(target[:2], draft[:1], [token]) for token in range(target.shape[-1])]
+    often = found[0]["draft_probabilities"][0]
+    kept = np.array([q * each["acceptance"][0] for q, each in zip(often, found, strict=True)])
+    return same(kept + (1 - kept.sum()) * found[0]["shares"][0], found[0]["target_probabilities"][0])
+
+
+@calculation(
+    target=operand("n V", kind="logits"),
+    draft=operand("n V", kind="logits"),
+    tokens=operand("n", kind="tokens", of="V"),
+    check=_drafted,
+    laws={
+        "every token comes out as often as the target alone would write it": _as_the_target_alone,
+        "a draft that is the target is kept as it is": lambda f, target: same(
+            f(target, target[:-1], target[:-1].argmax(-1))["accepted"], len(target) - 1
+        ),
+        "the overlap is 1 less half of all that the two differ by": lambda f, target, draft: same(
+            f(target[:2], draft[:1], [0])["overlap"],
+            1 - np.abs(shares(target[:1]) - shares(draft[:1])).sum() / 2,
+        ),
+    },
+    reference="Leviathan et al. 2023, Fast Inference from Transformers via Speculative Decoding, algorithm 1 and "
+    "appendix A.1; Chen et al. 2023, Accelerating Large Language Model Decoding with Speculative Sampling, algorithm 2",
+    exercise=Exercise(sizes={"V": 4}, one_of=({"seed": 1}, {"seed": 2}, {"seed": 5})),
+)
+def speculative(
+    target: Annotated[Node, "the large model's scores, a row for each drafted token and one for what follows"],
+    draft: Annotated[Node, "the small model's scores, a row for each token that it drafted"],
+    tokens: Annotated[Node, "the tokens that it drafted"],
+    *,
+    from_probabilities: Annotated[bool, "target and draft are probabilities already"] = False,
+    temperature: Annotated[float, "the scores of both are divided by it first", ABOVE_0] = 1,
+    seed: Annotated[int, "of the random numbers", FROM_0_ON] = 0,
+) -> tuple[Node, Node]:
+    """Keep what a small model has drafted, or draw another token, so that the large one's shares stay true.
+
+    A drafted token is kept with the probability min(1, P/Q), P the target's share of it and Q the draft's. At the first
+    that is not kept, a token is drawn from the residual max(0, P − Q), made to sum to 1; behind a draft that is kept
+    throughout one more is drawn from the target. The result is that token; `accepted` says how many are kept before it.
+    """
+    if from_probabilities and temperature != 1:
+        raise OptionError("--temperature divides scores, but --from-probabilities says that there are none")
+    n = tokens.axes[-1].size
+    if target.axes[-2].size != n + 1 or draft.axes[-2].size != n:
+        facts = (
+            f"tokens are {describe(tokens.axes)}, draft is {describe(draft.axes)}, target is {describe(target.axes)}"
+        )
+        raise ShapeError(f"{facts}, but draft has a row for each token, and target one more, for what follows them")
+    P, Q = (_probabilities(*pair, temperature, from_probabilities) for pair in (("target", target), ("draft", draft)))
+    checked = step("checked", part_of(P, "n", 0, n), "the target's shares where a token was drafted")
+    theirs = step("target_share", select(checked, tokens), "what the target gives to each drafted token")
+    ours = step("draft_share", select(Q, tokens), "what the draft gave to it, which drew it from these shares")
+    quotient = step("ratio", theirs / ours, "above one where the draft was too modest, below where too sure")
+    why = "the draft writes a token too often by that factor, so that so much of it is kept"
+    chance = step("acceptance", minimum(quotient, 1), why, about=ABOUT["acceptance"])
+    why = "how often whatever is drafted there is kept"
+    aside("overlap", total(minimum(checked, Q)), why, about=ABOUT["overlap"])
+    reached = [take(chance, "n", 0)]
+    for i in range(1, n):
+        reached.append(reached[-1] * take(chance, "n", i))
+    so_far = aside("reached", listed(reached, "n"), "how often all are kept up to here: one that is not ends it")
+    aside("expected_accepted", total(so_far), "so many of these tokens are kept on average")
+    *draws, last = _random(seed, n + 1)
+    chosen = constants(draws, tokens.axes[-1], "random")
+    thrown = step("draws", chosen, "a random number for each token, as likely here as there between none and one")
+    kept = step("kept", keep_where(thrown < chance, 1, 0), "one chance for each token")
+    lost = step("lost", summed_up(1 - kept), "how many are not kept, up to here")
+    accepted = step("accepted", total(keep_where(lost < 1, 1, 0)), "behind the first that is not kept nothing counts")
+    why = "what the target's shares have beyond the draft's; behind the draft, all that they are"
+    residual = step(
+        "residual",
+        concat([maximum(as_node(0), checked - Q), part_of(P, "n", n, n + 1)], "n"),
+        why,
+        about=ABOUT["residual"],
+    )
+    left = step("shares", ratio(residual, total(residual)), "made to sum to one")
+    chosen = step("drawn_from", select(left, accepted, "n"), "the row of the first that is not kept, or the last")
+    order = step("order", ranking(chosen, chosen.axes[-1].size), "the tokens by their shares, the likeliest first")
+    ranked = step("sorted", select(chosen, order), "their shares in that order")
+    return _drawn(ranked, order, constant(last, "u")), accepted
+
+
+def _probabilities(name: str, scores: Node, temperature: float, known: bool) -> Node:
+    if known:
+        return scores
+    if temperature != 1:
+        scores = step(f"{name}_scaled", scores / constant(temperature, "T"), "both models are cooled or warmed alike")
+    return step(f"{name}_probabilities", softmax(scores), "scores become shares")

@@ -1,11 +1,13 @@
-"""The mistakes of sampling: a temperature turned round, a filter that does not share anew, or that cuts too early."""
+"""The mistakes of sampling: temperatures, filters that cut too early; drafts kept too often, and what follows them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attncalc.calculations.sampling import summed_up
 from attncalc.declare.mistake import Mistake, Scope, parts, wrong
-from attncalc.language.graph import Node
-from attncalc.language.ops import keep_where, total
+from attncalc.language.graph import Node, as_node
+from attncalc.language.ops import absolute, concat, keep_where, maximum, select, softmax, total
 
 WHAT_IS_LEFT = "What do the shares that are left sum to?"
 
@@ -36,6 +38,25 @@ def _divided_throughout(s: Scope) -> Node:
     unseen, scores, less = parts(s.this, "where")
     return keep_where(unseen, scores, parts(less, "where")[2])
 
+
+def _residual(rule: Callable[[Node, Node], Node]) -> Callable[[Scope], Node]:
+    """Another residual of the shares P and Q of the drafted tokens' places; behind them it stays as it is."""
+
+    def written(s: Scope) -> Node:
+        beyond, behind = parts(s.this, "concat")
+        P, Q = parts(parts(beyond, "maximum")[1], "sub")
+        return concat([rule(P, Q), behind], "n")
+
+    return written
+
+
+def _uncooled(s: Scope) -> Node:
+    """The draft's shares of its scores as they come, where both models' were to be divided by T."""
+    return softmax(parts(s.draft_scaled, "div")[0])
+
+
+BEHIND = "What counts behind a token that was not kept?"
+ON_TOP = "Which tokens has the draft written too rarely?"
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "sampling": (
@@ -74,5 +95,88 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             says="scores below 0 divided as well",
             hint="Does dividing a negative score lower it?",
         ),
-    )
+    ),
+    "speculative": (
+        # language-model-arithmetic's issue 14 and MCSD's issue 5: why not from the target itself?
+        wrong(
+            "speculative-no-residual",
+            "residual",
+            _residual(lambda P, Q: P),
+            says="drawn from the target itself",
+            hint=ON_TOP,
+        ),
+        wrong(
+            "speculative-residual-turned",
+            "residual",
+            _residual(lambda P, Q: maximum(as_node(0), Q - P)),
+            says="Q − P in place of P − Q",
+            hint=ON_TOP,
+        ),
+        wrong(
+            "speculative-residual-absolute",
+            "residual",
+            _residual(lambda P, Q: absolute(P - Q)),
+            says="|P − Q|: what the draft writes too often counts too",
+            hint=ON_TOP,
+        ),
+        wrong(
+            "speculative-not-renormalised",
+            "shares",
+            lambda s: s.residual,
+            says="what is left is not made to sum to 1 again",
+            hint=WHAT_IS_LEFT,
+        ),
+        wrong(
+            "speculative-ratio-inverted",
+            "ratio",
+            lambda s: s.draft_share / s.target_share,
+            says="Q/P in place of P/Q",
+            hint="Is a token that the target likes more than the draft kept less often?",
+        ),
+        # mlx-swift-lm's pull request 459: kept if the target, asked by itself, draws the same token
+        wrong(
+            "speculative-kept-by-target",
+            "acceptance",
+            lambda s: s.target_share,
+            says="kept as often as the target draws it",
+            hint="How often has the draft written that token already?",
+        ),
+        wrong(
+            "speculative-not-cut",
+            "acceptance",
+            lambda s: s.ratio,
+            says="P/Q where that is more than 1",
+            hint="How likely may anything be at most?",
+        ),
+        # transformers' issue 47932: the draft's shares are not those that it drew from
+        wrong(
+            "speculative-draft-uncooled",
+            "draft_probabilities",
+            _uncooled,
+            says="the draft's scores are not divided by T",
+            hint="From which shares did the draft draw its tokens?",
+        ),
+        wrong(
+            "speculative-kept-behind",
+            "accepted",
+            lambda s: total(s.kept),
+            says="tokens behind one that is not kept are counted",
+            hint=BEHIND,
+        ),
+        wrong(
+            "speculative-first-alone",
+            "reached",
+            lambda s: s.acceptance,
+            says="each token's chance by itself",
+            hint=BEHIND,
+        ),
+        wrong(
+            "speculative-one-row-on",
+            "drawn_from",
+            lambda s: select(s.shares, s.accepted + 1, "n"),
+            says="the row behind the first that is not kept",
+            hint="Which place is to be filled by the token that is drawn?",
+        ),
+    ),
 }
+"""Calculation → its mistakes, the commonest first."""

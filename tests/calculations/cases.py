@@ -31,6 +31,10 @@ LINEAR = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("state", "
 LINEAR += grouped("parallel", "scores masked weights output")
 UNNORMALISED = " ".join(word for word in LINEAR.split() if word.rpartition("/")[2] not in ("sum", "weights"))
 
+DRAFTED = (
+    "checked target_share draft_share ratio acceptance overlap reached expected_accepted draws kept lost accepted "
+)
+DRAFTED += "residual shares drawn_from order sorted running place token"
 SCAN = " ".join(f"token_{t}/{name}" for t in (1, 2, 3) for name in ("state", "read")) + " output "
 SCAN += "scan/round_1/state scan/round_1/decay scan/round_2/state scan/output"
 SCANNED = {"x": "3 2", "delta": "3 2: positive", "a": "2 2", "b": "3 2", "c": "3 2"}
@@ -390,6 +394,28 @@ EXPECTED: dict[str, Expected] = {
             ),
         ),
         pools="the mean over all answers is one loss",
+    ),
+    "speculative": Expected(
+        f"target_probabilities draft_probabilities {DRAFTED}",
+        (
+            case(target="3 4", draft="2 4", tokens=[2, 0], seed=3),
+            case(
+                f"target_scaled target_probabilities draft_scaled draft_probabilities {DRAFTED}",
+                target="2 4",
+                draft="1 4",
+                tokens=[1],
+                temperature=0.5,
+            ),
+            case(
+                DRAFTED,
+                target=[[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]],
+                draft=[[0.25, 0.5, 0.25]],
+                tokens=[1],
+                from_probabilities=True,
+            ),
+        ),
+        outputs="token accepted",
+        no_gradient="a ranking jumps where two entries change places",
     ),
     "sampling": Expected(
         "probabilities order sorted shares running place token",

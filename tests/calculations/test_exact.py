@@ -107,6 +107,8 @@ NOT_IN_LETTERS = (
         "grad pairwise: x y metric=chebyshev": LARGER,
         "sampling: logits seed=3": LARGER,
         "sampling: logits greedy=True": LARGER,
+        "speculative: target draft tokens seed=3": LARGER,
+        "speculative: target draft tokens temperature=0.5": LARGER,
         "mips: q keys": LARGER,
         "mips: q keys top=3": LARGER,
         "analogy: a b c vocabulary": LARGER,

@@ -51,6 +51,11 @@ ADAM: dict[str, Any] = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
 LION: dict[str, Any] = {"kind": "lion", "lr": 0.5, "beta1": 0.8, "beta2": 0.95, "weight_decay": 0.2}
 MUON: dict[str, Any] = {"kind": "muon", "lr": 0.5, "momentum": 0.8}
 GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
+DRAFTED: dict[str, Any] = {
+    "target": [[1, 0.5, 0, -1], [0.2, 1, -0.5, 0.7], [0, 1.5, 0.5, 1], [0.5, 0, 1, -0.5]],
+    "draft": [[0.5, 1, 0.2, -0.5], [1, 0.3, 0.5, 0], [1, 0.5, 0, 0.4]],
+    "tokens": [1, 0, 1],
+}
 SCANNED: dict[str, Any] = {
     "x": [[2, -1], [1, 3], [-2, 1]],
     "delta": [[1, 0.5], [0.5, 2], [1.5, 0.25]],
@@ -138,6 +143,10 @@ PROBLEMS: dict[str, list[Problem]] = {
             logits=[2, -0.5, 1.5, 0.5],
             previous=[0, 1],
         ),
+    ],
+    "speculative": [
+        problem("speculative", {"temperature": 0.5, "seed": 11}, **DRAFTED),
+        problem("speculative", {"temperature": 2, "seed": 1}, **DRAFTED),
     ],
     "lora": [
         problem(

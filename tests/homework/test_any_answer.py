@@ -101,6 +101,7 @@ NEVER = {
     "decoder-only": "the sample's query heads share one key head, whose columns are fewer",
     "rnn": "the sample's kind needs weights of several gates",
     "sampling": "the sample leaves four tokens",
+    "speculative": "the target has a row more than the draft",
     "t5-bias": "there are at least four buckets",
     "transformer": "its operands are a model and words",
 }

@@ -292,6 +292,9 @@ CATALOGUE = """
 
     sampling-temperature-multiplied sampling-not-renormalised sampling-top-p-too-early sampling-min-p-absolute
     sampling-penalty-divided
+    speculative-no-residual speculative-residual-turned speculative-residual-absolute speculative-not-renormalised
+    speculative-ratio-inverted speculative-kept-by-target speculative-not-cut speculative-draft-uncooled
+    speculative-kept-behind speculative-first-alone speculative-one-row-on
     lora-no-scale lora-alpha-alone lora-root lora-no-base lora-merged-twice
     clip-one-way clip-not-normalised clip-temperature-multiplied clip-no-temperature clip-sum
     dpo-no-reference dpo-no-beta dpo-swapped ppo-no-clip ppo-clip-only ppo-max ppo-log-ratio

@@ -433,6 +433,11 @@ def faded(p: Any, lasts: Array, rates: Array) -> Any:
     return due.get(p.name)
 
 
+def beyond(p: Any) -> Array:
+    """What the target's shares of the drafted tokens' places have beyond the draft's."""
+    return np.asarray(p["target_probabilities"][:-1] - p["draft_probabilities"])
+
+
 PHRASES: dict[str, Any] = {
     # groups of channels, patches
     "the channels summed": lambda p: p["products"].sum((0, -2, -1)) if p.name == "output" else None,
@@ -446,6 +451,20 @@ PHRASES: dict[str, Any] = {
     "the token that reaches p is cut off too": lambda p: p.wrong,
     "min_p of 1, and not of the likeliest one's share": "right == wrong·max(sorted)",
     "scores below 0 divided as well": lambda p: p.wrong,
+    # drafts
+    "drawn from the target itself": lambda p: p["target_probabilities"],
+    "Q − P in place of P − Q": lambda p: np.vstack([np.maximum(0, -beyond(p)), p["target_probabilities"][-1:]]),
+    "|P − Q|": lambda p: np.vstack([np.abs(beyond(p)), p["target_probabilities"][-1:]]),
+    "what the draft writes too often counts too": lambda p: p.wrong,
+    "Q/P in place of P/Q": "ratio = draft_share / target_share",
+    "kept as often as the target draws it": "acceptance = target_share",
+    "P/Q where that is more than 1": "acceptance = ratio",
+    "the draft's scores are not divided by T": lambda p: (
+        np.exp(p["draft"]) / np.exp(p["draft"]).sum(-1, keepdims=True) if p.name == "draft_probabilities" else None
+    ),
+    "tokens behind one that is not kept are counted": "accepted = Σ kept",
+    "each token's chance by itself": "reached = acceptance",
+    "the row behind the first that is not kept": lambda p: p["shares"][int(p["accepted"]) + 1],
     # adapters, and losses that compare
     "α/r left out": "change",
     "α in place of α/r": "r·right",

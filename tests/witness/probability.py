@@ -413,11 +413,53 @@ def sampling(
     return found | {"token": order[found["place"]]}
 
 
+def speculative(
+    target: Matrix,
+    draft: Matrix,
+    tokens: Sequence[int],
+    from_probabilities: bool = False,
+    temperature: float = 1,
+    seed: int = 0,
+) -> Values:
+    """As the papers' algorithms go: token by token, until one is not kept."""
+    found: Values = {}
+    models: dict[str, list[list[float]]] = {"target": [*map(list, target)], "draft": [*map(list, draft)]}
+    for name, scores in models.items() if not from_probabilities else ():
+        rows = [[score / temperature for score in row] for row in scores]
+        found |= {f"{name}_scaled": rows} if temperature != 1 else {}
+        models[name] = found[f"{name}_probabilities"] = [
+            [math.exp(score) / math.fsum(map(math.exp, row)) for score in row] for row in rows
+        ]
+    p, q = models["target"], models["draft"]
+    found["checked"] = p[: len(tokens)]
+    *draws, last = [round(float(each), 4) for each in np.random.default_rng(seed).random(len(tokens) + 1)]
+    theirs, ours = ([rows[i][int(token)] for i, token in enumerate(tokens)] for rows in (p, q))
+    ratios = [a / b for a, b in zip(theirs, ours, strict=True)]
+    chances = [min(1.0, each) for each in ratios]
+    found |= {"target_share": theirs, "draft_share": ours, "ratio": ratios, "acceptance": chances, "draws": draws}
+    found["overlap"] = [math.fsum(map(min, *rows)) for rows in zip(p, q, strict=False)]
+    found["reached"] = [math.prod(chances[: i + 1]) for i in range(len(tokens))]
+    found["expected_accepted"] = math.fsum(found["reached"])
+    found["kept"] = [int(r < chance) for r, chance in zip(draws, chances, strict=True)]
+    found["lost"] = [found["kept"][: i + 1].count(0) for i in range(len(tokens))]
+    accepted = found["accepted"] = [*found["kept"], 0].index(0)
+    behind = [*q, [0.0] * len(p[0])]
+    found["residual"] = [[max(0.0, a - b) for a, b in zip(*rows, strict=True)] for rows in zip(p, behind, strict=True)]
+    found["shares"] = [[e / math.fsum(row) if e else 0.0 for e in row] for row in found["residual"]]
+    row = found["drawn_from"] = found["shares"][accepted]
+    order = found["order"] = sorted(range(len(row)), key=lambda token: (-row[token], token))
+    left = found["sorted"] = [row[token] for token in order]
+    found["running"] = [math.fsum(left[: i + 1]) for i in range(len(left))]
+    found["place"] = sum(reached < last for reached in found["running"])
+    return found | {"token": order[found["place"]]}
+
+
 WITNESSES: dict[str, Callable[..., Values]] = {
     "eigen": eigen,
     "svd": svd,
     "cross-entropy": cross_entropy,
     "sampling": sampling,
+    "speculative": speculative,
     "next-token-loss": next_token_loss,
     "contrastive-loss": contrastive_loss,
     "preference-loss": preference_loss,
