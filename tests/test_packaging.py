@@ -29,9 +29,11 @@ def wheel(built: Path) -> zipfile.ZipFile:
 
 def test_the_wheel_holds_the_package_and_its_samples(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
-    modules = {str(path.relative_to(ROOT)) for path in (ROOT / "attncalc").rglob("*.py")}
+    files = [path for path in (ROOT / "attncalc").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    package = {str(path.relative_to(ROOT)) for path in files}
     samples = {f"attncalc/{path.relative_to(ROOT)}" for path in (ROOT / "samples").rglob("*") if path.is_file()}
-    assert modules | samples | {"attncalc/py.typed"} <= names
+    assert {"attncalc/py.typed", "attncalc/__init__.pyi"} <= package
+    assert package | samples <= names
     assert any(name.endswith("share/man/man1/attncalc.1") for name in names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
 

@@ -23,7 +23,7 @@ from attncalc.calculations.attention_options import (
     fully_masked,
     weights_of,
 )
-from attncalc.common.errors import OptionError, ShapeError, amount, both
+from attncalc.common.errors import OptionError, ShapeError, amount, both, example_of
 from attncalc.declare.calculation import at_most, calculation, same, shuffled
 from attncalc.declare.operands import Exercise, operand
 from attncalc.language.graph import Node, note, step
@@ -273,7 +273,8 @@ def queries_keys_values(
     if unused:
         raise OptionError(f"{both(unused)} {'goes' if len(unused) == 1 else 'go'} with x, but there is no x")
     if Q is None:
-        raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv): q must still be given")
+        mend = example_of(name) if K is None and V is None else ""
+        raise OptionError(f"{name} needs q, k and v (or x with wq, wk and wv): q must still be given", hint=mend)
     if K is None and V is None:
         note("only q was given, as one matrix: keys = queries and values = keys")
         K = Q if keys in Q.names else rename(Q, "n", keys)

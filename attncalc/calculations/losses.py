@@ -17,7 +17,7 @@ from attncalc.calculations.conditions import (
     spot,
 )
 from attncalc.calculations.probability import UNITS, Base, log_to
-from attncalc.common.errors import DomainError, OptionError, ShapeError
+from attncalc.common.errors import DomainError, OptionError, ShapeError, example_of
 from attncalc.declare.calculation import at_most, calculation, one_right, same, shares
 from attncalc.declare.operands import Exercise, Range, operand
 from attncalc.language.axes import Axes, describe
@@ -169,7 +169,8 @@ def _given(logits: Node | None, p: Node | None, target: Node | None) -> Node:
     given = logits if logits is not None else p
     if given is None or target is None:
         missing = "target" if given is not None else "logits (or --probabilities)"
-        raise OptionError(f"cross-entropy needs logits and target, but {missing} is missing")
+        mend = example_of("cross-entropy") if given is target is None else ""
+        raise OptionError(f"cross-entropy needs logits and target, but {missing} is missing", hint=mend)
     return given
 
 

@@ -100,6 +100,11 @@ def quoted(text: str) -> str:
     return f'"{visible(text, 80)}"'
 
 
+def example_of(name: str) -> str:
+    """The hint for a calculation to which nothing was given."""
+    return f"attncalc explain {name} says what it takes, with an example"
+
+
 def near(word: object, known: Iterable[str], prefix: str = "", *, said: Mapping[str, str] | None = None) -> str:
     """`did you mean causal or scale?`: the names nearest to a word that was missed, or "" if there is none near.
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, amount, both, either, listed, near, quoted, visible
 from attncalc.common.numerals import Array
-from attncalc.common.system import NamedTuple, exists, is_folder, shown
+from attncalc.common.system import NamedTuple, exists, is_folder, samples_folder, shown
 from attncalc.inputs.indexing import Part, split
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.reading import Contents, Reading
@@ -152,8 +152,13 @@ def read_checkpoint(path: str, reading: Reading) -> Checkpoint:
     """The checkpoint in a folder; raises where its configuration or its tensors are not those of a known model."""
     said = shown(path)
     if not is_folder(path):
-        there = f"{said} is a file" if exists(path) else f"there is no folder {said}"
-        raise InputError(there, hint=f"a checkpoint is a folder with {CONFIG} and safetensors files")
+        if exists(path):
+            raise InputError(f"{said} is a file", hint=f"give the folder with {CONFIG} and all files of the checkpoint")
+        sample = str(samples_folder() / path)
+        mend = f"a checkpoint is a folder with {CONFIG} and safetensors files"
+        if path and is_folder(sample):
+            mend = f"the sample is {sample}"
+        raise InputError(f"there is no folder {said}", hint=mend)
     at = str(Path(path, CONFIG))
     if not exists(at):
         raise InputError(f"{said} has no {CONFIG}", hint="a checkpoint is a folder as save_pretrained writes it")

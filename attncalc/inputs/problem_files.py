@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from attncalc.calculations import TABLE as CALCULATIONS
 from attncalc.calculations import WHOLE, load
 from attncalc.common.errors import InputError, either, near, quoted
 from attncalc.common.numerals import DTYPES, MOST_ROUNDING, is_number
-from attncalc.common.system import NamedTuple, is_folder, loaded, samples_folder, shown
+from attncalc.common.system import NamedTuple, is_file, is_folder, loaded, samples_folder, shown
 from attncalc.declare.operands import UPSTREAM
 from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all
 from attncalc.inputs.given import spoken
@@ -42,7 +43,9 @@ def load_document(word: str, reading: Reading) -> Document:
     """The problem or saved result that a word names: a file, or `-`."""
     found = find(word, TABLE, reading)
     if found is None and is_folder(word):
-        raise InputError(f"{shown(word)} is a folder", hint="name a file in it")
+        problem = str(Path(word, "problem.json"))  # as quiz calls it
+        there = f": {shown(problem)}" if is_file(problem) else ""
+        raise InputError(f"{shown(word)} is a folder", hint=f"name a file in it{there}")
     if found is None:
         mend = near_files(word) or "a document is the file of a problem, or of a result: attncalc sample lists some"
         raise InputError(f"there is no document {quoted(word)}", hint=mend)

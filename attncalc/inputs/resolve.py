@@ -16,7 +16,7 @@ import numpy as np
 
 from attncalc.common.errors import InputError, both, near, quoted, reason, visible
 from attncalc.common.numerals import is_misspelt
-from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, shown
+from attncalc.common.system import FORMATS, NamedTuple, exists, is_file, is_folder, samples_folder, shown
 from attncalc.declare.operands import Operand
 from attncalc.inputs.given import MAX_CELLS, is_entry, looks_numeric, read_expression, read_literal, read_tokens
 from attncalc.inputs.json_files import JsonFile, parse_json, parse_json_lines
@@ -526,7 +526,9 @@ def _fault_of_literal(word: str, operand: Operand) -> InputError:
 
 
 def near_files(path: str) -> str:
-    """The hint that names files of nearly that name beside it, "" where there are none."""
+    """The hint that names a sample of that name, or files beside it of nearly that name; "" where there are none."""
+    if Path(path).name == path and is_file(str(samples_folder() / path)):
+        return f"attncalc sample {path} -o {path} writes the sample"
     files = _files_beside(path)
     folder = path.rstrip("/").removesuffix(Path(path).name)
     return near(Path(path).stem, files, folder, said=files)

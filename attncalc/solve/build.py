@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attncalc.common.errors import AttncalcError, NoGradient, OptionError, ShapeError, both, near
+from attncalc.common.errors import AttncalcError, NoGradient, OptionError, ShapeError, both, example_of, near
 from attncalc.common.numerals import Array
 from attncalc.declare.calculation import Calculation, Measured
 from attncalc.declare.operands import UPSTREAM, Operand, layer_of
@@ -33,7 +33,7 @@ def unlike_declared(problem: Problem) -> OptionError:
             return OptionError(f"{calculation.name} has no operand {name!r}", hint=near(name, names))
     needed = [o.name for o in calculation.operands if o.required]
     missing = [name for name in needed if name not in problem.inputs]
-    hint = "" if problem.inputs else f"attncalc explain {problem.name} says what it takes, with an example"
+    hint = "" if problem.inputs else example_of(problem.name)
     if calculation.declaration.families:
         hint = "--weights FILE may hold them by their names"
     tables = {file for g in problem.inputs.values() for file, mark, _ in [g.source.partition("#")] if mark}

@@ -374,7 +374,7 @@ CALLS = {
     ),
     "attention": (
         "attention needs q, k and v (or x with wq, wk and wv): q must still be given",
-        "",
+        "attncalc explain attention says what it takes, with an example",
     ),
     "attention q.json k.json": (
         "attention needs q, k and v: v must still be given",

@@ -146,8 +146,8 @@ class TestNoFiles:
         assert fault(word="loop")[0] == "cannot read loop: too many levels of symbolic links"
 
     def test_a_link_to_nowhere(self, folder: Path, fault: Fault) -> None:
-        (folder / "q.json").symlink_to("gone.json")
-        assert fault(word="q.json") == ("there is no file q.json", "")
+        (folder / "r.json").symlink_to("gone.json")
+        assert fault(word="r.json") == ("there is no file r.json", "")
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
     def test_a_file_that_may_not_be_read(self, folder: Path, fault: Fault) -> None:

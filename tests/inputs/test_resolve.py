@@ -86,6 +86,7 @@ MISSES: list[tuple[str, str, str]] = [
     ("a.jsn", 'q: "a.jsn" is no number, no file and no row label', "did you mean a.json?"),
     ("aa.json", "there is no file aa.json", "did you mean a.json?"),
     ("sub/dd.json", "there is no file sub/dd.json", "did you mean sub/d.json?"),
+    ("dot.json", "there is no file dot.json", "attncalc sample dot.json -o dot.json writes the sample"),
     ("gone/q.json", "there is no file gone/q.json", ""),
     ("tow.json//", "there is no file tow.json//", "did you mean two.json?"),
     ("@tow.json", "there is no file tow.json", "did you mean two.json?"),
