@@ -23,15 +23,17 @@ from attncalc.homework.marking.regrading import Change, Report, by_policy, chang
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.class_lists import MOST_ROWS
+from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.sheets import Asked
 from attncalc.homework.reading.submissions import Submission, submissions
+from attncalc.homework.reading.variants import PROBLEM, Keys, is_keys, read_keys
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, Account, gradescope, overview
 from attncalc.homework.reports.class_reports import report as page
 from attncalc.homework.reports.feedback import FORMATS, TEXT_COLUMNS
 from attncalc.homework.reports.feedback import page as feedback_page
 from attncalc.homework.reports.mark_sheets import filled
-from attncalc.homework.reports.students import anonymous, code, file_name, once
-from attncalc.inputs.problem_files import load_document
+from attncalc.homework.reports.students import anonymous, code, once
+from attncalc.inputs.problem_files import document_file, document_of
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
 from attncalc.render import View
@@ -169,7 +171,7 @@ def grade(
     pages = _pages(back, dry=again.dry_run)
     sheet = _mark_sheet(back, files)
     if task is not None:
-        how = whole_class.Settings(by, marking.reveal, dtype, task.asked)
+        how = whole_class.Settings(by, marking.reveal, dtype, task.asked, task.keys)
         with bar():
             processes = count() if jobs == 0 else jobs or 1
             graded = whole_class.grade(task.problem, task.found, read, how, jobs=processes)
@@ -201,6 +203,7 @@ class _Task(NamedTuple):
     problem: Problem
     asked: Asked
     found: Sequence[Submission]
+    keys: Keys | None  # where every student has a problem of their own
 
 
 def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
@@ -210,13 +213,17 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
         fault = f"grade takes a key and the sheets to mark, but {given} given"
         raise OptionError(fault, hint="attncalc grade key.json sheets/")
     key, *sheets = words
-    held = load_document(key, read)
+    contents = document_file(key, read)
+    keys = read_keys(contents, read) if is_keys(contents) else None
+    held = document_of(contents, read) if keys is None else keys.variants[0].held
     names = Key(held.problem).names
     asked = from_document(held.document, names, key)
     found = submissions(_listed(sheets), key, read, names, most)
+    if keys is not None:  # the folders that were handed out may come back as they are
+        found = [one for one in found if one.path is None or one.path.name != PROBLEM]
     if not found:
         raise InputError("there is no sheet to grade", hint="the key itself is not marked")
-    return _Task(held.problem, asked, found)
+    return _Task(held.problem, asked, found, keys)
 
 
 def _settled(
@@ -301,6 +308,8 @@ def _notes(graded: Sequence[Graded]) -> Iterator[str]:
     """What is to be said of single sheets."""
     for one in graded:
         yield from one.marked.notes if one.marked is not None else ()
+        if one.carried is not None:
+            yield f"{one.student}: {one.carried}"
 
 
 def _tell_changes(found: Sequence[Change], students: int, *, dry: bool) -> None:
@@ -348,7 +357,7 @@ def _write_each(
     """A file for each sheet, called as its student is; none where one would take a sheet's own place."""
     out.make_folder(folder)
     taken: set[str] = set()
-    paths = [folder / file_name(one, taken, suffix) for one in graded]
+    paths = [folder / file_name(one.student, taken, suffix) for one in graded]
     for path in paths:
         out.refuse_unwritable(path, read)
     for one, path in zip(graded, paths, strict=True):

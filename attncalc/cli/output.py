@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -195,25 +195,29 @@ def _must_be_no_file(folder: Path) -> None:
         raise unwritable(folder, "it is no folder", "name a folder, which need not be there yet")
 
 
-def write_folder(folder: Path, contents: Mapping[str, str | bytes]) -> None:
-    """Write files into a folder, which is made if there is none: all of them, or none.
+def write_folder(folder: Path, contents: Mapping[str, str | bytes], anew: Container[str] = ()) -> None:
+    """Write files into a folder and folders in it, which are made if there are none: all of them, or none.
 
-    A file that is there already with other contents is refused, since somebody may have filled it in.
+    A file that is there already with other contents is refused, since somebody may have filled it in; but for those
+    that are written `anew`.
     """
     _must_be_no_file(folder)
     stored = {name: text.encode() if isinstance(text, str) else text for name, text in contents.items()}
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    inside = dict.fromkeys((folder / name).parent for name in stored)
+    made = [parent for own in inside for parent in (own, *own.parents) if not parent.exists()]
     placed: list[Path] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for own in inside:
+            own.mkdir(parents=True, exist_ok=True)
         for name, content in stored.items():
             refuse_unwritable(folder / name)
             there = folder / name
-            if there.exists() and not (there.is_file() and there.read_bytes() == content):
+            if name not in anew and there.exists() and not (there.is_file() and there.read_bytes() == content):
                 raise unwritable(there, "there is another one already", "name another folder")
         for name, content in stored.items():
             if not (folder / name).exists():
                 placed.append(folder / name)
+            if name in anew or not (folder / name).exists():
                 write_file(folder / name, content)
     except BaseException as error:
         for path in placed:

@@ -23,9 +23,10 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.practice.posed import Posed
 from attncalc.homework.practice.session import Session
 from attncalc.homework.quiz.search import quiz as found_for
-from attncalc.homework.quiz.templates import LEVELS, Wanted
+from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.reading.asked import from_document
 from attncalc.homework.reading.sheets import EVERYTHING
+from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import Document, load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode, read_file

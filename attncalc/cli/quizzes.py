@@ -1,7 +1,7 @@
 """`quiz`: a problem with friendly numbers, or one's own, with blank sheets, worksheets and the key."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output as out
 from attncalc.cli.printing import Printed
 from attncalc.cli.reference import named
+from attncalc.cli.rosters import Classroom, drawn_for, like_document, replace
 from attncalc.cli.settings import (
     choice,
     names,
@@ -29,14 +30,16 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.exports import FIXED
 from attncalc.homework.quiz.handouts import WORKSHEETS, files, for_platforms, key_document, worksheet_name
 from attncalc.homework.quiz.platforms import FORMATS as EXPORTS
+from attncalc.homework.quiz.rosters import class_files
 from attncalc.homework.quiz.search import Quiz, weighed
 from attncalc.homework.quiz.search import quiz as found_for
-from attncalc.homework.quiz.templates import LEVELS, Wanted
+from attncalc.homework.quiz.templates import Wanted
 from attncalc.homework.quiz.worksheets import FORMULAS, Wording
 from attncalc.homework.reading.asked import asked, from_document, words_of
-from attncalc.homework.reading.sheets import Asked
+from attncalc.homework.reading.sheets import EVERYTHING, Asked
+from attncalc.homework.reading.variants import LEVELS, USUAL_LEVEL, Keys, is_keys, read_keys
 from attncalc.inputs.calls import gather
-from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.problem_files import document_file, document_of, load_document
 from attncalc.inputs.reading import Reading
 from attncalc.render import PAGES, SUFFIXES
 from attncalc.render.printing import Printing
@@ -125,8 +128,12 @@ def _own(words: Sequence[str] | None) -> dict[str, Any]:
     return {each: hint for each, hint in own_options(load(name), derivative).items() if each not in OWN}
 
 
-OWN = ("calculation", "key", "format", "export", "output", *Drawing._fields, *Asking._fields, *Printed._fields)
+OWN = (
+    *("calculation", "key", "format", "export", "output"),
+    *(name for group in (Drawing, Asking, Classroom, Printed) for name in group._fields),
+)
 """What the calculation's options and operands of these names are said with --set for."""
+WITH_REPLACE = ("replace", "seed", "format", "formulas", "reasons", *Printed._fields)
 
 
 def quiz(
@@ -135,6 +142,7 @@ def quiz(
     own: Annotated[Mapping[str, Any], _own],
     drawing: Drawing,
     asking: Asking,
+    classroom: Classroom,
     printed: Printed,
     key: Annotated[
         str | None, option("Problem", "--key", "FILE", "make the key of this problem instead of a new problem")
@@ -170,13 +178,24 @@ def quiz(
     html, worksheet.html in place of those two. With grad or jacobian before the calculation's name: one of its
     derivative. It takes the calculation's own options, and operands that are not to be drawn. Of a document it makes
     the same files, with the problem as it stands. What --ask and --show-steps say stands in problem.json, and answers
-    are marked by it.
+    are marked by it. With --roster each student has a folder with a problem of their own, and keys.json, which holds
+    all of them, marks them; quiz keys.json makes the folders again.
 
     Example: attncalc quiz attention --seed 7 -o quiz, or attncalc quiz problem.json --ask output -o quiz
     """
+    parts = (drawing, asking, classroom, printed)
+    given = {name: value for part in parts for name, value in part._asdict().items()}
+    given |= {**own, "format": format, "export": export}
+    said = {name for name, value in given.items() if value is not None}
     if key is not None:
-        said = {**drawing._asdict(), **asking._asdict(), **printed._asdict(), "format": format, "export": export, **own}
-        _make_key(key, output, calculation or (), [name for name, value in said.items() if value is not None])
+        _make_key(key, output, calculation or (), sorted(said))
+        return
+    wording = asking.wording(printed.printing)
+    if classroom.replace is not None:
+        surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_REPLACE}))]
+        if surplus:
+            raise OptionError(f"--replace draws a problem like those of the class: {both(surplus)} cannot change it")
+        replace(classroom.replace, output, _seed(drawing), _formats(format) if format else (), wording)
         return
     words = calculation or []
     whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
@@ -185,15 +204,27 @@ def quiz(
         raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
     formats = _formats(format)
     exports = [choice("--export", word, EXPORTS) for word in names(export)]
+    if exports and classroom.roster is not None:
+        raise OptionError("--export writes one quiz for all, and --roster one for each student")
     sizes = sizes_of(drawing.size)
-    wording = asking.wording(printed.printing)
-    found, wants = _of_document(words[0], drawing, asking) if whole else _drawn(name, drawing, sizes, asking, own)
-    made: dict[str, str | bytes] = {**files(found.problem, formats, wants, wording)}
-    if exports:
-        made |= for_platforms(found.problem, exports, wants, wording)
-        out.say("note", FIXED)
-    out.write_folder(Path(output), made)
-    _tell(found, sizes)
+    if whole:
+        keys, found, wants = _of_document(words[0], drawing, asking, classroom.roster, said)
+    else:
+        keys, found, wants = _drawn(name, drawing, sizes, asking, own, classroom.roster)
+    if keys is not None:
+        out.write_folder(Path(output), class_files(keys, formats, wording))
+    elif found is not None:
+        made: dict[str, str | bytes] = {**files(found.problem, formats, wants, wording)}
+        if exports:
+            made |= for_platforms(found.problem, exports, wants, wording)
+            out.say("note", FIXED)
+        out.write_folder(Path(output), made)
+    if found is not None:
+        _tell(found, sizes)
+
+
+Made = tuple[Keys | None, Quiz | None, Asked]
+"""The problems of a class; a problem with what it shows; and what is asked of it."""
 
 
 def may_be_document(word: str) -> bool:
@@ -201,34 +232,54 @@ def may_be_document(word: str) -> bool:
     return is_file(word) or word.startswith("@") or word == "-"
 
 
-def _of_document(word: str, drawing: Drawing, asking: Asking) -> tuple[Quiz, Asked]:
+def _of_document(word: str, drawing: Drawing, asking: Asking, roster: str | None, said: Container[str]) -> Made:
     """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
-    surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None]
+    read = Reading()
+    contents = document_file(word, read)
+    theirs = ("seed", "level") if roster is not None else ()
+    surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None and name not in theirs]
+    if is_keys(contents):
+        surplus += [flag(name) for name in ("ask", "show_steps", "roster", "export") if name in said]
     if surplus:
         mend = "name a calculation, and its numbers are drawn"
         raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
-    read = Reading()
-    held = load_document(word, read)
+    if is_keys(contents):
+        return read_keys(contents, read), None, EVERYTHING
+    held = document_of(contents, read)
     names = Key(held.problem).names
     ask, shown = asking.words
     written = from_document(held.document, names, word).written()
     wants = asked(ask or written.get("ask", ()), shown or written.get("shown", ()), names)
     for note in read.notes:
         out.say("note", note)
+    if roster is not None:
+        return like_document(roster, word, held.problem, _seed(drawing), drawing.level, wants), None, wants
     told = wants.written()
-    return weighed(held.problem, (told.get("ask", ()), told.get("shown", ()))), wants
+    return None, weighed(held.problem, (told.get("ask", ()), told.get("shown", ()))), wants
 
 
 def _drawn(
-    name: str, drawing: Drawing, sizes: Mapping[str, int], asking: Asking, own: Mapping[str, Any]
-) -> tuple[Quiz, Asked]:
-    """A problem with new numbers, and what is asked of it."""
-    chosen = int.from_bytes(os.urandom(3), "big") if drawing.seed is None else drawing.seed
-    wanted = _wanted(name, drawing, own)
-    found = found_for(name, seed=chosen, sizes=sizes, level=drawing.level or "medium", wanted=wanted, asks=asking.words)
+    name: str,
+    drawing: Drawing,
+    sizes: Mapping[str, int],
+    asking: Asking,
+    own: Mapping[str, Any],
+    roster: str | None,
+) -> Made:
+    """A problem with new numbers, and what is asked of it; or one for each student."""
+    level, wanted, chosen = drawing.level or USUAL_LEVEL, _wanted(name, drawing, own), _seed(drawing)
+    if roster is not None:
+        keys, found = drawn_for(roster, name, chosen, sizes, level, wanted, asking.words)
+        return keys, found, EVERYTHING
+    found = found_for(name, seed=chosen, sizes=sizes, level=level, wanted=wanted, asks=asking.words)
     if drawing.seed is None:
         out.say("note", f"--seed {chosen} makes this problem again")
-    return found, asked(*asking.words, Key(found.problem).names)
+    return None, found, asked(*asking.words, Key(found.problem).names)
+
+
+def _seed(drawing: Drawing) -> int:
+    """The seed that was said, or any."""
+    return int.from_bytes(os.urandom(3), "big") if drawing.seed is None else drawing.seed
 
 
 def _wanted(name: str, drawing: Drawing, own: Mapping[str, Any]) -> Wanted:

@@ -15,7 +15,7 @@ from attncalc.declare.operands import UPSTREAM
 from attncalc.inputs.calls import check_version, document_inputs, document_options, read_all
 from attncalc.inputs.given import spoken
 from attncalc.inputs.json_files import plain
-from attncalc.inputs.reading import Reading, calculation_of
+from attncalc.inputs.reading import Contents, Reading, calculation_of
 from attncalc.inputs.resolve import TABLE, Found, find, near_files
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.problem import Problem, posed, told_apart
@@ -41,6 +41,11 @@ class Document(NamedTuple):
 
 def load_document(word: str, reading: Reading) -> Document:
     """The problem or saved result that a word names: a file, or `-`."""
+    return document_of(document_file(word, reading), reading)
+
+
+def document_file(word: str, reading: Reading) -> Contents:
+    """The file of a document that a word names."""
     found = find(word, TABLE, reading)
     if found is None and is_folder(word):
         problem = str(Path(word, "problem.json"))  # as quiz calls it
@@ -57,6 +62,11 @@ def load_document(word: str, reading: Reading) -> Document:
             f"{contents.source} is not a document", hint="a document is a JSON object with its calculation"
         )
     check_version(contents)
+    return contents
+
+
+def document_of(contents: Contents, reading: Reading) -> Document:
+    """The problem or saved result that a file holds."""
     name = calculation_of(contents)
     if name is None:
         raise InputError(

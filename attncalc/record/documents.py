@@ -153,11 +153,20 @@ class MarkedDocument(TypedDict):
     policy: NotRequired[PolicyDocument]
 
 
+class CarriedDocument(TypedDict):
+    """Whose problem a sheet is of, where that is not its student's own, and what it would earn by it."""
+
+    student: str
+    marks: str
+    replaced: bool
+
+
 class StudentDocument(TypedDict):
     """A student's sheet in the report on a class, marked or, with an error, unreadable."""
 
     student: str
     source: str
+    carried: NotRequired[CarriedDocument]
     verdict: str
     score: float | None
     out_of: float | None

@@ -20,9 +20,9 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.quiz.handouts import files, key_document, worksheet_name
 from attncalc.homework.quiz.search import Quiz, quiz
-from attncalc.homework.quiz.templates import LEVELS
 from attncalc.homework.reading.asked import asked
 from attncalc.homework.reading.sheets import Asked, from_contents, from_tree, spelled
+from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import load_document
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import opened

@@ -17,10 +17,10 @@ from conftest import Run
 
 import attncalc as ac
 from attncalc.homework.marking.whole_class import Graded, Settings, grade
+from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.sheets import from_tree
 from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reports.class_reports import REPORTS, SUFFIXES, gradescope, overview, report
-from attncalc.homework.reports.students import file_name
 from attncalc.inputs.reading import Reading
 from attncalc.render import View
 from attncalc.render.page import write
@@ -247,11 +247,11 @@ class TestGradescope:
 
     def test_has_a_file_for_each_whatever_it_is_called(self) -> None:
         taken: set[str] = set()
-        names = [file_name(one, taken) for one in ODD]
+        names = [file_name(one.student, taken) for one in ODD]
         assert len({name.casefold() for name in names}) == len(ODD)
         assert all(re.fullmatch(r"[\w-]+\.json", name) for name in names)
         assert "CON.json" not in names
-        assert file_name(Graded("Zoe\u0308 Müller", ""), taken) == "Zoë-Müller.json"
+        assert file_name("Zoe\u0308 Müller", taken) == "Zoë-Müller.json"
 
 
 class Reader(HTMLParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from attncalc.declare.operands import UPSTREAM, Operand
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.solutions import Solutions
 from attncalc.language.axes import Axes, Axis
-from attncalc.record.trace import Given
+from attncalc.record.numbers import shortest
+from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.build import write
 from attncalc.solve.problem import Problem
 
@@ -37,6 +39,8 @@ SHARES = ("probabilities", "likelihood")
 """Operands between 0 and 1 that need not sum to 1."""
 SUM_OFF = 1e-6
 DRAWS = 8
+MOST_DECIMALS = 15
+WIDE = 9
 
 
 def redrawn(
@@ -46,13 +50,18 @@ def redrawn(
     sizes: Mapping[str, int],
     level: str = "medium",
     kept: Container[str] = (),
+    like: Mapping[str, Array] = NOTHING,
+    *,
+    wide: bool = False,
 ) -> dict[str, Given]:
     """The operands with other numbers, but for those that are kept; `sizes` are those of axes that are to be others.
 
-    The gradient that arrives at a result is as large as that. Raises OptionError where an operand whose entries mean
-    something would have to be of another size, and whatever else keeps a result from being formed.
+    Those that are to be `like` others have as many negative numbers, noughts and digits; `wide` ones go up to 9, or 3
+    for weights, whatever the level. The gradient that arrives at a result is as large as that. Raises OptionError where
+    an operand whose entries mean something would have to be of another size, and whatever else keeps a result from
+    being formed.
     """
-    draw = _Draw(problem, axes, random, sizes, level)
+    draw = _Draw(problem, axes, random, sizes, level, like, wide)
     of_result = {UPSTREAM.name} if UPSTREAM.name not in kept else set()
     drawn = {
         name: given if name in kept else draw.operand(name)
@@ -73,6 +82,8 @@ class _Draw(NamedTuple):
     random: Random
     sizes: Mapping[str, int]
     level: str
+    like: Mapping[str, Array]
+    wide: bool
 
     def operand(self, name: str) -> Given:
         """An operand of the same sort, drawn anew, with the labels that it has."""
@@ -98,19 +109,23 @@ class _Draw(NamedTuple):
         if operand.name in self.problem.calculation.exercise.truths:
             return random.integers(0, 2, shape).astype(np.float64)
         broken = bool((numbers % 1 != 0).any())
-        if broken and (numbers >= 0).all() and (numbers <= 1).all():
-            if numbers.ndim and numbers.shape[-1] > 1 and (np.abs(numbers.sum(axis=-1) - 1) < SUM_OFF).all():
-                share = _halved if self.level == "easy" else _tenths
-                return np.asarray([share(shape[-1], random) for _ in np.ndindex(shape[:-1])]).reshape(shape)
-            if operand.name in SHARES:
-                return np.asarray(random.integers(1, 10, shape) / 10)
-        elif broken and (numbers > 0).all():
+        is_share = broken and bool((numbers >= 0).all() and (numbers <= 1).all())
+        if is_share and numbers.ndim and numbers.shape[-1] > 1 and (np.abs(numbers.sum(-1) - 1) < SUM_OFF).all():
+            share = _halved if self.level == "easy" else _tenths
+            return np.asarray([share(shape[-1], random) for _ in np.ndindex(shape[:-1])]).reshape(shape)
+        is_share = is_share and operand.name in SHARES
+        is_positive = broken and bool((numbers > 0).all() and (numbers > 1).any()) and operand.kind != "logits"
+        is_weight = operand.symbol.startswith("W")
+        least, most = (WEIGHTS if is_weight else RANGE)[self.level]
+        if operand.name in self.like:
+            model = self.like[operand.name]
+            most = max(most, WIDE // (3 if is_weight else 1)) if self.wide else most
+            return _full(lambda: _like(model, 0 if is_share or is_positive else most, random))
+        if is_share:
+            return np.asarray(random.integers(1, 10, shape) / 10)
+        if is_positive:
             return np.asarray(random.integers(1, 5, shape) / 2)
-        if operand.symbol.startswith("W"):
-            least, most = WEIGHTS[self.level]
-            return _full(lambda: random.integers(least, most + 1, shape).astype(np.float64))
-        least, most = RANGE[self.level]
-        halves = 0.5 if self.level == "hard" else 0.0
+        halves = 0.5 if self.level == "hard" and not is_weight else 0.0
         return _full(lambda: random.integers(least, most + 1, shape) + halves * random.integers(0, 2, shape))
 
     def _words(self, operand: Operand | None) -> tuple[str, ...]:
@@ -144,6 +159,22 @@ def _full(draw: Callable[[], Array]) -> Array:
             break
         drawn = draw()
     return drawn
+
+
+def _like(model: Array, most: int, random: Random) -> Array:
+    """Numbers with the signs, the noughts and the digits of others, in another order; whole parts up to `most`."""
+    mixed = random.permutation(model.ravel())
+    whole, rest = np.divmod(np.abs(mixed), 1)
+    halves = bool(whole.any()) and bool(np.isin(rest, (0, 0.5)).all())
+    decimals = max(-int(Decimal(shortest(number)).as_tuple().exponent) for number in mixed.tolist())
+    unit = 10 ** min(max(decimals, 0), MOST_DECIMALS)
+    parts = rest if halves or unit == 1 else np.where(rest, random.integers(1, unit, mixed.shape), 0) / unit
+    digits = np.floor(np.log10(np.maximum(whole, 1)))
+    largest = max(int(whole.max()), most if whole.any() else 0)
+    first = np.where(digits, 10**digits, (rest == 0) & (largest > 0))
+    last = np.maximum(np.minimum(10 ** (digits + 1) - 1, largest), first)
+    drawn = random.integers(first.astype(int), last.astype(int) + 1)
+    return np.asarray((np.sign(mixed) * (drawn + parts)).reshape(model.shape))
 
 
 def _whole(numbers: Array) -> bool:

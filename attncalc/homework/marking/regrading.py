@@ -14,7 +14,7 @@ from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.diagnosis.slips import listed
 from attncalc.homework.marking.overrides import Override
 from attncalc.homework.marking.policies import policy_of
-from attncalc.homework.marking.whole_class import Graded
+from attncalc.homework.marking.whole_class import Carried, Graded
 from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.resolve import MAX_TEXT, decode, read_file
 from attncalc.record.numbers import shortest
@@ -66,7 +66,8 @@ def _graded(row: Mapping[str, Any], policy: Policy) -> Graded:
         return Graded(row["student"], row["source"], error=row["error"], hint=row.get("hint") or "")
     steps = tuple(_step(step) for step in row["steps"])
     marked = Marked("", steps, student=row["student"], source=row["source"], policy=policy)
-    return Graded(row["student"], row["source"], marked)
+    carried = Carried(**row["carried"]) if "carried" in row else None
+    return Graded(row["student"], row["source"], marked, carried=carried)
 
 
 def _step(row: Mapping[str, Any]) -> MarkedStep:

@@ -12,15 +12,33 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attncalc.common import system
-from attncalc.common.errors import AttncalcError
+from attncalc.common.errors import AttncalcError, InputError, quoted
+from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.answers import Sheet
+from attncalc.homework.reading.asked import from_document
+from attncalc.homework.reading.names import alike
 from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, from_file, limited
 from attncalc.homework.reading.submissions import Submission
+from attncalc.homework.reading.variants import Keys, Variant
 from attncalc.inputs.reading import Reading
 from attncalc.record.verdicts import SOUND, USUAL_POLICY, Marked, Policy
 from attncalc.solve.problem import Problem
+
+
+class Carried(NamedTuple):
+    """The problem that a sheet carries the hash of, where that is not its student's own."""
+
+    student: str  # whose problem it is; "" where no such problem is known
+    marks: str = ""  # what the sheet would earn by it: `4 of 4`
+    replaced: bool = False  # whether it is nobody's any more
+
+    def __str__(self) -> str:
+        if not self.student:
+            return "the sheet is of no problem that is known"
+        old = " that was replaced" if self.replaced else ""
+        return f"the sheet is of the problem of {self.student}{old}, where it earns {self.marks}"
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,7 @@ class Graded:
     marked: Marked | None = None
     error: str = ""
     hint: str = ""
+    carried: Carried | None = None
 
     @property
     def fault(self) -> str:
@@ -47,6 +66,7 @@ class Settings:
     reveal: bool = False
     dtype: str | None = None  # in which answers were stored
     asked: Asked = EVERYTHING
+    keys: Keys | None = None  # where every student has a problem of their own
 
 
 def grade(
@@ -59,8 +79,8 @@ def grade(
 ) -> list[Graded]:
     """Every submission, marked, in the order in which they came."""
     if jobs <= 1 or len(found) < 2 * jobs:
-        marker = _marker(problem, settings)
-        work: Iterable[Graded] = (_graded(marker, submission, reading) for submission in found)
+        markers = _markers(problem, settings)
+        work: Iterable[Graded] = (_graded(markers, submission, reading) for submission in found)
     else:
         from attncalc.homework.marking.workers import shared_out  # a door: few calls share their work
 
@@ -91,25 +111,84 @@ def exit_status(graded: Sequence[Graded]) -> int:
     return int(any(one.marked.verdict not in SOUND for one in graded if one.marked is not None))
 
 
-# One sheet
+# One sheet, by the problem of the class or by its student's own
 
 
-def _marker(problem: Problem, settings: Settings) -> Marker:
-    key, how = Key(problem), settings
-    return Marker(key, policy=how.policy, reveal=how.reveal, dtype=how.dtype, asked=how.asked)
+class _ByOne:
+    """One problem for all."""
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.marker = _marker(Key(problem), settings, settings.asked)
+
+    def mark(self, sheet: Sheet, name: str) -> Graded:
+        """A sheet, marked."""
+        marked = self.marker.mark(sheet)
+        return Graded(marked.student or name, "", marked)
 
 
-def _graded(marker: Marker, submission: Submission, reading: Reading) -> Graded:
+class _ByOwn:
+    """A problem for each student: the marker of one that was just used is kept."""
+
+    def __init__(self, keys: Keys, settings: Settings) -> None:
+        self.keys, self.settings = keys, settings
+        self.by_id, self.by_name = keys.by_id, keys.by_name
+        self.made: dict[str, Marker] = {}
+
+    def mark(self, sheet: Sheet, name: str) -> Graded:
+        """A sheet, marked by the problem of its student, and whose problem it is of, where that is another's."""
+        meant = self.by_id.get(sheet.problem)
+        own = self._own(sheet, name, meant)
+        marked = self._marker(own).mark(sheet)
+        if not sheet.problem or meant is own:
+            return self._graded(own, marked)
+        if meant is None:
+            return self._graded(own, marked, Carried(""))
+        there = self._marker(meant).mark(sheet)
+        is_old = meant.id in {one.id for one in self.keys.replaced}
+        return self._graded(own, marked, Carried(meant.student, f"{there.score:g} of {there.out_of:g}", is_old))
+
+    def _own(self, sheet: Sheet, name: str, meant: Variant | None) -> Variant:
+        """The problem by which a sheet is marked: that of its student, else the one that it says it is of."""
+        said = sheet.student or name
+        found = self.by_name.get(alike(said))
+        if meant is not None and not found and not sheet.student:
+            found = self.by_name.get(alike(meant.student))
+        if not found:
+            hint = "its students are those of the roster"
+            raise InputError(f"{self.keys.source} has no problem for {quoted(said)}", hint=hint)
+        return found[0]
+
+    def _marker(self, own: Variant) -> Marker:
+        if own.id not in self.made:
+            key = Key(own.held.problem)
+            asked = from_document(own.held.document, key.names, self.keys.source)
+            self.made = {own.id: _marker(key, self.settings, asked)}
+        return self.made[own.id]
+
+    def _graded(self, own: Variant, marked: Marked, carried: Carried | None = None) -> Graded:
+        return Graded(own.student, "", replace(marked, student=own.student), carried=carried)
+
+
+def _markers(problem: Problem, settings: Settings) -> _ByOne | _ByOwn:
+    return _ByOne(problem, settings) if settings.keys is None else _ByOwn(settings.keys, settings)
+
+
+def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
+    return Marker(key, policy=how.policy, reveal=how.reveal, dtype=how.dtype, asked=asked)
+
+
+def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) -> Graded:
     if submission.error:
         return Graded(submission.name, submission.source, error=submission.error, hint=submission.hint)
     try:
         with limited():
             sheet = submission.sheet or _sheet(submission, reading)
         with limited(timed=False):
-            marked = marker.mark(sheet)
+            found = markers.mark(sheet, submission.name)
     except AttncalcError as error:
         return Graded(submission.name, submission.source, error=error.message, hint=error.hint)
-    return Graded(marked.student or submission.name, submission.source, replace(marked, source=submission.source))
+    assert found.marked is not None, "what was not read has raised an error"
+    return replace(found, source=submission.source, marked=replace(found.marked, source=submission.source))
 
 
 def _sheet(submission: Submission, reading: Reading) -> Sheet:
@@ -121,13 +200,13 @@ def _sheet(submission: Submission, reading: Reading) -> Sheet:
 
 
 _mine: dict[str, Any] = {}
-"""What a worker process keeps: its marker, and how it reads."""
+"""What a worker process keeps: its markers, and how it reads."""
 
 
 def _begin(problem: Problem, settings: Settings, reading: Reading) -> None:
-    """Make the marker of a process: a problem travels there, its graph does not."""
-    _mine.update(marker=_marker(problem, settings), reading=reading)
+    """Make the markers of a process: a problem travels there, its graph does not."""
+    _mine.update(markers=_markers(problem, settings), reading=reading)
 
 
 def _work(submission: Submission) -> Graded:
-    return _graded(_mine["marker"], submission, _mine["reading"])
+    return _graded(_mine["markers"], submission, _mine["reading"])

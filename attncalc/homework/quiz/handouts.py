@@ -13,7 +13,7 @@ from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz import worksheets
 from attncalc.homework.quiz.exports import gaps
 from attncalc.homework.quiz.platforms import exported
-from attncalc.homework.quiz.worksheets import Exercise, Wording
+from attncalc.homework.quiz.worksheets import ANYBODY, Exercise, Whose, Wording
 from attncalc.homework.reading.sheets import EVERYTHING, Asked, spelled
 from attncalc.language.graph import Node, walk
 from attncalc.record.trace import Trace
@@ -36,18 +36,30 @@ def files(
 ) -> dict[str, str]:
     """Everything that is handed out, by the names of the files; worksheets in these formats of pages."""
     trace = solve(problem, keep_all=True)
-    exercises = exercises_of(trace, Key(problem), asked)
-    worksheet = _worksheet(trace, exercises, asked, wording)
+    return handed_out(trace, worksheets_in, asked, wording) | {"key.json": _key(trace, asked)}
+
+
+def handed_out(
+    trace: Trace,
+    worksheets_in: Iterable[str],
+    asked: Asked,
+    wording: Wording,
+    whose: Whose = ANYBODY,
+) -> dict[str, str]:
+    """What students get, in which nothing of the key is."""
+    exercises = exercises_of(trace, Key(problem_of(trace)), asked)
+    worksheet = _worksheet(trace, exercises, asked, wording, whose)
     return {
-        "problem.json": _problem(trace, asked),
-        "sheet.json": _blank_json(exercises),
-        "sheet.csv": _blank_csv(exercises),
-        "key.json": _key(trace, asked),
+        "problem.json": problem_document(trace, asked),
+        "sheet.json": _blank_json(exercises, whose),
+        "sheet.csv": _blank_csv(exercises, whose),
     } | {worksheet_name(form): str(write(worksheet, form)) for form in worksheets_in}
 
 
-def _worksheet(trace: Trace, exercises: Sequence[Exercise], asked: Asked, wording: Wording) -> Page:
-    return worksheets.page(trace, exercises, [trace.find(spelled(step)) for step in asked.shown], wording)
+def _worksheet(
+    trace: Trace, exercises: Sequence[Exercise], asked: Asked, wording: Wording, whose: Whose = ANYBODY
+) -> Page:
+    return worksheets.page(trace, exercises, [trace.find(spelled(step)) for step in asked.shown], wording, whose)
 
 
 def for_platforms(
@@ -97,7 +109,7 @@ def _made_of(node: Node) -> list[str]:
     return list(dict.fromkeys(str(each.args.get("symbol") or each.args["name"]) for each in found))
 
 
-def _problem(trace: Trace, asked: Asked) -> str:
+def problem_document(trace: Trace, asked: Asked) -> str:
     """A problem as a document, without its answers; of the options, those that were given."""
     whole = document(trace)
     whole["inputs"] = {name: _short(value) for name, value in whole["inputs"].items()}
@@ -114,10 +126,12 @@ def _short(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _blank_json(exercises: Sequence[Exercise]) -> str:
+def _blank_json(exercises: Sequence[Exercise], whose: Whose) -> str:
     """A null for every number, a row of them a line; of single entries, by their places."""
     blanks = [f"  {json.dumps(name)}: {nulls}" for exercise in exercises for name, nulls in _blanks(exercise)]
-    return '{"student": "",\n "steps": {\n' + ",\n".join(blanks) + "\n }}\n"
+    told = {"student": whose.student} | ({"problem": whose.problem} if whose.problem else {})
+    head = "".join(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n " for key, value in told.items())
+    return "{" + head + '"steps": {\n' + ",\n".join(blanks) + "\n }}\n"
 
 
 def _blanks(exercise: Exercise) -> Iterator[tuple[str, str]]:
@@ -136,9 +150,10 @@ def _nulls(shape: tuple[int, ...], indent: str = "    ") -> str:
     return f"[\n{indent}" + f",\n{indent}".join([_nulls(shape[1:], indent + " ")] * shape[0]) + "]"
 
 
-def _blank_csv(exercises: Sequence[Exercise]) -> str:
+def _blank_csv(exercises: Sequence[Exercise], whose: Whose) -> str:
     """Blocks with a `?` for every number, and a `-` for what is not asked for; the matrices of a stack in one block."""
-    lines = ["@student,"]
+    student = f'"{whose.student}"' if "," in whose.student else whose.student
+    lines = [f"@student,{student}", *([f"@problem,{whose.problem}"] if whose.problem else [])]
     for exercise in exercises:
         rows = exercise.boxes.reshape(-1, (1, *exercise.step.shape)[-1])
         lines += [

@@ -15,14 +15,15 @@ from attncalc.common.errors import AttncalcError, DomainError, OptionError, Shap
 from attncalc.common.numerals import Array
 from attncalc.common.system import NamedTuple
 from attncalc.declare.mistake import StepKey
-from attncalc.declare.operands import Option
+from attncalc.declare.operands import UPSTREAM, Option
 from attncalc.evaluate.values import Plan, evaluate, plan
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.diagnosis.separating import APART, redrawn
 from attncalc.homework.diagnosis.solutions import is_meant
-from attncalc.homework.quiz.templates import ANYTHING, LEVELS, Wanted, template, varies
+from attncalc.homework.quiz.templates import ANYTHING, Wanted, template, varies
 from attncalc.homework.reading.answers import ROUND_OFF, as_parts
 from attncalc.homework.reading.asked import asked as asked_for
+from attncalc.homework.reading.variants import LEVELS
 from attncalc.language.axes import Axes
 from attncalc.language.graph import Node, steps
 from attncalc.solve.build import write
@@ -54,6 +55,9 @@ Asks = tuple[Sequence[str], Sequence[str]]
 WHATEVER: Asks = ((), ())
 
 
+NO_ANSWERS: Array = np.zeros(0)
+
+
 class Quiz(NamedTuple):
     """A problem, and what the search for it has shown."""
 
@@ -61,6 +65,9 @@ class Quiz(NamedTuple):
     hidden: tuple[str, ...] = ()  # mistakes that do not show on it
     alike: tuple[tuple[str, str], ...] = ()  # mistakes that it does not tell apart
     cost: tuple[float, ...] = ()  # of what the search avoids, the worst first
+    dull: int = 0  # how many of its rows and columns are alike, or hold nothing to work on
+    pain: float = 0.0  # how unfriendly the numbers are that come out of it
+    answers: Array = NO_ANSWERS  # all of them, in a row
 
     @property
     def flawless(self) -> bool:
@@ -68,7 +75,7 @@ class Quiz(NamedTuple):
         return not self.hidden and not self.alike
 
 
-class _Board(NamedTuple):
+class Board(NamedTuple):
     """The steps of problems that differ in their numbers alone: as they are right, and by every known mistake."""
 
     order: Plan
@@ -94,7 +101,7 @@ def quiz(
     best: Quiz | None = None
     for number in range(TEMPLATES if varies(name) else 1):
         start = template(name, np.random.default_rng([seed, number]), level, wanted)
-        sized = _resized(start, sizes)._replace(kept=frozenset(wanted.inputs), asks=asks)
+        sized = resized(start, sizes)._replace(kept=frozenset(wanted.inputs), asks=asks)
         found = _best(sized, seed, level)
         best = found if best is None or found.cost < best.cost else best
         if best.flawless:
@@ -105,13 +112,13 @@ def quiz(
 
 def weighed(problem: Problem, asks: Asks = WHATEVER) -> Quiz:
     """A problem of one's own, with the mistakes that do not show on it, or look like others."""
-    return _weighed(problem, _board(Key(problem), asks), LEVELS[-1])
+    return weigh(problem, board_of(Key(problem), asks), LEVELS[-1])
 
 
 # Sizes
 
 
-class _Sized(NamedTuple):
+class Sized(NamedTuple):
     """A problem whose numbers are to be drawn, and the sizes of the axes that are to be others."""
 
     problem: Problem
@@ -121,7 +128,7 @@ class _Sized(NamedTuple):
     asks: Asks = WHATEVER
 
 
-def _resized(problem: Problem, sizes: Mapping[str, int]) -> _Sized:
+def resized(problem: Problem, sizes: Mapping[str, int]) -> Sized:
     """The sizes of axes as they are asked for, those that an option gives among the options."""
     name, given_by = problem.calculation.name, problem.calculation.sizes
     axes = write(problem).bound.axes
@@ -138,7 +145,7 @@ def _resized(problem: Problem, sizes: Mapping[str, int]) -> _Sized:
         if option is not None and counts:
             options[option.name] = value
         chosen |= {axis: value for axis in known if axis == size or given_by.get(axis) == size}
-    return _Sized(problem._replace(options=options), axes, _together(problem, chosen, axes))
+    return Sized(problem._replace(options=options), axes, _together(problem, chosen, axes))
 
 
 def _counts(option: Option) -> bool:
@@ -156,11 +163,11 @@ def _together(problem: Problem, sizes: dict[str, int], axes: Mapping[str, Axes])
 # The search
 
 
-def _best(sized: _Sized, seed: int, level: str) -> Quiz:
+def _best(sized: Sized, seed: int, level: str) -> Quiz:
     """The best of many draws."""
     problem, axes, sizes, kept, asks = sized
     best: Quiz | None = None
-    board: _Board | None = None
+    board: Board | None = None
     fault: AttncalcError | None = None
     draw, draws = 0, FEWEST_DRAWS
     while draw < draws:
@@ -170,9 +177,9 @@ def _best(sized: _Sized, seed: int, level: str) -> Quiz:
             inputs = redrawn(problem, axes, random, sizes, level, kept)
             drawn = problem._replace(inputs=inputs)
             if board is None or board.operands is not None:
-                board = _board(Key(drawn), asks)
+                board = board_of(Key(drawn), asks)
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
-            found = _weighed(drawn, board, level)
+            found = weigh(drawn, board, level)
             if all(np.array_equal(given.value, problem.inputs[name].value) for name, given in inputs.items()):
                 draws = 0  # there is nothing in it to draw
         except AttncalcError as error:
@@ -184,10 +191,10 @@ def _best(sized: _Sized, seed: int, level: str) -> Quiz:
             best = found
     if best is None:
         raise fault or OptionError(f"no friendly problem of {problem.name} was found with these sizes")
-    return _weighed(best.problem, _board(Key(best.problem), asks), level)
+    return weigh(best.problem, board_of(Key(best.problem), asks), level)
 
 
-def _board(key: Key, asks: Asks) -> _Board:
+def board_of(key: Key, asks: Asks) -> Board:
     """What the steps of a problem that are asked for are, rightly and by each mistake that applies to them."""
     chosen = asked_for(*asks, key.names)
     every = [step for step in chosen.steps or key.steps if step not in chosen.shown]
@@ -211,17 +218,18 @@ def _board(key: Key, asks: Asks) -> _Board:
     order = plan(list(dict.fromkeys(nodes)), keep=lambda node: False)
     written, operands = write(key.problem), key.solutions.operands
     lasting = written.loop is None and operands.keys() == written.values.keys()
-    return _Board(order, right, tuple(wrong), key.result, None if lasting else operands)
+    return Board(order, right, tuple(wrong), key.result, None if lasting else operands)
 
 
-def _weighed(problem: Problem, board: _Board, level: str) -> Quiz:
+def weigh(problem: Problem, board: Board, level: str) -> Quiz:
     """A problem with the mistakes that hide on it, and what it costs."""
     operands = write(problem).values if board.operands is None else board.operands
     found = evaluate(board.order, operands, careful=False)  # hundreds of problems are weighed, by digits that show
     every = [board.right, *(steps for _, steps in board.wrong)]
     names = ["", *(name for name, _ in board.wrong)]
     differ = np.zeros((len(every), len(every)), dtype=bool)
-    at_the_end, pain = differ, 0.0
+    at_the_end, pain, dull = differ, 0.0, _dullness(problem)
+    answers: list[Array] = []
     for step, node in board.right.items():
         values = {i: as_parts(np.asarray(found[one[step]])) for i, one in enumerate(every) if step in one}
         if np.asarray(found[node]).dtype.kind not in "biuf":  # by a mistake there may be complex ones
@@ -230,7 +238,10 @@ def _weighed(problem: Problem, board: _Board, level: str) -> Quiz:
         differ = differ | seen
         if step == board.result:
             at_the_end = seen
-        pain += _unfriendly(np.asarray(found[node], dtype=np.float64), LARGE[level])
+        value = np.asarray(found[node], dtype=np.float64)
+        pain += _unfriendly(value, LARGE[level])
+        dull += _equal_shares(value)
+        answers.append(value.ravel())
     shown = {name for i, name in enumerate(names) if differ[0, i]}
     hidden = dict.fromkeys(name for name in names[1:] if name not in shown)
     pairs = [(i, j) for i, j in combinations(range(1, len(names)), 2) if names[i] != names[j]]
@@ -238,16 +249,37 @@ def _weighed(problem: Problem, board: _Board, level: str) -> Quiz:
     alike = dict.fromkeys((names[i], names[j]) for i, j in pairs if not differ[i, j])
     quiet = int(np.sum(differ[0] & ~at_the_end[0]))
     mixed = sum(not at_the_end[i, j] for i, j in pairs)
-    rest = 3 * quiet + mixed + UNFRIENDLY[level] * pain / len(board.right) + DULL * _dullness(problem)
-    return Quiz(problem, tuple(hidden), tuple(alike), (2 * len(hidden) + len(alike), round(rest, 6)))
+    pain /= len(board.right)
+    rest = 3 * quiet + mixed + UNFRIENDLY[level] * pain + DULL * dull
+    cost = 2 * len(hidden) + len(alike), round(rest, 6)
+    return Quiz(problem, tuple(hidden), tuple(alike), cost, dull, round(pain, 6), np.concatenate(answers))
 
 
 def _dullness(problem: Problem) -> int:
-    """How many columns of the operands hold one number throughout, or are like the one before."""
-    values = [given.value for given in problem.inputs.values()]
-    matrices = [value for value in values if value.ndim > 1 and value.dtype.kind == "f"]
-    constant = sum(int(np.sum(np.ptp(value, axis=-2) == 0)) for value in matrices if value.shape[-2] > 1)
-    return constant + sum(int(np.sum(~np.diff(value, axis=-1).any(axis=-2))) for value in matrices)
+    """How many rows and columns of the operands hold one number throughout, or are like others, and which are alike."""
+    named = {name: given.value for name, given in problem.inputs.items() if given.value.dtype.kind in "fi"}
+    values = [value for name, value in named.items() if name != UPSTREAM.name]
+    floats = [value for value in values if value.dtype.kind == "f" and value.ndim]
+    constant = sum(int(np.sum(np.ptp(value, axis=-2) == 0)) for value in floats if value.ndim > 1 < value.shape[-2])
+    constant += sum(int(np.ptp(value) == 0) for value in values if value.ndim == 1 < value.size)
+    again = sum(_repeated(value) + _repeated(np.swapaxes(value, -1, -2)) for value in floats if value.ndim > 1)
+    pairs = combinations([value for value in floats if value.size > 1], 2)
+    return constant + again + sum(a.shape == b.shape and np.array_equal(np.abs(a), np.abs(b)) for a, b in pairs)
+
+
+def _repeated(value: Array) -> int:
+    """How many rows of matrices stand there a second time."""
+    rows = value.shape[-2]
+    return sum(rows - len(np.unique(matrix, axis=0)) for matrix in value.reshape(-1, *value.shape[-2:]))
+
+
+def _equal_shares(value: Array) -> int:
+    """How many rows of shares, which sum to 1, have two that are equal: they come of equal scores."""
+    if not value.ndim or value.shape[-1] < 2 or not np.isfinite(value).all() or (value < 0).any():
+        return 0
+    rows = np.sort(value.reshape(-1, value.shape[-1]))
+    equal = (np.diff(rows) <= ROUND_OFF) & (rows[:, 1:] > ROUND_OFF)
+    return int(np.sum(equal.any(axis=-1) & (np.abs(rows.sum(axis=-1) - 1) < ROUND_OFF)))
 
 
 def _differing(values: Mapping[int, Array], count: int) -> Array:

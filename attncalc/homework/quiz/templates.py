@@ -14,12 +14,11 @@ from attncalc.calculations import load
 from attncalc.common.errors import OptionError, both, near, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.declare.operands import UPSTREAM, Operand
+from attncalc.homework.reading.variants import LEVELS
 from attncalc.inputs.problem_files import sample_problem
 from attncalc.record.trace import NOTHING, Given
 from attncalc.solve.build import write
 from attncalc.solve.problem import Backward, Problem, told_apart
-
-LEVELS = ("easy", "medium", "hard")
 
 
 class Wanted(NamedTuple):

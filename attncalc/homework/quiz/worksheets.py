@@ -33,6 +33,17 @@ class Wording(NamedTuple):
     printing: Printing = AS_IT_IS
 
 
+class Whose(NamedTuple):
+    """Whose problem it is, where everybody has another, and the hash by which it is known."""
+
+    student: str = ""
+    problem: str = ""
+    title: str = ""
+
+
+ANYBODY = Whose()
+
+
 class Exercise(NamedTuple):
     """A step that is to be filled in."""
 
@@ -46,9 +57,12 @@ class Exercise(NamedTuple):
         return np.zeros(self.step.shape) if self.where is None else np.where(self.where, 0.0, np.nan)
 
 
-def page(trace: Trace, exercises: Sequence[Exercise], shown: Sequence[Step], wording: Wording) -> Page:
+def page(
+    trace: Trace, exercises: Sequence[Exercise], shown: Sequence[Step], wording: Wording, whose: Whose = ANYBODY
+) -> Page:
     """A problem, with the steps of it that are told, and those that are to be filled in."""
-    start = (Heading(trace.calculation), Paragraph(about(trace)), Paragraph("Name", "blank"))
+    name = (Paragraph(f"{whose.student}, problem {whose.problem}"),) if whose.student else (Paragraph("Name", "blank"),)
+    start = (Heading(whose.title or trace.calculation), Paragraph(about(trace)), *name)
     work = (Paragraph(ASKED, "instructions"), *_exercises(trace, exercises, wording))
     parts = Part("exercises", Heading("Given"), given(trace, shown)), Part("exercises", Heading("Work out"), work)
     return printed(Page(trace.calculation, (*start, *parts)), wording.printing)

@@ -433,7 +433,7 @@ def _hollow(tree: Any) -> bool:
 # A sheet, wherever it was read: answers by the names of their steps, and what else it may say.
 
 
-BESIDE = ("student", "rounding", "notes")
+BESIDE = ("student", "problem", "rounding", "notes")
 """What a sheet may hold beside its steps."""
 LONGEST_NAME = 200
 MOST_TOLD = 12
@@ -452,6 +452,7 @@ class Sheet:
     source: str = ""
     decimals: int | None = None  # to which the writer says to have rounded
     notes: tuple[str, ...] = field(default=())  # what the marker should be told
+    problem: str = ""  # the hash of the problem that it is of, which the sheets of a class have
 
 
 def refuse_many(steps: int, source: str) -> None:
@@ -470,12 +471,12 @@ def without_effect(names: Sequence[str], source: str) -> tuple[str, ...]:
     return (f"{where}{said} {'has' if len(known) == 1 else 'have'} no effect: a sheet holds answers only",)
 
 
-def student_of(name: Any, source: str) -> str:
-    """Whose sheet it is: text; nobody's is ""."""
+def student_of(name: Any, source: str, key: str = "student") -> str:
+    """Whose sheet it is: text; nobody's is "". So is the hash of its problem read."""
     if name is None:
         return ""
     if not isinstance(name, str):
-        raise InputError(f"{source}: student is to be a text")
+        raise InputError(f"{source}: {key} is to be a text")
     return visible(name.strip(), LONGEST_NAME)
 
 

@@ -143,7 +143,8 @@ def _read(
             check_length(row, head, source)
             own = _answers(row, headings)
             pointed = with_points(own, source) if always or (commas and not any(map(has_point, own.cells))) else own
-            return Row(name, where, _sheet(headings, pointed.cells, name, where))
+            problem = "".join(_cells(row, headings.problem)).strip()
+            return Row(name, where, replace(_sheet(headings, pointed.cells, name, where), problem=problem))
     except InputError as error:
         return Row(name, where, error=error.message, hint=error.hint)
 

@@ -21,7 +21,7 @@ from attncalc.homework.reading import answers
 from attncalc.homework.reading.sheets import StepNames
 from attncalc.inputs.csv_files import Row
 
-STUDENT = "student"
+STUDENT, PROBLEM = "student", "problem"
 _NAMES = {"name", "names", "surname", "forename", "firstname", "lastname", "fullname", "students"}
 _BESIDE_NAMES = {"student", "s", "your", "full", "first", "last", "given", "middle", "family", "of", "the"}
 _TELLING_APART = (STUDENT, "id", "matriculation", "registration", "username", "login", "email", "mail")
@@ -40,6 +40,7 @@ class Headings(NamedTuple):
     students: Sequence[int]  # the columns that make up the name of a student
     steps: Mapping[str, NDArray[np.intp]]  # the columns of each step's entries; NO_COLUMN where there is none
     others: Sequence[int]  # what is passed over
+    problem: Sequence[int] = ()  # the column of the hashes of problems
 
     @property
     def answers(self) -> set[int]:
@@ -68,13 +69,14 @@ def read_headings(head: Row, names: StepNames, source: str, *, own: bool = False
         raise InputError(f"{where}: no column says whose a row is", hint=f'call the column of the names "{STUDENT}"')
     if not answered and not any(at for _, at in places) and words[students[0]] != [STUDENT]:
         return None
-    others = [i for i in range(len(places)) if i not in answered and i not in students]
+    hashes = [i for i, said in enumerate(words) if said == [PROBLEM] and i not in answered][:1]
+    others = [i for i in range(len(places)) if i not in (*answered, *students, *hashes)]
     for i in others:
         if places[i][1]:
             _refuse(places[i][0], names, f"{where}:{i + 1}")
     steps = _steps({i: places[i] for i in answered}, where)
     _refuse_places_beyond(steps, names, where)
-    return Headings(students, steps, others)
+    return Headings(students, steps, others, hashes)
 
 
 def refuse_misspelt(headings: Headings, head: Row, rows: Sequence[Row], names: StepNames, source: str) -> None:

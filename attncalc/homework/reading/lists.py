@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from attncalc.common.errors import InputError, both, near, quoted, visible
 from attncalc.common.system import NamedTuple, shown
 from attncalc.homework.reading.answers import LONGEST_NAME
+from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, Broken, Row, delimiter_of, first_line, rows_from, without_mark
 from attncalc.inputs.reading import Reading
 from attncalc.inputs.resolve import decode, read_file
@@ -62,13 +63,16 @@ def headed(path: str) -> Headed:
 def roster(path: str) -> list[str]:
     """The students of a roster, in its order: its column `student`."""
     found = headed(path)
-    students: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    students: list[str] = []
     for line, (name,) in found.cells("student"):
-        student = visible(name, LONGEST_NAME)
-        if student in students:
-            raise InputError(f"{found.source}:{line}: {quoted(student)} stands in line {students[student]} already")
+        student = visible(name.strip(), LONGEST_NAME)
+        if alike(student) in lines:
+            before = lines[alike(student)]
+            raise InputError(f"{found.source}:{line}: {quoted(student)} stands in line {before} already")
         if student:
-            students[student] = line
+            lines[alike(student)] = line
+            students.append(student)
     if not students:
         raise InputError(f"{found.source} names no student", hint="the names stand below the word student, one a line")
-    return [*students]
+    return students

@@ -255,6 +255,7 @@ def from_tree(tree: Any, source: str) -> Sheet:
         source=source,
         decimals=decimals_of(tree.get("rounding"), source),
         notes=without_effect(others, source),
+        problem=student_of(tree.get("problem"), source, "problem"),
     )
 
 

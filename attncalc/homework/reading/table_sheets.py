@@ -102,7 +102,8 @@ def _told(text: str, source: str) -> tuple[Sheet, str]:
         else:
             idle.append(name)
     student, decimals = student_of(said.get("student"), source), decimals_of(said.get("rounding"), source)
-    return Sheet({}, student, source, decimals, without_effect(idle, source)), "".join(lines)
+    problem = student_of(said.get("problem"), source)
+    return Sheet({}, student, source, decimals, without_effect(idle, source), problem), "".join(lines)
 
 
 def _mark(line: str) -> str:

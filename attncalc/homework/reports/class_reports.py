@@ -19,7 +19,7 @@ from attncalc.homework.reports.audit import audit, document
 from attncalc.homework.reports.items import analysis, items, made, step_names
 from attncalc.homework.reports.marked_sheets import blame, summary, verdicts
 from attncalc.record.numbers import shortest
-from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, MarkedStep, Policy
+from attncalc.record.verdicts import SOUND, USUAL_POLICY, WRONG, Marked, MarkedStep, Policy
 from attncalc.render import PAGES, View
 from attncalc.render import SUFFIXES as ALL
 from attncalc.render.csv_ import harmless
@@ -100,10 +100,15 @@ def why(one: Graded) -> str:
     """What is wrong with a sheet, in a line: its first wrong step and the mistakes, or why it could not be read."""
     if one.marked is None:
         return one.fault
-    if one.marked.first_wrong is None:
+    return "; ".join(filter(None, (str(one.carried or ""), _first_wrong(one.marked))))
+
+
+def _first_wrong(marked: Marked) -> str:
+    """`first wrong at weights: att-no-scale`."""
+    if marked.first_wrong is None:
         return ""
-    said = ", ".join(one.marked.mistakes) or one.marked[one.marked.first_wrong].finding.hint
-    return f"first wrong at {one.marked.first_wrong}" + (f": {said}" if said else "")
+    said = ", ".join(marked.mistakes) or marked[marked.first_wrong].finding.hint
+    return f"first wrong at {marked.first_wrong}" + (f": {said}" if said else "")
 
 
 def _in_brief(one: Graded) -> tuple[str, str, str, str]:
@@ -157,7 +162,9 @@ def _json(graded: Sequence[Graded], how: Account) -> str:
 
 
 def _student(one: Graded) -> dict[str, Any]:
-    told = {"student": one.student, "source": one.source}
+    told: dict[str, Any] = {"student": one.student, "source": one.source}
+    if one.carried is not None:
+        told["carried"] = one.carried._asdict()
     if one.marked is None:
         return {
             **told,
@@ -174,7 +181,8 @@ def _csv(graded: Sequence[Graded]) -> str:
     steps = step_names(graded)
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*REPORT, *steps])
+    remarked = any(one.carried for one in graded)
+    writer.writerow([*REPORT, *steps, *(["remark"] if remarked else [])])
     for one in graded:
         marked = one.marked
         found = {s.name: s.finding.verdict for s in marked.steps} if marked is not None else {}
@@ -184,7 +192,8 @@ def _csv(graded: Sequence[Graded]) -> str:
         else:
             marks = [shortest(marked.score), shortest(marked.out_of)]
             row += [*marks, marked.first_wrong or "", " ".join(marked.mistakes), ""]
-        writer.writerow([harmless(cell) for cell in (*row, *(found.get(name, "") for name in steps))])
+        row += [*(found.get(name, "") for name in steps), *([str(one.carried or "")] if remarked else [])]
+        writer.writerow([harmless(cell) for cell in row])
     return text.getvalue()
 
 

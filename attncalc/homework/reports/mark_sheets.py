@@ -12,7 +12,7 @@ from attncalc.common.numerals import parse_number
 from attncalc.common.system import NamedTuple
 from attncalc.homework.marking.whole_class import Graded
 from attncalc.homework.reading.answers import MOST_TOLD
-from attncalc.homework.reports.students import alike
+from attncalc.homework.reading.names import alike
 from attncalc.inputs.csv_files import BLANKS, delimiter_of, first_line
 from attncalc.inputs.reading import Reading
 from attncalc.record.numbers import shortest

@@ -1,0 +1,26 @@
+"""Names of students: which of them are the same, and what files and folders of their own are called."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import normalize
+
+LONGEST_STEM = 60
+DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+"""What no file may be called on Windows, whatever its suffix."""
+
+
+def alike(name: str) -> str:
+    """A name as all who write it have it: without capitals, and blanks too many."""
+    return " ".join(normalize("NFC", name).casefold().split())
+
+
+def file_name(student: str, taken: set[str], suffix: str = ".json") -> str:
+    """A name for a student's own file: theirs, in letters and digits of any alphabet that every file system takes."""
+    stem = re.sub(r"[^\w-]+", "-", normalize("NFC", student))[:LONGEST_STEM].strip("-") or "sheet"
+    stem = f"{stem}-" if DEVICES.fullmatch(stem) else stem
+    name, number = stem, 2
+    while name.casefold() in taken:
+        name, number = f"{stem.rstrip('-')}-{number}", number + 1
+    taken.add(name.casefold())
+    return f"{name}{suffix}"

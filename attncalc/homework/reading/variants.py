@@ -1,0 +1,128 @@
+"""keys.json is read: the problems of a class, each whole, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attncalc.common.errors import InputError, both, near, quoted
+from attncalc.common.system import NamedTuple
+from attncalc.homework.reading.names import alike
+from attncalc.inputs.given import spoken
+from attncalc.inputs.json_files import JsonFile, plain
+from attncalc.inputs.problem_files import Document, document_of
+from attncalc.inputs.reading import Contents, Reading
+
+KEYS, PROBLEM = "keys.json", "problem.json"
+"""What holds the problems of a class, and in the folder of each student their own."""
+VARIANTS, REPLACED = "variants", "replaced"
+LEVELS = ("easy", "medium", "hard")
+USUAL_LEVEL = LEVELS[1]
+MOST_VARIANTS = 20_000
+
+
+class Variant(NamedTuple):
+    """A problem of a student's own."""
+
+    student: str
+    id: str  # the hash that their sheets carry
+    folder: str  # in which their files are
+    held: Document  # the problem, and what is asked of it
+    level: str = USUAL_LEVEL  # of its numbers
+    kept: tuple[str, ...] = ()  # the operands that were not drawn
+    title: str = ""  # of the problem, where a student has several
+    points: float | None = None  # what all of it earns, where that is said
+
+
+class Keys(NamedTuple):
+    """What keys.json holds."""
+
+    source: str
+    variants: tuple[Variant, ...]
+    replaced: tuple[Variant, ...] = ()  # which are nobody's any more
+
+    @property
+    def by_id(self) -> dict[str, Variant]:
+        """The problems by their hashes, those that were replaced too."""
+        return {one.id: one for one in (*self.replaced, *self.variants)}
+
+    @property
+    def by_name(self) -> dict[str, list[Variant]]:
+        """The problems by their students, as they and their folders are called."""
+        found: dict[str, list[Variant]] = {}
+        for one in self.variants:
+            for name in dict.fromkeys((alike(one.folder.partition("/")[0]), alike(one.student))):
+                found.setdefault(name, []).append(one)
+        return found
+
+    def of(self, student: str) -> list[Variant]:
+        """The problems of a student."""
+        found = [one for one in self.variants if alike(one.student) == alike(student)]
+        if not found:
+            raise InputError(f"{self.source} has no student {quoted(student)}", hint=near(student, self.students))
+        return found
+
+    @property
+    def students(self) -> list[str]:
+        """Their names, each once."""
+        return list(dict.fromkeys(one.student for one in self.variants))
+
+
+def is_keys(contents: Contents) -> bool:
+    """Whether a file holds the problems of a class."""
+    return VARIANTS in contents.members
+
+
+def read_keys(contents: Contents, reading: Reading) -> Keys:
+    """The problems of a class; a student, and a hash, stand there for each."""
+    found = {key: tuple(_variants(contents, key, reading)) for key in (VARIANTS, REPLACED)}
+    keys = Keys(contents.source, found[VARIANTS], found[REPLACED])
+    if not keys.variants:
+        raise InputError(f"{contents.source} holds no problem: {quoted(VARIANTS)} is empty")
+    ids = [one.id for one in keys.variants]
+    if again := [f"{one.student}'s" for one in keys.variants if one.id and ids.count(one.id) > 1]:
+        raise InputError(f"{contents.source}: {both(again[:2])} problems have the same hash")
+    return keys
+
+
+def _variants(contents: Contents, key: str, reading: Reading) -> Iterator[Variant]:
+    rows = contents.members.get(key, [])
+    if not isinstance(rows, list) or len(rows) > MOST_VARIANTS:
+        raise InputError(f"{contents.source}: {key} is no list of at most {MOST_VARIANTS:,} problems")
+    for i, row in enumerate(rows):
+        source = f"{contents.source}: {key}[{i}]"
+        if not isinstance(row, dict):
+            raise InputError(f"{source} is {spoken(row)}, not an object")
+        yield variant_of(row, source, reading)
+
+
+def variant_of(row: Mapping[str, Any], source: str, reading: Reading) -> Variant:
+    """A student's problem, as keys.json has it."""
+    told = {name: _text(row, name, source) for name in ("student", "problem", "folder", "title")}
+    if not told["student"]:
+        raise InputError(f"{source} names no student")
+    drawn = plain(row.get("drawn", {}), source)
+    level, kept = (drawn.get("level", USUAL_LEVEL), drawn.get("kept", [])) if isinstance(drawn, dict) else ("", [])
+    points = plain(row.get("points"), source)
+    if level not in LEVELS or not isinstance(kept, list) or not all(isinstance(name, str) for name in kept):
+        raise InputError(f"{source}: drawn is no object of a level and the names of operands that are kept")
+    if points is not None and (isinstance(points, bool) or not isinstance(points, int | float) or not points >= 0):
+        raise InputError(f"{source}: points is a number from 0 on")
+    held = document_of(JsonFile(source, dict(row)), reading)
+    return Variant(
+        told["student"],
+        told["problem"],
+        told["folder"] or told["student"],
+        held,
+        level,
+        tuple(kept),
+        told["title"],
+        points,
+    )
+
+
+def _text(row: Mapping[str, Any], name: str, source: str) -> str:
+    value = row.get(name, "")
+    if type(value) is not str:
+        raise InputError(f"{source}: {name} is to be a text")
+    return value
