@@ -235,15 +235,15 @@ def may_be_document(word: str) -> bool:
 def _of_document(word: str, drawing: Drawing, asking: Asking, roster: str | None, said: Container[str]) -> Made:
     """A problem of one's own, and what is asked of it: on the command line, else as the document says."""
     read = Reading()
-    contents = document_file(word, read)
     theirs = ("seed", "level") if roster is not None else ()
     surplus = [flag(name) for name, value in drawing._asdict().items() if value is not None and name not in theirs]
-    if is_keys(contents):
-        surplus += [flag(name) for name in ("ask", "show_steps", "roster", "export") if name in said]
     if surplus:
         mend = "name a calculation, and its numbers are drawn"
         raise OptionError(f"{quoted(word)} has its own numbers: {both(surplus)} cannot change them", hint=mend)
+    contents = document_file(word, read)
     if is_keys(contents):
+        if surplus := [flag(name) for name in ("ask", "show_steps", "roster", "export") if name in said]:
+            raise OptionError(f"{quoted(word)} holds the problems of a class: {both(surplus)} cannot change them")
         return read_keys(contents, read), None, EVERYTHING
     held = document_of(contents, read)
     names = Key(held.problem).names

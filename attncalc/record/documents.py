@@ -100,6 +100,37 @@ class Document(TypedDict):
     lesson: NotRequired[LessonDocument]
 
 
+class DrawnDocument(TypedDict):
+    """How a problem was drawn: how easy its numbers are, and which operands stayed as they were."""
+
+    level: NotRequired[str]
+    kept: NotRequired[list[str]]
+
+
+class VariantDocument(TypedDict):
+    """A problem, whose it is, and the hash that their sheets carry."""
+
+    student: str
+    problem: str
+    folder: NotRequired[str]
+    drawn: NotRequired[DrawnDocument]
+    attncalc: NotRequired[int]
+    calculation: str
+    inputs: dict[str, Json]
+    labels: NotRequired[dict[str, dict[str, list[str]]]]
+    options: NotRequired[dict[str, Json]]
+    ask: NotRequired[list[str]]  # steps and entries that are to be filled in
+    shown: NotRequired[list[str]]  # steps that are told
+
+
+class KeysDocument(TypedDict):
+    """The problems of a class, and those that were replaced."""
+
+    attncalc: NotRequired[int]
+    variants: list[VariantDocument]
+    replaced: NotRequired[list[VariantDocument]]
+
+
 class WrongDocument(TypedDict):
     """How many entries are wrong, and between which places they lie, where they are too many to be listed."""
 

@@ -166,9 +166,10 @@ def _like(model: Array, most: int, random: Random) -> Array:
     mixed = random.permutation(model.ravel())
     whole, rest = np.divmod(np.abs(mixed), 1)
     halves = bool(whole.any()) and bool(np.isin(rest, (0, 0.5)).all())
-    decimals = max(-int(Decimal(shortest(number)).as_tuple().exponent) for number in mixed.tolist())
-    unit = 10 ** min(max(decimals, 0), MOST_DECIMALS)
-    parts = rest if halves or unit == 1 else np.where(rest, random.integers(1, unit, mixed.shape), 0) / unit
+    places = [-int(Decimal(shortest(number)).as_tuple().exponent) for number in mixed.tolist()]
+    unit = 10 ** np.clip(places, 1, MOST_DECIMALS)
+    last_digit = random.integers(1, 10, mixed.shape)
+    parts = rest if halves else np.where(rest, random.integers(0, unit // 10) * 10 + last_digit, 0) / unit
     digits = np.floor(np.log10(np.maximum(whole, 1)))
     largest = max(int(whole.max()), most if whole.any() else 0)
     first = np.where(digits, 10**digits, (rest == 0) & (largest > 0))

@@ -180,13 +180,15 @@ def _marker(key: Key, how: Settings, asked: Asked) -> Marker:
 def _graded(markers: _ByOne | _ByOwn, submission: Submission, reading: Reading) -> Graded:
     if submission.error:
         return Graded(submission.name, submission.source, error=submission.error, hint=submission.hint)
+    name = submission.name
     try:
         with limited():
             sheet = submission.sheet or _sheet(submission, reading)
+        name = sheet.student or name
         with limited(timed=False):
             found = markers.mark(sheet, submission.name)
     except AttncalcError as error:
-        return Graded(submission.name, submission.source, error=error.message, hint=error.hint)
+        return Graded(name, submission.source, error=error.message, hint=error.hint)
     assert found.marked is not None, "what was not read has raised an error"
     return replace(found, source=submission.source, marked=replace(found.marked, source=submission.source))
 

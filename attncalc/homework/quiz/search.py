@@ -32,6 +32,10 @@ from attncalc.solve.problem import Problem
 TEMPLATES = 6
 """So many templates are tried, if there are several, until one shows every mistake."""
 FEWEST_DRAWS, MOST_DRAWS = 16, 200
+BY_CHANCE = 3
+"""Numbers that are drawn so often and are those of the template are not drawn at all."""
+PATIENCE = 4
+"""So much longer is drawn where mistakes hide still."""
 WORK = 30_000
 """Of large problems, fewer are drawn: about so many nodes are evaluated."""
 MOST_ENTRIES = 2_000
@@ -169,8 +173,8 @@ def _best(sized: Sized, seed: int, level: str) -> Quiz:
     best: Quiz | None = None
     board: Board | None = None
     fault: AttncalcError | None = None
-    draw, draws = 0, FEWEST_DRAWS
-    while draw < draws:
+    draw, draws, moved = 0, FEWEST_DRAWS, False
+    while draw < draws or (draw < PATIENCE * draws and best is not None and best.hidden):
         random = np.random.default_rng([seed, draw])
         draw += 1
         try:
@@ -180,7 +184,8 @@ def _best(sized: Sized, seed: int, level: str) -> Quiz:
                 board = board_of(Key(drawn), asks)
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
             found = weigh(drawn, board, level)
-            if all(np.array_equal(given.value, problem.inputs[name].value) for name, given in inputs.items()):
+            moved = moved or not all(np.array_equal(x.value, problem.inputs[name].value) for name, x in inputs.items())
+            if not moved and draw == BY_CHANCE:
                 draws = 0  # there is nothing in it to draw
         except AttncalcError as error:
             fault = error

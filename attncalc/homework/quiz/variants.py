@@ -82,12 +82,14 @@ def variants(
         return weigh(problem, board if board.operands is None else board_of(Key(problem), asks), level)
 
     def drawn() -> Iterator[Quiz | None]:
-        known = {_numbers(problem) for problem in taken}
+        known = {_numbers(problem) for problem in (model, *taken)}
         for number in count_up():
             random = np.random.default_rng([seed, STREAM, number])
-            with suppress(AttncalcError):
+            found = None
+            with suppress(AttncalcError):  # numbers for which there is no result
                 problem = model._replace(inputs=redrawn(model, key.axes, random, {}, level, stay, like, wide=wide))
-                yield weighed(problem) if _is_new(problem, known) else None
+                found = weighed(problem) if _is_new(problem, known) else None
+            yield found
 
     return _chosen(drawn(), count, _flaws(weighed(model)), [weighed(problem) for problem in taken])
 

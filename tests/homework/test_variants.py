@@ -1,0 +1,357 @@
+"""Variants: everybody has other numbers and the same work, and nothing of the key."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Run
+
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz.rosters import class_files, document, files_of, shared_out, with_another
+from attncalc.homework.quiz.search import Quiz
+from attncalc.homework.quiz.variants import IN_COMMON, for_class
+from attncalc.homework.quiz.worksheets import Wording
+from attncalc.homework.reading.sheets import EVERYTHING
+from attncalc.homework.reading.variants import Keys, read_keys
+from attncalc.inputs.json_files import JsonFile, parse_json
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
+from attncalc.solve.problem import Problem
+
+DRAWN = [
+    *("dot", "norm", "cosine", "euclidean", "matmul", "project", "softmax", "log-softmax", "cross-entropy", "kl"),
+    *("attention", "multihead", "layernorm", "rmsnorm", "ffn", "conv", "linear-regression", "mlp", "optimizer"),
+    "grad attention",
+]
+SMALL = ("dot", "softmax", "layernorm", "grad attention")
+CLASS = 12
+
+
+@cache
+def made(name: str, count: int = CLASS, seed: int = 5) -> list[Quiz]:
+    return for_class(name, count, seed=seed, sizes={}, level="medium")
+
+
+def numbers(problem: Problem) -> dict[str, Any]:
+    return {name: given.value for name, given in problem.inputs.items() if given.value.dtype.kind == "f"}
+
+
+def digits(value: Any) -> list[tuple[int, int]]:
+    """How many digits stand before and behind the point of each entry, in any order."""
+    texts = [f"{abs(entry):g}".partition(".") for entry in np.ravel(value).tolist()]
+    return sorted((len(whole), len(rest)) for whole, _, rest in texts)
+
+
+def signs(value: Any) -> list[float]:
+    return sorted(np.sign(np.ravel(value)).tolist())
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.thorough) for name in DRAWN]
+)
+class TestVariants:
+    def test_there_are_enough(self, name: str) -> None:
+        assert len(made(name)) == CLASS
+
+    def test_no_two_are_alike(self, name: str) -> None:
+        rows = np.array([one.answers for one in made(name)])
+        differ = rows[:, ~np.isclose(rows, rows[0], atol=5e-3).all(axis=0)]
+        common = [np.isclose(a, b, atol=5e-3).mean() for i, a in enumerate(differ) for b in differ[:i]]
+        assert max(common) <= IN_COMMON
+
+    def test_they_have_the_same_sizes_signs_and_digits(self, name: str) -> None:
+        first, *others = [numbers(one.problem) for one in made(name)]
+        for operand, value in first.items():
+            for other in others:
+                assert other[operand].shape == value.shape
+                assert (signs(other[operand]), digits(other[operand])) == (signs(value), digits(value))
+
+    def test_none_is_degenerate_and_every_mistake_shows(self, name: str) -> None:
+        assert {(one.dull, one.hidden, one.alike) for one in made(name)} == {(0, (), ())}
+
+    def test_they_are_made_again_by_their_seed(self, name: str) -> None:
+        again = for_class(name, CLASS, seed=5, sizes={}, level="medium")
+        for one, other in zip(again, made(name), strict=True):
+            mine, theirs = numbers(one.problem), numbers(other.problem)
+            assert all(np.array_equal(value, theirs[operand]) for operand, value in mine.items())
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.thorough] * (seed > 2)) for seed in range(10)])
+def test_scores_of_a_softmax_differ(seed: int) -> None:
+    """Equal ones have equal shares, so that half of the work is to write a number again."""
+    for one in made("softmax", 4, seed=seed):
+        assert len({*one.problem.inputs["x"].value.tolist()}) == one.problem.inputs["x"].value.size
+    results = {tuple(np.round(one.answers[-3:], 4)) for one in made("softmax", 4, seed=seed)}
+    assert len(results) == 4
+
+
+def test_a_class_of_forty_has_a_problem_each_of_a_small_calculation() -> None:
+    assert len({tuple(np.round(one.answers[-3:], 4)) for one in made("softmax", 40)}) == 40
+
+
+def test_shares_are_spread_alike() -> None:
+    """Of operands that are shares every row sums to 1."""
+    for one in made("kl"):
+        for value in numbers(one.problem).values():
+            np.testing.assert_allclose(value.sum(-1), 1)
+
+
+# A class
+
+
+STUDENTS = ("Ada Lovelace", "Bob", "Cäsar, Gaius", "con")
+ROSTER = 'student,mail\nAda Lovelace,ada@x\nBob,\n"Cäsar, Gaius",\ncon,\n'
+
+
+@cache
+def keys() -> Keys:
+    found = [one.problem for one in made("softmax", len(STUDENTS))]
+    return shared_out(STUDENTS, found, EVERYTHING, "medium", ())
+
+
+def again(keys: Keys) -> Keys:
+    return read_keys(JsonFile("keys.json", parse_json(document(keys), "keys.json")), Reading())
+
+
+def test_all_is_made_again_from_the_keys() -> None:
+    assert class_files(again(keys()), ("markdown",), Wording()) == class_files(keys(), ("markdown",), Wording())
+
+
+def test_another_problem_is_like_those_of_the_class() -> None:
+    new = with_another(again(keys()), "bob", 1)
+    own, old = new.of("Bob")[0], keys().of("Bob")[0]
+    assert [one.student for one in new.variants] == [*STUDENTS]
+    assert (new.replaced[0].id, own.id != old.id, own.folder) == (old.id, True, old.folder)
+    values = [one.held.problem.inputs["x"].value for one in (*keys().variants, own)]
+    assert len({str(value) for value in values}) == len(values)
+    assert len({str(signs(value)) for value in values}) == 1
+    assert len({one.id for one in (*new.variants, *with_another(new, "Bob", 1).variants)}) == len(STUDENTS) + 1
+
+
+def secrets(problem: Problem) -> set[str]:
+    """The right answers, as anybody would write them, but for what stands in the problem."""
+    key = Key(problem)
+    values = [value for step in key.steps if (value := key.value(step)) is not None]
+    texts = {f"{entry:.{places}f}" for value in values for entry in np.ravel(value) for places in (2, 3, 4)}
+    return {text for text in texts if len(text.rstrip("0").partition(".")[2]) > 1}
+
+
+FORMATS = ("markdown", "latex", "html", "table", "plain")
+
+
+def test_nothing_of_the_key_is_in_what_students_get() -> None:
+    for one in keys().variants:
+        others = [word for other in keys().variants if other is not one for word in (other.student, other.id)]
+        for name, text in files_of(one, FORMATS, Wording()).items():
+            assert name.startswith(f"{one.folder}/")
+            assert not [secret for secret in secrets(one.held.problem) if secret in text], name
+            assert not [word for word in others if re.search(rf"\b{word}\b", text)], name
+            assert "seed" not in text
+
+
+# The command line
+
+
+def right_sheet(folder: Path, **told: str) -> dict[str, Any]:
+    """The sheet of a student's folder, with what is right."""
+    key = Key(load_document(str(folder / "problem.json"), Reading()).problem)
+    sheet: dict[str, Any] = json.loads((folder / "sheet.json").read_text(encoding="utf-8"))
+    values = {name: key.value(key.names.find(name)) for name in sheet["steps"]}
+    return {**sheet, **told, "steps": {n: np.round(v, 4).tolist() for n, v in values.items() if v is not None}}
+
+
+@pytest.fixture
+def home(run: Run, tmp_path: Path) -> Path:
+    """A class with its folders, and a sheet of each that is right."""
+    (tmp_path / "class.csv").write_text(ROSTER, encoding="utf-8")
+    done = run("quiz", "softmax", "--roster", "class.csv", "--seed", "5", "-f", "markdown", "-o", "hw")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (tmp_path / "sheets").mkdir()
+    for folder in (tmp_path / "hw").glob("*/"):
+        (tmp_path / "sheets" / f"{folder.name}.json").write_text(json.dumps(right_sheet(folder)))
+    return tmp_path
+
+
+def graded(run: Run, *words: str) -> tuple[int, dict[str, Any], str]:
+    done = run("grade", "hw/keys.json", *words, "--report", "json")
+    return done.returncode, {row["student"]: row for row in json.loads(done.stdout)["students"]}, done.stderr
+
+
+def test_a_folder_each_and_the_keys_beside_them(home: Path) -> None:
+    found = sorted(str(path.relative_to(home / "hw")) for path in (home / "hw").rglob("*") if path.is_file())
+    own = [f"{folder}/{name}" for folder in ("Ada-Lovelace", "Bob", "Cäsar-Gaius", "con-") for name in NAMES]
+    assert found == sorted([*own, "keys.json"])
+
+
+NAMES = ("problem.json", "sheet.csv", "sheet.json", "worksheet.md")
+
+
+def test_everybody_is_marked_by_their_own_problem(run: Run, home: Path) -> None:
+    for jobs in ("1", "2"):
+        status, found, said = graded(run, "sheets", "--jobs", jobs)
+        assert (status, said) == (0, "")
+        assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(STUDENTS, "right")
+
+
+def test_who_hands_in_anothers_is_told(run: Run, home: Path) -> None:
+    theirs = right_sheet(home / "hw/Ada-Lovelace", student="Bob")
+    (home / "sheets/Bob.json").write_text(json.dumps(theirs))
+    status, found, said = graded(run, "sheets")
+    told = "the sheet is of the problem of Ada Lovelace, where it earns 10 of 10"
+    assert (status, found["Bob"]["verdict"], found["Ada Lovelace"]["verdict"]) == (1, "wrong", "right")
+    assert (found["Bob"]["carried"]["student"], said) == ("Ada Lovelace", f"note: Bob: {told}\n")
+    assert told in run("grade", "hw/keys.json", "sheets").stdout
+    assert told in run("grade", "hw/keys.json", "sheets", "--report", "csv").stdout
+    assert told in run("grade", "hw/keys.json", "sheets", "--report", "html").stdout
+    done = run("grade", "hw/keys.json", "sheets", "--feedback", "pages", "--feedback-format", "text")
+    assert done.returncode == 1
+    assert "Ada" not in (home / "pages/Bob.txt").read_text(encoding="utf-8")
+    hidden = run("grade", "hw/keys.json", "sheets", "--anonymous", "--report", "csv")
+    assert not [name for name in STUDENTS if name in hidden.stdout + hidden.stderr]
+
+
+def test_a_report_keeps_whose_problem_it_was(run: Run, home: Path) -> None:
+    (home / "sheets/Bob.json").write_text(json.dumps(right_sheet(home / "hw/con-", student="Bob")))
+    assert run("grade", "hw/keys.json", "sheets", "-o", "grades.json").returncode == 1
+    again = run("grade", "--regrade", "grades.json", "--marks", "0+1")
+    assert "of the problem of con" in again.stdout
+
+
+WITHOUT_NAMES = {
+    "its hash": (lambda sheet: {**sheet, "student": ""}, "up-7.json", "Bob"),
+    "the name in it": (lambda sheet: {**sheet, "student": " bOB ", "problem": ""}, "up-7.json", "Bob"),
+    "the name of its file": (lambda sheet: {**sheet, "student": "", "problem": ""}, "bob.json", "Bob"),
+    "that of its folder": (lambda sheet: {**sheet, "student": "", "problem": ""}, "con-/sheet.json", None),
+    "no name that is known": (lambda sheet: {**sheet, "student": "Zed"}, "up-7.json", None),
+    "nothing": (lambda sheet: {**sheet, "student": "", "problem": "x"}, "up-7.json", None),
+}
+
+
+@pytest.mark.parametrize("what", WITHOUT_NAMES)
+def test_a_sheet_is_told_by(run: Run, home: Path, what: str) -> None:
+    change, file, student = WITHOUT_NAMES[what]
+    path = home / "in" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(change(right_sheet(home / "hw/Bob"))))
+    _, found, _ = graded(run, "in")
+    [row] = found.values()
+    if student:
+        assert (row["student"], row["verdict"]) == (student, "right")
+    elif file.startswith("con"):
+        assert (row["student"], row["verdict"]) == ("con", "wrong")
+    else:
+        assert row["verdict"] == "unreadable"
+        assert "no problem for" in row["error"]
+
+
+def test_sheets_of_all_formats_tell_whose_they_are(run: Run, home: Path) -> None:
+    sheet = right_sheet(home / "hw/Bob")
+    (home / "in").mkdir()
+    rows = {name: value if isinstance(value, list) else [value] for name, value in sheet["steps"].items()}
+    blocks = "".join(f"@{name}\n{','.join(map(str, value))}\n" for name, value in rows.items())
+    (home / "in/a.csv").write_text(f"@student,Cäsar\n@problem,{sheet['problem']}\n{blocks}", encoding="utf-8")
+    assert "no problem for" in graded(run, "in/a.csv")[1]["Cäsar"]["error"]
+    (home / "in/b.csv").write_text(f'@student,"Cäsar, Gaius"\n@problem,{sheet["problem"]}\n{blocks}', encoding="utf-8")
+    assert graded(run, "in/b.csv")[1]["Cäsar, Gaius"]["carried"]["student"] == "Bob"
+    np.savez(home / "in/bob.npz", **{name: np.array(value) for name, value in sheet["steps"].items()})
+    assert graded(run, "in/bob.npz")[1]["Bob"]["verdict"] == "right"
+    entries = [f"{name}[{i}]" for name, value in rows.items() if name != "sum" for i in range(len(value))]
+    values = [str(each) for name, value in rows.items() if name != "sum" for each in value]
+    table = f"student,problem,{','.join(entries)}\nBob,,{','.join(values)}\ncon,{sheet['problem']},{','.join(values)}\n"
+    (home / "in/list.csv").write_text(table)
+    found = graded(run, "in/list.csv")[1]
+    assert (found["Bob"]["verdict"], found["con"]["carried"]["student"]) == ("right", "Bob")
+
+
+def test_folders_that_come_back_as_they_were_handed_out_are_read(run: Run, home: Path) -> None:
+    (home / "hw/Bob/sheet.csv").rename(home / "hw/Bob/work.csv")
+    (home / "hw/Bob/sheet.json").write_text(json.dumps(right_sheet(home / "hw/Bob")))
+    _, found, _ = graded(run, "hw")
+    assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(STUDENTS, "wrong") | {"Bob": "right"}
+
+
+def test_the_folders_are_made_again(run: Run, home: Path) -> None:
+    done = run("quiz", "hw/keys.json", "-f", "markdown", "-o", "again")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    files = [path.relative_to(home / "hw") for path in (home / "hw").rglob("*") if path.is_file()]
+    assert all((home / "again" / path).read_bytes() == (home / "hw" / path).read_bytes() for path in files)
+
+
+def test_a_student_gets_another_problem(run: Run, home: Path) -> None:
+    before = {path: path.read_bytes() for path in (home / "hw").rglob("*") if path.is_file()}
+    done = run("quiz", "--replace", "Bob", "--seed", "2", "-o", "hw")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    changed = {path.relative_to(home / "hw").parts[0] for path, text in before.items() if path.read_bytes() != text}
+    assert changed == {"Bob", "keys.json"}
+    status, found, said = graded(run, "sheets")
+    assert (status, found["Bob"]["verdict"]) == (1, "wrong")
+    assert "of the problem of Bob that was replaced, where it earns 10 of 10" in said
+    (home / "sheets/Bob.json").write_text(json.dumps(right_sheet(home / "hw/Bob")))
+    assert graded(run, "sheets")[0] == 0
+
+
+def test_a_sheet_that_was_filled_in_is_not_written_over(run: Run, home: Path) -> None:
+    (home / "hw/Bob/sheet.json").write_text("{}")
+    done = run("quiz", "--replace", "Bob", "-o", "hw")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "sheet.json is not as it was handed out" in done.stderr
+
+
+def test_a_document_is_drawn_anew(run: Run, home: Path) -> None:
+    held = {"calculation": "dot", "inputs": {"a": [12, -0.25, 3], "b": [1.5, 2, -40]}, "ask": ["dot"]}
+    (home / "mine.json").write_text(json.dumps(held))
+    done = run("quiz", "mine.json", "--roster", "class.csv", "--seed", "1", "-o", "own")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    rows = json.loads((home / "own/keys.json").read_text(encoding="utf-8"))["variants"]
+    assert [row["ask"] for row in rows] == [["dot"]] * len(STUDENTS)
+    for operand, value in held["inputs"].items():
+        assert {str((signs(row["inputs"][operand]), digits(row["inputs"][operand]))) for row in rows} == {
+            str((signs(value), digits(value)))
+        }
+
+
+FAULTS = {
+    "too few problems": (("quiz", "alibi", "--roster", "class.csv", "-o", "x"), "there are 3 problems of alibi that"),
+    "nothing to draw": (("quiz", "@fixed.json", "--roster", "class.csv", "-o", "x"), "no numbers that can be drawn"),
+    "no roster": (("quiz", "dot", "--roster", "none.csv", "-o", "x"), "there is no file none.csv"),
+    "nobody on it": (("quiz", "dot", "--roster", "nobody.csv", "-o", "x"), "names no student"),
+    "twice the same": (("quiz", "dot", "--roster", "twice.csv", "-o", "x"), '"ann  lee" stands in line 2 already'),
+    "an export": (("quiz", "dot", "--roster", "class.csv", "--export", "qti", "-o", "x"), "--export writes one quiz"),
+    "sizes of a document": (
+        ("quiz", "@fixed.json", "--roster", "class.csv", "--size", "n=3", "-o", "x"),
+        "own numbers",
+    ),
+    "nobody to replace": (("quiz", "--replace", "Zed", "-o", "hw"), 'has no student "Zed"'),
+    "no folder": (("quiz", "--replace", "Bob"), "needs the folder of the class"),
+    "no keys": (("quiz", "--replace", "Bob", "-o", "."), "no document"),
+    "another size": (("quiz", "--replace", "Bob", "--size", "n=4", "-o", "hw"), "--size cannot change it"),
+    "another level": (("quiz", "hw/keys.json", "--level", "easy", "-o", "x"), "its own numbers"),
+    "other steps": (("quiz", "hw/keys.json", "--ask", "sum", "-o", "x"), "--ask cannot change them"),
+    "keys of nobody": (("grade", "empty.json", "sheets"), "holds no problem"),
+    "a key without a student": (("grade", "nameless.json", "sheets"), "variants[0] names no student"),
+    "a broken problem": (("grade", "broken.json", "sheets"), "variants[0]: there is no calculation called"),
+}
+
+
+@pytest.mark.spread(3)
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_is_one_line_and_leaves_nothing(run: Run, home: Path, what: str) -> None:
+    (home / "nobody.csv").write_text("student\n")
+    (home / "twice.csv").write_text("student\nAnn Lee\nann  lee\n")
+    (home / "fixed.json").write_text('{"calculation": "complexity", "options": {"n": 4}}')
+    (home / "empty.json").write_text('{"variants": []}')
+    (home / "nameless.json").write_text('{"variants": [{"calculation": "dot", "inputs": {"a": [1], "b": [2]}}]}')
+    (home / "broken.json").write_text('{"variants": [{"student": "Bob", "calculation": "dott", "inputs": {}}]}')
+    words, fault = FAULTS[what]
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, *rest = done.stderr.splitlines()
+    assert (first.startswith("Error: "), fault in first) == (True, True), done.stderr
+    assert all(line.startswith("hint: ") for line in rest)
+    assert not (home / "x").exists()
