@@ -181,7 +181,10 @@ def _best(sized: Sized, seed: int, level: str) -> Quiz:
             inputs = redrawn(problem, axes, random, sizes, level, kept)
             drawn = problem._replace(inputs=inputs)
             if board is None or board.operands is not None:
-                board = board_of(Key(drawn), asks)
+                key = Key(drawn)
+                if key.complex and draw < FEWEST_DRAWS:
+                    continue  # what is complex is not asked for, and other numbers may not be
+                board = board_of(key, asks)
                 draws = min(MOST_DRAWS, max(FEWEST_DRAWS, WORK // len(board.order.order)))
             found = weigh(drawn, board, level)
             moved = moved or not all(np.array_equal(x.value, problem.inputs[name].value) for name, x in inputs.items())
