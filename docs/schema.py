@@ -22,7 +22,7 @@ class AnyJson:
 
 
 def schema() -> dict[str, Any]:
-    """A problem, a saved result (which is a key too), the keys of a class, the report on a sheet, or that on a class."""
+    """A problem, a saved result (a key too), the keys of a class, the report on a sheet, or that on a class."""
     found = {name: kind for name, kind in vars(documents).items() if is_typeddict(kind)}
     known = {name: _object(kind) for name, kind in found.items()}
     own = known["Document"]["properties"]
