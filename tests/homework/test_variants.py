@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,10 @@ def made(name: str, count: int = CLASS, seed: int = 5) -> list[Quiz]:
 
 
 def numbers(problem: Problem) -> dict[str, Any]:
-    return {name: given.value for name, given in problem.inputs.items() if given.value.dtype.kind == "f"}
+    """The operands but for those that point at something."""
+    known = {operand.name: operand.kind for operand in problem.calculation.operands}
+    pointing = [name for name, kind in known.items() if kind in ("tokens", "integers") or name == "targets"]
+    return {name: given.value for name, given in problem.inputs.items() if name not in pointing}
 
 
 def digits(value: Any) -> list[tuple[int, int]]:
@@ -223,7 +227,8 @@ def test_a_report_keeps_whose_problem_it_was(run: Run, home: Path) -> None:
     assert "of the problem of con" in again.stdout
 
 
-WITHOUT_NAMES = {
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+WITHOUT_NAMES: dict[str, tuple[Change, str, str | None]] = {
     "its hash": (lambda sheet: {**sheet, "student": ""}, "up-7.json", "Bob"),
     "the name in it": (lambda sheet: {**sheet, "student": " bOB ", "problem": ""}, "up-7.json", "Bob"),
     "the name of its file": (lambda sheet: {**sheet, "student": "", "problem": ""}, "bob.json", "Bob"),
@@ -304,13 +309,13 @@ def test_a_sheet_that_was_filled_in_is_not_written_over(run: Run, home: Path) ->
 
 
 def test_a_document_is_drawn_anew(run: Run, home: Path) -> None:
-    held = {"calculation": "dot", "inputs": {"a": [12, -0.25, 3], "b": [1.5, 2, -40]}, "ask": ["dot"]}
-    (home / "mine.json").write_text(json.dumps(held))
+    inputs = {"a": [12, -0.25, 3], "b": [1.5, 2, -40]}
+    (home / "mine.json").write_text(json.dumps({"calculation": "dot", "inputs": inputs, "ask": ["dot"]}))
     done = run("quiz", "mine.json", "--roster", "class.csv", "--seed", "1", "-o", "own")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     rows = json.loads((home / "own/keys.json").read_text(encoding="utf-8"))["variants"]
     assert [row["ask"] for row in rows] == [["dot"]] * len(STUDENTS)
-    for operand, value in held["inputs"].items():
+    for operand, value in inputs.items():
         assert {str((signs(row["inputs"][operand]), digits(row["inputs"][operand]))) for row in rows} == {
             str((signs(value), digits(value)))
         }
