@@ -42,7 +42,7 @@ def made(name: str, count: int = CLASS, seed: int = 5) -> list[Quiz]:
 def numbers(problem: Problem) -> dict[str, Any]:
     """The operands but for those that point at something."""
     known = {operand.name: operand.kind for operand in problem.calculation.operands}
-    pointing = [name for name, kind in known.items() if kind in ("tokens", "integers") or name == "targets"]
+    pointing = [name for name, kind in known.items() if kind in ("tokens", "integers") or name == "target"]
     return {name: given.value for name, given in problem.inputs.items() if name not in pointing}
 
 
