@@ -72,7 +72,7 @@ GRADIENTS = (
 )
 """Mistakes of the backward pass."""
 _FROM_NORMALIZED, _FROM_DIVIDED = (
-    alternative("dln-by-normalized", "grad_x", _by_normalized, says=f"{says}: from the normalised entries")
+    alternative("dln-by-normalized", "grad_x", _by_normalized, says=f"dx = {says}")
     for says in ("(dx̂ − mean(dx̂) − x̂ ⊙ mean(dx̂ ⊙ x̂)) / σ", "(dx̂ − x̂ ⊙ mean(dx̂ ⊙ x̂)) / rms")
 )
 _OF_A_MEAN = ("dln-divisor-fixed", "dln-mean-fixed")  # the root mean square has none

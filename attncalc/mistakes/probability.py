@@ -77,9 +77,7 @@ def _slope_of_logarithms(s: Scope) -> Node:
 
 SOFTMAX = (
     UNSHIFTED,
-    alternative(
-        "sm-grad-by-shares", "grad_x", _slope_of_shares, says="P ⊙ (dP − Σ P ⊙ dP): from the shares themselves"
-    ),
+    alternative("sm-grad-by-shares", "grad_x", _slope_of_shares, says="dx = P ⊙ (dP − Σ P ⊙ dP), over T"),
     wrong(
         "sm-temp-multiply",
         "scaled",
@@ -181,9 +179,7 @@ def _unshifted_throughout(s: Scope) -> Node:
 
 LOG_SOFTMAX = (
     alternative("sm-unshifted", "shifted logsumexp", _unshifted_throughout, says="without taking the maximum away"),
-    alternative(
-        "lsm-grad-by-logs", "grad_x", _slope_of_logarithms, says="dy − e^y·Σ dy: from the logarithms themselves"
-    ),
+    alternative("lsm-grad-by-logs", "grad_x", _slope_of_logarithms, says="dx = dy − e^y ⊙ Σ dy"),
     wrong(
         "lsm-no-log",
         "log_softmax",

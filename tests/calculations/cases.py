@@ -496,7 +496,10 @@ EXPECTED: dict[str, Expected] = {
             Case({}, {"n": 5, "heads": 4, "kv_heads": 2, "d_ffn": 96, "vocab": 50}),
             Case({}, {"n": 2048, "flops_per_second": 1e12, "bandwidth": 1e12}),
             Case({}, {"model": "llama-2-7b", "n": 16, "batch": 2, "training": True}),
-            Case({}, SMALL_MODEL | {"activation": "swiglu", "norm": "rms", "norm_at": "pre", "qk_norm": True, "rope": True}),
+            Case(
+                {},
+                SMALL_MODEL | {"activation": "swiglu", "norm": "rms", "norm_at": "pre", "qk_norm": True, "rope": True},
+            ),
             Case({}, SMALL_MODEL | {"biases": "all", "positions": 9, "segments": 2, "head": "pooler"}),
             Case({}, SMALL_MODEL | {"embedding_norm": True, "final_norm": True, "decoder_layers": 2}),
             Case({}, SMALL_MODEL | {"experts": 4, "experts_top": 2, "experts_d_ffn": 5, "experts_shared": 3}),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -438,7 +439,32 @@ def beyond(p: Any) -> Array:
     return np.asarray(p["target_probabilities"][:-1] - p["draft_probabilities"])
 
 
+def by_shares(p: Any) -> Array:
+    """The slopes of a softmax from its shares."""
+    share, slope = p["softmax"], p["grad_softmax"]
+    return np.asarray(share * (slope - (share * slope).sum(axis=-1, keepdims=True)) / p.option("temperature"))
+
+
+def by_logarithms(p: Any) -> Array:
+    """The slopes of the logarithms of a softmax from these logarithms."""
+    slope = p["grad_log_softmax"]
+    return np.asarray(slope - np.exp(p["log_softmax"]) * slope.sum(axis=-1, keepdims=True))
+
+
+def by_normalized(p: Any, *, centred: bool) -> Array:
+    """The slopes of a norm from what it has normalised; the tokens are the first axis of a batch norm's."""
+    axis = -2 if p.case.key.problem.calculation.name == "batchnorm" else -1
+    entries, slope = p["normalized"], p["grad_normalized"]
+    found = slope - entries * (slope * entries).mean(axis=axis, keepdims=True)
+    divisor = np.expand_dims(p["standard_deviation" if centred else "root_mean_square"], axis)
+    return np.asarray((found - centred * slope.mean(axis=axis, keepdims=True)) / divisor)
+
+
 PHRASES: dict[str, Any] = {
+    "dx = P ⊙ (dP − Σ P ⊙ dP), over T": by_shares,
+    "dx = dy − e^y ⊙ Σ dy": by_logarithms,
+    "dx = (dx̂ − mean(dx̂) − x̂ ⊙ mean(dx̂ ⊙ x̂)) / σ": partial(by_normalized, centred=True),
+    "dx = (dx̂ − x̂ ⊙ mean(dx̂ ⊙ x̂)) / rms": partial(by_normalized, centred=False),
     # groups of channels, patches
     "the channels summed": lambda p: p["products"].sum((0, -2, -1)) if p.name == "output" else None,
     "one group of all channels": lambda p: p["x"].reshape(1, -1) if p.name == "grouped" else None,

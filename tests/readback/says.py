@@ -152,6 +152,9 @@ class Place:
 
     @property
     def differs(self) -> bool:
+        """Whether it has other numbers; an alternative may come to the same ones by another formula."""
+        if self.case.solution.alternatives and self.node is not self.due:
+            return True
         return not (self.wrong.shape == self.right.shape and close(self.wrong, self.right))
 
     @cached_property
