@@ -9,8 +9,8 @@ from typing import Any
 from attncalc.declare.mistake import Mistake, NotThere, Scope, chosen, inside, wrong
 from attncalc.language.graph import Node, rewrite, walk
 from attncalc.language.ops import affine
+from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.layer_norm import LAYER
-from attncalc.mistakes.layers import LEFT_OUT
 from attncalc.mistakes.whole_layers import of_layer, without_nils
 
 MADE_BY_WEIGHTS = "attention/q attention/k attention/v attention/output feed-forward/hidden feed-forward/linear "

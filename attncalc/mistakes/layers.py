@@ -5,7 +5,8 @@ from __future__ import annotations
 from attncalc.calculations.similarity import unit_rows
 from attncalc.declare.mistake import Mistake, NotThere, Scope, alternative, chosen, like, parts, wrong
 from attncalc.language.graph import Node
-from attncalc.language.ops import concat, sigmoid, softmax, spread, sqrt, take, total
+from attncalc.language.ops import concat, sigmoid, softmax, sqrt, total
+from attncalc.mistakes.embeddings import LEFT_OUT
 from attncalc.mistakes.projections import ACTIVATION, GATES, no_bias, weights_transposed
 
 SCALED = "Is the embedding multiplied by anything first?"
@@ -27,19 +28,6 @@ def _scaled_in_the_sum(s: Scope) -> Node:
 
 def _beside(s: Scope) -> Node:
     return concat([s.embeddings, s.positions], s.embeddings.names[-1])
-
-
-def _without(s: Scope, name: str) -> Node:
-    """The sum of all vectors but one."""
-    if name not in s:
-        raise NotThere(name)
-    return sum((getattr(s, other) for other in ("types", "positions") if other != name and other in s), s.embeddings)
-
-
-def _of_the_first(s: Scope) -> Node:
-    """The first type's row for every token."""
-    table, _ = parts(s.this, "lookup")
-    return spread(take(table, table.names[-2], 0), s.this.axes)
 
 
 def _over_places(s: Scope) -> Node:
@@ -128,30 +116,6 @@ LORA = (
         hint="Is the change in the weights already?",
     ),
 )
-LEFT_OUT = (
-    wrong(
-        "pe-missing",
-        "output",
-        lambda s: _without(s, "positions"),
-        says="without the positions",
-        hint="Would another order of the words change the result?",
-    ),
-    wrong(
-        "emb-types-missing",
-        "output",
-        lambda s: _without(s, "types"),
-        says="without the types",
-        hint="Is a token of the second text told from one of the first?",
-    ),
-    wrong(
-        "emb-types-all-first",
-        "types",
-        _of_the_first,
-        says="every token is taken for one of the first text",
-        hint="Which text is the last token of?",
-    ),
-)
-"""A part of an embedding that nobody adds, or for all tokens alike."""
 
 MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "lora": LORA,
