@@ -48,6 +48,10 @@ CLASSES = {"logits": "3 4", "target": [0, 2, 3]}
 SHARES = [[0.25, 0.125, 0.5, 0.125], [0.1, 0.2, 0.3, 0.4]]
 WEIGHTS = [1.0, 0.5, 2.0, 0.25]
 
+STEPS_IN_TRAINING = (
+    "comparisons flops parameters activation_bytes kv_cache_bytes backward_flops arithmetic_intensity bound"
+)
+COUNTED = "parameters of published models and of checkpoints, FLOPs by hand: test_complexity.py"
 SMALL_MODEL = {"n": 5, "d_model": 8, "heads": 2, "d_k": 6, "vocab": 20}
 
 EXPECTED: dict[str, Expected] = {
@@ -495,16 +499,22 @@ EXPECTED: dict[str, Expected] = {
             Case({}, {"n": 7, "d_model": 12, "heads": 4, "layers": 3, "bytes": 4}),
             Case({}, {"n": 5, "heads": 4, "kv_heads": 2, "d_ffn": 96, "vocab": 50}),
             Case({}, {"n": 2048, "flops_per_second": 1e12, "bandwidth": 1e12}),
-            Case({}, {"model": "llama-2-7b", "n": 16, "batch": 2, "training": True}),
-            Case(
-                {},
-                SMALL_MODEL | {"activation": "swiglu", "norm": "rms", "norm_at": "pre", "qk_norm": True, "rope": True},
+            Case({}, SMALL_MODEL | {"activation": "reglu", "norm": "rms", "norm_at": "pre", "batch": 2}),
+            Case({}, SMALL_MODEL | {"biases": ("all",), "positions": 9, "final_norm": True, "decoder_layers": 2}),
+            *(
+                Case({}, SMALL_MODEL | options, steps, elsewhere=COUNTED)
+                for steps, options in (
+                    ("", {"rope": True, "qk_norm": True}),
+                    ("", {"segments": 2, "embedding_norm": True, "head": "pooler"}),
+                    ("", {"layers": 3, "experts": 4, "experts_d_ffn": 5, "experts_shared": 3, "experts_dense": 1}),
+                    ("", {"experts": 4, "experts_top": 1}),
+                    ("", {"latent_width": 6, "latent_queries": 5, "latent_rope": 2, "latent_d_v": 3}),
+                    (
+                        STEPS_IN_TRAINING,
+                        {"model": "gpt2", "training": True},
+                    ),
+                )
             ),
-            Case({}, SMALL_MODEL | {"biases": "all", "positions": 9, "segments": 2, "head": "pooler"}),
-            Case({}, SMALL_MODEL | {"embedding_norm": True, "final_norm": True, "decoder_layers": 2}),
-            Case({}, SMALL_MODEL | {"experts": 4, "experts_top": 2, "experts_d_ffn": 5, "experts_shared": 3}),
-            Case({}, SMALL_MODEL | {"layers": 3, "experts": 4, "experts_dense": 1}),
-            Case({}, SMALL_MODEL | {"latent_width": 6, "latent_queries": 5, "latent_rope": 2, "latent_d_v": 3}),
         ),
         outputs="bound total_flops total_parameters ridge",
         no_gradient="given nothing that could have a gradient",

@@ -135,6 +135,8 @@ class TestEachCase:
             explained(step)
 
     def test_agrees_with_plain_loops(self, name: str, case: Case) -> None:
+        if case.elsewhere:
+            return
         trace = plain(name, case)
         operands = {operand: value.tolist() for operand, value in case.arrays().items()}
         known = WITNESSES[name](**operands, **case.options)

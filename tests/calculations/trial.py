@@ -22,6 +22,7 @@ class Case:
     outputs: str = ""
     no_gradient: str = ""  # why there is none, where that is so of this case alone
     pools: str = ""  # why a batch of operands does not give a batch of results, likewise
+    elsewhere: str = ""  # who is the witness, where no plain loops are
 
     def __str__(self) -> str:
         said = [f"{name}={value}" for name, value in self.options.items()]
