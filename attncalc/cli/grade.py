@@ -1,7 +1,7 @@
 """`grade KEY SHEET…`: many answer sheets against one key."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -175,10 +175,13 @@ def grade(
         with bar():
             processes = count() if jobs == 0 else jobs or 1
             graded = whole_class.grade(task.problem, task.found, read, how, jobs=processes)
+        graded, several = once(graded, first=back.first)
+        if task.keys is not None and any(one.name for one in task.keys.variants):
+            graded = whole_class.several_problems(graded, task.keys, how)
     else:
         assert before is not None, "there are words, or there is a report"
-        graded = by_policy(before, by)
-    graded, log = _settled(graded, before, again, back, read)
+        graded, several = once(by_policy(before, by), first=back.first)
+    graded, log = _settled(graded, several, before, again, back, read)
     if again.dry_run:
         return 0
     account = Account(by, log, back.audit, printing)
@@ -227,10 +230,15 @@ def _task(words: Sequence[str], read: Reading, most: int) -> _Task:
 
 
 def _settled(
-    found: Sequence[Graded], before: Report | None, again: Again, back: Back, read: Reading
+    found: Sequence[Graded],
+    several: Mapping[str, Sequence[str]],
+    before: Report | None,
+    again: Again,
+    back: Back,
+    read: Reading,
 ) -> tuple[list[Graded], Sequence[Override]]:
-    """The class with a sheet a student, with marks changed by hand, and with codes in place of names; said is how."""
-    graded, several = once(found, first=back.first)
+    """The class with marks changed by hand, and with codes for names; said is how, and who has several sheets."""
+    graded = [*found]
     changed = [] if again.override is None else read_overrides(again.override)
     was, old = ((), ()) if before is None else (before.graded, before.log)
     graded, log = overridden(graded, changed, old)

@@ -11,7 +11,7 @@ from attncalc.calculations import DERIVATIVES, TABLE, load
 from attncalc.cli import output as out
 from attncalc.cli.printing import Printed
 from attncalc.cli.reference import named
-from attncalc.cli.rosters import Classroom, drawn_for, like_document, replace
+from attncalc.cli.rosters import Classroom, drawn_for, like_document, of_bank, replace
 from attncalc.cli.settings import (
     choice,
     names,
@@ -133,6 +133,7 @@ OWN = (
     *(name for group in (Drawing, Asking, Classroom, Printed) for name in group._fields),
 )
 """What the calculation's options and operands of these names are said with --set for."""
+WITH_BANK = ("bank", "pick", "roster", "seed", "level", "format", "formulas", "reasons", *Printed._fields)
 WITH_REPLACE = ("replace", "seed", "format", "formulas", "reasons", *Printed._fields)
 
 
@@ -179,7 +180,7 @@ def quiz(
     derivative. It takes the calculation's own options, and operands that are not to be drawn. Of a document it makes
     the same files, with the problem as it stands. What --ask and --show-steps say stands in problem.json, and answers
     are marked by it. With --roster each student has a folder with a problem of their own, and keys.json, which holds
-    all of them, marks them; quiz keys.json makes the folders again.
+    all of them, marks them; quiz keys.json makes the folders again. --bank has problems of a folder.
 
     Example: attncalc quiz attention --seed 7 -o quiz, or attncalc quiz problem.json --ask output -o quiz
     """
@@ -197,11 +198,19 @@ def quiz(
             raise OptionError(f"--replace draws a problem like those of the class: {both(surplus)} cannot change it")
         replace(classroom.replace, output, _seed(drawing), _formats(format) if format else (), wording)
         return
+    if classroom.pick is not None and classroom.bank is None:
+        raise OptionError("--pick is of a bank, and none is named", hint="--bank DIR, a folder with a bank.toml")
+    if classroom.bank is not None:
+        surplus = [*map(quoted, calculation or ()), *(flag(name) for name in sorted(said - {*WITH_BANK}))]
+        if surplus:
+            raise OptionError(f"--bank has problems as they are: {both(surplus)} cannot change them")
+        picked = of_bank(classroom, _seed(drawing), drawing.level)
+        out.write_folder(_folder(output), class_files(picked, _formats(format), wording))
+        return
     words = calculation or []
     whole = len(words) == 1 and words[0].replace("_", "-") not in TABLE and may_be_document(words[0])
     name = "" if whole else named(words, "quiz", ending=" -o quiz", with_file="attncalc quiz {} -o quiz")
-    if not output:
-        raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
+    folder = _folder(output)
     formats = _formats(format)
     exports = [choice("--export", word, EXPORTS) for word in names(export)]
     if exports and classroom.roster is not None:
@@ -212,15 +221,21 @@ def quiz(
     else:
         keys, found, wants = _drawn(name, drawing, sizes, asking, own, classroom.roster)
     if keys is not None:
-        out.write_folder(Path(output), class_files(keys, formats, wording))
+        out.write_folder(folder, class_files(keys, formats, wording))
     elif found is not None:
         made: dict[str, str | bytes] = {**files(found.problem, formats, wants, wording)}
         if exports:
             made |= for_platforms(found.problem, exports, wants, wording)
             out.say("note", FIXED)
-        out.write_folder(Path(output), made)
+        out.write_folder(folder, made)
     if found is not None:
         _tell(found, sizes)
+
+
+def _folder(output: str | None) -> Path:
+    if not output:
+        raise OptionError("quiz writes several files: -o must name a folder for them", hint="-o quiz")
+    return Path(output)
 
 
 Made = tuple[Keys | None, Quiz | None, Asked]

@@ -6,10 +6,11 @@ from typing import Annotated
 
 from attncalc.cli import output as out
 from attncalc.cli.bar import bar
-from attncalc.cli.settings import option
+from attncalc.cli.settings import option, whole_to
 from attncalc.common.errors import AttncalcError, OptionError, amount, visible
 from attncalc.common.system import NamedTuple
 from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz.banks import picked, read_bank
 from attncalc.homework.quiz.handouts import worksheet_name
 from attncalc.homework.quiz.rosters import document, files_of, shared_out, with_another
 from attncalc.homework.quiz.search import Asks, Quiz
@@ -22,6 +23,7 @@ from attncalc.homework.reading.sheets import Asked
 from attncalc.homework.reading.variants import KEYS, USUAL_LEVEL, Keys, Variant, read_keys
 from attncalc.inputs.problem_files import document_file
 from attncalc.inputs.reading import Reading
+from attncalc.record.numbers import shortest
 from attncalc.render import PAGES
 from attncalc.solve.problem import Problem
 
@@ -38,6 +40,13 @@ class Classroom(NamedTuple):
     replace: Annotated[
         str | None,
         option("Class", "--replace", "STUDENT", "another problem for one of them, in the folder of the class"),
+    ] = None
+    bank: Annotated[
+        str | None, option("Class", "--bank", "DIR", "problems of a folder with a bank.toml: titles, points, draw")
+    ] = None
+    pick: Annotated[
+        int | None,
+        option("Class", "--pick", "N", "so many of its problems (all), others for each student", check=whole_to(99, 1)),
     ] = None
 
 
@@ -65,6 +74,20 @@ def like_document(file: str, source: str, problem: Problem, seed: int, level: st
         raise OptionError(f"{source} has no numbers that can be drawn anew", hint="quiz without --roster keeps them")
     _refuse_few(len(found), len(students), source, "a document with more numbers has more")
     return shared_out(students, [one.problem for one in found], wants, level, ())
+
+
+def of_bank(classroom: Classroom, seed: int, level: str | None) -> Keys:
+    """Problems of a bank, for each student of a roster or for all."""
+    assert classroom.bank is not None, "it was named"
+    students = [] if classroom.roster is None else roster(classroom.roster)
+    entries = read_bank(classroom.bank)
+    with bar():
+        keys = picked(entries, students, classroom.pick, seed, level or USUAL_LEVEL)
+    points = {own[0].student: sum(one.points or 0 for one in own) for own in keys.by_name.values()}
+    if all(one.points is not None for one in keys.variants) and len({*points.values()}) > 1:
+        least, most = (shortest(pick(points.values())) for pick in (min, max))
+        out.say("note", f"the problems of some students earn {least} points, those of others up to {most}")
+    return keys
 
 
 def _refuse_few(found: int, students: int, name: str, mend: str) -> None:

@@ -113,6 +113,9 @@ class VariantDocument(TypedDict):
     student: str
     problem: str
     folder: NotRequired[str]
+    name: NotRequired[str]  # of the problem, where a student has several
+    title: NotRequired[str]
+    points: NotRequired[float]
     drawn: NotRequired[DrawnDocument]
     attncalc: NotRequired[int]
     calculation: str

@@ -18,6 +18,8 @@ SOUND = (RIGHT, TO_ROUNDING, EARLY)
 """The verdicts of what counts as right, the best first."""
 WRONG = "wrong"
 VERDICTS = (*SOUND, FOLLOWS, SLIP, MISTAKE, UNEXPLAINED, MISSING)
+MARK_DECIMALS = 6
+"""To which marks are added up: points may be shared out among steps."""
 MOST_MAPPED = 16
 """A map of the wrong entries has so many rows and columns at most."""
 
@@ -236,12 +238,12 @@ class Marked:
     @property
     def score(self) -> float:
         """The marks that were reached."""
-        return sum(step.score for step in self.steps)
+        return round(sum(step.score for step in self.steps), MARK_DECIMALS)
 
     @property
     def out_of(self) -> float:
         """The marks that could be reached."""
-        return sum(step.out_of for step in self.steps)
+        return round(sum(step.out_of for step in self.steps), MARK_DECIMALS)
 
     def __bool__(self) -> bool:
         return self.verdict in SOUND
@@ -273,4 +275,4 @@ class Marked:
 
 
 def _tidy(number: float) -> float | int:
-    return int(number) if float(number).is_integer() else round(number, 6)
+    return int(number) if float(number).is_integer() else round(number, MARK_DECIMALS + 3)

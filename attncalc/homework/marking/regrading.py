@@ -135,11 +135,17 @@ def remarked(marked: Marked, policy: Policy) -> Marked:
     """A sheet with its marks by another policy, found from its verdicts."""
     steps = []
     for step in marked.steps:
-        weight = next((policy.points[name] for name in _names(step.name) if name in policy.points), 1)
+        weight = _weight(step.name, policy)
+        was = marked.policy.full * _weight(step.name, marked.policy)
+        weight *= step.out_of / was if was else 1  # a problem of several may have points of its own
         weight = weight if step.asked else 0
         score = weight * earned(step.verdict, step.share, policy)
         steps.append(replace(step, score=score, out_of=weight * policy.full))
     return replace(marked, steps=tuple(steps), policy=policy)
+
+
+def _weight(step: str, policy: Policy) -> float:
+    return next((policy.points[name] for name in _names(step) if name in policy.points), 1)
 
 
 def changes(before: Sequence[Graded], after: Sequence[Graded]) -> Iterator[Change]:

@@ -7,7 +7,7 @@ error in one is told in its own row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from attncalc.homework.reading.sheets import EVERYTHING, MOST_BYTES, Asked, from
 from attncalc.homework.reading.submissions import Submission
 from attncalc.homework.reading.variants import Keys, Variant
 from attncalc.inputs.reading import Reading
-from attncalc.record.verdicts import SOUND, USUAL_POLICY, Marked, Policy
+from attncalc.record.verdicts import SOUND, USUAL_POLICY, Marked, MarkedStep, Policy
 from attncalc.solve.problem import Problem
 
 
@@ -41,6 +41,11 @@ class Carried(NamedTuple):
         return f"the sheet is of the problem of {self.student}{old}, where it earns {self.marks}"
 
 
+def marks_of(marked: Marked) -> str:
+    """`4 of 8`."""
+    return f"{marked.score:g} of {marked.out_of:g}"
+
+
 @dataclass(frozen=True)
 class Graded:
     """What became of a submission: it was marked, or it could not be read."""
@@ -51,11 +56,19 @@ class Graded:
     error: str = ""
     hint: str = ""
     carried: Carried | None = None
+    problem: str = ""  # which of several problems it is of
 
     @property
     def fault(self) -> str:
         """Why it could not be read, with the mend: `softmax has no step "sofmax" (did you mean softmax?)`."""
         return f"{self.error} ({self.hint})" if self.hint else self.error
+
+
+MOST_MARKERS = 8
+DECIMALS = 2
+"""Of what a step earns, where the points of a problem are shared out among its steps."""
+WHOSE = ("student", "problem", "folder")
+"""What keys.json says of a problem that another may have too."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +140,7 @@ class _ByOne:
 
 
 class _ByOwn:
-    """A problem for each student: the marker of one that was just used is kept."""
+    """A problem for each student, or several: the markers of those that were just used are kept."""
 
     def __init__(self, keys: Keys, settings: Settings) -> None:
         self.keys, self.settings = keys, settings
@@ -136,37 +149,97 @@ class _ByOwn:
 
     def mark(self, sheet: Sheet, name: str) -> Graded:
         """A sheet, marked by the problem of its student, and whose problem it is of, where that is another's."""
-        meant = self.by_id.get(sheet.problem)
+        meant = self.by_id.get(sheet.problem, [])
         own = self._own(sheet, name, meant)
-        marked = self._marker(own).mark(sheet)
-        if not sheet.problem or meant is own:
-            return self._graded(own, marked)
-        if meant is None:
-            return self._graded(own, marked, Carried(""))
-        there = self._marker(meant).mark(sheet)
-        is_old = meant.id in {one.id for one in self.keys.replaced}
-        return self._graded(own, marked, Carried(meant.student, f"{there.score:g} of {there.out_of:g}", is_old))
+        student = own.student or sheet.student or name
+        graded = self._graded(own, student, self.marker(own).mark(sheet))
+        if not sheet.problem or any(one is own for one in meant):
+            return graded
+        if not meant:
+            return replace(graded, carried=Carried(""))
+        there = self.marker(meant[0]).mark(sheet)
+        is_old = any(one is meant[0] for one in self.keys.replaced)
+        return replace(graded, carried=Carried(meant[0].student, marks_of(there), is_old))
 
-    def _own(self, sheet: Sheet, name: str, meant: Variant | None) -> Variant:
-        """The problem by which a sheet is marked: that of its student, else the one that it says it is of."""
+    def _own(self, sheet: Sheet, name: str, meant: Sequence[Variant]) -> Variant:
+        """The problem by which a sheet is marked: of its student's, or of those for all, the one that it says it is of.
+
+        A sheet without a name is of the student whose problem it says it is of.
+        """
         said = sheet.student or name
-        found = self.by_name.get(alike(said))
-        if meant is not None and not found and not sheet.student:
-            found = self.by_name.get(alike(meant.student))
+        found = self.by_name.get(alike(said)) or self.by_name.get("", [])
+        if meant and not found and not sheet.student:
+            found = self.by_name.get(alike(meant[0].student), [])
         if not found:
             hint = "its students are those of the roster"
             raise InputError(f"{self.keys.source} has no problem for {quoted(said)}", hint=hint)
-        return found[0]
+        told = [own for own in found if any(one is own for one in meant)] or found
+        if len(told) > 1:  # somebody else's hash tells at least which of several problems is meant
+            told = [own for own in found if own.name in {one.name for one in meant}]
+        if len(told) != 1:
+            hint = 'the hash that was on it does: "problem", @problem'
+            raise InputError(f"the sheet does not tell which of {len(found)} problems it is of", hint=hint)
+        return told[0]
 
-    def _marker(self, own: Variant) -> Marker:
-        if own.id not in self.made:
+    def marker(self, own: Variant) -> Marker:
+        """The marker of a problem."""
+        document = {key: value for key, value in own.held.document.items() if key not in WHOSE}
+        if (name := str(document)) not in self.made:
             key = Key(own.held.problem)
             asked = from_document(own.held.document, key.names, self.keys.source)
-            self.made = {own.id: _marker(key, self.settings, asked)}
-        return self.made[own.id]
+            while len(self.made) >= MOST_MARKERS:
+                self.made.pop(next(iter(self.made)))
+            self.made[name] = _marker(key, self.settings, asked)
+        return self.made[name]
 
-    def _graded(self, own: Variant, marked: Marked, carried: Carried | None = None) -> Graded:
-        return Graded(own.student, "", replace(marked, student=own.student), carried=carried)
+    def blank(self, own: Variant, student: str) -> Graded:
+        """What a sheet earns that was not handed in."""
+        return self._graded(own, student, self.marker(own).mark(Sheet({})))
+
+    def _graded(self, own: Variant, student: str, marked: Marked) -> Graded:
+        """A sheet of one of the problems, with the points of that."""
+        if own.points is not None and marked.out_of:
+            marked = replace(marked, steps=tuple(_shared_out(marked, own.points)))
+        return Graded(student, "", replace(marked, student=student), problem=own.name)
+
+
+def _shared_out(marked: Marked, points: float) -> Iterator[MarkedStep]:
+    """The steps with the points of the whole, each with as many decimals as one writes, so that they sum up."""
+    reached = 0.0
+    for step in marked.steps:
+        before, reached = round(reached, DECIMALS), reached + points * step.out_of / marked.out_of
+        out_of = round(round(reached, DECIMALS) - before, DECIMALS)
+        share = step.score / step.out_of if step.out_of else 0.0
+        yield replace(step, score=out_of * share, out_of=out_of)
+
+
+def several_problems(graded: Sequence[Graded], keys: Keys, settings: Settings) -> list[Graded]:
+    """A class with all problems of a student as one sheet: steps are called by them, and those that are missing count.
+
+    Of each problem a student has one sheet; those that could not be read stand by themselves.
+    """
+    markers = _ByOwn(keys, settings)
+    found: dict[str, dict[str, Graded]] = {}
+    for one in graded:
+        if one.marked is not None:
+            found.setdefault(one.student, {})[one.problem] = one
+    whole = []
+    for student, sheets in found.items():
+        own = markers.by_name.get(alike(student)) or markers.by_name[""]
+        parts = [sheets.get(each.name) or markers.blank(each, student) for each in own]
+        steps = [
+            replace(step, name=f"{part.problem}/{step.name}")
+            for part in parts
+            if part.marked is not None
+            for step in part.marked.steps
+        ]
+        first = next(iter(sheets.values()))
+        assert first.marked is not None, "it was marked"
+        notes = tuple(note for part in parts if part.marked is not None for note in part.marked.notes)
+        marked = replace(first.marked, calculation="", steps=tuple(steps), notes=notes)
+        carried = next((part.carried for part in parts if part.carried is not None), None)
+        whole.append(Graded(student, ", ".join(one.source for one in sheets.values()), marked, carried=carried))
+    return [*whole, *(one for one in graded if one.marked is None)]
 
 
 def _markers(problem: Problem, settings: Settings) -> _ByOne | _ByOwn:

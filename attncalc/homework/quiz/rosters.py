@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from attncalc.common.errors import OptionError
+from attncalc.common.errors import OptionError, amount
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.quiz.handouts import handed_out, problem_document
 from attncalc.homework.quiz.search import Asks
@@ -19,6 +19,7 @@ from attncalc.homework.reading.names import file_name
 from attncalc.homework.reading.sheets import Asked
 from attncalc.homework.reading.variants import KEYS, REPLACED, VARIANTS, Keys, Variant, variant_of
 from attncalc.inputs.reading import Reading
+from attncalc.record.numbers import shortest
 from attncalc.render import View
 from attncalc.render.document import VERSION, written
 from attncalc.solve.problem import Problem
@@ -32,15 +33,20 @@ def shared_out(
     students: Sequence[str], problems: Sequence[Problem], asked: Asked, level: str, kept: Iterable[str]
 ) -> Keys:
     """A problem for each student, in their order."""
-    taken: set[str] = set()
     own = [
-        _variant(student, file_name(student, taken, ""), problem, asked, {"level": level, "kept": [*kept]})
-        for student, problem in zip(students, problems, strict=False)
+        posed_to(student, folder, problem, asked, {"level": level, "kept": [*kept]})
+        for student, folder, problem in zip(students, folders(students), problems, strict=False)
     ]
     return Keys(KEYS, tuple(own))
 
 
-def _variant(
+def folders(students: Iterable[str]) -> list[str]:
+    """What the folder of each student is called."""
+    taken: set[str] = set()
+    return [file_name(student, taken, "") for student in students]
+
+
+def posed_to(
     student: str, folder: str, problem: Problem, asked: Asked, drawn: Mapping[str, Any], **told: Any
 ) -> Variant:
     """A student's problem, as keys.json holds it."""
@@ -69,7 +75,8 @@ def files_of(one: Variant, worksheets_in: Iterable[str], wording: Wording) -> di
     """What a student gets, by the names of the files, the folder among them."""
     problem = one.held.problem
     asked = from_document(one.held.document, Key(problem).names, KEYS)
-    whose = Whose(one.student, one.id, one.title)
+    points = "" if one.points is None else f" ({amount(shortest(one.points), 'point')})"
+    whose = Whose(one.student, one.id, one.title and f"{one.title}{points}")
     made = handed_out(solve(problem, keep_all=True), worksheets_in, asked, wording, whose)
     return {f"{one.folder}/{name}": text for name, text in made.items()}
 
@@ -87,7 +94,7 @@ def with_another(keys: Keys, student: str, seed: int) -> Keys:
             old.held.problem, 1, seed=seed, level=old.level, kept=old.kept, asks=asks, taken=taken, wide=wide
         ):
             asked = from_document(old.held.document, Key(old.held.problem).names, KEYS)
-            new = _variant(old.student, old.folder, found[0].problem, asked, {"level": old.level, "kept": [*old.kept]})
+            new = posed_to(old.student, old.folder, found[0].problem, asked, {"level": old.level, "kept": [*old.kept]})
             own = tuple(new if one is old else one for one in keys.variants)
             return keys._replace(variants=own, replaced=(*keys.replaced, old))
     hint = "a quiz of other sizes has more of them"

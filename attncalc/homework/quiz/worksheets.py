@@ -61,8 +61,9 @@ def page(
     trace: Trace, exercises: Sequence[Exercise], shown: Sequence[Step], wording: Wording, whose: Whose = ANYBODY
 ) -> Page:
     """A problem, with the steps of it that are told, and those that are to be filled in."""
-    name = (Paragraph(f"{whose.student}, problem {whose.problem}"),) if whose.student else (Paragraph("Name", "blank"),)
-    start = (Heading(whose.title or trace.calculation), Paragraph(about(trace)), *name)
+    told = Paragraph(f"{whose.student}, problem {whose.problem}") if whose.student else Paragraph("Name", "blank")
+    hashed = [Paragraph(f"Problem {whose.problem}")] if whose.problem and not whose.student else []
+    start = (Heading(whose.title or trace.calculation), Paragraph(about(trace)), told, *hashed)
     work = (Paragraph(ASKED, "instructions"), *_exercises(trace, exercises, wording))
     parts = Part("exercises", Heading("Given"), given(trace, shown)), Part("exercises", Heading("Work out"), work)
     return printed(Page(trace.calculation, (*start, *parts)), wording.printing)

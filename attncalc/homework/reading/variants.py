@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from attncalc.common.errors import InputError, both, near, quoted
+from attncalc.common.errors import InputError, near, quoted
 from attncalc.common.system import NamedTuple
 from attncalc.homework.reading.names import alike
 from attncalc.inputs.given import spoken
@@ -22,7 +22,7 @@ MOST_VARIANTS = 20_000
 
 
 class Variant(NamedTuple):
-    """A problem of a student's own."""
+    """A problem of a student's own; of nobody's where it is for all."""
 
     student: str
     id: str  # the hash that their sheets carry
@@ -30,7 +30,8 @@ class Variant(NamedTuple):
     held: Document  # the problem, and what is asked of it
     level: str = USUAL_LEVEL  # of its numbers
     kept: tuple[str, ...] = ()  # the operands that were not drawn
-    title: str = ""  # of the problem, where a student has several
+    name: str = ""  # of the problem, where a student has several
+    title: str = ""
     points: float | None = None  # what all of it earns, where that is said
 
 
@@ -42,9 +43,12 @@ class Keys(NamedTuple):
     replaced: tuple[Variant, ...] = ()  # which are nobody's any more
 
     @property
-    def by_id(self) -> dict[str, Variant]:
+    def by_id(self) -> dict[str, list[Variant]]:
         """The problems by their hashes, those that were replaced too."""
-        return {one.id: one for one in (*self.replaced, *self.variants)}
+        found: dict[str, list[Variant]] = {}
+        for one in (*self.variants, *self.replaced):
+            found.setdefault(one.id, []).append(one)
+        return found
 
     @property
     def by_name(self) -> dict[str, list[Variant]]:
@@ -79,9 +83,12 @@ def read_keys(contents: Contents, reading: Reading) -> Keys:
     keys = Keys(contents.source, found[VARIANTS], found[REPLACED])
     if not keys.variants:
         raise InputError(f"{contents.source} holds no problem: {quoted(VARIANTS)} is empty")
-    ids = [one.id for one in keys.variants]
-    if again := [f"{one.student}'s" for one in keys.variants if one.id and ids.count(one.id) > 1]:
-        raise InputError(f"{contents.source}: {both(again[:2])} problems have the same hash")
+    known: set[tuple[str, str]] = set()
+    for one in keys.variants:
+        if (alike(one.student), one.name) in known:
+            hint = "a student has one problem, or several with a name each"
+            raise InputError(f"{contents.source} has {quoted(one.student)} twice", hint=hint)
+        known.add((alike(one.student), one.name))
     return keys
 
 
@@ -98,9 +105,9 @@ def _variants(contents: Contents, key: str, reading: Reading) -> Iterator[Varian
 
 def variant_of(row: Mapping[str, Any], source: str, reading: Reading) -> Variant:
     """A student's problem, as keys.json has it."""
-    told = {name: _text(row, name, source) for name in ("student", "problem", "folder", "title")}
-    if not told["student"]:
-        raise InputError(f"{source} names no student")
+    told = {name: _text(row, name, source) for name in ("student", "problem", "folder", "name", "title")}
+    if not told["student"] and not told["problem"]:
+        raise InputError(f"{source} names no student, and no hash by which its sheets are told")
     drawn = plain(row.get("drawn", {}), source)
     level, kept = (drawn.get("level", USUAL_LEVEL), drawn.get("kept", [])) if isinstance(drawn, dict) else ("", [])
     points = plain(row.get("points"), source)
@@ -116,6 +123,7 @@ def variant_of(row: Mapping[str, Any], source: str, reading: Reading) -> Variant
         held,
         level,
         tuple(kept),
+        told["name"],
         told["title"],
         points,
     )

@@ -21,9 +21,9 @@ CODE = re.compile(r"s-[a-z2-7]{8}")
 
 def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded], dict[str, list[str]]]:
     """One sheet of each student, the last that is answered or the first; and what is said of those with several."""
-    found: dict[str, list[Graded]] = {}
+    found: dict[tuple[str, str], list[Graded]] = {}
     for one in graded:
-        found.setdefault(alike(one.student), []).append(one)
+        found.setdefault((alike(one.student), one.problem), []).append(one)
     counts: list[Graded] = []
     told: dict[str, list[str]] = {}
     for sheets in found.values():
@@ -37,7 +37,7 @@ def once(graded: Sequence[Graded], *, first: bool = False) -> tuple[list[Graded]
         sources = both([one.source for one in sheets], MOST_TOLD)
         said = f"{len(sheets)} sheets are from {quoted(chosen.student)}: {sources}; {chosen.source} counts"
         broken = [f"{one.source} is passed over: {one.fault}" for one in sheets if one.marked is None]
-        told[chosen.student] = [said, *broken]
+        told.setdefault(chosen.student, []).extend([said, *broken])
     return counts, told
 
 

@@ -1,0 +1,147 @@
+"""Banks: problems are picked for everybody, and all of a student's are marked as one sheet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Run
+
+from attncalc.homework.diagnosis.key import Key
+from attncalc.homework.quiz.banks import picked, read_bank
+from attncalc.inputs.problem_files import load_document
+from attncalc.inputs.reading import Reading
+
+TOML = """
+[softmax]
+title = "Shares"
+points = 3
+draw = true
+[dot]
+points = 2
+draw = true
+[attention]
+points = 5
+"""
+STUDENTS = ("Ada", "Bob", "Eve")
+POINTS = {"softmax": 3, "dot": 2, "attention": 5}
+
+
+@pytest.fixture
+def bank(samples: Path, tmp_path: Path) -> Path:
+    """A folder of problems."""
+    folder = tmp_path / "bank"
+    folder.mkdir()
+    for name in POINTS:
+        (folder / f"{name}.json").write_bytes((samples / f"{name}.json").read_bytes())
+    (folder / "bank.toml").write_text(TOML)
+    (tmp_path / "class.csv").write_text("student\nAda\nBob\nEve\n")
+    return folder
+
+
+def fill(folder: Path, sheets: Path, **told: str) -> None:
+    """Answer the sheets of a folder rightly."""
+    sheets.mkdir(exist_ok=True)
+    for path in folder.rglob("problem.json"):
+        key = Key(load_document(str(path), Reading()).problem)
+        sheet: dict[str, Any] = json.loads(path.with_name("sheet.json").read_text()) | told
+        found = {name: key.value(key.names.find(name)) for name in sheet["steps"]}
+        sheet["steps"] = {name: np.round(value, 4).tolist() for name, value in found.items() if value is not None}
+        (sheets / f"{'-'.join(path.relative_to(folder).parts[:-1])}.json").write_text(json.dumps(sheet))
+
+
+def report(run: Run, *words: str) -> dict[str, dict[str, Any]]:
+    found = json.loads(run("grade", *words, "--report", "json").stdout)
+    return {row["student"]: row for row in found["students"]}
+
+
+def test_everybody_has_so_many_problems_in_the_order_of_the_bank(bank: Path) -> None:
+    keys = picked(read_bank(str(bank)), STUDENTS, 2, 1, "medium")
+    own = {student: [one.name for one in keys.of(student)] for student in STUDENTS}
+    assert all(names == sorted(names, key=[*POINTS].index) and len({*names}) == 2 for names in own.values())
+    drawn = [str(one.held.problem.inputs) for one in keys.variants if one.name != "attention"]
+    assert len({*drawn}) == len(drawn)
+    assert len({one.id for one in keys.variants if one.name == "attention"}) <= 1
+    again = picked(read_bank(str(bank)), STUDENTS, 2, 1, "medium")
+    assert [one.id for one in again.variants] == [one.id for one in keys.variants]
+
+
+def test_all_problems_of_a_student_are_one_sheet(run: Run, bank: Path) -> None:
+    home = bank.parent
+    done = run("quiz", "--bank", "bank", "--pick", "2", "--roster", "class.csv", "--seed", "1", "-o", "hw")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert not done.stderr or done.stderr.startswith("note: the problems of some students earn ")
+    fill(home / "hw", home / "sheets")
+    variants = json.loads((home / "hw/keys.json").read_text())["variants"]
+    own = {student: [row["name"] for row in variants if row["student"] == student] for student in STUDENTS}
+    found = report(run, "hw/keys.json", "sheets")
+    assert {name: (row["verdict"], row["score"]) for name, row in found.items()} == {
+        name: ("right", sum(POINTS[each] for each in names)) for name, names in own.items()
+    }
+    missing = own["Ada"][0]
+    (home / f"sheets/Ada-1-{missing}.json").unlink()
+    row = report(run, "hw/keys.json", "sheets", "--jobs", "2")["Ada"]
+    full = sum(POINTS[each] for each in own["Ada"])
+    assert (row["score"], row["out_of"], row["verdict"]) == (full - POINTS[missing], full, "wrong")
+    assert run("grade", "hw/keys.json", "sheets", "-o", "grades.json").returncode == 1
+    assert run("grade", "--regrade", "grades.json", "--marks", "0+1", "-o", "half.json").returncode == 1
+    half = json.loads((home / "half.json").read_text())["students"]
+    assert {row["student"]: row["out_of"] for row in half}["Ada"] == full / 2
+
+
+def test_without_a_roster_it_is_for_all(run: Run, bank: Path) -> None:
+    home = bank.parent
+    assert run("quiz", "--bank", "bank", "--seed", "1", "-f", "markdown", "-o", "hw").returncode == 0
+    assert sorted(path.name for path in (home / "hw").iterdir()) == ["1-softmax", "2-dot", "3-attention", "keys.json"]
+    worksheet = (home / "hw/1-softmax/worksheet.md").read_text()
+    assert worksheet.startswith("# Shares (3 points)\n")
+    assert "Name: " in worksheet
+    fill(home / "hw", home / "sheets", student="Zoe")
+    fill(home / "hw", home / "more", student="Max")
+    assert {name: row["score"] for name, row in report(run, "hw/keys.json", "sheets", "more").items()} == {
+        "Zoe": 10,
+        "Max": 10,
+    }
+    sheet = json.loads((home / "sheets/2-dot.json").read_text())
+    (home / "sheets/2-dot.json").write_text(json.dumps({**sheet, "problem": ""}))
+    done = run("grade", "hw/keys.json", "sheets")
+    assert (done.returncode, "does not tell which of 3 problems it is of" in done.stdout) == (2, True)
+
+
+def test_nothing_of_the_key_is_in_what_students_get(run: Run, bank: Path) -> None:
+    assert run("quiz", "--bank", "bank", "--roster", "class.csv", "--seed", "1", "-o", "hw").returncode == 0
+    for path in (bank.parent / "hw").rglob("problem.json"):
+        key = Key(load_document(str(path), Reading()).problem)
+        value = key.value(key.names.find("result"))
+        assert value is not None
+        entries = {f"{entry:.4f}" for entry in np.ravel(value).tolist() if entry % 1}
+        for other in path.parent.iterdir():
+            assert not [entry for entry in entries if entry in other.read_text(encoding="utf-8")]
+
+
+FAULTS = {
+    "no bank": ("--bank nowhere", "", "nowhere has no bank.toml"),
+    "more than there are": ("--bank bank --pick 4", TOML, "the bank has 3 problems, and 4 are to be picked"),
+    "a pick of nothing": ("dot --pick 2", TOML, "--pick is of a bank"),
+    "a calculation": ("dot --bank bank", TOML, '"dot" cannot change them'),
+    "sizes": ("--bank bank --size n=3", TOML, "--size cannot change them"),
+    "a misspelt problem": ("--bank bank", "[sofmax]\n", "there is no file sofmax.json"),
+    "a misspelt key": ("--bank bank", '[softmax]\ntitel = "x"\n', '"titel" says nothing of a problem'),
+    "no number": ("--bank bank", "[softmax]\npoints = true\n", "points is a number from 0 on"),
+    "no table": ("--bank bank", "softmax = 1\n", "softmax is no table"),
+    "no TOML": ("--bank bank", "[softmax", "is no TOML"),
+}
+
+
+@pytest.mark.spread(3)
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_is_one_line_and_leaves_nothing(run: Run, bank: Path, what: str) -> None:
+    words, text, fault = FAULTS[what]
+    (bank / "bank.toml").write_text(text)
+    done = run("quiz", *words.split(), "-o", "x")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert fault in done.stderr.splitlines()[0]
+    assert not (bank.parent / "x").exists()
