@@ -84,6 +84,11 @@ def _bytes(change: Callable[[int, Node, Node], Node]) -> Rule:
     return rule
 
 
+def _at_the_end(rule: Rule) -> Rule:
+    """A rule for what all tokens give, and not for what one does."""
+    return lambda s: s.this if s.step.args["group"] else rule(s)
+
+
 KV_CACHE = (
     *_scales("weights"),
     wrong(
@@ -152,6 +157,7 @@ KV_CACHE = (
         hint="How many tokens are in the cache by now?",
     ),
     tiled("scores output"),
+    *(replace(m, rule=_at_the_end(m.rule)) for m in (*LAYOUT, *permuted("output")) if m.rule),
 )
 
 # Blocks
