@@ -75,9 +75,14 @@ CARRIED = Finding(FOLLOWS, hint="worked out rightly from an earlier step that is
 
 def located(wrong: Array) -> Wrong:
     """Where entries are wrong; not too many of them by name."""
-    at = np.argwhere(wrong)
-    named = tuple(map(tuple, at[:MOST_NAMED].tolist()))
-    return Wrong(named, len(at), tuple(range(min(along), max(along) + 1) for along in at.T.tolist() if along))
+    count = int(np.count_nonzero(wrong))
+    if not count or not wrong.ndim:
+        return Wrong(((),) * count, count)
+    first = np.unravel_index(np.flatnonzero(wrong)[:MOST_NAMED], wrong.shape)
+    axes = range(wrong.ndim)
+    along = (np.flatnonzero(wrong.any(axis=tuple(other for other in axes if other != axis))) for axis in axes)
+    spans = tuple(range(int(at[0]), int(at[-1]) + 1) for at in along)
+    return Wrong(tuple(zip(*(at.tolist() for at in first), strict=True)), count, spans)
 
 
 def incomplete(found: Finding, blank: Array, wrong: Array) -> Finding:
