@@ -218,10 +218,7 @@ PROBLEMS: dict[str, list[Problem]] = {
         problem("softmax", backward=True, x=[1, 2, 0.5], upstream=[1, 0, -1]),
         problem("softmax", {"temperature": 2}, backward=True, x=[2, 0, -1, 0.5], upstream=[1, -2, 0, 3]),
     ],
-    "log-softmax": [
-        problem("log-softmax", x=[2, 0, -1, 0.5]),
-        problem("log-softmax", backward=True, x=[2, 0, -1, 0.5], upstream=[1, -2, 0, 3]),
-    ],
+    "log-softmax": [problem("log-softmax", x=[2, 0, -1, 0.5])],
     "cross-entropy": [
         problem("cross-entropy", logits=LOGITS, target=[0, 1, 1]),
         problem("cross-entropy", logits=LOGITS, target=[[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.5, 0.3]]),

@@ -14,6 +14,7 @@ import pytest
 from checkpoints import IDS, MODELS, NAMES, computed, reference
 
 import attncalc as ac
+from attncalc.common.errors import InputError
 from attncalc.homework.diagnosis.key import Key
 from attncalc.homework.marking.marker import Marker
 from attncalc.homework.reading.sheets import from_python
@@ -242,19 +243,18 @@ def test_modules_of_a_layer_that_ends_in_a_norm_are_known_by_their_names() -> No
     marked = t.check({name: value[None] for name, value in hooked.items()})
     assert marked
     assert len(marked.steps) == len(hooked) - 1  # a layer is told twice
-    assert not t.check({"lm_head": t["logits"]}).steps  # the bias of the logits is added behind it
+    with pytest.raises(InputError, match="no step"):  # the bias of the logits is added behind it
+        t.check({"lm_head": t["logits"]})
 
 
-def test_a_fault_of_the_decoder_alone_is_named() -> None:
+def test_a_fault_of_a_decoders_layer_is_named() -> None:
     t = computed("t5")
-    for name, step, mistake in (
-        ("decoder_attentions.1", "decoder/layer 1/attention/biased", "mask-missing"),
-        ("cross_attentions.1", "decoder/layer 1/cross-attention/scores", "att-scale-d"),
-    ):
-        scores = t[step] / (3 if mistake == "att-scale-d" else 1)
-        shares = np.exp(scores - scores.max(-1, keepdims=True))
-        marked = marker_of("t5").mark(from_python({name: shares / shares.sum(-1, keepdims=True)}))
-        assert (marked.first_wrong, marked.steps[0].mistake) == (f"{step.rpartition('/')[0]}/weights", mistake)
+    scores = t["decoder/layer 1/attention/biased"]
+    shares = np.exp(scores - scores.max(-1, keepdims=True))
+    shares /= shares.sum(-1, keepdims=True)
+    dump = {"decoder_hidden_states.1": t["hidden"][1], "decoder_attentions.1": shares}
+    marked = marker_of("t5").mark(from_python(dump))
+    assert (marked.first_wrong, marked.steps[1].mistake) == ("decoder/layer 1/attention/weights", "mask-missing")
 
 
 def test_a_head_without_its_layer_is_told() -> None:

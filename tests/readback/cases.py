@@ -9,6 +9,7 @@ from attncalc.solve.problem import Problem
 WIDER = {"wv": whole(14, 4, 6), "wo": whole(15, 6, 4)}
 SIX = {f"w{letter}": whole(16 + i, 4, 6) for i, letter in enumerate("qkv")} | {"wo": whole(19, 6, 4)}
 ALSO: dict[str, list[Problem]] = {
+    "log-softmax": [problem("log-softmax", backward=True, x=[2, 0, -1, 0.5], upstream=[1, -2, 0, 3])],
     "norm": [problem("norm", {"p": 2}, a=[1, -2, -2.5])],
     "attention": [problem("attention", {"bias": "alibi", "causal": True}, q=[Q, Q[::-1]], k=[K, K], v=[K, K])],
     "multihead": [

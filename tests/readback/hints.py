@@ -23,6 +23,7 @@ HINTS: dict[str, Claim] = {
     "Can the logarithm of a share be above 0?": equal("ln(1)", "0"),
     "Can a loss be below 0 here?": equal("−ln(1)", "0"),
     "Can a mean of squares be below 0?": Cited("a square is not negative"),
+    "Can a share be below 0?": equal("e^(−∞)", "0"),
     "Can an entropy be below 0?": equal("−ln(1)", "0"),
     "Which of the two makes these observations most likely: n, or n − 1?": Cited("both divisors"),
     "Do the weights of a row still sum to 1?": equal("Σ softmax(v)", "1"),

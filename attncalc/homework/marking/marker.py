@@ -466,6 +466,9 @@ class Marker:
             sheet = replace(sheet, steps=left, notes=(*sheet.notes, told))
         for name, answer in sheet.steps.items():
             key = self.key.names.find(name)
+            if key in asked and self.key.names.of_modules:  # a module's output is returned by the model as well
+                sheet = replace(sheet, notes=(*sheet.notes, f"{quoted(name)}: a step that is told above, passed over"))
+                continue
             if key in asked:
                 raise InputError(f"{sheet.source or 'the sheet'}: {quoted(name)} is answered twice")
             if self.key.names.of_modules and answer.shape == (1, *self.key.nodes[key].shape):
