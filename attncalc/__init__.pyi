@@ -1451,12 +1451,13 @@ def mlp(
 
 def model(
     checkpoint: str | PathLike[str],
-    tokens: Numbers | str,
+    tokens: Numbers | str | None = ...,
     targets: Numbers | str | None = ...,
     *,
     decoder_tokens: Numbers | str | None = ...,
     token_types: Numbers | str | None = ...,
-    kind: Literal["decoder-only", "encoder-decoder"] = ...,
+    image: Numbers | None = ...,
+    kind: Literal["decoder-only", "encoder-decoder", "vision"] = ...,
     heads: int = ...,
     norm: Literal["post", "pre", "both", "sandwich", "after", "layer", "rms"] = ...,
     activation: Literal[

@@ -23,4 +23,5 @@ def reference(name: str) -> dict[str, Any]:
 def computed(name: str, folder: Path | None = None, **options: Any) -> ac.Trace:
     """What we make of what the original was given, with other options or with another checkpoint of that name."""
     beside = {key.removeprefix("given "): value for key, value in reference(name).items() if key.startswith("given ")}
-    return ac.load(folder or MODELS / name)(IDS, **beside | options)
+    read = beside.pop("image", IDS)
+    return ac.load(folder or MODELS / name)(read, **beside | options)

@@ -15,7 +15,7 @@ from attncalc.common.errors import OptionError, amount, both, either, visible
 from attncalc.common.numerals import DTYPES
 from attncalc.declare.calculation import Calculation
 from attncalc.declare.operands import UPSTREAM, WEIGHTS
-from attncalc.inputs.calls import read_all
+from attncalc.inputs.calls import read_all, renamed
 from attncalc.inputs.models import from_model
 from attncalc.inputs.python_values import to_given
 from attncalc.inputs.reading import Reading
@@ -110,7 +110,7 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
         if operand.kind == "model" and given.get(operand.name) is not None:
             given = from_model(given.pop(operand.name), calculation) | given
         if operand.kind == "checkpoint" and given.get(operand.name) is not None:
-            given |= _stored(calculation, operand.name, given)
+            given = _stored(calculation, operand.name, given)
     arrays = {name: value for name, value in given.items() if (o := calculation.operand(name)) and not o.means(value)}
     options = {name: value for name, value in given.items() if name not in arrays}
     inputs = {}
@@ -121,10 +121,10 @@ def solve_call(calculation: Calculation, operands: Sequence[Any], named: Mapping
 
 
 def _stored(calculation: Calculation, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The operands and options of the checkpoint whose path is given under that name; options that are given win."""
+    """What is given, with the operands and options of the checkpoint whose path is under that name."""
     options = {key: value for key, value in given.items() if calculation.option(key)}
     inputs, settled = read_all(calculation, calculation.operands, {name: fspath(given[name])}, {}, options, Reading())
-    return {**inputs, **settled}
+    return {**renamed(given, settled), **inputs, **settled}
 
 
 def backward(trace: Trace, upstream: Any, wrt: str | Iterable[str], *, gradcheck: bool) -> Trace:

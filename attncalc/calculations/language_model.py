@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from typing import Annotated, Any, Literal
 
@@ -17,6 +17,7 @@ from attncalc.calculations.layers import FfnActivation, embed
 from attncalc.calculations.losses import cross_entropy, next_token_loss
 from attncalc.calculations.multihead import AS_IN_2017, Attending, Heads, Sight
 from attncalc.calculations.normalisation import Epsilon, Style, learned_by, normed
+from attncalc.calculations.sequence import patch_embed
 from attncalc.calculations.transformer import TURNS
 from attncalc.calculations.transformer_blocks import (
     CROSS_ATTENTION,
@@ -87,7 +88,10 @@ PLACED = {
     "norm/beta": weight("d_model", "beta", "its shift"),
 }
 EMBEDDING = {
-    "table": weight("V d_model", "E", "the embeddings, one row for each token of the vocabulary", required=True),
+    "table": weight("V d_model", "E", "the embeddings, one row for each token of the vocabulary"),
+    "kernel": weight("d_model c kh kw", "K", "of an image: a kernel of a patch's size for each feature"),
+    "kernel_bias": weight("d_model", "b_K", "its bias"),
+    "class": weight("d_model", "cls", "the token in front of an image's patches"),
     "types": weight("t d_model", "T", "what is added for the text that a token is of, one row each"),
 } | PLACED
 FINAL_NORM = {
@@ -110,9 +114,10 @@ HEAD = {
 
 
 def _check_padding(values: Mapping[str, Any]) -> None:
-    padded = np.argwhere(values["tokens"] == values["pad_token"])
+    pad = values["pad_token"]
+    padded = np.argwhere(values["tokens"] == pad) if pad is not None else np.array(())
     if len(padded):
-        fact = f"tokens{spot(padded[0])} is {values['pad_token']}, which fills up texts, and has no position of its own"
+        fact = f"tokens{spot(padded[0])} is {pad}, which fills up texts, and has no position of its own"
         raise DomainError(fact, hint="leave the padding out")
 
 
@@ -123,14 +128,21 @@ def _with_the_next(trace: Trace) -> Trace:
         return trace
     told = [*_layers_told(trace)]
     if not (options["no_causal"] or options["no_head"]):
-        logits, shares = trace["logits"][-1], trace["next_probabilities"]
-        top = np.argsort(-logits, kind="stable")[: options["top"]]
         words = trace.inputs["embedding/table"].labels.get(0, ())
-        ids = tuple(f"{i} {words[int(i)]}" if words else str(i) for i in top)
-        why = "the tokens that fit best behind the last one"
-        facts = {"logit": logits[top], "probability": shares[top]}
-        told.append(_facts("next", "token", ids, facts, why))
+        shares, why = trace["next_probabilities"], "the tokens that fit best behind the last one"
+        told.append(_likeliest("next", "token", trace["logits"][-1], shares, words, options["top"], why))
+    if options["kind"] == "vision" and not options["no_head"]:
+        words = trace.inputs["logits/weights"].labels.get(1, ())
+        shares, why = trace["class_probabilities"], "what the image most likely shows"
+        told.append(_likeliest("classes", "class", trace["logits"], shares, words, options["top"], why))
     return trace._replace(outputs=(*trace.outputs, *told))
+
+
+def _likeliest(name: str, of: str, logits: Array, shares: Array, words: tuple[str, ...], count: int, why: str) -> Step:
+    """A table of those with the largest logits."""
+    top = np.argsort(-logits, kind="stable")[:count]
+    ids = tuple(f"{i} {words[int(i)]}" if words else str(i) for i in top)
+    return _facts(name, of, ids, {"logit": logits[top], "probability": shares[top]}, why)
 
 
 def _layers_told(trace: Trace) -> Iterator[Step]:
@@ -167,6 +179,7 @@ def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array],
     targets=operand("n", kind="tokens", of="V"),
     decoder_tokens=operand("n", kind="tokens", of="V"),
     token_types=operand("n", kind="tokens", of="t"),
+    image="c h w | m k",
     embedding=EMBEDDING,
     layer=LAYER,
     final_norm=FINAL_NORM,
@@ -186,11 +199,14 @@ def _facts(name: str, of: str, labels: tuple[str, ...], facts: dict[str, Array],
 )
 def model(
     checkpoint: Annotated[Node, "a folder with config.json and safetensors, as Hugging Face's libraries write it"],
-    tokens: Annotated[Node, "the ids of the text to go on from, or to read: 15496,995, or a file of them"],
+    tokens: Annotated[
+        Node | None, "the ids of the text to go on from, or to read: 15496,995, or a file of them; or an image"
+    ] = None,
     targets: Annotated[Node | None, "the right token behind each of them; the next of the text if not given"] = None,
     *,
     decoder_tokens: Annotated[Node | None, "the ids that a decoder has written so far"] = None,
     S: Annotated[Node | None, "which of two texts each token is of, 0 or 1; all of the first if not given"] = None,
+    X: Annotated[Node | None, "an image, channels in front, or its patches, each a row; tokens may name it too"] = None,
     embedding: tuple[Weights, ...],
     layer: tuple[Weights, ...],
     final_norm: tuple[Weights, ...],
@@ -203,8 +219,8 @@ def model(
     decoder_layer: tuple[Weights, ...],
     decoder_final_norm: tuple[Weights, ...],
     kind: Annotated[
-        Literal["decoder-only", "encoder-decoder"],
-        "one stack of layers, or one that reads the tokens and one that writes others",
+        Literal["decoder-only", "encoder-decoder", "vision"],
+        "one stack of layers, one that reads the tokens and one that writes others, or one that looks at an image",
     ] = "decoder-only",
     heads: Heads = 1,
     norm: Norm = "rms",
@@ -237,7 +253,7 @@ def model(
     """
     (table,) = embedding
     E = table["table"]
-    assert E is not None, "it is required"
+    given = _given(tokens, X, E, vision=kind == "vision")
     design = designed(norm, activation, eps, joining, kind="rms", at="pre")
 
     def passed(
@@ -252,26 +268,25 @@ def model(
         """What comes into each layer of a stack, and out of the norm behind the last; decoders have a memory."""
         held = around[0] if around else dict.fromkeys(PLACED)
         with group("embedding"):
-            x = embed.graph(ids, E, P=held["positions"], S=S, T=held.get("types"), scale=scale_embedding)[0]
+            if kind == "vision":
+                x = _looked_at(ids, held)
+            else:
+                x = embed.graph(ids, E, P=held["positions"], S=S, T=held.get("types"), scale=scale_embedding)[0]
             if held["norm/gamma"] is not None:
                 x = _last_norm(x, "norm", held["norm/gamma"], held["norm/beta"], design.style)
-        states = [x]
-        for i, weights in enumerate(stack):
-            sight = _sight(i, window_layers, attending, rotation, local_rope_base)
-            sight = sight._replace(causal=causal, B=bias)
-            with group(f"layer {i}"):
-                x = _through(x, memory, _with_table(weights, stack[0]), design, sight, routing)
-            states.append(x)
+        sights = [_sight(i, window_layers, attending, rotation, local_rope_base) for i in range(len(stack))]
+        seen = [sight._replace(causal=causal, B=bias) for sight in sights]
+        states = [x, *_through_all(x, memory, stack, design, seen, routing)]
         for norms in last:
-            states[-1] = _last_norm(x, "final norm", norms["gamma"], norms["beta"], design.style)
+            states[-1] = _last_norm(states[-1], "final norm", norms["gamma"], norms["beta"], design.style)
         return states
 
     memory = None
     if kind == "encoder-decoder":
         with group("encoder"):
-            read = passed(tokens, encoder_embedding, encoder_layer, encoder_final_norm, causal=False)[-1]
+            read = passed(given, encoder_embedding, encoder_layer, encoder_final_norm, causal=False)[-1]
         memory = step("memory", read, "what every layer of the decoder attends to; computed only once")
-        tokens = decoder_tokens if decoder_tokens is not None else _first(start, E)
+        given = decoder_tokens if decoder_tokens is not None else _first(start, E)
     elif decoder_tokens is not None:
         raise OptionError("--decoder-tokens are for a model with an encoder and a decoder, and this one has no encoder")
 
@@ -284,14 +299,13 @@ def model(
 
     def scored(x: Node) -> Node:
         head: Weights = logits[0] if logits else {}
+        if kind == "vision":
+            return _classified(x, head)
         x = _prepared(x, head, head_activation or activation, design.style)
         return _head(x, E, head, final_softcap, scaled=scale_logits)
 
-    if generate is not None and (no_causal or no_head):
-        raise OptionError("--generate appends what comes next, which this model does not tell: it reads whole texts")
-    if targets is not None and no_head:
-        raise OptionError("--targets need logits to be compared with, and this model ends with its hidden states")
-    states = written(tokens)
+    _must_be_told(targets, generate, no_causal=no_causal, no_head=no_head)
+    states = written(given)
     found = None if no_head else scored(states[-1])
     if found is not None and not no_causal:
         last = softmax(take(found, "n", found.axes[-2].size - 1))
@@ -301,17 +315,64 @@ def model(
     pooled = [_pooled(states[-1], weights) for weights in pooler]
     if found is None:
         return Measured((told, *pooled), None)
-    loss = _loss(found, tokens, targets, no_causal=no_causal)
+    loss = _loss(found, given, targets, no_causal=no_causal)
     results = (found, told, *pooled, *(one for one in (loss, memory) if one is not None))
     if generate is None:
         return Measured(results, loss)
-    return _growth(tokens, found, lambda ids: scored(written(ids)[-1]), generate, results)
+    return _growth(given, found, lambda ids: scored(written(ids)[-1]), generate, results)
+
+
+def _given(tokens: Node | None, X: Node | None, E: Node | None, *, vision: bool) -> Node:
+    """What the model reads: the tokens of a text, or an image."""
+    given, other = (X, tokens) if vision else (tokens, X)
+    if other is not None:
+        what = ("looks at images", "text") if vision else ("reads text", "an image")
+        raise OptionError(f"this model {what[0]}, and {what[1]} was given")
+    if given is None:
+        raise OptionError(f"model needs {'an image' if vision else 'tokens'}, and none was given")
+    if E is None and not vision:
+        raise OptionError("model needs embedding/table, a row for each token of the vocabulary")
+    return given
+
+
+def _must_be_told(targets: Node | None, generate: int | None, *, no_causal: bool, no_head: bool) -> None:
+    """Refuse to generate with a model that does not tell what comes next, and to compare what has no logits."""
+    if generate is not None and (no_causal or no_head):
+        raise OptionError("--generate appends what comes next, which this model does not tell: it reads whole texts")
+    if targets is not None and no_head:
+        raise OptionError("--targets need logits to be compared with, and this model ends with its hidden states")
+
+
+def _looked_at(X: Node, held: Weights) -> Node:
+    """An image, or its patches, as tokens."""
+    W, P = held["kernel"], held["positions"]
+    if W is None:
+        raise OptionError("a model that looks at images needs embedding/kernel")
+    X = rename(X, "m", "n") if X.names[-1] == "k" else X
+    places = None if P is None else rename(P, "p", "n")
+    found: Node = patch_embed.graph(X, W, held["kernel_bias"], held["class"], places)
+    return found
 
 
 def _with_table(weights: Weights, first: Weights) -> Weights:
     """The weights of a layer; without a table of biases of its own it has the first layer's, as in T5."""
     name = "attention/bias_table"
     return {**weights, name: first[name]} if weights[name] is None else weights
+
+
+def _through_all(
+    x: Node,
+    memory: Node | None,
+    stack: tuple[Weights, ...],
+    design: Design,
+    sights: Sequence[Sight],
+    routing: Routing,
+) -> Iterator[Node]:
+    """The tokens behind each layer of a stack."""
+    for i, (weights, sight) in enumerate(zip(stack, sights, strict=True)):
+        with group(f"layer {i}"):
+            x = _through(x, memory, _with_table(weights, stack[0]), design, sight, routing)
+        yield x
 
 
 def _through(x: Node, memory: Node | None, held: Weights, design: Design, sight: Sight, routing: Routing) -> Node:
@@ -322,10 +383,11 @@ def _through(x: Node, memory: Node | None, held: Weights, design: Design, sight:
     return encoder_layer(x, weights, design, sight, "attention", _routed(held, design.activation, routing))
 
 
-def _first(start: int | None, E: Node) -> Node:
+def _first(start: int | None, E: Node | None) -> Node:
     """What a decoder has written before anything: the token that it begins with."""
     if start is None:
         raise OptionError("the model needs --decoder-tokens, or --start, the token that its decoder begins with")
+    assert E is not None, "_given refuses a text without it"
     size = E.axes[-2].size
     if not 0 <= start < size:
         raise OptionError(f"--start {start} is not among the {size} tokens of the vocabulary, 0…{size - 1}")
@@ -385,13 +447,27 @@ def _prepared(x: Node, head: Weights, activation: str, style: Style) -> Node:
         return _last_norm(x, "norm", head["norm/gamma"], head["norm/beta"], style)
 
 
-def _head(x: Node, E: Node, head: Weights, softcap: float | None, *, scaled: bool) -> Node:
+def _classified(x: Node, head: Weights) -> Node:
+    """How well each class fits an image: its first token alone is asked."""
+    W = head.get("weights")
+    assert W is not None, "who looks at images has a head of its own, or none"
+    with group("logits"):
+        first = step("first", take(x, x.names[-2], 0), "the token in front has gathered what the image shows")
+    found = step("logits", affine(first, W, head.get("bias")), "how well each class fits")
+    aside("class_probabilities", softmax(found), "the share of every class")
+    return found
+
+
+def _head(x: Node, E: Node | None, head: Weights, softcap: float | None, *, scaled: bool) -> Node:
     """How well each token of the vocabulary would follow each position."""
     if scaled:
         x = step("scaled_output", x / sqrt(x.size("d_model")), SCALED)
     why = "how well each token of the vocabulary would follow each position"
     W = head.get("weights")
-    raw = affine(x, E.T if W is None else W, head.get("bias"))
+    if W is None:
+        assert E is not None, "_given refuses a text without it"
+        W = E.T
+    raw = affine(x, W, head.get("bias"))
     if softcap is None:
         return step("logits", raw, why)
     raw = step("raw_logits", raw, why)
@@ -400,13 +476,17 @@ def _head(x: Node, E: Node, head: Weights, softcap: float | None, *, scaled: boo
 
 def _loss(logits: Node, tokens: Node, targets: Node | None, *, no_causal: bool) -> Node | None:
     """How surprised the model is by what comes next, or by what stands there; None where nothing is told."""
-    n = logits.axes[-2]
     found: Node
     if no_causal:
         if targets is None:
             return None
+        if len(logits.axes) < 2:
+            if targets.axes[-1].size != 1:
+                raise OptionError("an image shows one thing: --targets is the number of one class")
+            targets = take(targets, "n", 0)
         found = cross_entropy.graph(logits, targets)
         return found
+    n = logits.axes[-2]
     if targets is None:
         if n.size == 1:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -16,6 +17,7 @@ from attncalc.language.ops import (
     Slide,
     affine,
     concat,
+    merge,
     part_of,
     rename,
     reread,
@@ -94,7 +96,7 @@ def conv(
 
 
 @calculation(
-    x="c h w",
+    x="c h w | n k",
     w="o c kh kw",
     b="o",
     cls="o",
@@ -108,7 +110,7 @@ def conv(
     "kernel's size",
 )
 def patch_embed(
-    X: Annotated[Node, "the image, channels in front"],
+    X: Annotated[Node, "the image, channels in front; or its patches, each a row: channel by channel, row by row"],
     W: Annotated[Node, "the weights, a kernel of a patch's size for each feature"],
     b: Annotated[Node | None, "the bias"] = None,
     cls: Annotated[Node | None, "a learned token that is put in front"] = None,
@@ -119,27 +121,36 @@ def patch_embed(
     Patches do not overlap; they are read row by row. Each is multiplied with all of W: a linear layer of the flattened
     patch, [c·kh·kw] to [o]. Then the class token comes in front, and positions are added.
     """
-    kh, kw = W.axes[-2:]
-    for side, patch in zip(X.axes[-2:], (kh, kw), strict=True):
-        if side.size % patch.size:
-            raise ShapeError(f"an image {describe(X.axes)} is not made of whole patches of {kh.size} × {kw.size}")
-    slides = _slides(X.axes[-2:], (kh, kw), (kh.size, kw.size), (0,), (1,))
-    patches = step("patches", windows(X, slides), "the image in pieces, which do not overlap")
-    down, across = (axis for axis in patches.axes if axis.name.endswith("_out"))
-    front = max(X.axes[:-3], W.axes[:-4], key=len)
-    met = spread(patches, (*front, W.axes[-4], down, across, *W.axes[-3:]))
-    products = step("products", met * W, "each feature has a weight for every entry of a patch")
-    features = step("features", total(total(total(products, "kw"), "kh"), "c"), "a feature sums over the whole patch")
-    n = Axis("n", down.size * across.size)
-    why = "the patches row by row, one after the other"
-    read = step("read", reread(features, (*front, W.axes[-4], n)), why)
-    embedded = step("embedded", read.T if b is None else read.T + b, "every patch is a token, one a row")
+    rows = X if X.names[-1] == "k" else _patches(X, W)
+    if rows.axes[-1].size != math.prod(axis.size for axis in W.axes[-3:]):
+        there = f"the patches are {describe(rows.axes)}, and a kernel is {describe(W.axes[-3:])}"
+        raise ShapeError(f"{there}: both must have as many entries")
+    why = "each kernel as a row too, in the same order: one product serves them all"
+    kernels = step("kernels", reread(W, (*W.axes[:-3], rows.axes[-1])), why)
+    embedded = step("embedded", affine(rows, kernels.T, b), "every patch is a token, one a row")
     if cls is not None:
-        row = spread(cls, (*max(front, cls.axes[:-1], key=len), Axis("n", 1), cls.axes[-1]))
+        row = spread(cls, (*embedded.axes[:-2], Axis("n", 1), cls.axes[-1]))
         embedded = step("with_class", concat([step("class_row", row, ROW), embedded], "n"), CLASS)
     if positions is not None:
         return step("output", embedded + positions, "attention sees no order: each place adds a vector of its own")
     return step("output", embedded, "no positions were given, so the tokens stay as they are")
+
+
+def _patches(X: Node, W: Node) -> Node:
+    """An image as patches of the kernels' size, each a row: channel by channel, row by row."""
+    c, kh, kw = W.axes[-3:]
+    for side, patch in zip(X.axes[-2:], (kh, kw), strict=True):
+        if side.size % patch.size:
+            raise ShapeError(f"an image {describe(X.axes)} is not made of whole patches of {kh.size} × {kw.size}")
+    if X.axes[-3] != c:
+        raise ShapeError(f"an image {describe(X.axes)} has other channels than the kernels, {describe(W.axes[-3:])}")
+    slides = _slides(X.axes[-2:], (kh, kw), (kh.size, kw.size), (0,), (1,))
+    patches = step("patches", windows(X, slides), "the image in pieces, which do not overlap")
+    down, across = (axis for axis in patches.axes if axis.name.endswith("_out"))
+    n, entries = Axis("n", down.size * across.size), Axis("e", kh.size * kw.size)
+    why = "the patches row by row, and so the entries of each"
+    read = step("read", reread(patches, (*X.axes[:-2], n, entries)), why)
+    return step("rows", merge(read), "the channels of a patch one behind the other, so that it is one row")
 
 
 def _reordered(seen: Node, K: Node) -> Axes:

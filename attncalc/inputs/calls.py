@@ -27,7 +27,8 @@ class Gathered(NamedTuple):
 
 _VERSION = 1
 TABLE_OF_WORDS = "embedding/table"
-"""The operand of a checkpoint whose rows are those of its vocabulary."""
+HEAD = "logits/weights"
+"""The operand of a checkpoint whose rows are those of its vocabulary, and that whose columns are classes of images."""
 _WRAPPERS = ("inputs", "operands")  # keys under which a problem holds its operands
 
 
@@ -368,6 +369,12 @@ def _surplus(call: Call, positional: Sequence[str], places: Sequence[Operand]) -
     )
 
 
+def renamed(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given of a call by the names of operands: what stands for tokens may be an image."""
+    looks = options.get("kind") == "vision" and "image" not in given
+    return {"image" if looks and name == "tokens" else name: value for name, value in given.items()}
+
+
 def read_all(
     calculation: Calculation,
     operands: Sequence[Operand],
@@ -391,17 +398,22 @@ def read_all(
         path = words[held] if held in words else checkpoints.unchanged(files[held], reading)
         stored, options, checkpoint[held] = checkpoints.unfolded(path, reading, options)
         files = {name: file for name, file in files.items() if name != held} | stored
-        words = {name: word for name, word in words.items() if name != held}
+        words = renamed({name: word for name, word in words.items() if name != held}, options)
     operands = [*operands, *(o for o in calculation.operands_in(files) if o not in operands)]
     inputs, spoken = read_operands(operands, words, files, reading)
     for name in stored:
         inputs[name] = inputs[name].noted(CHECKPOINT, inputs[name].source)
-    if stored:
+    if TABLE_OF_WORDS in stored:
         from attncalc.inputs.vocabularies import words_of  # a door, as above
 
         table = inputs[TABLE_OF_WORDS]
         known = words_of(str(checkpoint[held or ""].value), len(table.value))
         inputs[TABLE_OF_WORDS] = table._replace(labels={0: known} if known else {})
+    if HEAD in stored and options.get("kind") == "vision":
+        from attncalc.inputs.vocabularies import classes_of  # a door, as above
+
+        known = classes_of(str(checkpoint[held or ""].value), inputs[HEAD].value.shape[1])
+        inputs[HEAD] = inputs[HEAD]._replace(labels={1: known} if known else {})
     return checkpoint | inputs, {**options, **spoken}
 
 

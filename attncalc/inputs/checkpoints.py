@@ -363,7 +363,7 @@ def _tensors(
 ) -> dict[str, Found]:
     """Where each of our operands is stored; a tensor that no operand is for is named, and one that is missing."""
     own = dict(table["tensors"])
-    needed = ["embedding/table"]
+    needed = [path for path in own.values() if path in ("embedding/table", "embedding/kernel")]
     for section, stack in STACKS.items():
         inner = {key: value for key, value in table.get(section, {}).items() if key not in ("prefix", "layers")}
         for i in range(stacks.get(stack, 0)):

@@ -10,6 +10,7 @@ from attncalc.inputs.json_files import parse_json, plain
 from attncalc.inputs.resolve import decode, read_file
 
 TOKENIZER = "tokenizer.json"
+CONFIG = "config.json"
 MOST_WORDS = 2**26  # bytes of that file
 
 
@@ -33,6 +34,16 @@ def words_of(path: str, size: int) -> tuple[str, ...]:
             known[each["id"]] = each.get("content")
     words = [known.get(i, f"<{i}>") for i in range(size)]
     return tuple(words) if all(isinstance(word, str) for word in words) and known.keys() <= set(range(size)) else ()
+
+
+def classes_of(path: str, size: int) -> tuple[str, ...]:
+    """The names of a checkpoint's classes; () where it has none but numbers."""
+    at = str(Path(path, CONFIG))
+    tree = plain(parse_json(decode(read_file(at, MOST_WORDS), shown(at)), shown(at)), shown(at))
+    named = tree.get("id2label") if isinstance(tree, dict) else None
+    words = [named.get(str(i)) for i in range(size)] if isinstance(named, dict) else []
+    told = all(isinstance(word, str) for word in words) and words != [f"LABEL_{i}" for i in range(size)]
+    return tuple(map(str, words)) if told else ()
 
 
 def encoded(path: str, text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from attncalc.calculations.sequence import GATES, gate_parts
 from attncalc.declare.mistake import Mistake, NotThere, Options, Rule, Scope, chosen, like, parts, replaced, wrong
 from attncalc.language.graph import Node, inside
-from attncalc.language.ops import concat, part_of, reread, sigmoid, stack, tanh, total
+from attncalc.language.ops import concat, part_of, reread, sigmoid, spread, stack, tanh, total
 from attncalc.mistakes.projections import no_bias, weights_transposed
 
 # Convolution
@@ -273,7 +273,8 @@ RNN = (
 
 
 def _column_by_column(s: Scope) -> Node:
-    return reread(s.features.T, s.this.axes)
+    down, across, *inside = s.patches.axes[-4:]
+    return reread(spread(s.patches, (*s.patches.axes[:-4], across, down, *inside)), s.this.axes)
 
 
 def _behind(s: Scope) -> Node:

@@ -259,17 +259,18 @@ LAYERS: dict[str, Expected] = {
         pools="a row with one axis more is an image",
     ),
     "patch-embed": Expected(
-        "patches products features read embedded output",
+        "patches read rows kernels embedded output",
         (
             case(x="1 4 4", w="2 1 2 2"),
             case(
-                "patches products features read embedded class_row with_class output",
+                "patches read rows kernels embedded class_row with_class output",
                 x="2 2 4",
                 w="3 2 2 2",
                 b="3",
                 cls="3",
                 positions="3 3",
             ),
+            case("kernels embedded output", x="3 8", w="3 2 2 2", b="3"),
         ),
     ),
     "rmsnorm": Expected(

@@ -27,9 +27,13 @@ LESS_CLOSE = {"bloom": 1e-8}
 @pytest.mark.parametrize("name", NAMES)
 def test_all_numbers_are_those_of_the_original(name: str) -> None:
     t, expected = computed(name), reference(name)
+    if "given image" in expected:  # its states are those of the layers; the norm is behind them
+        hidden, expected["hidden"] = expected["hidden"][-1], expected["hidden"][:-1]
+        np.testing.assert_allclose(t["layer 1/residual2"], hidden, rtol=0, atol=CLOSE)
     close = LESS_CLOSE.get(name, CLOSE)
     for key in {"logits", "hidden", "pooled", "loss"} & expected.keys():
-        np.testing.assert_allclose(t[key], expected[key], rtol=0, atol=close, err_msg=key)
+        ours = t[key][: len(expected[key])] if key == "hidden" else t[key]
+        np.testing.assert_allclose(ours, expected[key], rtol=0, atol=close, err_msg=key)
     writes = "decoder/" if "encoder_hidden" in expected else ""
     places = {"attentions": f"{writes}layer {{i}}/attention", "encoder_attentions": "encoder/layer {i}/attention"}
     for key, place in (places | {"cross_attentions": "decoder/layer {i}/cross-attention"}).items():
@@ -172,12 +176,37 @@ def test_what_no_encoder_does_is_refused(name: str, keys: dict[str, Any], said: 
         ("bert", {"token_types": [0, 1, 2]}, "but there are 2 rows, 0…1"),
         ("llama", {"token_types": [0, 1, 1]}, "model has no table for token_types: embedding/types must be given"),
         ("roberta", {"tokens": [3, 2, 4]}, "tokens[1] is 2, which fills up texts"),
+        ("bert", {"tokens": None}, "model needs tokens, and none was given"),
+        ("bert", {"image": [[[1, 2]]]}, "this model reads text, and an image was given"),
+        ("vit", {"tokens": None}, "model needs an image, and none was given"),
+        ("vit", {"tokens": np.ones((2, 4, 4))}, "with_class is n=5 × d_model=8 but P is n=7 × d_model=8"),
+        ("vit", {"tokens": np.ones((1, 4, 6))}, "has other channels than the kernels"),
+        ("vit", {"tokens": np.ones((2, 4, 6)), "targets": [1, 2]}, "an image shows one thing"),
     ],
 )
 def test_what_an_encoder_cannot_tell_is_an_error(name: str, given: dict[str, Any], said: str) -> None:
     with pytest.raises(ac.AttncalcError) as found:
         ac.load(MODELS / name)(**{"tokens": [3, 1, 4]} | given)
     assert said in str(found.value)
+
+
+def test_an_image_has_classes_and_may_be_patches(run: Run, tmp_path: Path) -> None:
+    image, path = reference("vit")["given image"], tmp_path / "image.npy"
+    t, m = computed("vit"), ac.load(MODELS / "vit")
+    patches = image.reshape(2, 2, 2, 3, 2).transpose(1, 3, 0, 2, 4).reshape(6, 8)
+    np.testing.assert_allclose(m(patches)["logits"], t["logits"], rtol=0, atol=CLOSE)
+    best = int(t["logits"].argmax())
+    likeliest = t.to_dict()["outputs"]["classes"][0]  # type: ignore[index]
+    assert likeliest == {
+        "class": best,
+        "text": ["cat", "dog", "big dog", "mat", "hat"][best],
+        "logit": t["logits"].max(),
+        "probability": t["class_probabilities"].max(),
+    }
+    np.save(path, image)
+    for words in ([path], ["--image", path]):
+        done = run("model", m.path, *words, "--targets", "mat", "-f", "json")
+        assert json.loads(done.stdout)["outputs"]["loss"] == float(t["loss"])
 
 
 def test_an_encoder_tells_no_next_token_and_keeps_no_cache() -> None:

@@ -87,6 +87,26 @@ def untied(config: Any) -> Any:
     return model
 
 
+SEEN: dict[str, Any] = {
+    "hidden_size": 8,
+    "intermediate_size": 12,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "image_size": [4, 6],
+    "patch_size": 2,
+    "num_channels": 2,
+}
+VIT = {
+    "vit.layers.": "vit.encoder.layer.",
+    "attention.q_proj": "attention.attention.query",
+    "attention.k_proj": "attention.attention.key",
+    "attention.v_proj": "attention.attention.value",
+    "attention.o_proj": "attention.output.dense",
+    "mlp.fc1": "intermediate.dense",
+    "mlp.fc2": "output.dense",
+}
+"""What is called otherwise in the code than in files."""
+CLASSES = ["cat", "dog", "big dog", "mat", "hat"]
 MODELS: dict[str, tuple[Any, Any]] = {
     "bart": (tf.BartForConditionalGeneration, tf.BartConfig(**BART, scale_embedding=True)),
     "t5": (tf.T5ForConditionalGeneration, tf.T5Config(**T5, num_layers=2)),
@@ -137,16 +157,21 @@ MODELS: dict[str, tuple[Any, Any]] = {
         tf.DistilBertForMaskedLM,
         tf.DistilBertConfig(**SHORT, dim=8, hidden_dim=12, n_layers=2, n_heads=2, max_position_embeddings=32),
     ),
+    "vit": (tf.ViTForImageClassification, tf.ViTConfig(**SEEN, id2label=dict(enumerate(CLASSES)))),
+    "vit_bare": (tf.ViTModel, tf.ViTConfig(**SEEN)),
 }
 TARGETS = {"targets": [3, 7, 4, 1, 11, 9]}
+IMAGE = np.random.default_rng(7).normal(size=(2, 4, 6)).round(3).tolist()
 BESIDE: dict[str, dict[str, Any]] = {
     "bert": TARGETS | {"token_types": [0, 0, 0, 1, 1, 1]},
     "bert_bare": {"token_types": [0, 0, 1, 1, 1, 1]},
     "roberta": TARGETS,
     "distilbert": TARGETS,
+    "vit": {"image": IMAGE, "targets": [3]},
+    "vit_bare": {"image": IMAGE},
 }
 """What encoders are given besides the ids; they generate nothing."""
-THEIRS = {"targets": "labels", "token_types": "token_type_ids"}
+THEIRS = {"targets": "labels", "token_types": "token_type_ids", "image": "pixel_values"}
 
 
 def made(name: str) -> None:
@@ -184,6 +209,9 @@ def made(name: str) -> None:
 
 def stored_as(name: str, key: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The gradients of experts, which the code holds in one array, by the names that they have in the file."""
+    if key.startswith("grad vit."):
+        for code, file in VIT.items():
+            key = key.replace(code, file)
     mixtral = name == "mixtral"
     layer, _, what = key.partition(".mlp.")
     place = f"{layer}.{'block_sparse_moe' if mixtral else 'mlp'}"
@@ -211,7 +239,7 @@ def computed(model: Any) -> dict[str, Any]:
 def encoded(model: Any, beside: dict[str, Any]) -> dict[str, Any]:
     """What an encoder makes of the ids and what else it is given, and that itself."""
     theirs = {THEIRS[key]: torch.tensor([value]) for key, value in beside.items()}
-    found = outputs(model, input_ids=torch.tensor([IDS]), **theirs)
+    found = outputs(model, **(theirs if "image" in beside else {"input_ids": torch.tensor([IDS])} | theirs))
     return found | {f"given {key}": np.array(value) for key, value in beside.items()}
 
 

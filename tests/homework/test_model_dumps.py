@@ -37,6 +37,7 @@ class Fault(NamedTuple):
 
 GATED = "gemma gemma2 gemma3 llama mistral phi3 qwen2 qwen3"
 ENCODERS = "bert bert_bare roberta distilbert"
+SEEING = "vit vit_bare"
 TURNED = "falcon gemma gemma2 gemma3 gpt_neox llama llama3 mistral phi3 qwen2 qwen3"
 FAULTS = (
     Fault("rope-missing", UNTURNED, SCORES, "mixtral falcon gemma gemma2 llama mistral phi3 qwen2 qwen3"),
@@ -49,6 +50,11 @@ FAULTS = (
     Fault("ln-wrong-eps", {"eps": 1e-3}, FIRST, ENCODERS),
     Fault("block-pre-for-post", {"norm_at": "pre"}, SCORES, ENCODERS),
     Fault("gelu-tanh", {"activation": "gelu-tanh"}, "layer 0/norm2/output", ENCODERS),
+    Fault("att-no-scale", {"scale": "none"}, SCORES, SEEING),
+    Fault("mask-added", {"no_causal": False}, SCORES, SEEING),
+    Fault("ln-wrong-eps", {"eps": 1e-3}, SCORES, SEEING),
+    Fault("block-pre-for-post", {"norm_at": "post"}, SCORES, SEEING),
+    Fault("gelu-tanh", {"activation": "gelu-tanh"}, FFN, SEEING),
     Fault("emb-types-all-first", {"token_types": None}, FIRST, "bert bert_bare"),
     Fault(
         "mask-missing", {"no_causal": True}, SCORES, "bloom falcon gemma gpt2 gpt_neox llama mpt opt phi3 qwen2 qwen3"
@@ -96,6 +102,8 @@ def returned(t: ac.Trace) -> dict[str, Any]:
     two = "memory" in [made.name for made in t.outputs]
     of, side = ("decoder_", "decoder/") if two else ("", "")
     found = {f"{of}hidden_states.{i}": state for i, state in enumerate(t["hidden"])}
+    if "image" in t.inputs:  # the norm is behind the states that ViT returns
+        found[f"hidden_states.{len(found) - 1}"] = t[f"layer {len(found) - 2}/residual2"]
     found |= {"logits": t["logits"]} if "logits" in t else {}
     found |= {"encoder_last_hidden_state": t["memory"]} if two else {}
     named = {f"{side}layer": f"{of}attentions", "encoder/layer": "encoder_attentions"}
@@ -255,6 +263,29 @@ def test_a_fault_of_a_decoders_layer_is_named() -> None:
     dump = {"decoder_hidden_states.1": t["hidden"][1], "decoder_attentions.1": shares}
     marked = marker_of("t5").mark(from_python(dump))
     assert (marked.first_wrong, marked.steps[1].mistake) == ("decoder/layer 1/attention/weights", "mask-missing")
+
+
+def test_modules_are_known_by_their_names_in_files_and_in_code() -> None:
+    t = computed("vit")
+    files, code = "vit.encoder.layer.1", "vit.layers.1"
+    hooked = {
+        "vit.embeddings.patch_embeddings": t["embedding/embedded"],
+        "vit.embeddings": t["embedding/output"],
+        f"{files}.layernorm_before": t["layer 1/norm1/output"],
+        f"{files}.attention.attention.query": t["layer 1/attention/q"],
+        f"{code}.attention.k_proj": t["layer 1/attention/k"],
+        f"{files}.attention.attention": t["layer 1/attention/concatenated"],
+        f"{code}.attention": t["layer 1/attention/output"],
+        f"{code}.mlp.fc1": t["layer 1/feed-forward/hidden"],
+        f"{files}.intermediate": t["layer 1/feed-forward/activated"],
+        f"{code}.mlp": t["layer 1/feed-forward/output"],
+        code: t["layer 1/residual2"],
+        "vit.layernorm": t["final norm/output"],
+        "classifier": t["logits"],
+    }
+    marked = t.check({name: value[None] for name, value in hooked.items()})
+    assert marked
+    assert len(marked.steps) == len(hooked)
 
 
 def test_a_head_without_its_layer_is_told() -> None:

@@ -468,7 +468,7 @@ PHRASES: dict[str, Any] = {
     # groups of channels, patches
     "the channels summed": lambda p: p["products"].sum((0, -2, -1)) if p.name == "output" else None,
     "one group of all channels": lambda p: p["x"].reshape(1, -1) if p.name == "grouped" else None,
-    "column by column": lambda p: np.swapaxes(p["features"], -1, -2).reshape(p["features"].shape[0], -1),
+    "column by column": lambda p: np.swapaxes(p["patches"], -4, -3).reshape(p["read"].shape),
     "without the bias of a feature": "right − b",
     "the class token behind the patches": lambda p: np.vstack([p["embedded"], p["cls"]]),
     "no position is added": "with_class",

@@ -198,6 +198,9 @@ def patch_embed(
             for j, weight in enumerate(row)
         )
 
+    if _depth(x) == 2:  # rows of patches: a picture of one channel, each a patch of one row
+        w = [[[[e for plane in kernel for row in plane for e in row]]] for kernel in w]
+        x, kh, kw = [x], 1, len(x[0])
     corners = [(top, left) for top in range(0, len(x[0]), kh) for left in range(0, len(x[0][0]), kw)]
     found: Values = {"embedded": [[feature(k, *at) + (b[o] if b else 0) for o, k in enumerate(w)] for at in corners]}
     output = found["embedded"]

@@ -39,14 +39,24 @@ GIVES = {
 ALONE = {
     frozenset({"attention/wq", "attention/wk", "attention/wv"}): "attention/concatenated",
     frozenset({"feed-forward/w1"}): "feed-forward/activated",
+    frozenset({"feed-forward/w2"}): "",  # some add what goes past it
     frozenset({"pooler/weights"}): "pooled",
+    frozenset({"embedding/kernel"}): "embedding/embedded",
 }
 """What a module gives that holds the modules of these weights, and goes on from them by itself."""
+IN_CODE = (
+    (r"\bencoder\.layer\.(\d+)", r"layers.\1"),
+    (r"\battention\.attention\.(q|k|v)(?:uery|ey|alue)\b", r"attention.\1_proj"),
+    (r"\battention\.output\.dense\b", "attention.o_proj"),
+    (r"\bintermediate\.dense\b", "mlp.fc1"),
+    (r"\boutput\.dense\b", "mlp.fc2"),
+)
+"""How ViT's modules are called in files, and how in code of today, which translates the names as it reads."""
 
 
 def _plain(name: str) -> str:
     """A name without what wrappers put in front of it, and with dots between its parts."""
-    front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|decoder|bert|roberta|distilbert)\.)+"
+    front = r"^(?:(?:module|_orig_mod|model|transformer|gpt_neox|decoder|bert|roberta|distilbert|vit)\.)+"
     return re.sub(front, "", re.sub(r"[/\\]", ".", name))
 
 
@@ -54,14 +64,24 @@ def by_module(inputs: Mapping[str, Given], steps: Collection[StepKey]) -> Callab
     """A name that hooks and outputs have in frameworks → our step, where there is one of it."""
     stored = {path: given.source.rpartition("#")[2] for path, given in inputs.items() if given.is_stored}
     order = {key: place for place, key in enumerate(steps)}
-    known = {_plain(name): key for name, key in _named(stored, order) if key in order}
+    named = [(name, key) for name, key in _named(stored, order) if key in order]
+    known = {_plain(_in_code(name)): key for name, key in named} | {_plain(name): key for name, key in named}
     return lambda name: known.get(_plain(name))
+
+
+def _in_code(name: str) -> str:
+    """A module's name in a file as code of today has it."""
+    for in_files, in_code in IN_CODE:
+        name = re.sub(in_files, in_code, name)
+    return name
 
 
 def _named(stored: Mapping[str, str], order: Mapping[StepKey, int]) -> Iterator[tuple[str, StepKey]]:
     modules = {}
     for path, name in stored.items():
-        modules[path], _, end = re.sub(r"(\[[^\]]*\]|\.T)+\Z", "", name).rpartition(".")
+        array = re.sub(r"(\[[^\]]*\]|\.T)+\Z", "", name)
+        module, _, end = array.rpartition(".")
+        modules[path] = module if end in ("weight", "bias", "gamma", "beta") else array
         layer, inner = _parted(path)
         whole = "[" not in name or inner == "embedding/positions"
         if whole and (end in ("weight", "gamma") or path == "logits/bias"):
@@ -89,6 +109,7 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
         last = max((key for key in order if f"{key[0]}/".startswith(f"{layer}/")), key=order.__getitem__)
         whole = _above(list(own.values()))
         around.update(_fronts(whole))
+        yield f"{whole}.mlp", (f"{layer}/feed-forward", "output")
         yield from _holding(own, layer, order, around)
         yield whole, last
         yield re.sub(r"(\.\d+)\.[a-z]+\Z", r"\1", whole), last  # its parts may lie in a list
@@ -98,11 +119,15 @@ def _of_stack(side: str, modules: Mapping[str, str], order: Mapping[StepKey, int
     for part in ("embedding", "pooler", "logits"):
         own = {path: name for path, name in modules.items() if path.startswith(f"{part}/")}
         yield from _holding(own, side.rstrip("/"), order, around)
+        whole = _above(list(own.values())) if own else ""
+        if part == "embedding" and whole not in (*around, *own.values()):
+            inside = (key for key in order if f"{key[0]}/".startswith(f"{side}embedding/"))
+            yield whole, max(inside, key=order.__getitem__)
     embedded = "embedding/norm" if "embedding/norm/gamma" in modules else "embedding"
     yield f"{returned}hidden_states.0", (f"{side}{embedded}", "output")
-    last = (f"{side}final norm", "output") if "final norm/gamma" in modules else last
-    yield f"{returned}hidden_states.{layers}", last
-    yield "last_hidden_state", last
+    normed = (f"{side}final norm", "output") if "final norm/gamma" in modules else last
+    yield f"{returned}hidden_states.{layers}", last if "embedding/kernel" in modules else normed
+    yield "last_hidden_state", normed
 
 
 def _gives(path: str) -> str:
@@ -115,8 +140,9 @@ def _holding(
 ) -> Iterator[tuple[str, StepKey]]:
     """What modules give that hold those of several weights, but not whole layers: the last of what these give."""
     for module in dict.fromkeys(front for name in own.values() for front in _fronts(name.rpartition(".")[0])):
-        held = frozenset(path for path, name in own.items() if name.startswith(f"{module}.") and _gives(path))
-        given = [key for path in held if (key := _key(layer, ALONE.get(held) or _gives(path))) in order]
+        below = [path for path, name in own.items() if name.startswith(f"{module}.")]
+        held = frozenset(path for path in below if _gives(path) or frozenset({path}) in ALONE)
+        given = [key for path in held if (key := _key(layer, ALONE.get(held, _gives(path)))) in order]
         if not given or module in around or module in own.values():
             continue
         last = max(given, key=order.__getitem__)

@@ -119,7 +119,7 @@ OPS |= {
         _merge_axes,
         cell=_merge_cell,
         vjp=lambda g, y, node, x: [split(g)],
-        because="each head takes its own columns of the gradient",
+        because="each part takes its own columns of the gradient",
         about="A row is head 0's row, then head 1's, and so on: the blocks stand side by side in the order in which "
         "they were cut, and nothing is added up or averaged.",
         flops=0,
