@@ -127,7 +127,7 @@ def _with_the_next(trace: Trace) -> Trace:
     if trace.calculation != "model":
         return trace
     told = [*_layers_told(trace)]
-    if not (options["no_causal"] or options["no_head"]):
+    if not (options["no_causal"] or options["no_head"] or options["kind"] == "vision"):
         words = trace.inputs["embedding/table"].labels.get(0, ())
         shares, why = trace["next_probabilities"], "the tokens that fit best behind the last one"
         told.append(_likeliest("next", "token", trace["logits"][-1], shares, words, options["top"], why))
@@ -307,7 +307,8 @@ def model(
     _must_be_told(targets, generate, no_causal=no_causal, no_head=no_head)
     states = written(given)
     found = None if no_head else scored(states[-1])
-    if found is not None and not no_causal:
+    alone = no_causal or kind == "vision"  # nothing comes next
+    if found is not None and not alone:
         last = softmax(take(found, "n", found.axes[-2].size - 1))
         aside("next_probabilities", last, "the share of every token as the next one")
     whole = concat([spread(x, (Axis("L+1", 1), *x.axes)) for x in states], "L+1")
@@ -315,7 +316,7 @@ def model(
     pooled = [_pooled(states[-1], weights) for weights in pooler]
     if found is None:
         return Measured((told, *pooled), None)
-    loss = _loss(found, given, targets, no_causal=no_causal)
+    loss = _loss(found, given, targets, no_causal=alone)
     results = (found, told, *pooled, *(one for one in (loss, memory) if one is not None))
     if generate is None:
         return Measured(results, loss)
