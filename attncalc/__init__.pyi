@@ -1341,6 +1341,19 @@ def experts(
 ) -> Trace:
     """Send each token to the few experts that suit it, and mix what they make of it."""
 
+def quantize(
+    x: Numbers,
+    w: Numbers | None = ...,
+    *,
+    kind: Literal["int8", "int4", "float8_e4m3fn", "float8_e5m2", "mxfp4"] = ...,
+    per: Literal["tensor", "row", "block"] | None = ...,
+    block: int = ...,
+    zero_point: bool = ...,
+    dtype: DTypeLike = ...,
+    round_to: int | None = ...,
+) -> Trace:
+    """Store numbers in few bits: codes and the scale that they are multiplied by, and what is lost."""
+
 def derivative(
     expression: str,
     *,

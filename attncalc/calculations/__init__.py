@@ -215,6 +215,10 @@ TABLE: dict[str, tuple[str, str]] = {
     "unembed": ("layers", "Turn vectors back into words: how well each fits every row of the embedding table."),
     "lora": ("layers", "A layer whose weights are frozen, with a trained change of low rank beside it."),
     "experts": ("experts", "Send each token to the few experts that suit it, and mix what they make of it."),
+    "quantize": (
+        "quantisation",
+        "Store numbers in few bits: codes and the scale that they are multiplied by, and what is lost.",
+    ),
     "derivative": ("calculus", "How fast a function rises at a point: the limit of the slopes of ever shorter chords."),
     "gradient": (
         "calculus",
@@ -270,6 +274,7 @@ FAMILIES: dict[str, str] = {
     "layers": "Layers",
     "transformer_blocks": "Layers",
     "experts": "Layers",
+    "quantisation": "Layers",
     "transformer": "Layers",
     "sequence": "Layers",
     "calculus": "Optimisation and training",

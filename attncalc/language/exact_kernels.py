@@ -141,6 +141,20 @@ def minimum(x: Any, y: Any) -> Any:
     return x if at_most(x, y) else y
 
 
+def nearest_whole(x: Any) -> Any:
+    """The nearest whole number; of two as near, the even one."""
+    below = floor(x)
+    rest = x - below - sympy.Rational(1, 2)
+    return below + below % 2 if rest == 0 else below if at_most(rest, 0) else below + 1
+
+
+def floor(x: Any) -> Any:
+    """The largest whole number that is not above x."""
+    if getattr(x, "free_symbols", None):
+        raise NotExact("which whole number is nearest to a letter is not known", hint="give it a number")
+    return sympy.floor(x)
+
+
 def at_most(x: Any, y: Any) -> bool:
     """x ≤ y: told by their digits, and by SymPy where they are equal, as far as these tell."""
     side = _side(x, y)

@@ -58,6 +58,8 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "arccos": math.acos,
     "erf": math.erf,
     "sign": lambda x: float((x > 0) - (x < 0)),
+    "round": lambda x: float(round(x)),
+    "floor": lambda x: float(math.floor(x)),
     "max": max,
     "min": min,
 }

@@ -187,6 +187,11 @@ def later() -> str:
     return f"{reads} {grouped('target', 'embeddings positions output')} {writes} logits next_token tokens"
 
 
+AWAY = "largest scale scaled codes dequantised"
+CODED = f"{AWAY} error"
+SPACED = AWAY.replace("codes", "spacing codes")
+AWAY_W, SPACED_W = (steps.removesuffix(" dequantised") for steps in (AWAY, SPACED))
+
 LAYERS: dict[str, Expected] = {
     # Positions
     "sinusoidal": Expected(
@@ -380,6 +385,39 @@ LAYERS: dict[str, Expected] = {
         ),
         outputs="hidden states",
         inexact="an LSTM nests a function in a function at every step: SymPy takes minutes for three",
+    ),
+    "quantize": Expected(
+        CODED,
+        (
+            case(x="3 4"),
+            case(CODED, x="3 4", kind="int4", per="row"),
+            case(CODED.replace("codes", "spacing codes"), x="3 4", kind="float8_e4m3fn"),
+            case(CODED.replace("codes", "spacing codes"), x="3 4", kind="float8_e5m2", per="row"),
+            case("lowest highest scale zero_point scaled codes dequantised error", x="3 4", per="row", zero_point=True),
+            case(
+                f"{AWAY} {grouped('w', AWAY_W)} summed scales product error",
+                "product dequantised error product_error",
+                x="3 4",
+                w="4 2",
+                per="row",
+                kind="int4",
+            ),
+            case(
+                " ".join(
+                    f"{grouped(f'block_{i}', SPACED)} {grouped(f'block_{i}/w', SPACED_W)} block_{i}/summed "
+                    f"block_{i}/scales block_{i}/product"
+                    for i in (1, 2)
+                )
+                + " dequantised error product",
+                "product dequantised error product_error",
+                x="3 4",
+                w="4 2",
+                kind="mxfp4",
+                block=2,
+            ),
+        ),
+        outputs="dequantised error",
+        no_gradient="it is flat but for its jumps",
     ),
     "experts": Expected(
         "logits probabilities chosen routed taken whole gates hidden activated linear gated expert_outputs output",

@@ -69,6 +69,7 @@ def said(name: str, case: Case, backward: Backward | None) -> str:
 
 BOTH_WAYS = [*((name, case, None) for name, case in CASES), *((name, case, Backward()) for name, case in SMOOTH)]
 GROWN = "the exact entries have grown to [0-9,]+ operations, but the limit is 20,000"
+NEAREST = "which whole number is nearest to a letter is not known"
 LARGER = "which is the larger of two letters is not known"
 TURNED = {
     "grad attention: q k v rope_positions rope=True": GROWN,
@@ -109,6 +110,13 @@ NOT_IN_LETTERS = (
         "sampling: logits greedy=True": LARGER,
         "speculative: target draft tokens seed=3": LARGER,
         "speculative: target draft tokens temperature=0.5": LARGER,
+        "quantize: x": NEAREST,
+        "quantize: x kind=int4 per=row": NEAREST,
+        "quantize: x kind=float8_e4m3fn": LARGER,
+        "quantize: x kind=float8_e5m2 per=row": LARGER,
+        "quantize: x per=row zero_point=True": LARGER,
+        "quantize: x w per=row kind=int4": NEAREST,
+        "quantize: x w kind=mxfp4 block=2": NEAREST,
         "mips: q keys": LARGER,
         "mips: q keys top=3": LARGER,
         "analogy: a b c vocabulary": LARGER,

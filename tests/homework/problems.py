@@ -51,6 +51,8 @@ ADAM: dict[str, Any] = {"lr": 0.5, "beta1": 0.8, "beta2": 0.95, "eps": 0.2}
 LION: dict[str, Any] = {"kind": "lion", "lr": 0.5, "beta1": 0.8, "beta2": 0.95, "weight_decay": 0.2}
 MUON: dict[str, Any] = {"kind": "muon", "lr": 0.5, "momentum": 0.8}
 GRADIENTS: dict[str, Any] = {"gradients": [[0.5], [-0.6], [0.7], [-0.9]], "start": [1]}
+CODED = [[-3.5, 1.25, 0.5, 1.7], [1.75, -0.625, 0.9, 0.3]]
+ONE_SIDED = [[-3, -4.5, -6, -5], [-3.5, -4, -5.2, -4.1]]
 DRAFTED: dict[str, Any] = {
     "target": [[1, 0.5, 0, -1], [0.2, 1, -0.5, 0.7], [0, 1.5, 0.5, 1], [0.5, 0, 1, -0.5]],
     "draft": [[0.5, 1, 0.2, -0.5], [1, 0.3, 0.5, 0], [1, 0.5, 0, 0.4]],
@@ -147,6 +149,11 @@ PROBLEMS: dict[str, list[Problem]] = {
     "speculative": [
         problem("speculative", {"temperature": 0.5, "seed": 11}, **DRAFTED),
         problem("speculative", {"temperature": 2, "seed": 1}, **DRAFTED),
+    ],
+    "quantize": [
+        problem("quantize", {"kind": "int4", "per": "row"}, x=CODED, w=[[1, -2], [0.5, 3], [-1, 0.5], [2, 1]]),
+        problem("quantize", {"kind": "int4", "zero_point": True}, x=ONE_SIDED),
+        problem("quantize", {"kind": "mxfp4", "block": 2}, x=[[2.7, 1, -0.4, 0.3], [-1.2, 0.5, 5.5, 3]]),
     ],
     "lora": [
         problem(

@@ -109,6 +109,7 @@ _ENTRYWISE: dict[str, Callable[[Array], Array]] = {
     "sign": np.sign,
     "abs": np.abs,
     "floor": np.floor,
+    "round": np.rint,
 }
 
 

@@ -434,6 +434,12 @@ def faded(p: Any, lasts: Array, rates: Array) -> Any:
     return due.get(p.name)
 
 
+def scales(p: Any) -> Array:
+    """The scale of every code: one for all, one for each row, or for each column of W."""
+    scale = p["scale"]
+    return np.asarray(scale[:, None] if scale.ndim and not p.group.endswith("w") else scale)
+
+
 def beyond(p: Any) -> Array:
     """What the target's shares of the drafted tokens' places have beyond the draft's."""
     return np.asarray(p["target_probabilities"][:-1] - p["draft_probabilities"])
@@ -477,6 +483,20 @@ PHRASES: dict[str, Any] = {
     "the token that reaches p is cut off too": lambda p: p.wrong,
     "min_p of 1, and not of the likeliest one's share": "right == wrong·max(sorted)",
     "scores below 0 divided as well": lambda p: p.wrong,
+    # codes
+    "the codes themselves, not multiplied by the scale": lambda p: p.right / scales(p),
+    "multiplied by the scale in place of divided": lambda p: p.right * scales(p) ** 2,
+    "the fraction of a code is cut off": "codes = sign(scaled) ⊙ floor(|scaled|)",
+    "halves are rounded away from 0, not to the even code": "codes = sign(scaled) ⊙ floor(|scaled| + 1 / 2)",
+    "one code more than there are above 0": "scale = largest / 8",
+    "the largest entry in place of the largest size": lambda p: p.wrong,
+    "divided by 6 before the exponent is taken": "scale = 2^floor(log₂(largest / 6))",
+    "the exponent is rounded up, and nothing taken out of it": "scale = 2^(−floor(−log₂(largest)))",
+    "a range that does not reach 0": lambda p: p["x"].max() if p.name == "highest" else None,
+    "the zero point is not taken away again": "dequantised = codes·scale",
+    "without the minus sign": "−right",
+    "one scale for all": lambda p: np.abs(p["x"]).max() if p.name == "largest" else None,
+    "without the scale of W": lambda p: p["summed"] * p["scale"][:, None],
     # drafts
     "drawn from the target itself": lambda p: p["target_probabilities"],
     "Q − P in place of P − Q": lambda p: np.vstack([np.maximum(0, -beyond(p)), p["target_probabilities"][-1:]]),

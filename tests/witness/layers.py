@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from witness.attention import multihead, projected
@@ -522,8 +522,108 @@ def lora(x: Matrix, w: Matrix, a: Matrix, b: Matrix, alpha: float | None = None)
     }
 
 
+CODES: dict[str, list[float]] = {
+    "int8": [float(i) for i in range(128)],
+    "int4": [float(i) for i in range(8)],
+    "float8_e4m3fn": [
+        *(i * 2.0**-9 for i in range(8)),
+        *((8 + i) * 2.0 ** (e - 3) for e in range(-6, 9) for i in range(8) if (8 + i) * 2.0 ** (e - 3) <= 448),
+    ],
+    "float8_e5m2": [
+        *(i * 2.0**-16 for i in range(4)),
+        *((4 + i) * 2.0 ** (e - 2) for e in range(-14, 16) for i in range(4)),
+    ],
+    "mxfp4": [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0],
+}
+"""Every number from 0 on that a code can be, by its bits: those that end in an even bit have even places."""
+
+
+def nearest(number: float, kind: str) -> float:
+    """By trying all codes: the nearest, of two as near the one in an even place."""
+    place = min(range(len(CODES[kind])), key=lambda i: (abs(CODES[kind][i] - abs(number)), i % 2))
+    return math.copysign(CODES[kind][place], number) if place else 0.0
+
+
+def quantised(x: Matrix, scaled_alike: Sequence[Sequence[tuple[int, int]]], kind: str) -> Values:
+    """Codes by absmax, of each set of places that have one scale."""
+    largest = [max(abs(x[i][j]) for i, j in places) for places in scaled_alike]
+    power = kind == "mxfp4"
+    scales = [2.0 ** (math.floor(math.log2(e)) - 2) if power else e / CODES[kind][-1] for e in largest]
+    scaled = [[0.0] * len(x[0]) for _ in x]
+    for places, scale in zip(scaled_alike, scales, strict=True):
+        for i, j in places:
+            scaled[i][j] = x[i][j] / scale
+    codes = [[nearest(e, kind) for e in row] for row in scaled]
+    back = [[0.0] * len(x[0]) for _ in x]
+    for places, scale in zip(scaled_alike, scales, strict=True):
+        for i, j in places:
+            back[i][j] = codes[i][j] * scale
+    return {"largest": largest, "scale": scales, "scaled": scaled, "codes": codes, "dequantised": back}
+
+
+def shifted(x: Matrix, rows: bool, last: int) -> Values:
+    """Codes from 0 to the last."""
+    ranges = [(min(0.0, *row), max(0.0, *row)) for row in (x if rows else [[*chain(*x)]])]
+    scales = [(high - low) / last for low, high in ranges]
+    zeros = [round(-low / scale) for (low, _), scale in zip(ranges, scales, strict=True)]
+    own = [i if rows else 0 for i in range(len(x))]
+    scaled = [[e / scales[i] for e in row] for i, row in zip(own, x, strict=True)]
+    codes = [[min(round(e) + zeros[i], last) for e in row] for i, row in zip(own, scaled, strict=True)]
+    back = [[scales[i] * (code - zeros[i]) for code in row] for i, row in zip(own, codes, strict=True)]
+    found: Values = {"lowest": [low for low, _ in ranges], "highest": [high for _, high in ranges]}
+    found |= {"scale": scales, "zero_point": zeros, "scaled": scaled, "codes": codes, "dequantised": back}
+    return found if rows else found | {name: found[name][0] for name in ("lowest", "highest", "scale", "zero_point")}
+
+
+def quantize(
+    x: Matrix,
+    w: Matrix | None = None,
+    kind: str = "int8",
+    per: str | None = None,
+    block: int = 32,
+    zero_point: bool = False,
+) -> Values:
+    """Every code by trying all that there are; the product of what they stand for."""
+    if zero_point:
+        found = shifted(x, per == "row", 2 * int(CODES[kind][-1]) + 1)
+        return found | {
+            "error": [[b - a for a, b in zip(*rows, strict=True)] for rows in zip(x, found["dequantised"], strict=True)]
+        }
+    width = block if kind == "mxfp4" or per == "block" else len(x[0])
+    known: Values = {}
+    back: list[list[float]] = [[] for _ in x]
+    theirs: list[list[float]] = []
+    for b in range(len(x[0]) // width):
+        home = f"block {b + 1}/" if width < len(x[0]) else ""
+        part = [row[b * width : (b + 1) * width] for row in x]
+        for name, matrix, by_rows in (("", part, True), ("w/", w[b * width : (b + 1) * width] if w else None, False)):
+            if matrix is None:
+                continue
+            places = [[(i, j) for j in range(len(matrix[0]))] for i in range(len(matrix))]
+            if not by_rows:
+                places = [[(i, j) for i in range(len(matrix))] for j in range(len(matrix[0]))]
+            whole = per in (None, "tensor") and kind != "mxfp4"
+            coded = quantised(matrix, [[*chain(*places)]] if whole else places, kind)
+            coded |= {n: coded[n][0] for n in ("largest", "scale") if whole}
+            known |= {f"{home}{name}{step}": found for step, found in coded.items()}
+            if by_rows:
+                back = [[*before, *more] for before, more in zip(back, coded["dequantised"], strict=True)]
+            else:
+                theirs += coded["dequantised"]
+    known["dequantised"] = back
+    known["error"] = [[b - a for a, b in zip(*rows, strict=True)] for rows in zip(x, back, strict=True)]
+    if w:
+        known["product"] = times(back, theirs)
+        due = times(x, w)
+        known["product_error"] = [
+            [a - b for a, b in zip(*rows, strict=True)] for rows in zip(known["product"], due, strict=True)
+        ]
+    return known
+
+
 WITNESSES: dict[str, Callable[..., Values]] = {
     "lora": lora,
+    "quantize": quantize,
     "groupnorm": groupnorm,
     "patch-embed": patch_embed,
     "layernorm": layernorm,

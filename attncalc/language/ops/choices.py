@@ -43,6 +43,16 @@ def maximum(a: Node, b: Node | Number) -> Node:
     return Node("maximum", a, as_node(b))
 
 
+def rounded(x: Node) -> Node:
+    """The nearest whole number; of two as near, the even one."""
+    return Node("round", x)
+
+
+def floor(x: Node) -> Node:
+    """The largest whole number that is not above x."""
+    return Node("floor", x)
+
+
 def _masks(node: Node) -> bool:
     """Whether what is not chosen becomes −∞."""
     otherwise = node.sources[2]
@@ -90,7 +100,16 @@ def _choice(kernel: Any, sign: str, latex: str, binds: float, takes: tuple[float
     return row(kernel, text, latex, entrywise(sign), binds=binds, takes=takes, **told)
 
 
+def _to_whole(kernel: Any, name: str) -> Op:
+    """The row of a function that makes whole numbers."""
+    why = "it is flat but for its jumps; training hands the gradient straight through it"
+    template = rf"\operatorname{{{{{name}}}}}({{0}})"
+    return row(kernel, f"{name}({{0}})", template, entrywise(name), rounds=False, no_gradient=why)
+
+
 OPS |= {
+    "round": _to_whole(either(np.rint, "nearest_whole"), "round"),
+    "floor": _to_whole(either(np.floor, "floor"), "floor"),
     "abs": row(
         np.abs,
         "|{0}|",

@@ -69,6 +69,7 @@ SIGNS: dict[str, Any] = {
     "min": min,
     "erf": math.erf,
     "floor": math.floor,
+    "round": round,
     "argmax": lambda *parts: parts.index(max(parts)),
     "tanh": math.tanh,
     "sin": math.sin,
