@@ -1526,6 +1526,7 @@ def model(
     experts_top: int = ...,
     experts_no_renormalise: bool = ...,
     bias: Literal["alibi", "t5"] | None = ...,
+    positions: Literal["sinusoidal", "sinusoidal-concatenated"] | None = ...,
     scale_embedding: bool = ...,
     scale_logits: bool = ...,
     window_layers: int | Iterable[int] | None = ...,

@@ -23,12 +23,15 @@ class Model:
     def __init__(self, path: str, info: Mapping[str, Any]) -> None:
         self.path, self.info = path, info
 
-    def __call__(self, tokens: Numbers, targets: Numbers | None = None, **options: Any) -> Trace:
+    def __call__(
+        self, tokens: Numbers, targets: Numbers | None = None, *, decoder_tokens: Numbers | None = None, **options: Any
+    ) -> Trace:
         """The trace of a text: `t["logits"]`, `t["layer 3/attention/weights"]`, `t.grad(wrt="layer 0/attention/wq")`.
 
-        The options are those of the command, which overrule what the checkpoint says: `generate=5`, `softcap=30`.
+        The options are those of the command, which overrule what the checkpoint says: `generate=5`, `softcap=30`. Where
+        there are an encoder and a decoder, the decoder's tokens are what it has written of those that are read.
         """
-        return function("model")(self.path, tokens, targets, **options)
+        return function("model")(self.path, tokens, targets, decoder_tokens=decoder_tokens, **options)
 
     def __repr__(self) -> str:
         return f"<{self.info['architecture']}: {self.info['parameters']:,} parameters, from {self.path}>"

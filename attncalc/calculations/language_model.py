@@ -232,6 +232,10 @@ def model(
     joining: Annotated[Joining, ""] = JOINED,
     routing: Annotated[Routing, "experts_"] = AS_MIXTRAL,
     bias: Annotated[Literal["alibi", "t5"] | None, "what position adds to the scores"] = None,
+    positions: Annotated[
+        Literal["sinusoidal", "sinusoidal-concatenated"] | None,
+        "what is added for the position where nothing is stored for it; concatenated: sines first, then cosines",
+    ] = None,
     scale_embedding: Annotated[bool, "multiply the embeddings by √d_model"] = False,
     scale_logits: Annotated[bool, "divide the last vectors by √d_model before they are compared with words"] = False,
     window_layers: Annotated[tuple[int, ...] | None, "the layers that --window is for, counted from 0 (all)"] = None,
@@ -271,7 +275,8 @@ def model(
             if kind == "vision":
                 x = _looked_at(ids, held)
             else:
-                x = embed.graph(ids, E, P=held["positions"], S=S, T=held.get("types"), scale=scale_embedding)[0]
+                places = positions if held["positions"] is None else held["positions"]
+                x = embed.graph(ids, E, P=places, S=S, T=held.get("types"), scale=scale_embedding)[0]
             if held["norm/gamma"] is not None:
                 x = _last_norm(x, "norm", held["norm/gamma"], held["norm/beta"], design.style)
         sights = [_sight(i, window_layers, attending, rotation, local_rope_base) for i in range(len(stack))]

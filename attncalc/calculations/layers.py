@@ -163,7 +163,8 @@ def embed(
     E: Annotated[Node, "the embeddings, one row for each word of the vocabulary"],
     *,
     P: Annotated[
-        Node | Literal["sinusoidal", "none"] | None, "what is added for the position: sinusoidal, or one row each"
+        Node | Literal["sinusoidal", "sinusoidal-concatenated", "none"] | None,
+        "what is added for the position: sinusoidal (concatenated: sines first, then cosines), or one row each",
     ] = None,
     S: Annotated[Node | None, "which of several texts each token is of, counted from 0; all of the first"] = None,
     T: Annotated[Node | None, "what is added for the text that a token is of, one row each"] = None,
@@ -190,7 +191,10 @@ def embed(
     if P is None or P == "none":
         why = "no positions are added: the result does not tell the order of the words"
         return (step("output", result, why),)
-    places = sinusoidal_encoding(embeddings.axes[-2:]) if P == "sinusoidal" else first_places(P, embeddings.axes[-2])
+    if isinstance(P, str):
+        places = sinusoidal_encoding(embeddings.axes[-2:], P.partition("-")[2] or "interleaved")
+    else:
+        places = first_places(P, embeddings.axes[-2])
     positions = step("positions", places, "the same word gets another vector at another position")
     return (step("output", result + positions, "added, not concatenated: the width stays d"),)
 

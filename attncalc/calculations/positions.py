@@ -321,11 +321,11 @@ def woven(angles: Node, width: Axis, layout: str = "interleaved") -> Node:
     return part_of(whole, width.name, 0, width.size)
 
 
-def sinusoidal_encoding(axes: Axes) -> Node:
+def sinusoidal_encoding(axes: Axes, layout: str = "interleaved") -> Node:
     """The sinusoidal encoding as a part of another calculation, without steps of its own."""
     places, width = axes
     frequencies = powers_of(as_node(10000), Axis("pair", (width.size + 1) // 2), named_size("d", width.size))
-    return woven(outer(index(places.name, (places,), "p"), frequencies), width)
+    return woven(outer(index(places.name, (places,), "p"), frequencies), width, layout)
 
 
 def first_places(table: Node, places: Axis) -> Node:

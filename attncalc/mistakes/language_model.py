@@ -90,6 +90,13 @@ AROUND = (
         hint="How long are this model's embeddings when they go into the first layer?",
     ),
     wrong(
+        "pe-concat",
+        options=chosen(positions={"sinusoidal-concatenated": "sinusoidal", "sinusoidal": "sinusoidal-concatenated"}),
+        says="sines and cosines alternating where all sines come first, or the other way round",
+        hint="Which columns of the positions are cosines?",
+        kind="convention",
+    ),
+    wrong(
         "scale-logits-swapped",
         options=_scaled_otherwise,
         says="the last vectors divided by √d_model where they are not to be, or the other way round",

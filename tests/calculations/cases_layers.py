@@ -337,6 +337,7 @@ LAYERS: dict[str, Expected] = {
                 types=[0, 0, 1, 1],
                 type_table="2 4",
             ),
+            case("embeddings positions output", tokens=TOKENS, table=TABLE, positions="sinusoidal-concatenated"),
         ),
     ),
     "lora": Expected(

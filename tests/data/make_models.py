@@ -108,6 +108,7 @@ VIT = {
 """What is called otherwise in the code than in files."""
 CLASSES = ["cat", "dog", "big dog", "mat", "hat"]
 MODELS: dict[str, tuple[Any, Any]] = {
+    "marian": (tf.MarianMTModel, tf.MarianConfig(**BART, activation_function="swish")),
     "bart": (tf.BartForConditionalGeneration, tf.BartConfig(**BART, scale_embedding=True)),
     "t5": (tf.T5ForConditionalGeneration, tf.T5Config(**T5, num_layers=2)),
     "t5_gated": (
@@ -181,19 +182,21 @@ def made(name: str) -> None:
     torch.manual_seed(len(name))
     model = cls(config).eval()
     with torch.no_grad():
-        for key, parameter in (*model.named_parameters(), *added(model)):
+        for key, parameter in learned(model).items():
             parameter.normal_(0, 0.3)
             if ("norm" in key.lower() or "ln" in key) and key.endswith("weight") and "gemma" not in name:
                 parameter.add_(0.8)
     model.save_pretrained(PLACE / name)
     (PLACE / name / "generation_config.json").unlink(missing_ok=True)
-    weights = {key: value.double() for key, value in model.state_dict().items()}
+    fixed = dict(model.named_parameters()).keys() - learned(model)  # Marian's positions, which are not stored
+    weights = {key: value.double() for key, value in model.state_dict().items() if key not in fixed}
     narrow, floats = torch.float32, torch.Tensor.float
     torch.float32 = torch.float = torch.float64
     torch.Tensor.float = torch.Tensor.double
+    torch.FloatTensor = torch.DoubleTensor  # of Marian's positions
     torch.set_default_dtype(torch.float64)
     model = cls(config).eval()
-    model.load_state_dict(weights)
+    model.load_state_dict(weights, strict=not fixed)
     if config.is_encoder_decoder:
         found = translated(model)
     else:
@@ -260,9 +263,10 @@ def outputs(model: Any, **given: Any) -> dict[str, Any]:
     return found
 
 
-def added(model: Any) -> list[tuple[str, Any]]:
-    """What is added to the logits, which is no parameter of its own accord."""
-    return [(name, value) for name, value in model.named_buffers() if name == "final_logits_bias"]
+def learned(model: Any) -> dict[str, Any]:
+    """What may be learned, with what is added to the logits, which is no parameter of its own accord."""
+    found = {name: value for name, value in model.named_parameters() if value.requires_grad}
+    return found | {name: value for name, value in model.named_buffers() if name == "final_logits_bias"}
 
 
 def translated(model: Any) -> dict[str, Any]:
@@ -270,12 +274,12 @@ def translated(model: Any) -> dict[str, Any]:
     ids, written = torch.tensor([IDS]), torch.tensor([WRITTEN])
     labels = torch.tensor([[*WRITTEN[1:], -100]])
     asked: dict[str, Any] = {"output_hidden_states": True, "output_attentions": True, "labels": labels}
-    learned = dict((*model.named_parameters(), *added(model)))
-    for value in learned.values():
+    own = learned(model)
+    for value in own.values():
         value.requires_grad_()
     out = model(ids, decoder_input_ids=written, **asked)
     out.loss.backward()
-    found = {f"grad {key}": value.grad.numpy() for key, value in learned.items()}
+    found = {f"grad {key}": value.grad.numpy() for key, value in own.items()}
     for _ in range(GENERATED):
         written = torch.cat([written, model(ids, decoder_input_ids=written).logits[:, -1:].argmax(-1)], -1)
     for ours, theirs in RETURNED.items():

@@ -156,8 +156,9 @@ def embed(
         rows = added(rows, found["types"])
     if positions is None:
         return found | {"output": rows}
-    if positions == "sinusoidal":
-        positions = sinusoidal(len(tokens), len(table[0]))["encoding"]
+    if isinstance(positions, str):
+        layout = "concatenated" if positions.endswith("concatenated") else "interleaved"
+        positions = sinusoidal(len(tokens), len(table[0]), layout=layout)["encoding"]
     places = positions[: len(tokens)]
     return found | {"positions": places, "output": added(rows, places)}
 

@@ -35,7 +35,7 @@ def page(marked: Marked) -> Page:
 def _layers(marked: Marked) -> Rows:
     """A line for each layer, and for what lies around the layers."""
     rows = []
-    for part, steps in groupby(marked.steps, key=lambda step: step.name.partition("/")[0]):
+    for part, steps in groupby(marked.steps, key=lambda step: _part(step.name)):
         inside = list(steps)
         verdicts = Counter(step.verdict for step in inside)
         how = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
@@ -43,6 +43,12 @@ def _layers(marked: Marked) -> Rows:
         first = next((step.name.removeprefix(f"{part}/") for step in inside if step.verdict not in SOUND), "")
         rows.append(Row((part, how, format_number(worst), first)))
     return Rows("the layers", ("part", "arrays", "largest error", "first wrong"), tuple(rows))
+
+
+def _part(name: str) -> str:
+    """The part of a model that a step lies in: `layer 3`, `decoder/layer 3`, `logits`."""
+    stack, *inner = name.split("/")
+    return f"{stack}/{inner[0]}" if stack in ("encoder", "decoder") and inner else stack
 
 
 def _told(step: MarkedStep) -> Iterator[Paragraph]:
