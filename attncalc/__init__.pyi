@@ -856,7 +856,7 @@ def embed(
     tokens: Numbers | str,
     table: Numbers,
     *,
-    positions: Numbers | Literal["sinusoidal", "none"] | None = ...,
+    positions: Numbers | Literal["sinusoidal", "sinusoidal-concatenated", "none"] | None = ...,
     types: Numbers | str | None = ...,
     type_table: Numbers | None = ...,
     scale: bool = ...,
